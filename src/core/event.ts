@@ -1,0 +1,97 @@
+/**
+ * What can happen to a task, and what a decision asks the outside to do.
+ * Both are plain data; both are written to the journal before anything is carried out.
+ */
+import type { Cadence, Fire, FireId, FireKind, MissedPolicy, ProcessRef, Task, TaskId, Wakeup } from "./loop.ts";
+
+/** Everything that `loop edit` may change. A missing key is left as it is. */
+export interface TaskEdit {
+  readonly prompt?: string;
+  readonly cadence?: Cadence;
+  readonly expiresAt?: number | null;
+  readonly jitterMs?: number;
+  readonly missed?: MissedPolicy;
+  readonly graceMs?: number | null;
+  readonly expect?: string | null;
+  readonly alertAfter?: number | null;
+  readonly timeoutMs?: number;
+}
+
+export type TaskEvent =
+  | { readonly type: "task.created" }
+  | { readonly type: "task.edited"; readonly edit: TaskEdit }
+  | { readonly type: "task.paused" }
+  | { readonly type: "task.resumed" }
+  | { readonly type: "task.deleted"; readonly reason: string }
+  | { readonly type: "task.run-requested" }
+  /** The owner's clock reached the task. `awakeSince`: since when someone has been there to fire it. */
+  | { readonly type: "task.due"; readonly token: number; readonly awakeSince: number }
+  | { readonly type: "fire.started"; readonly fireId: FireId; readonly process: ProcessRef | null }
+  | { readonly type: "fire.finished"; readonly fireId: FireId; readonly outcome: "ok" | "failed"; readonly reason: string | null }
+  /** The fire is over with no result: the runner or the agent was stopped. */
+  | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
+  /** Proved: the agent never saw the prompt and never will. The slot is open again. */
+  | { readonly type: "fire.withdrawn"; readonly fireId: FireId; readonly reason: string }
+  | { readonly type: "fire.wakeup"; readonly fireId: FireId; readonly wakeup: Wakeup };
+
+export type LoopEvent = TaskEvent;
+
+/** One prompt to be delivered, once, under `fireId`. */
+export interface DeliverEffect {
+  readonly kind: "deliver";
+  readonly fireId: FireId;
+  readonly taskId: TaskId;
+  readonly slot: number;
+  readonly fireKind: FireKind;
+  readonly text: string;
+}
+
+export interface NotifyEffect {
+  readonly kind: "notify";
+  readonly taskId: TaskId;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** The running delivery must stop: its task is gone. */
+export interface CancelEffect {
+  readonly kind: "cancel";
+  readonly fireId: FireId;
+  readonly reason: string;
+}
+
+export type Effect = DeliverEffect | NotifyEffect | CancelEffect;
+
+export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted";
+
+/**
+ * What became of one slot (or, with `count`, of a run of slots too long to list).
+ * The history is these lines, in the order they were committed, and nothing else.
+ */
+export interface Outcome {
+  readonly fireId: FireId;
+  readonly taskId: TaskId;
+  readonly slot: number;
+  readonly dueAt: number;
+  readonly outcome: OutcomeKind;
+  readonly kind: FireKind;
+  readonly reason: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly count?: number;
+  readonly untilSlot?: number;
+}
+
+export interface Change {
+  readonly loop: Task;
+  readonly effects: readonly Effect[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/** `refused` carries a sentence for the person; `none` means that the event changes nothing. */
+export type Decision =
+  | ({ readonly kind: "change" } & Change)
+  | { readonly kind: "none" }
+  | { readonly kind: "refused"; readonly message: string };
+
+export type { Fire };

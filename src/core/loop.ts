@@ -1,0 +1,90 @@
+/**
+ * What a loop is. A loop is plain data: it goes through the journal as JSON and comes back the same.
+ *
+ * Units: a name that ends in `At` (or is called `slot`) is a moment in milliseconds since the epoch, a
+ * name that ends in `Ms` is a length of time. There are no Date objects in `core`.
+ */
+
+export type TaskId = string & { readonly brand: "TaskId" };
+export type FireId = string & { readonly brand: "FireId" };
+
+/** When a task is due. Every kind yields slots: moments that are fired at most once each. */
+export type Cadence =
+  | { readonly kind: "cron"; readonly expr: string; readonly tz: string }
+  | { readonly kind: "every"; readonly everyMs: number; readonly anchorAt: number }
+  | { readonly kind: "once"; readonly at: number; readonly cron: string | null; readonly tz: string }
+  | { readonly kind: "paced"; readonly wakeAt: number | null; readonly reason: string | null };
+
+/** What to do with slots that passed while nothing ran. `ask` is for one-shots: a person decides. */
+export type MissedPolicy = "ask" | "once" | "skip" | "all";
+
+export type FireKind = "scheduled" | "initial" | "manual" | "late" | "final";
+
+export interface ProcessRef {
+  readonly pid: number;
+  /** Start time as the system reports it; tells a process from a later one that got the same pid. */
+  readonly start: string | null;
+}
+
+/** What a self-paced agent asked for at the end of its turn. */
+export type Wakeup =
+  | { readonly kind: "sleep"; readonly delayMs: number; readonly reason: string }
+  | { readonly kind: "stop"; readonly reason: string };
+
+/** The one delivery that is under way. At most one per task. */
+export interface Fire {
+  readonly id: FireId;
+  readonly slot: number;
+  readonly dueAt: number;
+  readonly kind: FireKind;
+  /** Fencing token of the owner that intended it. */
+  readonly token: number;
+  readonly intendedAt: number;
+  readonly startedAt: number | null;
+  readonly process: ProcessRef | null;
+  readonly wakeup: Wakeup | null;
+}
+
+/** A run outside the cadence that waits for its turn. */
+export interface RunRequest {
+  readonly kind: "initial" | "manual";
+  readonly at: number;
+}
+
+export type TaskStatus = "active" | "paused" | "missed" | "ended";
+
+export interface Task {
+  readonly kind: "task";
+  readonly id: TaskId;
+  /** Rises by one with every committed change; a commit names the version it was decided on. */
+  readonly version: number;
+  readonly prompt: string;
+  readonly cadence: Cadence;
+  /** `null`: durable. Otherwise the host session that the task lives and dies with. */
+  readonly session: string | null;
+  readonly status: TaskStatus;
+  readonly statusReason: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  /** Added to a slot to get the moment it is due; negative for a one-shot that comes early. */
+  readonly jitterMs: number;
+  readonly missed: MissedPolicy;
+  readonly graceMs: number | null;
+  readonly expect: string | null;
+  readonly alertAfter: number | null;
+  readonly timeoutMs: number;
+  /** Every slot up to and including this moment is accounted for: fired, or in the journal with a reason. */
+  readonly cursorAt: number;
+  /** Rises when the clock was set back so far that slots start over; part of a fire's identity. */
+  readonly era: number;
+  readonly request: RunRequest | null;
+  readonly fire: Fire | null;
+  readonly lastFiredAt: number | null;
+  readonly lastFinishedAt: number | null;
+  /** Failed or silent slots in a row, for `--alert-after`. */
+  readonly streak: number;
+  readonly importedFrom: string | null;
+}
+
+/** Later kinds (goal, backlog) join this union. */
+export type Loop = Task;

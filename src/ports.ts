@@ -1,0 +1,139 @@
+/**
+ * What the engine needs from the outside. Each contract says what an adapter must and must not do;
+ * the suites under test/ hold every adapter to it.
+ */
+import type { Effect, LoopEvent, Outcome } from "./core/event.ts";
+import type { FireId, FireKind, Loop, ProcessRef, TaskId } from "./core/loop.ts";
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** The only source of time. */
+export interface Clock {
+  now(): number;
+  /** Calls back once at or after `at`, never synchronously. A moment that has passed means soon. */
+  wake(at: number, callback: () => void): Timer;
+}
+
+/** Who may act for the project. The token rises with every new holder and fences every write. */
+export interface Lease {
+  readonly token: number;
+  readonly owner: string;
+  readonly pid: number;
+  readonly procStart: string | null;
+  readonly host: string;
+  readonly acquiredAt: number;
+}
+
+export interface Commit {
+  readonly id: TaskId;
+  /** The version that the decision was made on; 0 for a loop that does not exist yet. */
+  readonly expectedVersion: number;
+  readonly loop: Loop;
+  readonly event: LoopEvent;
+  readonly effects: readonly Effect[];
+  readonly outcomes: readonly Outcome[];
+  readonly at: number;
+  /** The owner's token, or `null` for what a person asked for. */
+  readonly token: number | null;
+  /** For a creation: refuse it when this many loops are alive. */
+  readonly maxLive?: number;
+}
+
+export type CommitResult =
+  | { readonly kind: "committed" }
+  /** Someone else committed first: read the loop again and decide anew. */
+  | { readonly kind: "conflict" }
+  /** The token is not the current one: this process is not the owner any more. */
+  | { readonly kind: "fenced" }
+  | { readonly kind: "full"; readonly live: number };
+
+/**
+ * All loops of one project. Several processes may have the same store open; commits are totally ordered.
+ * A commit that answers `committed` is on disk. Reads answer from memory as of the last `refresh`.
+ */
+export interface Store {
+  /** Takes in what others committed; returns the ids that changed. */
+  refresh(): Promise<readonly TaskId[]>;
+  load(id: TaskId): Loop | undefined;
+  loops(): IterableIterator<Loop>;
+  commit(commit: Commit): Promise<CommitResult>;
+  lease(): Lease | null;
+  /** Compare-and-set on the token. `null`: someone else was first. */
+  acquire(lease: Omit<Lease, "token">, expectedToken: number): Promise<Lease | null>;
+  /** Highest token that was ever given out. */
+  lastToken(): number;
+  release(token: number, at: number): Promise<void>;
+  heartbeat(lease: Lease, at: number): Promise<void>;
+  /** Is the holder of the lease still there? Never true by mistake for a process that is gone. */
+  isHolderAlive(lease: Lease, now: number): boolean;
+  /** Rewrites the published files. Must not throw for a file that someone damaged: moves it aside. */
+  publish(): Promise<void>;
+  /** Calls back after somebody else's commit, within 500 ms. */
+  watch(callback: () => void): () => void;
+}
+
+/** One prompt for an agent. `token` names the attempt: a turn is started at most once per token. */
+export interface Turn {
+  readonly fireId: FireId;
+  readonly taskId: TaskId;
+  readonly token: number;
+  readonly slot: number;
+  readonly fireKind: FireKind;
+  readonly text: string;
+  /** Absolute; the turn is stopped then. */
+  readonly deadlineAt: number;
+}
+
+export interface TurnUsage {
+  readonly costUsd: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+}
+
+/** How a turn ended. `cancelled` only after the caller's signal. */
+export type TurnEnd =
+  | { readonly kind: "ok"; readonly answer: string; readonly usage: TurnUsage | null }
+  | { readonly kind: "failed"; readonly reason: string; readonly answer: string; readonly usage: TurnUsage | null }
+  | { readonly kind: "cancelled" };
+
+/** What became of a turn whose runner died. */
+export type TurnFate =
+  /** It never started and, from this answer on, never will. */
+  | { readonly kind: "never" }
+  | { readonly kind: "running"; readonly process: ProcessRef | null; readonly end: Promise<TurnEnd> }
+  | { readonly kind: "ended"; readonly end: TurnEnd }
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** A host that takes prompts. Must not throw for anything that an agent does. */
+export interface Agent {
+  readonly name: string;
+  run(turn: Turn, control: TurnControl): Promise<TurnEnd>;
+  /** For a turn that another process intended under `turn.token`. */
+  reconcile(turn: Turn, control: TurnControl): Promise<TurnFate>;
+}
+
+export interface TurnControl {
+  /** Stops the turn and everything it started. */
+  readonly signal: AbortSignal;
+  /** Called at most once, when the agent's process exists. */
+  readonly onStarted: (process: ProcessRef | null) => void;
+}
+
+export interface CheckEvidence {
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  /** The last part of what the command printed. */
+  readonly tail: string;
+}
+
+/** Runs a command of the person's in the project. Must not throw for anything that the command does. */
+export interface Checker {
+  run(command: string, timeoutMs: number, signal: AbortSignal): Promise<CheckEvidence>;
+}
+
+/** Tells a person. Must not throw and must not wait for an answer. */
+export interface Notifier {
+  notify(title: string, body: string): void;
+}

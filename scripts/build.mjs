@@ -37,7 +37,19 @@ if (watch) {
   if (process.argv.includes("--types")) {
     execFileSync(
       process.execPath,
-      [`${root}node_modules/typescript/bin/tsc`, "--noEmit", "false", "--emitDeclarationOnly", "--declaration", "--rootDir", "src", "--outDir", "dist/types", "--project", "tsconfig.build.json"],
+      [
+        `${root}node_modules/typescript/bin/tsc`,
+        "--noEmit",
+        "false",
+        "--emitDeclarationOnly",
+        "--declaration",
+        "--rootDir",
+        "src",
+        "--outDir",
+        "dist/types",
+        "--project",
+        "tsconfig.build.json",
+      ],
       { cwd: root, stdio: "inherit" },
     );
   }

@@ -95,7 +95,12 @@ export interface TurnUsage {
 /** How a turn ended. `cancelled` only after the caller's signal. */
 export type TurnEnd =
   | { readonly kind: "ok"; readonly answer: string; readonly usage: TurnUsage | null }
-  | { readonly kind: "failed"; readonly reason: string; readonly answer: string; readonly usage: TurnUsage | null }
+  | {
+      readonly kind: "failed";
+      readonly reason: string;
+      readonly answer: string;
+      readonly usage: TurnUsage | null;
+    }
   | { readonly kind: "cancelled" };
 
 /** What became of a turn whose runner died. */

@@ -2,7 +2,7 @@
  * What can happen to a task, and what a decision asks the outside to do.
  * Both are plain data; both are written to the journal before anything is carried out.
  */
-import type { Cadence, Fire, FireId, FireKind, MissedPolicy, ProcessRef, Task, TaskId, Wakeup } from "./loop.ts";
+import type { Cadence, FireId, FireKind, MissedPolicy, ProcessRef, Task, TaskId, Wakeup } from "./loop.ts";
 
 /** Everything that `loop edit` may change. A missing key is left as it is. */
 export interface TaskEdit {
@@ -27,7 +27,12 @@ export type TaskEvent =
   /** The owner's clock reached the task. `awakeSince`: since when someone has been there to fire it. */
   | { readonly type: "task.due"; readonly token: number; readonly awakeSince: number }
   | { readonly type: "fire.started"; readonly fireId: FireId; readonly process: ProcessRef | null }
-  | { readonly type: "fire.finished"; readonly fireId: FireId; readonly outcome: "ok" | "failed"; readonly reason: string | null }
+  | {
+      readonly type: "fire.finished";
+      readonly fireId: FireId;
+      readonly outcome: "ok" | "failed";
+      readonly reason: string | null;
+    }
   /** The fire is over with no result: the runner or the agent was stopped. */
   | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
   /** Proved: the agent never saw the prompt and never will. The slot is open again. */
@@ -36,19 +41,14 @@ export type TaskEvent =
 
 export type LoopEvent = TaskEvent;
 
-/** One prompt to be delivered, once, under `fireId`. */
+/** The task's fire is to be delivered, once. What is said is rendered from the task when it goes out. */
 export interface DeliverEffect {
   readonly kind: "deliver";
   readonly fireId: FireId;
-  readonly taskId: TaskId;
-  readonly slot: number;
-  readonly fireKind: FireKind;
-  readonly text: string;
 }
 
 export interface NotifyEffect {
   readonly kind: "notify";
-  readonly taskId: TaskId;
   readonly title: string;
   readonly body: string;
 }
@@ -93,5 +93,3 @@ export type Decision =
   | ({ readonly kind: "change" } & Change)
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly message: string };
-
-export type { Fire };

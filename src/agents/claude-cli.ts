@@ -1,0 +1,130 @@
+import { z } from "zod";
+import type { Agent, TurnEnd, TurnUsage } from "../ports.ts";
+import {
+  ANSWER_CAP_BYTES,
+  createLauncher,
+  describeExit,
+  type Finished,
+  type LaunchOptions,
+} from "./launch.ts";
+
+export interface ClaudeAgentOptions extends LaunchOptions {
+  /** Absolute path, see `findExecutable`. */
+  readonly executable: string;
+  /** More arguments, one per element. */
+  readonly args?: readonly string[];
+  readonly projectDir: string;
+}
+
+/** Claude Code, headless: `claude -p` with its event stream, from which answer, failure and cost are read. */
+export function createClaudeAgent({
+  executable,
+  args = [],
+  projectDir,
+  ...options
+}: ClaudeAgentOptions): Agent {
+  const launcher = createLauncher({
+    ...options,
+    projectDir,
+    argv: [executable, "-p", "--output-format", "stream-json", "--verbose", ...args],
+    // the last event holds the whole answer in one line: a cut line would be no event
+    answerCapBytes: 64 * 1024 * 1024,
+    readEnd: readClaudeEnd,
+  });
+  return { name: "claude", ...launcher };
+}
+
+const Count = z.number().nonnegative().nullish().catch(null);
+
+/** Only what is read here; anything of another shape in the fields beside the verdict counts as missing. */
+const ResultEvent = z.object({
+  type: z.literal("result"),
+  subtype: z.string().nullish().catch(null),
+  is_error: z.boolean(),
+  result: z.string().nullish().catch(null),
+  terminal_reason: z.string().nullish().catch(null),
+  api_error_status: z.union([z.number(), z.string()]).nullish().catch(null),
+  errors: z.array(z.string()).nullish().catch(null),
+  total_cost_usd: Count,
+  usage: z
+    .object({
+      input_tokens: Count,
+      output_tokens: Count,
+      cache_creation_input_tokens: Count,
+      cache_read_input_tokens: Count,
+    })
+    .nullish()
+    .catch(null),
+});
+type ResultEvent = z.infer<typeof ResultEvent>;
+
+/** Reads `--output-format stream-json`. The last `result` event counts; without one nothing was achieved. */
+export function readClaudeEnd(finished: Finished): TurnEnd {
+  const event = lastResult(finished.answer);
+  if (event === null) {
+    const reason = finished.exitCode === 0 ? "claude ended without a result" : describeExit(finished);
+    return { kind: "failed", reason, answer: "", usage: null };
+  }
+  const answer = capped(event.result ?? "");
+  const usage = readUsage(event);
+  // An API error arrives with subtype "success": is_error decides.
+  if (event.is_error || (event.subtype ?? "success") !== "success") {
+    return { kind: "failed", reason: describeError(event), answer, usage };
+  }
+  if (finished.exitCode !== 0) {
+    return { kind: "failed", reason: describeExit({ ...finished, answer: "" }), answer, usage };
+  }
+  return { kind: "ok", answer, usage };
+}
+
+function lastResult(stream: string): ResultEvent | null {
+  for (let end = stream.length; end > 0; ) {
+    const start = stream.lastIndexOf("\n", end - 1) + 1;
+    const line = stream.slice(start, end);
+    end = start - 1;
+    // a look before the parse: most lines are no results and some are megabytes
+    if (!line.includes('"result"')) continue;
+    const event = ResultEvent.safeParse(parseJson(line));
+    if (event.success) return event.data;
+  }
+  return null;
+}
+
+function describeError(event: ResultEvent): string {
+  const kind = event.terminal_reason ?? (event.subtype === "success" ? "error" : event.subtype) ?? "error";
+  const status = event.api_error_status == null ? "" : ` ${event.api_error_status}`;
+  const text = describeText(event.result || event.errors?.join("; ") || "");
+  return `claude: ${kind.replaceAll("_", " ")}${status}${text === "" ? "" : `: ${text}`}`;
+}
+
+function describeText(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return Array.from(line).slice(0, 200).join("");
+}
+
+function readUsage(event: ResultEvent): TurnUsage {
+  const { usage } = event;
+  const input = [usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens];
+  return {
+    costUsd: event.total_cost_usd ?? null,
+    inputTokens:
+      usage?.input_tokens == null ? null : input.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+    outputTokens: usage?.output_tokens ?? null,
+  };
+}
+
+function capped(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= ANSWER_CAP_BYTES) return text;
+  let from = bytes.length - ANSWER_CAP_BYTES;
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
+  return bytes.toString("utf8", from);
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

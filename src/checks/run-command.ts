@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import type { CheckEvidence, Checker } from "../ports.ts";
+import { stopTree } from "../store/process.ts";
+
+export interface CommandCheckerOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly shell?: string;
+  readonly killGraceMs?: number;
+}
+
+const TAIL_BYTES = 8 * 1024;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Runs checks with `sh -c` in the project. When a check is over, so is everything that it started. */
+export function createCommandChecker(projectDir: string, options: CommandCheckerOptions = {}): Checker {
+  const cwd = resolve(projectDir);
+  return {
+    async run(command, timeoutMs, signal) {
+      if (signal.aborted) return evidence(null, false, "");
+      const mark = `LOOP_CHECK_ID=${randomUUID()}`;
+      let child: ChildProcess;
+      try {
+        child = spawnCheck(command, cwd, mark, options);
+      } catch (error) {
+        return notStarted(error);
+      }
+      return watchCheck(child, mark, timeoutMs, signal, options.killGraceMs ?? 3_000);
+    },
+  };
+}
+
+function spawnCheck(
+  command: string,
+  cwd: string,
+  mark: string,
+  options: CommandCheckerOptions,
+): ChildProcess {
+  const shell = options.shell ?? "/bin/sh";
+  const [name = "", id = ""] = mark.split("=");
+  // one pipe for both streams keeps their lines in order
+  return spawn(shell, ["-c", 'exec "$0" -c "$1" 2>&1', shell, command], {
+    cwd,
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...(options.env ?? process.env), PWD: cwd, LOOP_PROJECT: cwd, [name]: id },
+  });
+}
+
+async function watchCheck(
+  child: ChildProcess,
+  mark: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+  killGraceMs: number,
+): Promise<CheckEvidence> {
+  let tail = Buffer.alloc(0);
+  child.stdout?.on("data", (chunk: Buffer) => {
+    const all = Buffer.concat([tail, chunk]);
+    tail = all.subarray(Math.max(0, all.length - TAIL_BYTES));
+  });
+  child.stdout?.on("error", () => {});
+  const closed = new Promise<void>((done) => child.once("close", () => done()));
+  const first = await firstOf(child, timeoutMs, signal);
+  if (first.kind === "error") return notStarted(first.error);
+  if (child.pid !== undefined) await stopTree({ group: child.pid, marks: [mark] }, killGraceMs);
+  // Everybody who could hold the pipe is gone, so it closes, after what is still in it was read. On a system
+  // without /proc a process may have left the group with the pipe: it is not waited for.
+  const patience = setTimeout(() => child.stdout?.destroy(), 1_000);
+  await closed;
+  clearTimeout(patience);
+  return evidence(first.kind === "exit" ? first.code : null, first.kind === "timeout", readTail(tail));
+}
+
+type First =
+  | { readonly kind: "exit"; readonly code: number | null }
+  | { readonly kind: "error"; readonly error: Error }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "aborted" };
+
+function firstOf(child: ChildProcess, timeoutMs: number, signal: AbortSignal): Promise<First> {
+  return new Promise((done) => {
+    const settle = (first: First): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      done(first);
+    };
+    const onAbort = (): void => settle({ kind: "aborted" });
+    const timer = setTimeout(() => settle({ kind: "timeout" }), Math.min(timeoutMs, LONGEST_TIMER_MS));
+    signal.addEventListener("abort", onAbort);
+    child.once("error", (error) => settle({ kind: "error", error }));
+    child.once("exit", (code) => settle({ kind: "exit", code }));
+  });
+}
+
+function readTail(tail: Buffer): string {
+  let from = 0;
+  // not in the middle of a character
+  while (tail.length === TAIL_BYTES && from < 4 && ((tail[from] ?? 0) & 0xc0) === 0x80) from++;
+  return tail.toString("utf8", from);
+}
+
+function notStarted(error: unknown): CheckEvidence {
+  return evidence(
+    null,
+    false,
+    `the check could not be started: ${error instanceof Error ? error.message : error}`,
+  );
+}
+
+function evidence(exitCode: number | null, timedOut: boolean, tail: string): CheckEvidence {
+  return { exitCode, timedOut, tail };
+}

@@ -1,0 +1,99 @@
+import { type Interval, renderDuration } from "./interval.ts";
+
+export type Conversion =
+  | { readonly kind: "cron"; readonly expr: string; readonly notice: string | null }
+  | { readonly kind: "every"; readonly everyMs: number; readonly notice: string | null }
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** Turns an interval into a cadence; whatever differs from what the person typed is said in `notice`. */
+export function convertInterval(interval: Interval, exact: boolean): Conversion {
+  const { ms } = interval;
+  if (!(ms > 0)) return invalid("An interval must be longer than zero; write one such as 5m.");
+  if (ms > LONGEST_MS) {
+    return invalid(`${nameOf(interval)} is longer than 366 days, the longest that even --exact can keep.`);
+  }
+  if (exact) return keepExact(interval);
+  // Cron knows no seconds; up, so that nothing runs more often than was asked for.
+  const minutes = Math.ceil(ms / MINUTE_MS);
+  if (minutes < 60) return toMinutes(interval, minutes);
+  if (minutes < 1440) return toHours(interval, minutes);
+  return toDays(interval, minutes);
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const LONGEST_MS = 366 * DAY_MS;
+const HOUR_DIVISORS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
+const UNEVEN = "and the last gap of a month can be shorter";
+const DAY_DIVISORS = [1, 2, 3, 4, 6, 8, 12, 24];
+
+function keepExact(interval: Interval): Conversion {
+  if (interval.ms < 1000) return invalid(`${nameOf(interval)} is too short: --exact needs at least 1s.`);
+  return { kind: "every", everyMs: interval.ms, notice: null };
+}
+
+function toMinutes(interval: Interval, minutes: number): Conversion {
+  const step = nearest(HOUR_DIVISORS, minutes);
+  const why = step === minutes ? "is not a whole number of minutes" : "does not divide an hour evenly";
+  if (step === 60) return hourly(interval, 1, why);
+  return cron(`*/${step} * * * *`, changed(interval, step * MINUTE_MS, why, plural(step, "minute")));
+}
+
+function toHours(interval: Interval, minutes: number): Conversion {
+  const hours = Math.round(minutes / 60);
+  const step = nearest(DAY_DIVISORS, hours);
+  const why = step === hours ? "is not a whole number of hours" : "does not divide a day evenly";
+  return hourly(interval, step, why);
+}
+
+function hourly(interval: Interval, step: number, why: string): Conversion {
+  if (step === 24) return cron("0 0 */1 * *", changed(interval, DAY_MS, why, "day"));
+  // Minute 7: everyone else's jobs start on the hour.
+  return cron(`7 */${step} * * *`, changed(interval, step * HOUR_MS, why, plural(step, "hour")));
+}
+
+function toDays(interval: Interval, minutes: number): Conversion {
+  const days = Math.round(minutes / 1440);
+  const name = nameOf(interval);
+  if (days > 31) {
+    return invalid(`${name} is longer than the 31 days that cron can count; --exact keeps ${name}.`);
+  }
+  const expr = `0 0 */${days} * *`;
+  const why = "is not a whole number of days";
+  if (days === 1) return cron(expr, changed(interval, DAY_MS, why, "day"));
+  if (interval.ms === days * DAY_MS) {
+    return cron(expr, `Cron counts ${name} from the 1st of each month, ${UNEVEN}; --exact keeps it even.`);
+  }
+  return cron(
+    expr,
+    `${name} ${why}, so it runs every ${days} days from the 1st of each month, ${UNEVEN}; --exact keeps ${name}.`,
+  );
+}
+
+function changed(interval: Interval, actualMs: number, why: string, unit: string): string | null {
+  if (interval.ms === actualMs) return null;
+  const name = nameOf(interval);
+  return `${name} ${why}, so it runs every ${unit}; --exact keeps ${name}.`;
+}
+
+/** The first of the nearest, so that a tie goes down. */
+function nearest(divisors: readonly number[], wanted: number): number {
+  return divisors.reduce((best, next) => (Math.abs(next - wanted) < Math.abs(best - wanted) ? next : best));
+}
+
+function nameOf(interval: Interval): string {
+  return /^every\s/i.test(interval.text) ? renderDuration(interval.ms) : interval.text;
+}
+
+function plural(count: number, unit: string): string {
+  return count === 1 ? unit : `${count} ${unit}s`;
+}
+
+function cron(expr: string, notice: string | null): Conversion {
+  return { kind: "cron", expr, notice };
+}
+
+function invalid(message: string): Conversion {
+  return { kind: "invalid", message };
+}

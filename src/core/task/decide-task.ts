@@ -1,0 +1,194 @@
+/** Pure decisions about a task: what an event makes of it, and what has to be done. */
+import type { Change, Decision, Outcome, TaskEdit, TaskEvent } from "../event.ts";
+import type { Cadence, Fire, MissedPolicy, Task, TaskId, Wakeup } from "../loop.ts";
+import { decideDue } from "./due.ts";
+import { jitterFor } from "./jitter.ts";
+import { end, MAX_WAKEUP_MS, MIN_WAKEUP_MS, passSlots, settleFire } from "./settle.ts";
+import { openSlots } from "./slots.ts";
+
+export interface TaskDraft {
+  readonly id: TaskId;
+  readonly prompt: string;
+  readonly cadence: Cadence;
+  readonly session: string | null;
+  readonly expiresAt: number | null;
+  readonly jitter: boolean;
+  readonly missed: MissedPolicy | null;
+  readonly graceMs: number | null;
+  readonly expect: string | null;
+  readonly alertAfter: number | null;
+  readonly timeoutMs: number;
+  /** Run once at creation (A4). */
+  readonly runNow: boolean;
+  readonly importedFrom: string | null;
+}
+
+export function createTask(draft: TaskDraft, now: number): Change {
+  const { jitter, runNow, missed, ...kept } = draft;
+  const loop: Task = {
+    ...kept,
+    kind: "task",
+    version: 1,
+    status: "active",
+    statusReason: null,
+    createdAt: now,
+    missed: missed ?? (draft.cadence.kind === "once" ? "ask" : "once"),
+    jitterMs: jitter ? jitterFor(draft.id, draft.cadence, now) : 0,
+    cursorAt: now,
+    era: 0,
+    request: runNow ? { kind: "initial", at: now } : null,
+    fire: null,
+    lastFiredAt: null,
+    lastFinishedAt: null,
+    streak: 0,
+  };
+  return { loop, effects: [], outcomes: [] };
+}
+
+export function decideTask(task: Task, event: TaskEvent, now: number): Decision {
+  switch (event.type) {
+    case "task.created":
+      return { kind: "none" };
+    case "task.edited":
+      return decideEdit(task, event.edit, now);
+    case "task.paused":
+      return decidePause(task);
+    case "task.resumed":
+      return decideResume(task, now);
+    case "task.deleted":
+      return decideDelete(task, event.reason, now);
+    case "task.run-requested":
+      return decideRun(task, now);
+    case "task.due":
+      return decideDue(task, { now, token: event.token, awakeSince: event.awakeSince });
+    case "fire.started":
+      return withFire(task, event.fireId, (fire) =>
+        fire.startedAt !== null
+          ? { kind: "none" }
+          : change(task, { fire: { ...fire, startedAt: now, process: event.process }, lastFiredAt: now }),
+      );
+    case "fire.finished":
+      return withFire(task, event.fireId, (fire) => ({
+        kind: "change",
+        ...settleFire(task, fire, event.outcome, event.reason, now),
+      }));
+    case "fire.interrupted":
+      return withFire(task, event.fireId, (fire) => ({
+        kind: "change",
+        ...settleFire(task, fire, "interrupted", event.reason, now),
+      }));
+    case "fire.withdrawn":
+      return withFire(task, event.fireId, (fire) => decideWithdraw(task, fire, event.reason, now));
+    case "fire.wakeup":
+      return withFire(task, event.fireId, (fire) => decideWakeup(task, fire, event.wakeup));
+  }
+}
+
+function change(task: Task, fields: Partial<Task>): Decision {
+  return {
+    kind: "change",
+    loop: { ...task, ...fields, version: task.version + 1 },
+    effects: [],
+    outcomes: [],
+  };
+}
+
+function refused(message: string): Decision {
+  return { kind: "refused", message };
+}
+
+/** Late news of a fire that is already settled change nothing. */
+function withFire(task: Task, fireId: string, decideFire: (fire: Fire) => Decision): Decision {
+  return task.fire === null || task.fire.id !== fireId ? { kind: "none" } : decideFire(task.fire);
+}
+
+/** A new cadence starts from now: what the old one left due is accounted for first. */
+function decideEdit(task: Task, edit: TaskEdit, now: number): Decision {
+  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  const expiresAt = edit.expiresAt === undefined ? task.expiresAt : edit.expiresAt;
+  if (expiresAt !== null && edit.expiresAt !== undefined && expiresAt <= now) {
+    return refused("The new expiry is in the past.");
+  }
+  if (edit.cadence === undefined) return change(task, { ...edit });
+  const outcomes = passOpen(task, "the schedule was changed before it ran", now);
+  const revived = task.status === "missed" ? ({ status: "active", statusReason: null } as const) : {};
+  const loop: Task = {
+    ...task,
+    ...edit,
+    ...revived,
+    version: task.version + 1,
+    cursorAt: Math.max(now, task.cursorAt),
+  };
+  return { kind: "change", loop, effects: [], outcomes };
+}
+
+function passOpen(task: Task, reason: string, now: number): Outcome[] {
+  const run = openSlots(task, now);
+  return run === null ? [] : passSlots(task, run, () => ({ outcome: "skipped", reason }));
+}
+
+function decidePause(task: Task): Decision {
+  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status === "paused") return { kind: "none" };
+  return change(task, { status: "paused", statusReason: "paused by a person" });
+}
+
+/** What came due during the pause is skipped, and said to be; a one-shot whose time has gone is missed. */
+function decideResume(task: Task, now: number): Decision {
+  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status !== "paused") return { kind: "none" };
+  const run = openSlots(task, now);
+  if (run === null) return change(task, { status: "active", statusReason: null });
+  const outcomes = passOpen(task, "the task was paused", now);
+  const missed = task.cadence.kind === "once";
+  const loop: Task = {
+    ...task,
+    version: task.version + 1,
+    status: missed ? "missed" : "active",
+    statusReason: missed ? "it was paused when it was due; it waits for a person" : null,
+    request: null,
+    cursorAt: Math.max(task.cursorAt, run.last),
+    cadence: task.cadence.kind === "paced" ? { ...task.cadence, wakeAt: now + 1 } : task.cadence,
+  };
+  return { kind: "change", loop, effects: [], outcomes };
+}
+
+function decideDelete(task: Task, reason: string, now: number): Decision {
+  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  const outcomes = task.fire === null ? passOpen(task, "the task was deleted before it ran", now) : [];
+  const loop = { ...end(task, reason), version: task.version + 1 };
+  const effects =
+    task.fire === null
+      ? []
+      : [{ kind: "cancel", fireId: task.fire.id, reason: "the task was deleted" } as const];
+  return { kind: "change", loop, effects, outcomes };
+}
+
+function decideRun(task: Task, now: number): Decision {
+  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status === "paused") return refused(`Task ${task.id} is paused; loop resume ${task.id} first.`);
+  if (task.fire !== null) return refused(`Task ${task.id} is running right now.`);
+  if (task.request?.kind === "manual") return { kind: "none" };
+  return change(task, { request: { kind: "manual", at: now }, status: "active", statusReason: null });
+}
+
+/** The agent never saw the prompt: put the slot back, and let the rules for late slots decide again. */
+function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): Decision {
+  if (task.status === "ended")
+    return { kind: "change", ...settleFire(task, fire, "interrupted", reason, now) };
+  const outside = fire.kind === "manual" || fire.kind === "initial";
+  const request = outside
+    ? ({ kind: fire.kind === "manual" ? "manual" : "initial", at: fire.slot } as const)
+    : task.request;
+  const cursorAt = outside ? task.cursorAt : Math.min(task.cursorAt, fire.slot - 1);
+  return change(task, { fire: null, request, cursorAt });
+}
+
+function decideWakeup(task: Task, fire: Fire, wakeup: Wakeup): Decision {
+  if (task.cadence.kind !== "paced") return refused(`Task ${task.id} is not self-paced (loop auto).`);
+  const asked: Wakeup =
+    wakeup.kind === "stop"
+      ? wakeup
+      : { ...wakeup, delayMs: Math.min(MAX_WAKEUP_MS, Math.max(MIN_WAKEUP_MS, wakeup.delayMs)) };
+  return change(task, { fire: { ...fire, wakeup: asked } });
+}

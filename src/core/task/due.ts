@@ -1,0 +1,183 @@
+/**
+ * The heart of recurring loops: a task's time has come, what now?
+ *
+ * Invariants kept here:
+ * 1. A slot at or before `cursorAt` is never delivered (again). Delivering a slot moves the cursor onto it.
+ * 2. The cursor passes over an undelivered slot only together with an outcome that says why.
+ * 3. Nothing is delivered while a fire is in flight, or when the task is not active.
+ */
+import type { Decision, Outcome } from "../event.ts";
+import type { Fire, FireKind, Task } from "../loop.ts";
+import { alert, end, fireIdFor, type Passing, passSlots } from "./settle.ts";
+import { expires, openSlots, type SlotRun, slotAfter } from "./slots.ts";
+
+/** How late a slot may be before `--missed skip` drops it and before a one-shot asks first. */
+export const DEFAULT_GRACE_MS = 60_000;
+/** A clock that goes back by less simply waits for its slots to come round; beyond, they start over. */
+const REWIND_TOLERANCE_MS = 5 * 60_000;
+
+interface Situation {
+  readonly now: number;
+  readonly token: number;
+  readonly awakeSince: number;
+}
+
+export function decideDue(task: Task, situation: Situation): Decision {
+  if (task.status !== "active" || task.fire !== null) return { kind: "none" };
+  if (clockWentBack(task, situation.now)) return startOver(task, situation.now);
+  if (task.request?.kind === "manual") {
+    const { at } = task.request;
+    return deliver({ ...task, request: null }, { slot: at, dueAt: at, kind: "manual" }, [], situation);
+  }
+  const due = openSlots(task, situation.now);
+  if (due === null) return isOver(task, situation.now) ? deliverFinal(task, [], situation) : { kind: "none" };
+  return task.cadence.kind === "once"
+    ? decideOnce(task, due, situation)
+    : decideRecurring(task, due, situation);
+}
+
+function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decision {
+  const pick = pickSlot(task, due, situation.now);
+  const passed = before(due, pick);
+  const outcomes = passed === null ? [] : passSlots(task, passed, (dueAt) => passing(task, dueAt, situation));
+  const cursorAt = Math.max(task.cursorAt, pick ?? due.last);
+  const moved: Task = { ...task, cursorAt, request: null, streak: task.streak + (passed?.count ?? 0) };
+  const alerts = alert(task, moved.streak, outcomes.at(-1)?.reason ?? null);
+  if (pick !== null) {
+    const initial = task.request?.at === pick;
+    const dueAt = initial ? pick : pick + task.jitterMs;
+    const kind = fireKind(task, pick, initial, dueAt < situation.awakeSince);
+    const decision = deliver(moved, { slot: pick, dueAt, kind }, outcomes, situation);
+    return decision.kind === "change" ? { ...decision, effects: [...alerts, ...decision.effects] } : decision;
+  }
+  if (isOver(moved, situation.now)) return deliverFinal(moved, outcomes, situation);
+  return { kind: "change", loop: { ...moved, version: task.version + 1 }, effects: alerts, outcomes };
+}
+
+/** Which of the due slots is delivered now: the newest, or with `all` the oldest; null when each is too late. */
+function pickSlot(task: Task, due: SlotRun, now: number): number | null {
+  const grace = task.graceMs ?? (task.missed === "skip" ? DEFAULT_GRACE_MS : Number.POSITIVE_INFINITY);
+  const inTime = (slot: number) => now - (slot + task.jitterMs) <= grace;
+  if (task.missed === "all") return due.listed.find(inTime) ?? (inTime(due.last) ? due.last : null);
+  return inTime(due.last) ? due.last : null;
+}
+
+function before(due: SlotRun, pick: number | null): SlotRun | null {
+  if (pick === null) return due;
+  const listed = due.listed.filter((slot) => slot < pick);
+  const count = pick === due.last ? due.count - 1 : listed.length;
+  return count === 0 ? null : { listed, last: listed.at(-1) ?? pick, count };
+}
+
+function passing(task: Task, dueAt: number, { awakeSince, now }: Situation): Passing {
+  if (dueAt < awakeSince) return { outcome: "missed", reason: "nothing was running when it was due" };
+  if (task.lastFinishedAt !== null && dueAt <= task.lastFinishedAt) {
+    return { outcome: "skipped", reason: "the previous fire was still running" };
+  }
+  const lateMs = now - dueAt;
+  const grace = task.graceMs ?? DEFAULT_GRACE_MS;
+  if (task.missed !== "once" && lateMs > grace)
+    return { outcome: "skipped", reason: "late beyond its grace: another turn was running" };
+  return { outcome: "skipped", reason: "another turn was running, and a later slot came due" };
+}
+
+function fireKind(task: Task, slot: number, initial: boolean, late: boolean): FireKind {
+  if (initial) return "initial";
+  if (expires(task) && isLast(task, slot)) return "final";
+  return late ? "late" : "scheduled";
+}
+
+function isLast(task: Task & { expiresAt: number }, slot: number): boolean {
+  if (task.cadence.kind === "paced") return slot >= task.expiresAt;
+  const next = slotAfter(task.cadence, slot);
+  return next === null || next > task.expiresAt;
+}
+
+/** A7: expired with no slot left to be the final one, or while nothing ran. */
+function isOver(task: Task, now: number): boolean {
+  return expires(task) && now >= task.expiresAt;
+}
+
+function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situation): Decision {
+  const slot = task.expiresAt ?? situation.now;
+  return deliver(
+    { ...task, cursorAt: Math.max(task.cursorAt, slot) },
+    { slot, dueAt: slot, kind: "final" },
+    outcomes,
+    situation,
+  );
+}
+
+/** A10: a one-shot that passed while nothing ran waits for a person, unless told otherwise. */
+function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision {
+  const slot = due.last;
+  const dueAt = slot + task.jitterMs;
+  const cursorAt = Math.max(task.cursorAt, slot);
+  const missed = dueAt < situation.awakeSince && situation.now - dueAt > (task.graceMs ?? DEFAULT_GRACE_MS);
+  if (!missed || task.missed === "once" || task.missed === "all") {
+    return deliver(
+      { ...task, cursorAt },
+      { slot, dueAt, kind: missed ? "late" : "scheduled" },
+      [],
+      situation,
+    );
+  }
+  const dropped = task.missed === "skip";
+  const reason = dropped
+    ? "nothing was running when it was due"
+    : "nothing was running when it was due; it waits for a person";
+  const outcomes = passSlots(task, due, () => ({ outcome: "missed", reason }));
+  const passed: Task = { ...task, version: task.version + 1, cursorAt, streak: task.streak + 1 };
+  if (dropped) return { kind: "change", loop: end(passed, "missed its only slot"), effects: [], outcomes };
+  const body = `It was due at ${new Date(dueAt).toISOString()}. Run it now: loop run ${task.id}. Drop it: loop delete ${task.id}.`;
+  return {
+    kind: "change",
+    loop: { ...passed, status: "missed", statusReason: reason },
+    effects: [{ kind: "notify", title: `One-shot task ${task.id} was missed`, body }],
+    outcomes,
+  };
+}
+
+function deliver(
+  task: Task,
+  run: { slot: number; dueAt: number; kind: FireKind },
+  outcomes: readonly Outcome[],
+  { now, token }: Situation,
+): Decision {
+  const id = fireIdFor(task, run.slot, run.kind);
+  const fire: Fire = { id, ...run, token, intendedAt: now, startedAt: null, process: null, wakeup: null };
+  const loop: Task = { ...task, version: task.version + 1, fire };
+  return { kind: "change", loop, effects: [{ kind: "deliver", fireId: id }], outcomes };
+}
+
+/** Should the slots of this task start over, because the clock was set back far behind its cursor? */
+export function clockWentBack(task: Task, now: number): boolean {
+  return task.status === "active" && task.cursorAt - now > REWIND_TOLERANCE_MS;
+}
+
+/**
+ * Without this a clock that was a year ahead for a minute would silence the task for a year. Slots get a new
+ * era, so that no fire has the identity of an earlier one.
+ */
+function startOver(task: Task, now: number): Decision {
+  const backMs = task.cursorAt - now;
+  const cadence =
+    task.cadence.kind === "every" && task.cadence.anchorAt > now
+      ? { ...task.cadence, anchorAt: now }
+      : task.cadence;
+  const loop: Task = {
+    ...task,
+    version: task.version + 1,
+    cadence,
+    cursorAt: now,
+    era: task.era + 1,
+    expiresAt: task.expiresAt === null ? null : task.expiresAt - backMs,
+    request: task.request === null ? null : { ...task.request, at: Math.min(task.request.at, now) },
+  };
+  const reason = `the clock was set back by ${Math.round(backMs / 60_000)} minutes; slots count anew from here`;
+  const line = passSlots(loop, { listed: [now], last: now, count: 1 }, () => ({
+    outcome: "skipped",
+    reason,
+  }));
+  return { kind: "change", loop, effects: [], outcomes: line };
+}

@@ -1,0 +1,103 @@
+/** Slots of a cadence: the moments at which a task is due, before jitter. */
+import type { Cadence, Task } from "../loop.ts";
+import { nextSlot, previousSlot } from "./cron.ts";
+
+/** The first slot strictly after `afterAt`, or null when there is none. */
+export function slotAfter(cadence: Cadence, afterAt: number): number | null {
+  switch (cadence.kind) {
+    case "cron":
+      return nextSlot(cadence.expr, cadence.tz, afterAt);
+    case "every": {
+      const passed = Math.max(0, Math.floor((afterAt - cadence.anchorAt) / cadence.everyMs));
+      return cadence.anchorAt + (passed + 1) * cadence.everyMs;
+    }
+    case "once":
+      return cadence.at > afterAt ? cadence.at : null;
+    case "paced":
+      return cadence.wakeAt !== null && cadence.wakeAt > afterAt ? cadence.wakeAt : null;
+  }
+}
+
+/** The last slot at or before `at` and after `floorAt`. */
+export function slotUpTo(cadence: Cadence, at: number, floorAt: number): number | null {
+  const slot = lastSlot(cadence, at);
+  return slot !== null && slot > floorAt ? slot : null;
+}
+
+function lastSlot(cadence: Cadence, at: number): number | null {
+  switch (cadence.kind) {
+    case "cron":
+      return previousSlot(cadence.expr, cadence.tz, at + 1);
+    case "every": {
+      const passed = Math.floor((at - cadence.anchorAt) / cadence.everyMs);
+      return passed >= 1 ? cadence.anchorAt + passed * cadence.everyMs : null;
+    }
+    case "once":
+      return cadence.at <= at ? cadence.at : null;
+    case "paced":
+      return cadence.wakeAt !== null && cadence.wakeAt <= at ? cadence.wakeAt : null;
+  }
+}
+
+/** Slots in a row: all of them when they are few, otherwise the first and the last with their number. */
+export interface SlotRun {
+  readonly listed: readonly number[];
+  readonly last: number;
+  readonly count: number;
+}
+
+/** A longer run is recorded as one line with a count; nobody reads a thousand equal lines. */
+export const MAX_LISTED_SLOTS = 1000;
+/** A minute task that slept for two months; beyond it the count is a lower bound. */
+const MAX_COUNTED_SLOTS = 100_000;
+
+/** All slots in (afterAt, untilAt]. */
+export function slotRun(cadence: Cadence, afterAt: number, untilAt: number): SlotRun | null {
+  const last = slotUpTo(cadence, untilAt, afterAt);
+  if (last === null) return null;
+  const listed: number[] = [];
+  let count = 0;
+  let slot = slotAfter(cadence, afterAt);
+  while (slot !== null && slot <= last && count < MAX_COUNTED_SLOTS) {
+    if (listed.length < MAX_LISTED_SLOTS) listed.push(slot);
+    count += 1;
+    if (cadence.kind === "every" && count > MAX_LISTED_SLOTS) {
+      count = Math.round((last - (listed[0] ?? last)) / cadence.everyMs) + 1;
+      break;
+    }
+    slot = slotAfter(cadence, slot);
+  }
+  return { listed, last, count };
+}
+
+/**
+ * Slots that were due by `now` and are not accounted for. A waiting run counts as a slot of its own, before
+ * the others: the initial run is the slot of the creation.
+ */
+export function openSlots(task: Task, now: number): SlotRun | null {
+  const dueBy = now - task.jitterMs;
+  const run = slotRun(task.cadence, task.cursorAt, expires(task) ? Math.min(dueBy, task.expiresAt) : dueBy);
+  if (task.request === null || task.request.at > now) return run;
+  const first = task.request.at;
+  if (run === null) return { listed: [first], last: first, count: 1 };
+  return { listed: [first, ...run.listed], last: run.last, count: run.count + 1 };
+}
+
+/** When the task must be looked at next: absolute, null when only an event can move it. */
+export function wakeAt(task: Task): number | null {
+  if (task.status !== "active" || task.fire !== null) return null;
+  if (task.request !== null) return task.request.at;
+  const slot = slotAfter(task.cadence, task.cursorAt);
+  if (expires(task) && (slot === null || slot > task.expiresAt)) return task.expiresAt;
+  return slot === null ? null : slot + task.jitterMs;
+}
+
+/** The next time that a person is shown: like `wakeAt`, but never a waiting run. */
+export function nextFireAt(task: Task): number | null {
+  return wakeAt({ ...task, request: null, fire: null });
+}
+
+/** One-shots do not expire: they are over when they have fired. */
+export function expires(task: Task): task is Task & { expiresAt: number } {
+  return task.expiresAt !== null && task.cadence.kind !== "once";
+}

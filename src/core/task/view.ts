@@ -1,0 +1,63 @@
+/** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
+import type { Task } from "../loop.ts";
+import { renderCadence } from "../text/human.ts";
+import { nextFireAt } from "./slots.ts";
+
+export interface TaskView {
+  readonly id: string;
+  readonly cron: string | null;
+  readonly everyMs: number | null;
+  readonly tz: string | null;
+  readonly prompt: string;
+  readonly recurring: boolean;
+  readonly durable: boolean;
+  readonly state: "active" | "paused" | "missed";
+  readonly stateReason: string | null;
+  readonly running: boolean;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastFiredAt: string | null;
+  readonly nextFireAt: string | null;
+  readonly jitterMs: number;
+  readonly human: string;
+  readonly missed: string;
+  readonly expect: string | null;
+  readonly alertAfter: number | null;
+  readonly failuresInARow: number;
+  readonly version: number;
+}
+
+export function viewTask(task: Task): TaskView {
+  const { cadence } = task;
+  return {
+    id: task.id,
+    cron: cadence.kind === "cron" ? cadence.expr : cadence.kind === "once" ? cadence.cron : null,
+    everyMs: cadence.kind === "every" ? cadence.everyMs : null,
+    tz: cadence.kind === "cron" || cadence.kind === "once" ? cadence.tz : null,
+    prompt: task.prompt,
+    recurring: cadence.kind !== "once",
+    durable: task.session === null,
+    state: task.status === "ended" ? "active" : task.status,
+    stateReason: task.statusReason,
+    running: task.fire !== null,
+    createdAt: iso(task.createdAt),
+    expiresAt: isoOrNull(task.expiresAt),
+    lastFiredAt: isoOrNull(task.lastFiredAt),
+    nextFireAt: isoOrNull(nextFireAt(task)),
+    jitterMs: task.jitterMs,
+    human: renderCadence(cadence),
+    missed: task.missed,
+    expect: task.expect,
+    alertAfter: task.alertAfter,
+    failuresInARow: task.streak,
+    version: task.version,
+  };
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+export function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at);
+}

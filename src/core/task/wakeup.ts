@@ -1,0 +1,31 @@
+/** What a self-paced agent asks for at the end of its turn (A17). */
+import type { Wakeup } from "../loop.ts";
+
+/**
+ * Reads the last line of an answer. Only a line that is nothing but the JSON object counts: text about wake-ups,
+ * quotes and code fences do not.
+ */
+export function parseWakeupLine(answer: string): Wakeup | null {
+  const line = answer.trimEnd().split("\n").at(-1)?.trim() ?? "";
+  if (!line.startsWith('{"wakeup"')) return null;
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? parseWakeup(value.wakeup) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** `{delaySeconds, reason}` or `{stop: true, reason?}`. */
+export function parseWakeup(value: unknown): Wakeup | null {
+  if (!isRecord(value)) return null;
+  const reason = typeof value.reason === "string" && value.reason.trim() !== "" ? value.reason.trim() : null;
+  if (value.stop === true) return { kind: "stop", reason: reason ?? "no reason given" };
+  const { delaySeconds } = value;
+  if (typeof delaySeconds !== "number" || !Number.isFinite(delaySeconds)) return null;
+  return { kind: "sleep", delayMs: Math.round(delaySeconds * 1000), reason: reason ?? "no reason given" };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

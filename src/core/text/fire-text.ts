@@ -1,0 +1,34 @@
+/** What an agent is told when a task fires. */
+import type { Fire, Task } from "../loop.ts";
+import { renderCadence } from "./human.ts";
+
+/**
+ * A line that says where the prompt comes from, a blank line, the prompt. A prompt that is a slash command
+ * goes out bare: hosts recognise those at the very start only (`LOOP_KIND` still says what kind of run it is).
+ */
+export function renderFireText(task: Task, fire: Fire): string {
+  const prompt = task.cadence.kind === "paced" ? `${task.prompt}\n\n${PACING}` : task.prompt;
+  if (task.prompt.startsWith("/")) return prompt;
+  const label = [`Scheduled task ${task.id}`, renderCadence(task.cadence), ...remark(fire)].join(" — ");
+  return `[${label}]\n\n${prompt}`;
+}
+
+function remark(fire: Fire): readonly string[] {
+  switch (fire.kind) {
+    case "scheduled":
+      return [];
+    case "initial":
+      return ["initial run"];
+    case "manual":
+      return ["run by hand"];
+    case "late":
+      return [`late: was due at ${new Date(fire.dueAt).toISOString()}, when nothing was running`];
+    case "final":
+      return ["final run: the task expires with it and will not fire again"];
+  }
+}
+
+const PACING = `This loop is self-paced: before you end the turn, say when you want to be woken.
+Run: loop wakeup <60-3600 seconds, or 5m> "<why>"   or, when there is nothing left to watch: loop wakeup --stop "<why>"
+If you cannot run commands, make the last line of your answer {"wakeup":{"delaySeconds":300,"reason":"<why>"}} or {"wakeup":{"stop":true,"reason":"<why>"}}.
+Without either, the loop ends here.`;

@@ -1,0 +1,408 @@
+/**
+ * The one loop that runs loops: takes events in order, asks `decide`, commits, carries out.
+ *
+ * Owns: the schedule, the one timer, the turns under way and this process's part in the lease.
+ * Must not: decide anything about a loop itself, or act for a project whose lease it does not hold.
+ *
+ * 1. Events are handled one at a time (`#pump`); turns run beside it and come back as events.
+ * 2. Nothing is carried out before its commit was accepted under the current token.
+ * 3. The timer is never set further ahead than 30 s: a suspended machine or a changed clock is noticed.
+ * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
+ */
+import type { LoopEvent, Outcome } from "../core/event.ts";
+import type { FireId, ProcessRef, Task, TaskId } from "../core/loop.ts";
+import { clockWentBack } from "../core/task/due.ts";
+import { wakeAt } from "../core/task/slots.ts";
+import { parseWakeupLine } from "../core/task/wakeup.ts";
+import type { Agent, Checker, Clock, Lease, Notifier, Store, Timer } from "../ports.ts";
+import { type Applied, applyEvent } from "./apply.ts";
+import { Schedule } from "./schedule.ts";
+import { type TurnOutcome, Turns } from "./turns.ts";
+
+export interface EngineParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly agent: Agent;
+  readonly checker: Checker;
+  readonly notifier: Notifier;
+  /** Who we are when we hold the lease. */
+  readonly self: Omit<Lease, "token" | "acquiredAt">;
+  /** false: watch only (A20). */
+  readonly firing: boolean;
+  readonly observe: (news: EngineNews) => void;
+}
+
+export type Role = "owner" | "passive" | "off";
+
+/** What surfaces are told. */
+export type EngineNews =
+  | { readonly type: "role"; readonly role: Role; readonly lease: Lease | null }
+  | { readonly type: "tasks" }
+  | { readonly type: "fire.intended"; readonly task: Task }
+  | { readonly type: "outcomes"; readonly outcomes: readonly Outcome[] }
+  | { readonly type: "answer"; readonly taskId: TaskId; readonly fireId: FireId; readonly text: string }
+  | { readonly type: "ended"; readonly task: Task }
+  | { readonly type: "problem"; readonly message: string };
+
+type Message =
+  | { readonly type: "look" }
+  | {
+      readonly type: "turn.started";
+      readonly taskId: TaskId;
+      readonly fireId: FireId;
+      readonly process: ProcessRef | null;
+    }
+  | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
+  | { readonly type: "stop"; readonly reason: string };
+
+export const MAX_TIMER_MS = 30_000;
+/** A gap between two looks that is longer than this was no normal wait: nobody was there. */
+const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
+/** How often a passive process asks whether the owner's process still exists. */
+const PROBE_MS = 250;
+const HEARTBEAT_MS = 30_000;
+const PUBLISH_AFTER_MS = 100;
+/** After a failed write (full disk): do not spin. */
+const RETRY_AFTER_MS = 1_000;
+
+export class Engine {
+  readonly #parts: EngineParts;
+  readonly #schedule = new Schedule();
+  readonly #turns: Turns;
+  readonly #done: Promise<void>;
+  #finish: () => void = () => {};
+  #queue: Message[] = [];
+  #pumping = false;
+  #stopping: string | null = null;
+  #stopped = false;
+  #lease: Lease | null = null;
+  #role: Role | null = null;
+  #timer: Timer | null = null;
+  #heartbeat: Timer | null = null;
+  #publishing: Timer | null = null;
+  #unwatch: () => void = () => {};
+  #awakeSince = 0;
+  #lastLookAt = 0;
+  #retryAt = 0;
+  #recovered = false;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#turns = new Turns(parts.agent, parts.checker, {
+      started: (taskId, fireId, process) => this.#post({ type: "turn.started", taskId, fireId, process }),
+      ended: (outcome) => this.#post({ type: "turn.ended", outcome }),
+    });
+    this.#done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  /** Resolves when the engine has stopped: turns ended, lease released. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  get role(): Role {
+    return this.#role ?? "off";
+  }
+
+  get isBusy(): boolean {
+    return this.#turns.size > 0;
+  }
+
+  start(): void {
+    const { store, clock } = this.#parts;
+    this.#lastLookAt = clock.now();
+    this.#awakeSince = clock.now();
+    for (const loop of store.loops()) this.#arm(loop.id);
+    this.#unwatch = store.watch(() => this.#post({ type: "look" }));
+    this.#post({ type: "look" });
+  }
+
+  /** Ends the turns under way, records them, gives the lease back. */
+  stop(reason: string): Promise<void> {
+    if (this.#stopping === null) this.#post({ type: "stop", reason });
+    return this.#done;
+  }
+
+  /** Look now: something may have changed. */
+  nudge(): void {
+    this.#post({ type: "look" });
+  }
+
+  #post(message: Message): void {
+    if (this.#stopped) return;
+    this.#queue.push(message);
+    if (!this.#pumping) void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    this.#pumping = true;
+    while (this.#queue.length > 0) {
+      const batch = this.#queue;
+      this.#queue = [];
+      for (const message of batch) await this.#guard(message, () => this.#handle(message));
+      if (!this.#stopped) await this.#guard(null, () => this.#look());
+    }
+    this.#pumping = false;
+    this.#setTimer();
+  }
+
+  /** Broken surroundings (a full disk) must not end the runner: say it, keep the event, try again. */
+  async #guard(message: Message | null, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#parts.observe({
+        type: "problem",
+        message: error instanceof Error ? error.message : String(error),
+      });
+      const { clock } = this.#parts;
+      this.#retryAt = clock.now() + RETRY_AFTER_MS;
+      if (message === null || message.type === "look") return;
+      // On the way out nothing is waited for: the next owner finds the fire and settles it.
+      if (this.#stopping !== null && message.type === "turn.ended")
+        this.#turns.settle(message.outcome.fireId);
+      else clock.wake(this.#retryAt, () => this.#post(message));
+    }
+  }
+
+  async #handle(message: Message): Promise<void> {
+    switch (message.type) {
+      case "look":
+        return;
+      case "turn.started": {
+        const { taskId, fireId, process } = message;
+        await this.#apply(taskId, { type: "fire.started", fireId, process });
+        return;
+      }
+      case "turn.ended":
+        return this.#endTurn(message.outcome);
+      case "stop":
+        this.#stopping = message.reason;
+        for (const [fireId] of this.#turns.tasks()) this.#turns.stop(fireId, message.reason);
+        return;
+    }
+  }
+
+  async #endTurn({ taskId, fireId, end, stopped }: TurnOutcome): Promise<void> {
+    if (end.kind === "cancelled") {
+      await this.#apply(taskId, {
+        type: "fire.interrupted",
+        fireId,
+        reason: stopped ?? "the turn was stopped",
+      });
+    } else {
+      const wakeup = parseWakeupLine(end.answer);
+      const task = this.#parts.store.load(taskId);
+      if (wakeup !== null && task?.cadence.kind === "paced") {
+        await this.#apply(taskId, { type: "fire.wakeup", fireId, wakeup });
+      }
+      const reason = end.kind === "failed" ? end.reason : null;
+      this.#parts.observe({ type: "answer", taskId, fireId, text: end.answer });
+      await this.#apply(taskId, { type: "fire.finished", fireId, outcome: end.kind, reason });
+    }
+    this.#turns.settle(fireId);
+  }
+
+  /** Everything that is not an answer to a particular event: what others did, the lease, what is due. */
+  async #look(): Promise<void> {
+    const { store, clock } = this.#parts;
+    this.#noticeClock(clock.now());
+    const changed = await store.refresh();
+    for (const id of changed) this.#arm(id);
+    if (changed.length > 0) this.#parts.observe({ type: "tasks" });
+    this.#stopDeletedTurns();
+    if (this.#stopping !== null) {
+      if (this.#turns.size === 0) await this.#leave();
+      return;
+    }
+    if (this.#lease !== null && store.lease()?.token !== this.#lease.token) this.#demote();
+    if (this.#lease === null) await this.#tryLead(clock.now());
+    if (this.#lease === null || clock.now() < this.#retryAt) return;
+    if (!this.#recovered) await this.#recover();
+    await this.#fireDue();
+  }
+
+  #noticeClock(now: number): void {
+    if (now - this.#lastLookAt > ASLEEP_AFTER_MS) this.#awakeSince = now;
+    if (now < this.#lastLookAt) {
+      this.#awakeSince = Math.min(this.#awakeSince, now);
+      this.#retryAt = 0;
+      for (const loop of this.#parts.store.loops()) this.#arm(loop.id);
+    }
+    this.#lastLookAt = now;
+  }
+
+  async #tryLead(now: number): Promise<void> {
+    const { store, self, firing } = this.#parts;
+    const holder = store.lease();
+    if (!firing) return this.#enter("off", holder);
+    if (holder !== null && store.isHolderAlive(holder, now)) return this.#enter("passive", holder);
+    const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
+    if (lease === null) return this.#enter("passive", store.lease());
+    this.#lease = lease;
+    this.#recovered = false;
+    this.#beat();
+    this.#enter("owner", lease);
+  }
+
+  #enter(role: Role, lease: Lease | null): void {
+    if (role === this.#role) return;
+    this.#role = role;
+    this.#parts.observe({ type: "role", role, lease });
+  }
+
+  /** What the owner before us left unfinished: fires in flight, and tasks of conversations that are over. */
+  async #recover(): Promise<void> {
+    const { store, clock, self } = this.#parts;
+    for (const task of [...store.loops()]) {
+      const { fire } = task;
+      if (task.session !== null && task.session !== self.owner) {
+        await this.#apply(task.id, { type: "task.deleted", reason: "its session ended" });
+      }
+      if (fire === null || this.#turns.has(fire.id)) continue;
+      const fate = await this.#turns.reconcile(task, fire, clock.now());
+      if (fate.kind === "never") {
+        await this.#apply(task.id, {
+          type: "fire.withdrawn",
+          fireId: fire.id,
+          reason: "the runner ended before it was delivered",
+        });
+      } else if (fate.kind === "lost") {
+        await this.#apply(task.id, {
+          type: "fire.interrupted",
+          fireId: fire.id,
+          reason: `the runner ended while it ran, and ${fate.reason}`,
+        });
+      } else if (fire.startedAt === null && fate.kind === "running") {
+        await this.#apply(task.id, { type: "fire.started", fireId: fire.id, process: fate.process });
+      }
+    }
+    this.#recovered = true;
+  }
+
+  #demote(): void {
+    this.#lease = null;
+    this.#heartbeat?.cancel();
+    this.#turns.forgetAll();
+  }
+
+  async #fireDue(): Promise<void> {
+    const { clock } = this.#parts;
+    while (this.#turns.size === 0) {
+      const id = this.#schedule.popDue(clock.now());
+      if (id === null || this.#lease === null) return;
+      const { token } = this.#lease;
+      const applied = await this.#apply(id, { type: "task.due", token, awakeSince: this.#awakeSince });
+      if (applied.kind === "none") this.#schedule.arm(id, clock.now() + RETRY_AFTER_MS);
+    }
+  }
+
+  async #apply(id: TaskId, event: LoopEvent): Promise<Applied> {
+    const { store, clock, observe } = this.#parts;
+    let applied: Applied;
+    try {
+      applied = await applyEvent(store, id, event, clock.now(), this.#lease?.token ?? null);
+    } finally {
+      this.#arm(id);
+    }
+    if (applied.kind === "fenced") this.#demote();
+    if (applied.kind !== "committed") return applied;
+    this.#publishSoon();
+    if (applied.outcomes.length > 0) observe({ type: "outcomes", outcomes: applied.outcomes });
+    if (applied.loop.status === "ended" && applied.loop.fire === null)
+      observe({ type: "ended", task: applied.loop });
+    this.#carryOut(applied);
+    return applied;
+  }
+
+  #carryOut({ loop, effects }: Extract<Applied, { kind: "committed" }>): void {
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case "deliver":
+          if (loop.fire === null) break;
+          this.#parts.observe({ type: "fire.intended", task: loop });
+          this.#turns.start(loop, loop.fire, this.#parts.clock.now());
+          break;
+        case "notify":
+          this.#parts.notifier.notify(effect.title, effect.body);
+          break;
+        case "cancel":
+          this.#turns.stop(effect.fireId, effect.reason);
+          break;
+      }
+    }
+  }
+
+  /** Another process deleted the task of a running turn. */
+  #stopDeletedTurns(): void {
+    for (const [fireId, taskId] of this.#turns.tasks()) {
+      const status = this.#parts.store.load(taskId)?.status ?? "ended";
+      if (status === "ended") this.#turns.stop(fireId, "the task was deleted");
+    }
+  }
+
+  #arm(id: TaskId): void {
+    const { store, clock, self } = this.#parts;
+    const task = store.load(id);
+    if (task === undefined || (task.session !== null && task.session !== self.owner)) {
+      this.#schedule.arm(id, null);
+      return;
+    }
+    const now = clock.now();
+    this.#schedule.arm(id, clockWentBack(task, now) ? now : wakeAt(task));
+  }
+
+  #setTimer(): void {
+    this.#timer?.cancel();
+    if (this.#stopped) return;
+    const now = this.#parts.clock.now();
+    const cap = this.#role === "passive" ? PROBE_MS : MAX_TIMER_MS;
+    const next =
+      this.#lease !== null && this.#turns.size === 0 ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
+    const at = Math.max(Math.min(next, now + cap), this.#retryAt);
+    this.#timer = this.#parts.clock.wake(at, () => this.#post({ type: "look" }));
+  }
+
+  #beat(): void {
+    const { store, clock } = this.#parts;
+    this.#heartbeat = clock.wake(clock.now() + HEARTBEAT_MS, () => {
+      if (this.#lease === null || store.lease()?.token !== this.#lease.token) return;
+      void store.heartbeat(this.#lease, clock.now());
+      this.#beat();
+    });
+  }
+
+  #publishSoon(): void {
+    if (this.#publishing !== null) return;
+    const { clock, store } = this.#parts;
+    this.#publishing = clock.wake(clock.now() + PUBLISH_AFTER_MS, () => {
+      this.#publishing = null;
+      if (!this.#stopped) void store.publish();
+    });
+  }
+
+  async #leave(): Promise<void> {
+    const { store, clock, self, observe } = this.#parts;
+    try {
+      if (this.#lease !== null) {
+        for (const task of [...store.loops()]) {
+          if (task.session === self.owner)
+            await this.#apply(task.id, { type: "task.deleted", reason: "its session ended" });
+        }
+        await store.publish();
+        await store.release(this.#lease.token, clock.now());
+      }
+    } catch (error) {
+      observe({ type: "problem", message: error instanceof Error ? error.message : String(error) });
+    }
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#heartbeat?.cancel();
+    this.#publishing?.cancel();
+    this.#unwatch();
+    this.#enter("off", null);
+    this.#finish();
+  }
+}

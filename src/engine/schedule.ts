@@ -1,0 +1,95 @@
+/**
+ * Which loop is next: one binary heap. Re-arming leaves the old node in place and ignores it when it surfaces,
+ * so arming is O(log n) and a look at the next due time is O(1), however many loops wait.
+ */
+import type { TaskId } from "../core/loop.ts";
+
+interface Node {
+  readonly at: number;
+  readonly id: TaskId;
+}
+
+export class Schedule {
+  readonly #heap: Node[] = [];
+  readonly #armed = new Map<TaskId, Node>();
+
+  get size(): number {
+    return this.#armed.size;
+  }
+
+  /** `null` takes the loop out. */
+  arm(id: TaskId, at: number | null): void {
+    if (at === null) {
+      this.#armed.delete(id);
+      return;
+    }
+    if (this.#armed.get(id)?.at === at) return;
+    const node: Node = { at, id };
+    this.#armed.set(id, node);
+    this.#push(node);
+    if (this.#heap.length > 64 && this.#heap.length > 4 * this.#armed.size) this.#compact();
+  }
+
+  nextAt(): number | null {
+    return this.#top()?.at ?? null;
+  }
+
+  /** Takes out one loop whose time has come, the longest waiting first. */
+  popDue(now: number): TaskId | null {
+    const top = this.#top();
+    if (top === null || top.at > now) return null;
+    this.#pop();
+    this.#armed.delete(top.id);
+    return top.id;
+  }
+
+  #top(): Node | null {
+    for (;;) {
+      const top = this.#heap[0];
+      if (top === undefined) return null;
+      if (this.#armed.get(top.id) === top) return top;
+      this.#pop();
+    }
+  }
+
+  #push(node: Node): void {
+    const heap = this.#heap;
+    let at = heap.push(node) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || !isBefore(node, parent)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = node;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      const left = 2 * at + 1;
+      const a = heap[left];
+      if (a === undefined) break;
+      const b = heap[left + 1];
+      const [below, child] = b !== undefined && isBefore(b, a) ? [left + 1, b] : [left, a];
+      if (!isBefore(child, last)) break;
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = last;
+  }
+
+  #compact(): void {
+    this.#heap.length = 0;
+    for (const node of this.#armed.values()) this.#push(node);
+  }
+}
+
+/** Ties go by id, so that every owner takes the same order. */
+function isBefore(a: Node, b: Node): boolean {
+  return a.at < b.at || (a.at === b.at && a.id < b.id);
+}

@@ -1,0 +1,69 @@
+/**
+ * One line of the journal: JSON whose last key is a checksum of everything before it.
+ * A line that is torn, merged with another or damaged does not pass and counts for nothing.
+ */
+import { crc32 } from "node:zlib";
+import type { Effect, LoopEvent, Outcome } from "../core/event.ts";
+import type { Loop, TaskId } from "../core/loop.ts";
+import { LoopError } from "../errors.ts";
+import type { Lease } from "../ports.ts";
+
+export const JOURNAL_VERSION = 1;
+
+interface Common {
+  readonly v: number;
+  readonly at: number;
+  /** Writer and sequence number: how a writer finds its own line again. */
+  readonly w: string;
+}
+
+export type LoopEntry = Common & {
+  readonly type: "loop";
+  readonly id: TaskId;
+  readonly ver: number;
+  readonly token: number | null;
+  readonly max?: number;
+  readonly event: LoopEvent;
+  readonly effects: readonly Effect[];
+  readonly outcomes: readonly Outcome[];
+  readonly loop: Loop;
+};
+export type LeaseEntry = Common & { readonly type: "lease"; readonly lease: Lease };
+export type ReleaseEntry = Common & { readonly type: "release"; readonly token: number };
+/** The last line of a segment: what comes after it in the same file is void. */
+export type SealEntry = Common & { readonly type: "seal" };
+/** The first line of every segment but the first. */
+export type SnapshotEntry = Common & {
+  readonly type: "snapshot";
+  readonly lastToken: number;
+  readonly lease: Lease | null;
+  readonly loops: readonly Loop[];
+};
+
+export type Entry = LoopEntry | LeaseEntry | ReleaseEntry | SealEntry | SnapshotEntry;
+
+const SUM_LENGTH = ',"sum":"00000000"}'.length;
+
+export function encodeEntry(entry: Entry): string {
+  const body = JSON.stringify(entry).slice(0, -1);
+  return `${body},"sum":"${checksum(body)}"}\n`;
+}
+
+/** null for a line that is not whole. */
+export function decodeEntry(line: string): Entry | null {
+  const body = line.slice(0, -SUM_LENGTH);
+  if (line.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}`) return null;
+  const entry = JSON.parse(line) as Entry;
+  if (entry.v > JOURNAL_VERSION) {
+    throw new LoopError(
+      "surroundings",
+      `The journal was written by a newer version of loopwright (format ${entry.v}; this one reads up to ${JOURNAL_VERSION}).`,
+      "Update loopwright.",
+    );
+  }
+  return entry;
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,71 @@
+/**
+ * `.loop/loop.lock`: who holds the lease, for people and other programs to read, with its heartbeat.
+ *
+ * The lease itself is a line in the journal; this file is written by the holder only and decides nothing but
+ * one question: when did a holder on another machine last give a sign of life?
+ */
+
+import { rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Lease } from "../ports.ts";
+import { readIfThere, writeAtomic } from "./files.ts";
+import { isAlive } from "./process.ts";
+
+/** No sign of life for this long: the holder is gone, wherever it was. */
+export const STALE_AFTER_MS = 5 * 60_000;
+
+export interface LeaseFile {
+  readonly owner: string;
+  readonly pid: number;
+  readonly procStart: string | null;
+  readonly host: string;
+  readonly token: number;
+  readonly acquired_at: string;
+  readonly heartbeat_at: string;
+}
+
+export function writeLeaseFile(dir: string, lease: Lease, now: number): void {
+  const file: LeaseFile = {
+    owner: lease.owner,
+    pid: lease.pid,
+    procStart: lease.procStart,
+    host: lease.host,
+    token: lease.token,
+    acquired_at: new Date(lease.acquiredAt).toISOString(),
+    heartbeat_at: new Date(now).toISOString(),
+  };
+  // A heartbeat that a power cut takes away is no loss: the holder is gone with it.
+  writeAtomic(leasePath(dir), `${JSON.stringify(file, null, 2)}\n`, false);
+}
+
+export function removeLeaseFile(dir: string, token: number): void {
+  if ((readLeaseFile(dir)?.token ?? token) === token) rmSync(leasePath(dir), { force: true });
+}
+
+/** null when there is none or it does not parse: the journal knows the holder anyway. */
+export function readLeaseFile(dir: string): LeaseFile | null {
+  try {
+    const text = readIfThere(leasePath(dir));
+    return text === null ? null : (JSON.parse(text) as LeaseFile);
+  } catch {
+    return null;
+  }
+}
+
+/** Last sign of life of this lease's holder. */
+export function heartbeatOf(dir: string, lease: Lease): number {
+  const file = readLeaseFile(dir);
+  const beat = file !== null && file.token === lease.token ? Date.parse(file.heartbeat_at) : Number.NaN;
+  return Number.isNaN(beat) ? lease.acquiredAt : Math.max(beat, lease.acquiredAt);
+}
+
+/** A dead process on this host is known at once; otherwise, and for a frozen one, the heartbeat tells. */
+export function isHolderAlive(dir: string, lease: Lease, now: number): boolean {
+  if (lease.host === hostname() && !isAlive({ pid: lease.pid, start: lease.procStart })) return false;
+  return now - heartbeatOf(dir, lease) < STALE_AFTER_MS;
+}
+
+function leasePath(dir: string): string {
+  return join(dir, "loop.lock");
+}

@@ -1,0 +1,63 @@
+/**
+ * `.loop/tasks.json`: the durable tasks, published for people and other programs.
+ *
+ * The journal is the truth. A file that is exactly what some process published is replaced without a thought;
+ * one that a person changed is read as requests (`loop` carries them out like commands); one that does not
+ * parse is moved aside, and said so.
+ */
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { Task } from "../core/loop.ts";
+import { type TaskView, viewTask } from "../core/task/view.ts";
+import { quarantine, readIfThere, writeAtomic } from "./files.ts";
+
+export interface TasksFile {
+  readonly version: 1;
+  readonly publishedAt: string;
+  readonly journal: { readonly generation: number; readonly bytes: number };
+  readonly tasks: readonly TaskView[];
+  /** Checksum of all the above: tells what a process published from what a person edited. */
+  readonly sum: string;
+}
+
+export type TasksFileState =
+  | { readonly kind: "absent" }
+  | { readonly kind: "published"; readonly text: string }
+  | { readonly kind: "edited"; readonly content: unknown }
+  | { readonly kind: "damaged" };
+
+export function tasksPath(dir: string): string {
+  return join(dir, "tasks.json");
+}
+
+export function renderTasksFile(tasks: Iterable<Task>, journal: TasksFile["journal"], now: number): string {
+  const views = [...tasks].filter((task) => task.session === null && task.status !== "ended").map(viewTask);
+  const content = { version: 1, publishedAt: new Date(now).toISOString(), journal, tasks: views } as const;
+  return `${JSON.stringify({ ...content, sum: sumOf(content) }, null, 2)}\n`;
+}
+
+export function readTasksFile(dir: string): TasksFileState {
+  const text = readIfThere(tasksPath(dir));
+  if (text === null) return { kind: "absent" };
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    return { kind: "damaged" };
+  }
+  if (typeof content !== "object" || content === null || Array.isArray(content)) return { kind: "damaged" };
+  const { sum, ...rest } = content as Record<string, unknown>;
+  return sum === sumOf(rest) ? { kind: "published", text } : { kind: "edited", content };
+}
+
+export function writeTasksFile(dir: string, text: string): void {
+  writeAtomic(tasksPath(dir), text);
+}
+
+export function quarantineTasksFile(dir: string, now: number): string {
+  return quarantine(tasksPath(dir), now);
+}
+
+function sumOf(content: object): string {
+  return crc32(JSON.stringify(content)).toString(16).padStart(8, "0");
+}

@@ -68,8 +68,11 @@ export interface Store {
   heartbeat(lease: Lease, at: number): Promise<void>;
   /** Is the holder of the lease still there? Never true by mistake for a process that is gone. */
   isHolderAlive(lease: Lease, now: number): boolean;
-  /** Rewrites the published files. Must not throw for a file that someone damaged: moves it aside. */
-  publish(): Promise<void>;
+  /**
+   * Rewrites the published files. Must not throw for a file that someone damaged: moves it aside. A file that a
+   * person edited stays until its requests were taken (`force`).
+   */
+  publish(options?: { readonly force?: boolean }): Promise<void>;
   /** Calls back after somebody else's commit, within 500 ms. */
   watch(callback: () => void): () => void;
 }

@@ -36,6 +36,14 @@ export function createClaudeAgent({
 
 const Count = z.number().nonnegative().nullish().catch(null);
 
+const ModelUsage = z.object({
+  costUSD: z.number().nonnegative(),
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  cacheReadInputTokens: z.number().nonnegative().default(0),
+  cacheCreationInputTokens: z.number().nonnegative().default(0),
+});
+
 /** Only what is read here; anything of another shape in the fields beside the verdict counts as missing. */
 const ResultEvent = z.object({
   type: z.literal("result"),
@@ -46,6 +54,7 @@ const ResultEvent = z.object({
   api_error_status: z.union([z.number(), z.string()]).nullish().catch(null),
   errors: z.array(z.string()).nullish().catch(null),
   total_cost_usd: Count,
+  model_usage_since_last_result: z.record(z.string(), ModelUsage).nullish().catch(null),
   usage: z
     .object({
       input_tokens: Count,
@@ -60,13 +69,14 @@ type ResultEvent = z.infer<typeof ResultEvent>;
 
 /** Reads `--output-format stream-json`. The last `result` event counts; without one nothing was achieved. */
 export function readClaudeEnd(finished: Finished): TurnEnd {
-  const event = lastResult(finished.answer);
-  if (event === null) {
+  const events = readResults(finished.answer);
+  const event = events.at(-1);
+  if (event === undefined) {
     const reason = finished.exitCode === 0 ? "claude ended without a result" : describeExit(finished);
     return { kind: "failed", reason, answer: "", usage: null };
   }
   const answer = capped(event.result ?? "");
-  const usage = readUsage(event);
+  const usage = readUsage(event, events);
   // An API error arrives with subtype "success": is_error decides.
   if (event.is_error || (event.subtype ?? "success") !== "success") {
     return { kind: "failed", reason: describeError(event), answer, usage };
@@ -77,17 +87,12 @@ export function readClaudeEnd(finished: Finished): TurnEnd {
   return { kind: "ok", answer, usage };
 }
 
-function lastResult(stream: string): ResultEvent | null {
-  for (let end = stream.length; end > 0; ) {
-    const start = stream.lastIndexOf("\n", end - 1) + 1;
-    const line = stream.slice(start, end);
-    end = start - 1;
-    // a look before the parse: most lines are no results and some are megabytes
-    if (!line.includes('"result"')) continue;
-    const event = ResultEvent.safeParse(parseJson(line));
-    if (event.success) return event.data;
-  }
-  return null;
+function readResults(stream: string): readonly ResultEvent[] {
+  return stream
+    .split("\n")
+    .filter((line) => line.includes('"result"')) // a look before the parse: some lines are megabytes
+    .map((line) => ResultEvent.safeParse(parseJson(line)))
+    .flatMap((event) => (event.success ? [event.data] : []));
 }
 
 function describeError(event: ResultEvent): string {
@@ -102,15 +107,30 @@ function describeText(text: string): string {
   return Array.from(line).slice(0, 200).join("");
 }
 
-function readUsage(event: ResultEvent): TurnUsage {
-  const { usage } = event;
+function readUsage(last: ResultEvent, events: readonly ResultEvent[]): TurnUsage {
+  // `total_cost_usd` of a resumed session includes the turns before this one; the parts do not.
+  const parts = events.map((event) => event.model_usage_since_last_result);
+  if (parts.every((part) => part != null)) {
+    const models = parts.flatMap((part) => Object.values(part));
+    return {
+      costUsd: sum(models.map((model) => model.costUSD)),
+      inputTokens: sum(
+        models.map((m) => m.inputTokens + m.cacheReadInputTokens + m.cacheCreationInputTokens),
+      ),
+      outputTokens: sum(models.map((model) => model.outputTokens)),
+    };
+  }
+  const { usage } = last;
   const input = [usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens];
   return {
-    costUsd: event.total_cost_usd ?? null,
-    inputTokens:
-      usage?.input_tokens == null ? null : input.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+    costUsd: last.total_cost_usd ?? null,
+    inputTokens: usage?.input_tokens == null ? null : sum(input.map((count) => count ?? 0)),
     outputTokens: usage?.output_tokens ?? null,
   };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function capped(text: string): string {

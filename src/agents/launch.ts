@@ -43,7 +43,16 @@ import { dirname, join, resolve, sep } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { ProcessRef } from "../core/loop.ts";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
-import { bootId, isAlive, procStart, startFrom, stopTree, type Tree, treeMembers } from "../store/process.ts";
+import {
+  bootId,
+  isAlive,
+  procStart,
+  startFrom,
+  startIfBy,
+  stopTree,
+  type Tree,
+  treeMembers,
+} from "../store/process.ts";
 
 /** A turn whose process ended by itself. */
 export interface Finished {
@@ -78,6 +87,8 @@ export interface LaunchSpec extends LaunchOptions {
 export const ANSWER_CAP_BYTES = 1024 * 1024;
 const LONGEST_TIMER_MS = 30_000;
 const FOLLOW_MS = 250;
+/** The wrapper's own exit code, which an agent may have too: only together with the claim it says something. */
+const NOT_CLAIMED = 97;
 const NO_EXIT_CODE = "the agent's process ended without an exit code";
 
 // Only builtins until the claim is there: nothing to fork, nothing to find on PATH, nothing to hang on.
@@ -90,7 +101,7 @@ b= s=
 [ -r "/proc/$$/stat" ] && read -r s <"/proc/$$/stat"
 umask 077
 set -C
-printf 'pid %s\\nboot %s\\nstat %s\\nend\\n' "$$" "$b" "$s" >"$d/claim.$t" || exit 97
+printf 'pid %s\\nboot %s\\nstat %s\\nend\\n' "$$" "$b" "$s" >"$d/claim.$t" || exit ${NOT_CLAIMED}
 set +C
 ( umask "$u"; exec "$@" ) <"$d/prompt.txt" >"$d/answer.txt" 2>"$d/stderr.txt"
 c=$?
@@ -177,8 +188,12 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
     return closeTurn(settings, folder, stoppedEnd(settings, folder, stop, turn.deadlineAt - startedAt));
   }
   await stopTree({ ...tree, marks: [] }, settings.killGraceMs);
-  const code = readExit(folder, turn.token) ?? (await exited);
-  return closeTurn(settings, folder, endOf(settings, folder, turn, code));
+  const exit = await exited;
+  const end =
+    exit === NOT_CLAIMED && !isClaimedBy(folder, turn.token, child.pid)
+      ? failed(describeRefusal(folder, turn.token))
+      : endOf(settings, folder, readExit(folder, turn.token) ?? exit);
+  return closeTurn(settings, folder, end);
 }
 
 async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
@@ -202,7 +217,7 @@ async function reconcileTurn(settings: Settings, turn: Turn, control: TurnContro
   const code = readExit(folder, turn.token);
   await stopTree(strays(tree, claim.process.pid), settings.killGraceMs);
   if (code === null) return { kind: "lost", reason: NO_EXIT_CODE };
-  return { kind: "ended", end: closeTurn(settings, folder, endOf(settings, folder, turn, code)) };
+  return { kind: "ended", end: closeTurn(settings, folder, endOf(settings, folder, code)) };
 }
 
 /** Another runner's child sends no event: this is the one place that polls. */
@@ -228,11 +243,7 @@ async function followTurn(
   }
   const code = readExit(folder, turn.token);
   await stopTree(strays(tree, claim.process.pid), settings.killGraceMs);
-  return closeTurn(
-    settings,
-    folder,
-    code === null ? failed(NO_EXIT_CODE) : endOf(settings, folder, turn, code),
-  );
+  return closeTurn(settings, folder, code === null ? failed(NO_EXIT_CODE) : endOf(settings, folder, code));
 }
 
 /** Resolves with the first reason to stop the turn, or with null when it was over before. */
@@ -275,29 +286,36 @@ function firstStop(
   });
 }
 
-function endOf(settings: Settings, folder: string, turn: Turn, code: number | Error): TurnEnd {
+function endOf(settings: Settings, folder: string, code: number | Error): TurnEnd {
   if (code instanceof Error) return failed(`the agent could not be started: ${sentence(code)}`);
-  if (code === 97 && readExit(folder, turn.token) === null) {
-    const claim = readClaim(folder, turn.token);
-    if (claim?.kind === "void") return failed("the turn was withdrawn before it started");
-    if (claim?.kind !== "taken")
-      return failed("the agent was not started: its run folder cannot be written to");
-    return failed("the turn was started before, under the same token");
-  }
   const answer = readTail(join(folder, "answer.txt"), settings.answerCapBytes);
   if (answer === null) return failed("the run folder was deleted or changed while the agent ran");
   const stderr = readTail(join(folder, "stderr.txt"), 64 * 1024) ?? "";
   return settings.readEnd({ exitCode: code, answer, stderr });
 }
 
+function isClaimedBy(folder: string, token: number, pid: number): boolean {
+  const claim = readClaim(folder, token);
+  return claim?.kind === "taken" && claim.process.pid === pid;
+}
+
+function describeRefusal(folder: string, token: number): string {
+  const claim = readClaim(folder, token);
+  if (claim?.kind === "void") return "the turn was withdrawn before it started";
+  if (claim?.kind === "taken") return "the turn was started before, under the same token";
+  return "the agent was not started: its run folder cannot be written to";
+}
+
 function stoppedEnd(settings: Settings, folder: string, stop: Stop, allowedMs: number): TurnEnd {
   if (stop.kind === "aborted") return { kind: "cancelled" };
-  const answer = readTail(join(folder, "answer.txt"), ANSWER_CAP_BYTES) ?? "";
+  const text = readTail(join(folder, "answer.txt"), settings.answerCapBytes) ?? "";
+  const soFar = settings.readEnd({ exitCode: 0, answer: text, stderr: "" });
   const reason =
     stop.kind === "flood"
       ? `stopped because it printed more than ${renderSize(settings.maxOutputBytes)} to ${stop.file}`
       : `timed out after ${renderLength(allowedMs)}`;
-  return { kind: "failed", reason, answer, usage: null };
+  if (soFar.kind === "cancelled") return failed(reason);
+  return { kind: "failed", reason, answer: soFar.answer, usage: soFar.usage };
 }
 
 function closeTurn(settings: Settings, folder: string, end: TurnEnd): TurnEnd {
@@ -313,10 +331,7 @@ function failed(reason: string): TurnEnd {
   return { kind: "failed", reason, answer: "", usage: null };
 }
 
-// ── processes ──
-
 function spawnWrapper(settings: Settings, turn: Turn, folder: string): ChildProcess {
-  if (!existsSync(settings.projectDir)) throw new Error(`the folder ${settings.projectDir} does not exist`);
   const umask = process.umask().toString(8);
   return spawn(
     settings.shell,
@@ -363,16 +378,26 @@ function strays(tree: Tree, pid: number): Tree {
     : { group: null, marks: [] };
 }
 
-// ── the run folder ──
-
 function openFolder(settings: Settings, turn: Turn): string {
   if (!Number.isSafeInteger(turn.token)) throw new Error(`${turn.token} is no valid token`);
   const folder = runFolder(settings.projectDir, turn);
+  if (!existsSync(settings.projectDir)) throw new Error(`there is no folder ${settings.projectDir}`);
+  refuseLinks(settings.projectDir, folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!realpathSync(folder).startsWith(realpathSync(settings.projectDir) + sep)) {
-    throw new Error(`${folder} leads out of the project`);
-  }
   return folder;
+}
+
+/** What a repository brings along as `.loop` must not make us write elsewhere. */
+function refuseLinks(projectDir: string, folder: string): void {
+  const root = realpathSync(projectDir);
+  for (let path = folder; path !== projectDir; path = dirname(path)) {
+    if (!existsSync(path)) {
+      // a link to nowhere does not exist either, and mkdir would follow it
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+        throw new Error(`${path} leads nowhere`);
+    } else if (!realpathSync(path).startsWith(root + sep))
+      throw new Error(`${path} leads out of the project`);
+  }
 }
 
 function prepareFolder(settings: Settings, turn: Turn): string {
@@ -474,8 +499,9 @@ function readClaim(folder: string, token: number): Claim | null {
     return { kind: "torn", reason: "the machine stopped while the turn was being started" };
   const [, pid, boot = "", stat = ""] = /^pid (\d+)\nboot (.*)\nstat (.*)\nend\n$/.exec(text) ?? [];
   if (pid === undefined) return { kind: "torn", reason: HALF_WRITTEN };
-  const start = stat === "" ? null : startFrom(boot, stat);
-  return { kind: "taken", process: { pid: Number(pid), start }, at: look(path).mtimeMs };
+  const at = look(path).mtimeMs;
+  const start = stat === "" ? startIfBy(Number(pid), at) : startFrom(boot, stat);
+  return { kind: "taken", process: { pid: Number(pid), start }, at };
 }
 
 /** null: not there, or not complete yet. */
@@ -546,8 +572,6 @@ function readTail(path: string, cap: number): string | null {
     closeSync(file);
   }
 }
-
-// ── words ──
 
 function lastLine(text: string): string {
   const lines = stripVTControlCharacters(text.slice(-16_384)).split(/[\r\n]+/);

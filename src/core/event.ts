@@ -9,7 +9,8 @@ export interface TaskEdit {
   readonly prompt?: string;
   readonly cadence?: Cadence;
   readonly expiresAt?: number | null;
-  readonly jitterMs?: number;
+  /** On or off; left out: as before, measured anew when the cadence changes. */
+  readonly jitter?: boolean;
   readonly missed?: MissedPolicy;
   readonly graceMs?: number | null;
   readonly expect?: string | null;

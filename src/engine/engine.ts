@@ -9,40 +9,20 @@
  * 3. The timer is never set further ahead than 30 s: a suspended machine or a changed clock is noticed.
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
-import type { LoopEvent, Outcome } from "../core/event.ts";
-import type { FireId, ProcessRef, Task, TaskId } from "../core/loop.ts";
+import type { LoopEvent } from "../core/event.ts";
+import type { FireId, ProcessRef, TaskId } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
-import type { Agent, Checker, Clock, Lease, Notifier, Store, Timer } from "../ports.ts";
+import type { Lease, Timer } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
+import { Chores } from "./chores.ts";
+import type { EngineParts, Role } from "./parts.ts";
+import { recoverFires } from "./recover.ts";
 import { Schedule } from "./schedule.ts";
 import { type TurnOutcome, Turns } from "./turns.ts";
 
-export interface EngineParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly agent: Agent;
-  readonly checker: Checker;
-  readonly notifier: Notifier;
-  /** Who we are when we hold the lease. */
-  readonly self: Omit<Lease, "token" | "acquiredAt">;
-  /** false: watch only (A20). */
-  readonly firing: boolean;
-  readonly observe: (news: EngineNews) => void;
-}
-
-export type Role = "owner" | "passive" | "off";
-
-/** What surfaces are told. */
-export type EngineNews =
-  | { readonly type: "role"; readonly role: Role; readonly lease: Lease | null }
-  | { readonly type: "tasks" }
-  | { readonly type: "fire.intended"; readonly task: Task }
-  | { readonly type: "outcomes"; readonly outcomes: readonly Outcome[] }
-  | { readonly type: "answer"; readonly taskId: TaskId; readonly fireId: FireId; readonly text: string }
-  | { readonly type: "ended"; readonly task: Task }
-  | { readonly type: "problem"; readonly message: string };
+export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
 type Message =
   | { readonly type: "look" }
@@ -60,8 +40,6 @@ export const MAX_TIMER_MS = 30_000;
 const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
 /** How often a passive process asks whether the owner's process still exists. */
 const PROBE_MS = 250;
-const HEARTBEAT_MS = 30_000;
-const PUBLISH_AFTER_MS = 100;
 /** After a failed write (full disk): do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -69,6 +47,7 @@ export class Engine {
   readonly #parts: EngineParts;
   readonly #schedule = new Schedule();
   readonly #turns: Turns;
+  readonly #chores: Chores;
   readonly #done: Promise<void>;
   #finish: () => void = () => {};
   #queue: Message[] = [];
@@ -78,8 +57,6 @@ export class Engine {
   #lease: Lease | null = null;
   #role: Role | null = null;
   #timer: Timer | null = null;
-  #heartbeat: Timer | null = null;
-  #publishing: Timer | null = null;
   #unwatch: () => void = () => {};
   #awakeSince = 0;
   #lastLookAt = 0;
@@ -88,6 +65,7 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#chores = new Chores(parts.store, parts.clock);
     this.#turns = new Turns(parts.agent, parts.checker, {
       started: (taskId, fireId, process) => this.#post({ type: "turn.started", taskId, fireId, process }),
       ended: (outcome) => this.#post({ type: "turn.ended", outcome }),
@@ -153,12 +131,11 @@ export class Engine {
     try {
       await act();
     } catch (error) {
-      this.#parts.observe({
-        type: "problem",
-        message: error instanceof Error ? error.message : String(error),
-      });
-      const { clock } = this.#parts;
+      const { clock, observe } = this.#parts;
+      observe({ type: "problem", message: error instanceof Error ? error.message : String(error) });
       this.#retryAt = clock.now() + RETRY_AFTER_MS;
+      // A write that failed may have landed all the same: a fire that we do not know of would block its task.
+      this.#recovered = false;
       if (message === null || message.type === "look") return;
       // On the way out nothing is waited for: the next owner finds the fire and settles it.
       if (this.#stopping !== null && message.type === "turn.ended")
@@ -173,7 +150,7 @@ export class Engine {
         return;
       case "turn.started": {
         const { taskId, fireId, process } = message;
-        await this.#apply(taskId, { type: "fire.started", fireId, process });
+        if (this.#turns.has(fireId)) await this.#apply(taskId, { type: "fire.started", fireId, process });
         return;
       }
       case "turn.ended":
@@ -186,6 +163,8 @@ export class Engine {
   }
 
   async #endTurn({ taskId, fireId, end, stopped }: TurnOutcome): Promise<void> {
+    // Forgotten since: its result belongs to another owner now.
+    if (!this.#turns.has(fireId)) return;
     if (end.kind === "cancelled") {
       await this.#apply(taskId, {
         type: "fire.interrupted",
@@ -209,19 +188,24 @@ export class Engine {
   async #look(): Promise<void> {
     const { store, clock } = this.#parts;
     this.#noticeClock(clock.now());
-    const changed = await store.refresh();
-    for (const id of changed) this.#arm(id);
-    if (changed.length > 0) this.#parts.observe({ type: "tasks" });
+    if (this.#stopping !== null && this.#turns.size === 0) return this.#leave();
+    this.#take(await store.refresh());
     this.#stopDeletedTurns();
-    if (this.#stopping !== null) {
-      if (this.#turns.size === 0) await this.#leave();
-      return;
-    }
+    if (this.#stopping !== null) return;
     if (this.#lease !== null && store.lease()?.token !== this.#lease.token) this.#demote();
     if (this.#lease === null) await this.#tryLead(clock.now());
     if (this.#lease === null || clock.now() < this.#retryAt) return;
-    if (!this.#recovered) await this.#recover();
+    if (!this.#recovered) {
+      const apply = (id: TaskId, event: LoopEvent) => this.#apply(id, event);
+      this.#recovered = await recoverFires(this.#parts, this.#turns, this.#lease.token, apply);
+      this.#stopDeletedTurns();
+    }
     await this.#fireDue();
+  }
+
+  #take(changed: readonly TaskId[]): void {
+    for (const id of changed) this.#arm(id);
+    if (changed.length > 0) this.#parts.observe({ type: "tasks" });
   }
 
   #noticeClock(now: number): void {
@@ -238,12 +222,14 @@ export class Engine {
     const { store, self, firing } = this.#parts;
     const holder = store.lease();
     if (!firing) return this.#enter("off", holder);
-    if (holder !== null && store.isHolderAlive(holder, now)) return this.#enter("passive", holder);
+    // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
+    const isOurs = holder !== null && holder.pid === self.pid && holder.host === self.host;
+    if (holder !== null && !isOurs && store.isHolderAlive(holder, now)) return this.#enter("passive", holder);
     const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
     if (lease === null) return this.#enter("passive", store.lease());
     this.#lease = lease;
     this.#recovered = false;
-    this.#beat();
+    this.#chores.beat(lease);
     this.#enter("owner", lease);
   }
 
@@ -253,49 +239,24 @@ export class Engine {
     this.#parts.observe({ type: "role", role, lease });
   }
 
-  /** What the owner before us left unfinished: fires in flight, and tasks of conversations that are over. */
-  async #recover(): Promise<void> {
-    const { store, clock, self } = this.#parts;
-    for (const task of [...store.loops()]) {
-      const { fire } = task;
-      if (task.session !== null && task.session !== self.owner) {
-        await this.#apply(task.id, { type: "task.deleted", reason: "its session ended" });
-      }
-      if (fire === null || this.#turns.has(fire.id)) continue;
-      const fate = await this.#turns.reconcile(task, fire, clock.now());
-      if (fate.kind === "never") {
-        await this.#apply(task.id, {
-          type: "fire.withdrawn",
-          fireId: fire.id,
-          reason: "the runner ended before it was delivered",
-        });
-      } else if (fate.kind === "lost") {
-        await this.#apply(task.id, {
-          type: "fire.interrupted",
-          fireId: fire.id,
-          reason: `the runner ended while it ran, and ${fate.reason}`,
-        });
-      } else if (fire.startedAt === null && fate.kind === "running") {
-        await this.#apply(task.id, { type: "fire.started", fireId: fire.id, process: fate.process });
-      }
-    }
-    this.#recovered = true;
-  }
-
   #demote(): void {
     this.#lease = null;
-    this.#heartbeat?.cancel();
+    this.#chores.stopBeating();
     this.#turns.forgetAll();
+    this.#post({ type: "look" });
   }
 
   async #fireDue(): Promise<void> {
     const { clock } = this.#parts;
-    while (this.#turns.size === 0) {
+    while (this.#turns.size === 0 && this.#lease !== null) {
       const id = this.#schedule.popDue(clock.now());
-      if (id === null || this.#lease === null) return;
+      if (id === null) return;
       const { token } = this.#lease;
       const applied = await this.#apply(id, { type: "task.due", token, awakeSince: this.#awakeSince });
-      if (applied.kind === "none") this.#schedule.arm(id, clock.now() + RETRY_AFTER_MS);
+      const at = this.#schedule.armedAt(id);
+      if (applied.kind === "none" && at !== null) {
+        this.#schedule.arm(id, Math.max(at, clock.now() + RETRY_AFTER_MS));
+      }
     }
   }
 
@@ -303,13 +264,14 @@ export class Engine {
     const { store, clock, observe } = this.#parts;
     let applied: Applied;
     try {
-      applied = await applyEvent(store, id, event, clock.now(), this.#lease?.token ?? null);
+      const token = this.#lease?.token ?? null;
+      applied = await applyEvent(store, id, event, clock.now(), token, (ids) => this.#take(ids));
     } finally {
       this.#arm(id);
     }
     if (applied.kind === "fenced") this.#demote();
     if (applied.kind !== "committed") return applied;
-    this.#publishSoon();
+    this.#chores.publishSoon();
     if (applied.outcomes.length > 0) observe({ type: "outcomes", outcomes: applied.outcomes });
     if (applied.loop.status === "ended" && applied.loop.fire === null)
       observe({ type: "ended", task: applied.loop });
@@ -351,7 +313,10 @@ export class Engine {
       return;
     }
     const now = clock.now();
-    this.#schedule.arm(id, clockWentBack(task, now) ? now : wakeAt(task));
+    const at = wakeAt(task);
+    // A run by hand waits for nothing, also when the clock was set back since it was asked for.
+    const soon = clockWentBack(task, now) || (at !== null && task.request?.kind === "manual");
+    this.#schedule.arm(id, soon ? Math.min(at ?? now, now) : at);
   }
 
   #setTimer(): void {
@@ -365,24 +330,6 @@ export class Engine {
     this.#timer = this.#parts.clock.wake(at, () => this.#post({ type: "look" }));
   }
 
-  #beat(): void {
-    const { store, clock } = this.#parts;
-    this.#heartbeat = clock.wake(clock.now() + HEARTBEAT_MS, () => {
-      if (this.#lease === null || store.lease()?.token !== this.#lease.token) return;
-      void store.heartbeat(this.#lease, clock.now());
-      this.#beat();
-    });
-  }
-
-  #publishSoon(): void {
-    if (this.#publishing !== null) return;
-    const { clock, store } = this.#parts;
-    this.#publishing = clock.wake(clock.now() + PUBLISH_AFTER_MS, () => {
-      this.#publishing = null;
-      if (!this.#stopped) void store.publish();
-    });
-  }
-
   async #leave(): Promise<void> {
     const { store, clock, self, observe } = this.#parts;
     try {
@@ -392,15 +339,14 @@ export class Engine {
             await this.#apply(task.id, { type: "task.deleted", reason: "its session ended" });
         }
         await store.publish();
-        await store.release(this.#lease.token, clock.now());
+        if (this.#lease !== null) await store.release(this.#lease.token, clock.now());
       }
     } catch (error) {
       observe({ type: "problem", message: error instanceof Error ? error.message : String(error) });
     }
     this.#stopped = true;
     this.#timer?.cancel();
-    this.#heartbeat?.cancel();
-    this.#publishing?.cancel();
+    this.#chores.stop();
     this.#unwatch();
     this.#enter("off", null);
     this.#finish();

@@ -30,6 +30,10 @@ export class Schedule {
     if (this.#heap.length > 64 && this.#heap.length > 4 * this.#armed.size) this.#compact();
   }
 
+  armedAt(id: TaskId): number | null {
+    return this.#armed.get(id)?.at ?? null;
+  }
+
   nextAt(): number | null {
     return this.#top()?.at ?? null;
   }

@@ -58,7 +58,14 @@ export class Turns {
   /** For a fire that another process intended. A turn that still runs is followed to its end. */
   async reconcile(task: Task, fire: Fire, now: number): Promise<TurnFate> {
     const { turn, control, signal } = this.#open(task, fire, now);
-    const fate = await this.#agent.reconcile(turn, control);
+    let fate: TurnFate;
+    try {
+      fate = await this.#agent.reconcile(turn, control);
+    } catch (error) {
+      // Not known, so it must be asked again: a turn that stayed listed here would never end.
+      this.#running.delete(fire.id);
+      throw error;
+    }
     if (fate.kind === "running") this.#follow(task, fire, fate.end, signal);
     else if (fate.kind === "ended") this.#follow(task, fire, Promise.resolve(fate.end), signal);
     else this.#running.delete(fire.id);
@@ -101,6 +108,12 @@ export class Turns {
     const running = this.#running.get(fire.id);
     void ending
       .then((end) => this.#verify(task, end, signal))
+      .catch(
+        (error: unknown): TurnEnd => ({
+          ...{ kind: "failed", answer: "", usage: null },
+          reason: error instanceof Error ? error.message : String(error),
+        }),
+      )
       .then((end) => {
         if (this.#running.get(fire.id) !== running) return;
         this.#news.ended({ taskId: task.id, fireId: fire.id, end, stopped: running?.stopped ?? null });

@@ -42,6 +42,8 @@ export type SnapshotEntry = Common & {
 
 export type Entry = LoopEntry | LeaseEntry | ReleaseEntry | SealEntry | SnapshotEntry;
 
+const TYPES: ReadonlySet<string> = new Set<Entry["type"]>(["loop", "lease", "release", "seal", "snapshot"]);
+
 const SUM_LENGTH = ',"sum":"00000000"}'.length;
 
 export function encodeEntry(entry: Entry): string {
@@ -53,7 +55,8 @@ export function encodeEntry(entry: Entry): string {
 export function decodeEntry(line: string): Entry | null {
   const body = line.slice(0, -SUM_LENGTH);
   if (line.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}`) return null;
-  const entry = JSON.parse(line) as Entry;
+  const entry = parseEntry(line);
+  if (entry === null) return null;
   if (entry.v > JOURNAL_VERSION) {
     throw new LoopError(
       "surroundings",
@@ -61,7 +64,17 @@ export function decodeEntry(line: string): Entry | null {
       "Update loopwright.",
     );
   }
-  return entry;
+  return TYPES.has(entry.type) ? entry : null;
+}
+
+/** A checksum is no proof that we wrote it: anybody can compute one. */
+function parseEntry(line: string): Entry | null {
+  try {
+    const entry = JSON.parse(line) as Entry | null;
+    return typeof entry?.v === "number" ? entry : null;
+  } catch {
+    return null;
+  }
 }
 
 function checksum(text: string): string {

@@ -2,8 +2,9 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fsyncSync,
+  lstatSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -12,12 +13,11 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-let counter = 0;
-
 export function writeAtomic(path: string, text: string, durable = true): void {
-  const temporary = `${path}.${process.pid}.${++counter}.tmp`;
+  // Random, and "wx": a pid is not unique between containers, and a name that can be guessed can be a link.
+  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
   try {
-    writeFileSync(temporary, text, { mode: 0o600, flush: durable });
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: durable });
     renameSync(temporary, path);
     if (durable) fsyncDir(dirname(path));
   } catch (error) {
@@ -45,10 +45,29 @@ export function readIfThere(path: string): string | null {
 /** Moves a damaged file aside, never over another one; returns its new name. */
 export function quarantine(path: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
-  let target = `${path}.corrupt-${stamp}`;
-  for (let n = 2; existsSync(target); n++) target = `${path}.corrupt-${stamp}-${n}`;
-  renameSync(path, target);
-  return target;
+  for (let n = 1; ; n++) {
+    const target = n === 1 ? `${path}.corrupt-${stamp}` : `${path}.corrupt-${stamp}-${n}`;
+    if (!reserve(target, lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)) continue;
+    try {
+      renameSync(path, target);
+      return target;
+    } catch (error) {
+      rmSync(target, { recursive: true, force: true });
+      throw error;
+    }
+  }
+}
+
+/** The name is ours from here on: two processes that quarantine at once must not rename over each other. */
+function reserve(path: string, asDirectory: boolean): boolean {
+  try {
+    if (asDirectory) mkdirSync(path, { mode: 0o700 });
+    else writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
 }
 
 export function fsyncDir(dir: string): void {

@@ -1,14 +1,22 @@
 /** The store in `.loop/`: nothing to install, safe between processes. See `journal.ts` for how. */
+import { rmSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
 import type { Loop, TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, Lease, Store } from "../ports.ts";
 import type { Verdict } from "./admission.ts";
 import type { LoopEntry } from "./entry.ts";
+import { errorCode } from "./files.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import { isHolderAlive, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
-import { cannotWrite } from "./loop-dir.ts";
-import { quarantineTasksFile, readTasksFile, renderTasksFile, writeTasksFile } from "./tasks-file.ts";
+import { cannotRead, cannotWrite } from "./loop-dir.ts";
+import {
+  isPublished,
+  quarantineTasksFile,
+  readTasksFile,
+  renderTasksFile,
+  writeTasksFile,
+} from "./tasks-file.ts";
 
 export interface FolderStoreOptions extends Partial<JournalOptions> {
   readonly now: () => number;
@@ -25,11 +33,11 @@ export class FolderStore implements Store {
     this.dir = dir;
     this.#options = options;
     this.journal = new Journal(dir, options);
-    this.journal.refresh();
+    this.#read(() => this.journal.refresh());
   }
 
   async refresh(): Promise<readonly TaskId[]> {
-    return this.journal.refresh();
+    return this.#read(() => this.journal.refresh());
   }
 
   load(id: TaskId): Loop | undefined {
@@ -69,49 +77,97 @@ export class FolderStore implements Store {
     const lease: Lease = { ...wanted, token: expectedToken + 1 };
     const verdict = this.#append({ type: "lease", at: wanted.acquiredAt, lease });
     if (verdict.kind !== "committed") return null;
-    writeLeaseFile(this.dir, lease, wanted.acquiredAt);
+    this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, wanted.acquiredAt));
     return lease;
   }
 
   async release(token: number, at: number): Promise<void> {
-    if (this.#append({ type: "release", at, token }).kind === "committed") removeLeaseFile(this.dir, token);
+    if (this.#append({ type: "release", at, token }).kind !== "committed") return;
+    this.#tryLeaseFile(() => removeLeaseFile(this.dir, token));
   }
 
   async heartbeat(lease: Lease, at: number): Promise<void> {
-    try {
-      writeLeaseFile(this.dir, lease, at);
-    } catch (error) {
-      this.#options.say(cannotWrite(`${this.dir}/loop.lock`, error).message);
-    }
+    // A holder that lost the lease must not write over the sign of life of the new one.
+    if (this.journal.state.lease?.token !== lease.token) return;
+    this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, at));
   }
 
   isHolderAlive(lease: Lease, now: number): boolean {
     return isHolderAlive(this.dir, lease, now);
   }
 
-  async publish(): Promise<void> {
-    const now = this.#options.now();
+  async publish({ force = false } = {}): Promise<void> {
     try {
-      if (readTasksFile(this.dir).kind === "damaged") {
-        const aside = quarantineTasksFile(this.dir, now);
-        this.#options.say(`tasks.json did not parse: moved to ${aside} and written anew from the journal.`);
-      }
-      writeTasksFile(this.dir, renderTasksFile(this.loops(), this.journal.position, now));
+      // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
+      while (this.#publishOnce(force) && this.#hasNews());
     } catch (error) {
-      this.#options.say(cannotWrite(`${this.dir}/tasks.json`, error).message);
+      const sentence = error instanceof LoopError ? error : cannotWrite(`${this.dir}/tasks.json`, error);
+      this.#options.say(sentence.message);
     }
+  }
+
+  #publishOnce(force: boolean): boolean {
+    const now = this.#options.now();
+    this.journal.catchUp();
+    const there = readTasksFile(this.dir);
+    if (there.kind === "edited" && !force) return false;
+    // The journal was taken away: what was published is the last that is known of the tasks.
+    if (there.kind === "published" && !force && this.journal.position.generation === 0) return false;
+    if (there.kind === "damaged") this.#moveAside(now);
+    writeTasksFile(this.dir, renderTasksFile(this.loops(), this.journal.position, now));
+    return true;
+  }
+
+  #moveAside(now: number): void {
+    let aside: string;
+    try {
+      aside = quarantineTasksFile(this.dir, now);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return;
+      throw error;
+    }
+    // Another process was faster with the damaged file, and this is the one that it published.
+    if (isPublished(aside)) rmSync(aside);
+    else this.#options.say(`tasks.json did not parse: moved to ${aside} and written anew from the journal.`);
+  }
+
+  #hasNews(): boolean {
+    const { generation, bytes } = this.journal.position;
+    this.journal.catchUp();
+    const now = this.journal.position;
+    return now.generation !== generation || now.bytes !== bytes;
   }
 
   watch(callback: () => void): () => void {
     let stop: (() => void) | null = null;
     let stopped = false;
-    void import("./watch.ts").then(({ watchFolder }) => {
-      if (!stopped) stop = watchFolder(this.dir, callback, this.#options.say);
-    });
+    import("./watch.ts").then(
+      ({ watchFolder }) => {
+        if (!stopped) stop = watchFolder(this.dir, callback, this.#options.say);
+      },
+      (error: unknown) => this.#options.say(`Cannot watch ${this.dir}: ${String(error)}.`),
+    );
     return () => {
       stopped = true;
       stop?.();
     };
+  }
+
+  /** The lease is the line in the journal: it counts whatever becomes of the file. */
+  #tryLeaseFile(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#options.say(cannotWrite(`${this.dir}/loop.lock`, error).message);
+    }
+  }
+
+  #read<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      throw error instanceof LoopError ? error : cannotRead(`${this.dir}/journal.jsonl`, error);
+    }
   }
 
   #append(entry: Parameters<Journal["append"]>[0]): Verdict {

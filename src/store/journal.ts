@@ -7,10 +7,12 @@
  *
  * 1. A line is one write(2) in append mode, then fsync. Whether it counts is decided by reading it back in its
  *    place among the lines of others (`admission.ts`). An answer of `committed` means: on disk, and counted.
- * 2. A torn line (crash, full disk) fails its checksum. The next writer starts on a fresh line.
- * 3. A segment is closed by a seal line; whatever lands behind the seal is void and its writer decides anew.
+ * 2. A line is written only if it would count as far as its writer can see. So whoever meets a line that builds
+ *    on something he does not know of has lost something, and may trust the line (`judge`, heal).
+ * 3. A torn line (crash, full disk) never counts. The next writer voids it and starts on a fresh line.
+ * 4. A segment is closed by a seal line; whatever lands behind the seal is void and its writer tries again.
  *    The next segment starts with a snapshot. Whoever finds a seal without a successor creates it, by link(2),
- *    which only one process can win.
+ *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
  */
 import {
   closeSync,
@@ -29,31 +31,39 @@ import {
 import { join } from "node:path";
 import type { TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
-import { admit, emptyState, type JournalState, type Verdict } from "./admission.ts";
-import { decodeEntry, type Entry, encodeEntry, JOURNAL_VERSION } from "./entry.ts";
+import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
+import { decodeEntry, type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
 import { errorCode, fsyncDir } from "./files.ts";
 
 export interface JournalOptions {
   /** A segment is sealed when it is larger than this and than four times its snapshot. */
   readonly segmentBytes: number;
-  /** How many closed segments are kept for the history. */
+  /** How many closed segments are kept for the history, and against a damaged snapshot. */
   readonly keptSegments: number;
 }
 
 const DEFAULTS: JournalOptions = { segmentBytes: 256 * 1024, keptSegments: 200 };
+/** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
+const VOID = "~";
+/** So many bytes before the offset are compared at every read: a file that was replaced or cut is noticed. */
+const TAIL_BYTES = 64;
+const NOTHING = Buffer.alloc(0);
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
 
 export class Journal {
   readonly #dir: string;
   readonly #options: JournalOptions;
-  readonly #writer = `${process.pid.toString(36)}.${Math.random().toString(36).slice(2, 8)}`;
+  readonly #writer = `${process.pid.toString(36)}.${Math.random().toString(36).slice(2, 10)}`;
   #sequence = 0;
   #generation = 0;
-  #inode = 0;
   #offset = 0;
+  #tail: Buffer = NOTHING;
   #snapshotBytes = 0;
-  #sealed = false;
+  #isFolderSynced = false;
+  /** Why a sealed segment has no successor yet. */
+  #obstacle: unknown = null;
   #state: JournalState = emptyState();
   #changed = new Set<TaskId>();
 
@@ -73,40 +83,56 @@ export class Journal {
 
   /** Takes in all complete lines that were appended since; returns the loops that changed. */
   refresh(): readonly TaskId[] {
-    this.#catchUp(null);
+    this.#readOn(null);
     const changed = [...this.#changed];
     this.#changed.clear();
     return changed;
   }
 
+  /** Like `refresh`, but leaves the list of what changed to the next `refresh`. */
+  catchUp(): void {
+    this.#readOn(null);
+  }
+
   /** Appends one line and answers what became of it. Throws when it is not on disk. */
   append(entry: NewEntry): Verdict {
-    this.#catchUp(null);
-    const w = `${this.#writer}.${++this.#sequence}`;
-    const line = encodeEntry({ v: JOURNAL_VERSION, w, ...entry } as Entry);
-    for (let attempt = 0; attempt < 5; attempt++) {
-      this.#write(line);
-      const verdict = this.#catchUp(w);
-      if (verdict?.kind === "committed") this.#rotateWhenLarge(entry.at);
-      if (verdict !== null) return verdict.kind === "sealed" ? { kind: "conflict" } : verdict;
+    const w = this.#nextId();
+    const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
+    const line = encodeEntry(whole);
+    for (let vanished = 0; vanished < 5; ) {
+      this.#readOn(null);
+      if (this.#state.sealed) throw this.#obstacle;
+      const expected = judge(this.#state, whole, false);
+      if (expected.kind !== "committed") return expected;
+      const verdict = this.#writeAndLook(line, w);
       // Not there: it merged with somebody's torn line, or the file was taken away. Once more.
+      if (verdict === null) vanished += 1;
+      else if (verdict.kind !== "sealed") {
+        if (verdict.kind === "committed") this.#rotateWhenLarge(entry.at);
+        return verdict;
+      }
     }
     throw new LoopError("surroundings", `The journal in ${this.#dir} does not keep what is written to it.`);
   }
 
   /** All lines of all kept segments, oldest first, accepted ones only. */
   *entries(): Generator<Entry> {
-    this.#catchUp(null);
+    this.#readOn(null);
     const state = emptyState();
+    let before = 0;
     for (const generation of generations(this.#dir)) {
-      state.ended.clear();
-      for (const { entry } of linesOf(this.#path(generation), 0)) {
-        const verdict = entry === null ? null : admit(state, entry);
-        if (entry === null || verdict === null) state.damaged += 1;
-        else if (verdict.kind === "sealed") break;
-        else if (verdict.kind === "committed") yield entry;
+      startSegment(state, generation === before + 1 && before > 0);
+      before = generation;
+      for (const { entry } of linesOf(readWhole(this.#path(generation)))) {
+        const verdict = admit(state, entry);
+        if (verdict.kind === "sealed") break;
+        if (verdict.kind === "committed" && entry !== null) yield entry;
       }
     }
+  }
+
+  #nextId(): string {
+    return `${this.#writer}.${++this.#sequence}`;
   }
 
   #path(generation: number): string {
@@ -114,108 +140,169 @@ export class Journal {
   }
 
   /** Reads on to the end of the newest segment. With `w`, answers what became of that line (null: not seen). */
-  #catchUp(w: string | null): Verdict | null {
+  #readOn(w: string | null): Verdict | null {
     let found: Verdict | null = null;
-    if (!this.#isSameFile()) this.#reload();
+    let isEndKnown = false;
     for (;;) {
-      if (this.#generation === 0) return found;
-      for (const { entry, end } of linesOf(this.#path(this.#generation), this.#offset)) {
-        this.#offset = end;
-        const verdict = this.#take(entry);
-        if (w !== null && entry !== null && entry.w === w) found = verdict;
+      if (this.#generation === 0 && !this.#reload()) return found;
+      const bytes = readBehind(this.#path(this.#generation), this.#offset, this.#tail);
+      if (bytes === null) {
+        // The folder was removed or replaced under us: start from what is there now.
+        this.#generation = 0;
+        continue;
       }
-      if (!this.#sealed || !this.#openNext()) return found;
+      found = this.#takeLines(bytes, w) ?? found;
+      if (this.#state.sealed) {
+        if (!this.#openNext()) return found;
+        isEndKnown = false;
+      } else {
+        // A successor without a seal: it came just now (read on to the seal), or the seal is damaged.
+        if (!exists(this.#path(this.#generation + 1))) return found;
+        if (isEndKnown) this.#enter(this.#generation + 1, true);
+        isEndKnown = !isEndKnown;
+      }
     }
   }
 
-  #take(entry: Entry | null): Verdict {
-    if (entry === null) {
-      this.#state.damaged += 1;
-      return { kind: "conflict" };
+  #takeLines(bytes: Buffer, w: string | null): Verdict | null {
+    const from = this.#offset;
+    let found: Verdict | null = null;
+    try {
+      for (const { entry, end } of linesOf(bytes)) {
+        const verdict = this.#take(entry, from + end);
+        if (w !== null && entry !== null && entry.w === w) found = verdict;
+      }
+    } finally {
+      // also when it stops at a line of a newer version: what was taken is not taken again
+      const known = Buffer.concat([this.#tail, bytes.subarray(0, this.#offset - from)].map(lastBytes));
+      this.#tail = Buffer.from(lastBytes(known));
     }
-    if (this.#sealed) return { kind: "sealed" };
+    return found;
+  }
+
+  #take(entry: Entry | null, end: number): Verdict {
+    const before = entry?.type === "snapshot" ? new Map(this.#state.loops) : null;
     const verdict = admit(this.#state, entry);
-    if (verdict.kind === "sealed") this.#sealed = true;
-    if (verdict.kind === "committed" && entry.type === "loop") this.#changed.add(entry.id);
-    if (entry.type === "snapshot") this.#snapshotBytes = this.#offset;
+    this.#offset = end;
+    if (verdict.kind !== "committed" || entry === null) return verdict;
+    if (entry.type === "loop") this.#changed.add(entry.id);
+    if (entry.type === "snapshot") {
+      this.#snapshotBytes = end;
+      this.#noteDifferences(before ?? new Map());
+    }
     return verdict;
   }
 
-  #isSameFile(): boolean {
-    if (this.#generation === 0) return false;
-    const stat = statSync(this.#path(this.#generation), { throwIfNoEntry: false });
-    return stat !== undefined && stat.ino === this.#inode && stat.size >= this.#offset;
+  /** A snapshot says what the lines before it said, unless some of them were lost on us. */
+  #noteDifferences(before: JournalState["loops"]): void {
+    const { loops } = this.#state;
+    for (const id of before.keys()) if (!loops.has(id)) this.#changed.add(id);
+    for (const [id, loop] of loops) if (before.get(id)?.version !== loop.version) this.#changed.add(id);
   }
 
-  /** First use, or the folder was removed or replaced under us: start from what is there now. */
-  #reload(): void {
+  /** Starts from the newest snapshot; false when there is no journal. */
+  #reload(): boolean {
     for (const id of this.#state.loops.keys()) this.#changed.add(id);
     this.#state = emptyState();
     const known = generations(this.#dir);
-    let start = known.length - 1;
-    // A snapshot that did not survive is rebuilt from the segment before it.
-    while (start > 0 && !startsWithSnapshot(this.#path(known[start] ?? 1))) start -= 1;
-    this.#enter(known[start] ?? 0);
-    for (const id of this.#state.loops.keys()) this.#changed.add(id);
+    for (let start = known.length - 1; start >= 0; start--) {
+      const generation = known[start] ?? 0;
+      const isOldest = start === 0 || known[start - 1] !== generation - 1;
+      // A snapshot that did not survive is rebuilt from the segment before it.
+      if (!isOldest && !startsWithSnapshot(readWhole(this.#path(generation)))) continue;
+      this.#enter(generation, false);
+      return true;
+    }
+    this.#enter(0, false);
+    return false;
   }
 
-  #enter(generation: number): void {
+  #enter(generation: number, carried: boolean): void {
     this.#generation = generation;
     this.#offset = 0;
+    this.#tail = NOTHING;
     this.#snapshotBytes = 0;
-    this.#sealed = false;
-    this.#state.ended.clear();
-    const stat = generation === 0 ? undefined : statSync(this.#path(generation), { throwIfNoEntry: false });
-    this.#inode = stat?.ino ?? 0;
+    this.#isFolderSynced = false;
+    startSegment(this.#state, carried);
   }
 
-  /** false where a reader may not write: it then stays at the seal, which is all there is. */
   #openNext(): boolean {
-    const next = this.#generation + 1;
-    const { lastToken, lease, loops } = this.#state;
-    const there = createOnce(this.#path(next), () =>
-      encodeEntry({
-        v: JOURNAL_VERSION,
-        w: `${this.#writer}.${++this.#sequence}`,
-        at: 0,
-        type: "snapshot",
-        lastToken,
-        lease,
-        loops: [...loops.values()],
-      }),
-    );
-    if (there) this.#enter(next);
-    return there;
+    // Not always the next number: a person may have deleted one, and a late-comer may find it retired.
+    const later = generations(this.#dir).find((generation) => generation > this.#generation);
+    const next = later ?? this.#generation + 1;
+    if (later === undefined) {
+      try {
+        createOnce(this.#path(next), `${this.#path(next)}.${this.#nextId()}.tmp`, () =>
+          encodeEntry(this.#snapshot()),
+        );
+      } catch (error) {
+        this.#obstacle = error;
+        return false;
+      }
+    }
+    this.#enter(next, next === this.#generation + 1);
+    return true;
   }
 
-  #write(line: string): void {
-    const generation = Math.max(1, this.#generation);
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-    const fd = openSync(this.#path(generation), flags, 0o600);
+  #snapshot(): SnapshotEntry {
+    const { lastToken, lease, loops } = this.#state;
+    const w = this.#nextId();
+    return { v: JOURNAL_VERSION, w, at: 0, type: "snapshot", lastToken, lease, loops: [...loops.values()] };
+  }
+
+  #writeAndLook(line: string, w: string): Verdict | null {
+    const fd = this.#openForAppend();
+    if (fd === null) return null;
     try {
-      const bytes = Buffer.from(endsTorn(fd) ? `\n${line}` : line);
-      const written = writeSync(fd, bytes);
-      if (written < bytes.length)
-        throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
-      fsyncSync(fd);
-      if (this.#generation === 0) fsyncDir(this.#dir);
+      writeLine(fd, line);
+      try {
+        fsyncSync(fd);
+        if (!this.#isFolderSynced) fsyncDir(this.#dir);
+        this.#isFolderSynced = true;
+        return this.#readOn(w);
+      } catch (error) {
+        throw new LoopError(
+          "surroundings",
+          `The change was written to ${this.#dir}, but it is not certain that it was kept: ${reasonOf(error)}.`,
+          "Look at what is there before you repeat it.",
+          error,
+        );
+      }
     } finally {
       closeSync(fd);
     }
   }
 
+  /** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
+  #openForAppend(): number | null {
+    const isFirst = this.#generation === 0;
+    const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
+    try {
+      return openSync(this.#path(isFirst ? 1 : this.#generation), flags, 0o600);
+    } catch (error) {
+      if (!isFirst && errorCode(error) === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  /** Housekeeping behind a commit that stands, whatever becomes of this. Tried again after the next one. */
   #rotateWhenLarge(at: number): void {
     if (this.#offset < Math.max(this.#options.segmentBytes, 4 * this.#snapshotBytes)) return;
-    this.#write(
-      encodeEntry({ v: JOURNAL_VERSION, w: `${this.#writer}.${++this.#sequence}`, at, type: "seal" }),
-    );
-    this.#catchUp(null);
-    const old = generations(this.#dir).slice(0, -(this.#options.keptSegments + 1));
-    for (const generation of old) rmSync(this.#path(generation), { force: true });
+    try {
+      const w = this.#nextId();
+      this.#writeAndLook(encodeEntry({ v: JOURNAL_VERSION, w, at, type: "seal" }), w);
+      const old = generations(this.#dir).slice(0, -(this.#options.keptSegments + 1));
+      for (const generation of old) rmSync(this.#path(generation), { force: true });
+      removeLeftovers(this.#dir, at);
+    } catch {
+      // a full disk, most likely: the next append says so if it is in the way
+    }
   }
 }
 
-const SEGMENT = /^journal(?:\.(\d+))?\.jsonl$/;
+const SEGMENT = /^journal(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
+const LEFTOVER = /^(?:journal(?:\.\d+)?\.jsonl|tasks\.json|loop\.lock)\..+\.tmp$/;
+const LEFTOVER_AFTER_MS = 60 * 60_000;
 
 function generations(dir: string): number[] {
   const found: number[] = [];
@@ -224,6 +311,16 @@ function generations(dir: string): number[] {
     if (match !== null) found.push(Number(match[1] ?? 1));
   }
   return found.sort((a, b) => a - b);
+}
+
+/** Temporary files of processes that were killed. */
+function removeLeftovers(dir: string, now: number): void {
+  for (const name of listDir(dir)) {
+    if (!LEFTOVER.test(name)) continue;
+    const stat = statSync(join(dir, name), { throwIfNoEntry: false });
+    if (stat !== undefined && stat.mtimeMs < now - LEFTOVER_AFTER_MS)
+      rmSync(join(dir, name), { force: true });
+  }
 }
 
 function listDir(dir: string): string[] {
@@ -235,48 +332,71 @@ function listDir(dir: string): string[] {
   }
 }
 
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 interface Line {
   readonly entry: Entry | null;
-  /** Offset of the byte behind the line. */
+  /** Index of the byte behind the line. */
   readonly end: number;
 }
 
-/** Complete lines from `offset` on. A last line without its newline may still be growing: it is left for later. */
-function* linesOf(path: string, offset: number): Generator<Line> {
-  const bytes = readFrom(path, offset);
+/** Complete lines. A last line without its newline may still be growing: it is left for later. */
+function* linesOf(bytes: Buffer): Generator<Line> {
   let start = 0;
   for (;;) {
     const newline = bytes.indexOf(0x0a, start);
     if (newline === -1) return;
-    if (newline > start) {
-      yield { entry: decodeEntry(bytes.toString("utf8", start, newline)), end: offset + newline + 1 };
-    }
+    const text = bytes.toString("utf8", start, newline);
+    // nothing was torn after all: the line before was merely not finished when the next writer looked
+    if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
     start = newline + 1;
   }
 }
 
-function readFrom(path: string, offset: number): Buffer {
+function startsWithSnapshot(bytes: Buffer): boolean {
+  for (const { entry } of linesOf(bytes)) return entry?.type === "snapshot";
+  return false;
+}
+
+function readWhole(path: string): Buffer {
+  return readBehind(path, 0, NOTHING) ?? NOTHING;
+}
+
+/** What is behind the offset; null when the file is not there or does not hold `tail` before it. */
+function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    fd = openSync(path, constants.O_RDONLY | NOFOLLOW);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return Buffer.alloc(0);
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
   try {
-    const size = fstatSync(fd).size;
-    if (size <= offset) return Buffer.alloc(0);
-    const bytes = Buffer.allocUnsafe(size - offset);
-    const read = readSync(fd, bytes, 0, bytes.length, offset);
-    return bytes.subarray(0, read);
+    const from = offset - tail.length;
+    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
+    const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
+    if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
+    return bytes.subarray(tail.length, read);
   } finally {
     closeSync(fd);
   }
 }
 
-function startsWithSnapshot(path: string): boolean {
-  for (const { entry } of linesOf(path, 0)) return entry?.type === "snapshot";
-  return false;
+function lastBytes(bytes: Buffer): Buffer {
+  return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
+}
+
+function writeLine(fd: number, line: string): void {
+  const bytes = Buffer.from(endsTorn(fd) ? `${VOID}\n${line}` : line);
+  // Never a second write(2) for the rest: somebody else's line may already stand in between.
+  if (writeSync(fd, bytes) === bytes.length) return;
+  throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
 }
 
 function endsTorn(fd: number): boolean {
@@ -288,18 +408,32 @@ function endsTorn(fd: number): boolean {
 }
 
 /** Creates the file whole or not at all; when another process was first, its file stands. */
-function createOnce(path: string, content: () => string): boolean {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return true;
-  const temporary = `${path}.${process.pid}.tmp`;
+function createOnce(path: string, temporary: string, content: () => string): void {
+  const text = content();
   try {
-    writeFileSync(temporary, content(), { mode: 0o600, flush: true });
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
     linkSync(temporary, path);
   } catch (error) {
     const code = errorCode(error);
-    if (code === "EACCES" || code === "EROFS") return false;
-    if (code !== "EEXIST") throw error;
+    if (code === "EEXIST") return;
+    if (!NO_LINKS.has(code ?? "")) throw error;
+    createInPlace(path, text);
   } finally {
     rmSync(temporary, { force: true });
   }
-  return true;
+}
+
+/** What link(2) answers on file systems without links (FAT, some shared folders). */
+const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
+
+/**
+ * Others may enter the segment before its snapshot is in it. They carry the state with them and lose nothing;
+ * a snapshot that is not the first line does not count, and the segment before is read instead.
+ */
+function createInPlace(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
 }

@@ -1,8 +1,17 @@
 /** Where a project keeps its `.loop` folder, and the first thing written into it. */
-import { existsSync, lstatSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { LoopError } from "../errors.ts";
-import { errorCode } from "./files.ts";
+import { errorCode, fsyncDir } from "./files.ts";
 
 /**
  * The project of a folder: inside a git work tree the nearest folder with a `.loop` up to the tree's root, else
@@ -31,7 +40,7 @@ export function checkLoopDir(project: string): boolean {
       "Replace it with a folder.",
     );
   }
-  if (!stat.isSymbolicLink() && !stat.isDirectory()) {
+  if (!statSync(dir).isDirectory()) {
     throw new LoopError(
       "surroundings",
       `${dir} is a file; loopwright needs a folder of that name.`,
@@ -43,7 +52,8 @@ export function checkLoopDir(project: string): boolean {
 
 function isOutside(project: string, dir: string): boolean {
   try {
-    return relative(realpathSync(project), realpathSync(dir)).startsWith("..");
+    const way = relative(realpathSync(project), realpathSync(dir));
+    return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
   } catch {
     return true;
   }
@@ -54,27 +64,56 @@ export function ensureLoopDir(project: string): string {
   if (checkLoopDir(project)) return dir;
   try {
     mkdirSync(dir, { mode: 0o700 });
-    writeFileSync(join(dir, ".gitignore"), GITIGNORE, { mode: 0o600 });
   } catch (error) {
     if (errorCode(error) === "EEXIST") return dir;
+    throw cannotWrite(dir, error);
+  }
+  try {
+    writeFileSync(join(dir, ".gitignore"), GITIGNORE, { mode: 0o600 });
+    fsyncDir(project);
+  } catch (error) {
+    undo(dir);
     throw cannotWrite(dir, error);
   }
   return dir;
 }
 
+/** A folder without its .gitignore would be taken for a finished one. */
+function undo(dir: string): void {
+  try {
+    rmSync(join(dir, ".gitignore"), { force: true });
+    rmdirSync(dir);
+  } catch {
+    // somebody put something into it: then it stays
+  }
+}
+
 export function cannotWrite(path: string, cause: unknown): LoopError {
-  const code = errorCode(cause);
-  const why =
-    code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG"
-      ? "there is no space left"
-      : code === "EACCES" || code === "EPERM" || code === "EROFS"
-        ? "permission denied"
-        : code === "ENOENT"
-          ? "its folder does not exist"
-          : cause instanceof Error
-            ? cause.message
-            : String(cause);
-  return new LoopError("surroundings", `Cannot write ${path}: ${why}.`, "Nothing was changed.", cause);
+  return new LoopError("surroundings", `Cannot write ${path}: ${why(cause)}.`, "Nothing was changed.", cause);
+}
+
+export function cannotRead(path: string, cause: unknown): LoopError {
+  return new LoopError("surroundings", `Cannot read ${path}: ${why(cause)}.`, null, cause);
+}
+
+function why(cause: unknown): string {
+  switch (errorCode(cause)) {
+    case "ENOSPC":
+    case "EDQUOT":
+    case "EFBIG":
+      return "there is no space left";
+    case "EACCES":
+    case "EPERM":
+      return "permission denied";
+    case "EROFS":
+      return "the file system is read-only";
+    case "ELOOP":
+      return "there is a symbolic link, which loopwright does not follow";
+    case "ENOENT":
+      return "its folder does not exist";
+    default:
+      return cause instanceof Error ? cause.message : String(cause);
+  }
 }
 
 /** What people write stays visible to git; what the engine writes does not. */

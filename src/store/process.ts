@@ -57,6 +57,16 @@ export function startFrom(boot: string | null, stat: string): string | null {
   return parsed === null ? null : `${(boot ?? "").slice(0, 8)}-${parsed.start}`;
 }
 
+/**
+ * For a process that could not note its own start (no /proc) but is known to have been there at a moment:
+ * the start of whoever has its pid now, or one that fits nobody if that began later.
+ */
+export function startIfBy(pid: number, at: number): string | null {
+  const begun = Date.parse(isPid(pid) ? (ps(["-o", "lstart=", "-p", String(pid)])?.trim() ?? "") : "");
+  // ps counts in seconds
+  return begun > at + 2_000 ? "later" : procStart(pid);
+}
+
 export interface Tree {
   /** The process group. The caller vouches that it is the one it started. */
   readonly group: number | null;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Task } from "../core/loop.ts";
 import { type TaskView, viewTask } from "../core/task/view.ts";
-import { quarantine, readIfThere, writeAtomic } from "./files.ts";
+import { errorCode, quarantine, readIfThere, writeAtomic } from "./files.ts";
 
 export interface TasksFile {
   readonly version: 1;
@@ -37,13 +37,22 @@ export function renderTasksFile(tasks: Iterable<Task>, journal: TasksFile["journ
 }
 
 export function readTasksFile(dir: string): TasksFileState {
-  const text = readIfThere(tasksPath(dir));
-  if (text === null) return { kind: "absent" };
+  return readTasksFileAt(tasksPath(dir));
+}
+
+function readTasksFileAt(path: string): TasksFileState {
+  let text: string | null;
   let content: unknown;
   try {
-    content = JSON.parse(text);
-  } catch {
-    return { kind: "damaged" };
+    text = readIfThere(path);
+    if (text === null) return { kind: "absent" };
+    // some editors put a byte order mark in front
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    // ELOOP: a link, which we do not follow; EISDIR: a folder
+    const code = errorCode(error);
+    if (error instanceof SyntaxError || code === "ELOOP" || code === "EISDIR") return { kind: "damaged" };
+    throw error;
   }
   if (typeof content !== "object" || content === null || Array.isArray(content)) return { kind: "damaged" };
   const { sum, ...rest } = content as Record<string, unknown>;
@@ -56,6 +65,11 @@ export function writeTasksFile(dir: string, text: string): void {
 
 export function quarantineTasksFile(dir: string, now: number): string {
   return quarantine(tasksPath(dir), now);
+}
+
+/** Is this, under whatever name, a file that some process published? */
+export function isPublished(path: string): boolean {
+  return readTasksFileAt(path).kind === "published";
 }
 
 function sumOf(content: object): string {

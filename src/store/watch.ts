@@ -1,34 +1,90 @@
-/** Notices what other processes write into `.loop/`. Its own module: only resident processes pay for chokidar. */
-import { basename } from "node:path";
-import { watch } from "chokidar";
+/**
+ * Notices what other processes write into `.loop/`.
+ *
+ * The system's own notification is fast but no promise: it is missing on network drives, runs out of watches, and
+ * dies with the folder. So it only says when to look; a look every 400 ms finds what it missed. (chokidar is not
+ * used: it drops what changes within 50 ms of the event before, and the last commit of a burst is what counts.)
+ */
+import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import { join } from "node:path";
 
-const INTERESTING = /^(journal(\.\d+)?\.jsonl|loop\.lock|tasks\.json)$/;
-/** Where the system's own notification fails (too many watches, network drives): look this often. */
-const POLL_MS = 400;
+const SEGMENT = /^journal(?:\.(\d+))?\.jsonl$/;
+/** A change is seen within 500 ms (A12). */
+const LOOK_MS = 400;
 
 export function watchFolder(dir: string, callback: () => void, say: (message: string) => void): () => void {
-  let current = start(false);
+  let seen: string | null = null;
+  let system: { readonly watcher: FSWatcher; readonly inode: number } | null = null;
+  let isSystemUsable = true;
+  let soon: NodeJS.Immediate | null = null;
 
-  function start(usePolling: boolean) {
-    const watcher = watch(dir, {
-      depth: 0,
-      ignoreInitial: true,
-      usePolling,
-      interval: POLL_MS,
-      ignored: (path) => path !== dir && !INTERESTING.test(basename(path)),
-    });
-    watcher.on("all", callback);
-    watcher.on("ready", callback);
-    watcher.on("error", (error) => {
-      if (usePolling) return;
-      say(
-        `Cannot watch ${dir} (${error instanceof Error ? error.message : String(error)}); looking every ${POLL_MS} ms instead.`,
-      );
-      void watcher.close();
-      current = start(true);
-    });
-    return watcher;
+  function look(): void {
+    soon = null;
+    follow();
+    const now = signature(dir);
+    if (now === seen) return;
+    seen = now;
+    callback();
   }
 
-  return () => void current.close();
+  /** Many events of one moment are one look. */
+  function lookSoon(): void {
+    soon ??= setImmediate(look);
+  }
+
+  /** The watch belongs to a folder, not to its name: a new folder needs a new one. */
+  function follow(): void {
+    const inode = statSync(dir, { throwIfNoEntry: false })?.ino ?? 0;
+    if (!isSystemUsable || inode === (system?.inode ?? 0)) return;
+    system?.watcher.close();
+    system = null;
+    if (inode === 0) return;
+    try {
+      const watcher = watch(dir, lookSoon);
+      watcher.on("error", giveUp);
+      system = { watcher, inode };
+    } catch (error) {
+      giveUp(error);
+    }
+  }
+
+  function giveUp(error: unknown): void {
+    isSystemUsable = false;
+    system?.watcher.close();
+    system = null;
+    const reason = error instanceof Error ? error.message : String(error);
+    say(`Cannot watch ${dir} (${reason}); looking every ${LOOK_MS} ms instead.`);
+  }
+
+  const timer = setInterval(look, LOOK_MS);
+  lookSoon();
+
+  return () => {
+    clearInterval(timer);
+    if (soon !== null) clearImmediate(soon);
+    system?.watcher.close();
+  };
+}
+
+/** Changes with every line of the journal and with every new lock file or tasks.json. */
+function signature(dir: string): string {
+  return [newestSegment(dir), "loop.lock", "tasks.json"].map((name) => stamp(join(dir, name))).join(" ");
+}
+
+function newestSegment(dir: string): string {
+  let newest = 0;
+  try {
+    for (const name of readdirSync(dir)) {
+      const match = SEGMENT.exec(name);
+      if (match !== null) newest = Math.max(newest, Number(match[1] ?? 1));
+    }
+  } catch {
+    // no folder, no journal
+  }
+  return newest > 1 ? `journal.${newest}.jsonl` : "journal.jsonl";
+}
+
+function stamp(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? "-" : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
 }

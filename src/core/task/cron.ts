@@ -1,10 +1,10 @@
 /**
  * Five-field cron with the semantics of classic (Vixie) cron, in a time zone with clock changes.
  *
- * Croner searches on the wall clock only (as if the zone were UTC); the way from wall clock to moments is
- * here, because croner's own differs from cron's in ways that lose or double fires: it skips every slot in
- * a spring gap unless minute and hour are single numbers, runs `30 1,13 * * *` twice in an autumn overlap,
- * rounds `previous` down to the second before it looks, and asks Intl many times per search.
+ * The search is our own. Croner 11, which was to do it, loses and doubles fires: `0 0 1,30 * *` skips 1 March
+ * (it looks for 30 February and lands on 2 March), slots in a spring gap are dropped unless minute and hour
+ * are single numbers, `30 1,13 * * *` runs twice in an autumn overlap, and at 12:00:00.5 the previous run of
+ * `0 * * * *` is said to be 11:00.
  *
  * 1. Slots are strictly increasing; `previousSlot` and `nextSlot` agree on the same set of slots.
  * 2. A slot inside a gap is run at the end of the gap, once, however many fell into it.
@@ -12,8 +12,6 @@
  * 4. A rhythm (a star in minute or hour) is exempt from 2 and 3 where it would have struck at that moment
  *    anyway: every half hour stays every half hour in real time.
  */
-import { CronDate, CronPattern } from "croner";
-
 export type CronCheck =
   | { readonly kind: "ok" }
   | { readonly kind: "invalid"; readonly field: string; readonly message: string };
@@ -75,11 +73,10 @@ export interface CronFields {
 interface Schedule {
   readonly tz: string;
   readonly fields: CronFields;
-  readonly pattern: CronPattern;
+  /** Milliseconds after midnight, rising. */
+  readonly times: readonly number[];
   next: { from: number; slot: number };
   previous: { from: number; slot: number };
-  /** A date that no year has, such as 30 February; croner needs milliseconds to find that out. */
-  never: boolean;
 }
 
 /** A stretch of time in which the zone keeps one offset. `before`, `after`: the offsets around it. */
@@ -94,7 +91,7 @@ interface Stretch {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const HORIZON_MS = 366 * DAY_MS;
-/** Croner gives up in the year 3000 and looks 400 years ahead, so that within this range `null` means never. */
+/** Far from any real moment, and from the calendars and the end of dates that Intl would meet beyond. */
 const EARLIEST_AT = Date.UTC(1900, 0, 1);
 const LATEST_AT = Date.UTC(2500, 0, 1);
 const MAX_SCHEDULES = 512;
@@ -155,8 +152,8 @@ function addItem(field: Field, item: string, values: Set<number>): string | null
   const low = star === undefined ? readValue(field, first) : field.min;
   let high = star === undefined ? readValue(field, last ?? first) : isWeek ? 6 : field.max;
   if (low === null || high === null) return "that is out of range or not known";
-  // FRI-SUN: cron numbers Sunday 0 and 7.
-  if (isWeek && high === 0 && low > 0 && last !== undefined) high = 7;
+  // FRI-SUN ends with the Sunday that is also 7; 5-0 is a slip.
+  if (low > 0 && last?.toUpperCase() === "SUN") high = 7;
   if (low > high) return "the range runs backwards";
   const size = isWeek ? 7 : field.max - field.min + 1;
   const step = stepText === undefined ? 1 : /^\d{1,2}$/.test(stepText) ? Number(stepText) : 0;
@@ -197,19 +194,12 @@ function scheduleFor(expr: string, tz: string): Schedule | null {
   const fields = parseCron(expr);
   if (fields.kind !== "ok" || !isTimeZone(tz)) return null;
   const none = { from: Number.NaN, slot: Number.NaN };
-  const schedule = { tz, fields, pattern: toPattern(fields), next: none, previous: none, never: false };
+  const schedule = { tz, fields, times: timesOf(fields), next: none, previous: none };
   return remember(schedules, key, schedule, MAX_SCHEDULES);
 }
 
-/** Croner gets plain lists, and a star only where it restricts nothing, so that its own rules have no say. */
-function toPattern(fields: CronFields): CronPattern {
-  const days = fields.bothDays && fields.days.length === 31 ? "*" : fields.days.join();
-  const weekdays = fields.bothDays && fields.weekdays.length === 7 ? "*" : fields.weekdays.join();
-  const text = `${fields.minutes.join()} ${fields.hours.join()} ${days} ${fields.months.join()} ${weekdays}`;
-  const pattern = new CronPattern(text, undefined, { mode: "5-part" });
-  // 80 KB per pattern that a five-field search never reads.
-  pattern.year = [];
-  return pattern;
+function timesOf({ hours, minutes }: CronFields): number[] {
+  return hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE_MS));
 }
 
 function findNext(schedule: Schedule, afterAt: number): number | null {
@@ -271,24 +261,36 @@ function isGapOwed(schedule: Schedule, stretch: Stretch): boolean {
 }
 
 function keepsRhythm({ fields }: Schedule, wall: number): boolean {
-  const minute = Math.floor(wall / MINUTE_MS);
-  const isStruck =
-    fields.minutes.includes(minute % 60) && fields.hours.includes(Math.floor(minute / 60) % 24);
+  const time = new Date(wall);
+  const isStruck = fields.minutes.includes(time.getUTCMinutes()) && fields.hours.includes(time.getUTCHours());
   return fields.rhythm && isStruck;
 }
 
 /** The next or previous match on the wall clock, strictly after or before `wall`. */
-function searchWall(schedule: Schedule, wall: number, direction: 1 | -1): number | null {
-  if (schedule.never) return null;
-  const whole = (direction === 1 ? Math.floor : Math.ceil)(wall / MINUTE_MS) * MINUTE_MS;
-  const date = new CronDate(new Date(whole), 0);
-  const options = { domAndDow: schedule.fields.bothDays };
-  const found =
-    direction === 1
-      ? date.increment(schedule.pattern, options, false)
-      : date.decrement(schedule.pattern, options);
-  schedule.never = found === null;
-  return found === null ? null : found.getTime();
+function searchWall({ fields, times }: Schedule, wall: number, direction: 1 | -1): number | null {
+  let day = Math.floor(wall / DAY_MS) * DAY_MS;
+  const time = wall - day;
+  if (isDayIn(fields, new Date(day))) {
+    const found = direction === 1 ? times.find((at) => at > time) : times.findLast((at) => at < time);
+    if (found !== undefined) return day + found;
+  }
+  const edge = (direction === 1 ? times[0] : times.at(-1)) ?? 0;
+  while (Math.abs(day - wall) <= HORIZON_MS + 2 * DAY_MS) {
+    day += direction * DAY_MS;
+    const date = new Date(day);
+    if (isDayIn(fields, date)) return day + edge;
+    if (fields.months.includes(date.getUTCMonth() + 1)) continue;
+    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+    day = direction === 1 ? Date.UTC(year, month + 1, 0) : Date.UTC(year, month, 1);
+  }
+  return null;
+}
+
+function isDayIn(fields: CronFields, date: Date): boolean {
+  if (!fields.months.includes(date.getUTCMonth() + 1)) return false;
+  const inMonth = fields.days.includes(date.getUTCDate());
+  const inWeek = fields.weekdays.includes(date.getUTCDay());
+  return fields.bothDays ? inMonth && inWeek : inMonth || inWeek;
 }
 
 function stretchAt(tz: string, at: number): Stretch {

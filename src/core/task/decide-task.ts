@@ -1,10 +1,10 @@
 /** Pure decisions about a task: what an event makes of it, and what has to be done. */
-import type { Change, Decision, Outcome, TaskEdit, TaskEvent } from "../event.ts";
+import type { Change, Decision, TaskEdit, TaskEvent } from "../event.ts";
 import type { Cadence, Fire, MissedPolicy, Task, TaskId, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
 import { end, MAX_WAKEUP_MS, MIN_WAKEUP_MS, passSlots, settleFire } from "./settle.ts";
-import { openSlots } from "./slots.ts";
+import { cadenceSlots, openSlots } from "./slots.ts";
 
 export interface TaskDraft {
   readonly id: TaskId;
@@ -34,7 +34,7 @@ export function createTask(draft: TaskDraft, now: number): Change {
     createdAt: now,
     missed: missed ?? (draft.cadence.kind === "once" ? "ask" : "once"),
     jitterMs: jitter ? jitterFor(draft.id, draft.cadence, now) : 0,
-    cursorAt: now,
+    cursorAt: beginAt(draft.cadence, now),
     era: 0,
     request: runNow ? { kind: "initial", at: now } : null,
     fire: null,
@@ -43,6 +43,12 @@ export function createTask(draft: TaskDraft, now: number): Change {
     streak: 0,
   };
   return { loop, effects: [], outcomes: [] };
+}
+
+/** A one-shot that is restored after its time, or written down too late, is late and not lost. */
+function beginAt(cadence: Cadence, now: number): number {
+  const at = cadence.kind === "once" ? cadence.at : cadence.kind === "paced" ? cadence.wakeAt : null;
+  return at === null ? now : Math.min(now, at - 1);
 }
 
 export function decideTask(task: Task, event: TaskEvent, now: number): Decision {
@@ -109,23 +115,40 @@ function decideEdit(task: Task, edit: TaskEdit, now: number): Decision {
   if (expiresAt !== null && edit.expiresAt !== undefined && expiresAt <= now) {
     return refused("The new expiry is in the past.");
   }
-  if (edit.cadence === undefined) return change(task, { ...edit });
-  const outcomes = passOpen(task, "the schedule was changed before it ran", now);
+  const { jitter = task.jitterMs !== 0, ...fields } = edit;
+  const cadence = edit.cadence ?? task.cadence;
+  const measured = edit.jitter !== undefined || edit.cadence !== undefined;
+  const jitterMs = !measured ? task.jitterMs : jitter ? jitterFor(task.id, cadence, now) : 0;
+  if (edit.cadence === undefined) return change(task, { ...fields, jitterMs });
+  if (cadence.kind === "once" && cadence.at <= now) return refused("The new time is in the past.");
+  // A run that waits still runs; what the old cadence left due, or held back for its jitter, does not.
+  const open = cadenceSlots(task, Math.max(now, now - task.jitterMs));
+  const skipped = { outcome: "skipped", reason: "the schedule was changed before it ran" } as const;
+  const outcomes = open === null ? [] : passSlots({ ...task, request: null }, open, () => skipped);
+  // Slots of the old schedule that lie ahead (a clock set back, a one-shot that comes early) must not be taken
+  // for slots of the new one.
+  const ahead = Math.max(task.cursorAt, open?.last ?? 0) > now;
   const revived = task.status === "missed" ? ({ status: "active", statusReason: null } as const) : {};
   const loop: Task = {
     ...task,
-    ...edit,
+    ...fields,
     ...revived,
+    jitterMs,
+    cadence: cadence.kind === "paced" ? wakeFrom(cadence, now) : cadence,
     version: task.version + 1,
-    cursorAt: Math.max(now, task.cursorAt),
+    cursorAt: now,
+    era: ahead ? task.era + 1 : task.era,
+    request: task.request === null ? null : { ...task.request, at: Math.min(task.request.at, now) },
   };
   return { kind: "change", loop, effects: [], outcomes };
 }
 
-function passOpen(task: Task, reason: string, now: number): Outcome[] {
-  const run = openSlots(task, now);
-  return run === null ? [] : passSlots(task, run, () => ({ outcome: "skipped", reason }));
+/** A self-paced task that nothing wakes would be silent for ever. */
+function wakeFrom(cadence: PacedCadence, now: number): PacedCadence {
+  return cadence.wakeAt !== null && cadence.wakeAt > now ? cadence : { ...cadence, wakeAt: now + 1 };
 }
+
+type PacedCadence = Extract<Cadence, { kind: "paced" }>;
 
 function decidePause(task: Task): Decision {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
@@ -137,25 +160,32 @@ function decidePause(task: Task): Decision {
 function decideResume(task: Task, now: number): Decision {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if (task.status !== "paused") return { kind: "none" };
-  const run = openSlots(task, now);
-  if (run === null) return change(task, { status: "active", statusReason: null });
-  const outcomes = passOpen(task, "the task was paused", now);
-  const missed = task.cadence.kind === "once";
+  const { cadence } = task;
+  const open = openSlots(task, now);
+  const skipped = { outcome: "skipped", reason: "the task was paused" } as const;
+  const outcomes = open === null ? [] : passSlots(task, open, () => skipped);
+  const cursorAt = cadenceSlots(task, now - task.jitterMs)?.last ?? task.cursorAt;
+  const missed = cadence.kind === "once" && cursorAt >= cadence.at && task.fire === null;
   const loop: Task = {
     ...task,
     version: task.version + 1,
     status: missed ? "missed" : "active",
     statusReason: missed ? "it was paused when it was due; it waits for a person" : null,
-    request: null,
-    cursorAt: Math.max(task.cursorAt, run.last),
-    cadence: task.cadence.kind === "paced" ? { ...task.cadence, wakeAt: now + 1 } : task.cadence,
+    request: open === null ? task.request : null,
+    cursorAt,
+    cadence:
+      cadence.kind === "paced" && open !== null
+        ? { ...cadence, wakeAt: Math.max(now, task.cursorAt) + 1 }
+        : cadence,
   };
   return { kind: "change", loop, effects: [], outcomes };
 }
 
 function decideDelete(task: Task, reason: string, now: number): Decision {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
-  const outcomes = task.fire === null ? passOpen(task, "the task was deleted before it ran", now) : [];
+  const open = openSlots(task, now);
+  const skipped = { outcome: "skipped", reason: "the task was deleted before it ran" } as const;
+  const outcomes = open === null ? [] : passSlots(task, open, () => skipped);
   const loop = { ...end(task, reason), version: task.version + 1 };
   const effects =
     task.fire === null
@@ -168,7 +198,7 @@ function decideRun(task: Task, now: number): Decision {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if (task.status === "paused") return refused(`Task ${task.id} is paused; loop resume ${task.id} first.`);
   if (task.fire !== null) return refused(`Task ${task.id} is running right now.`);
-  if (task.request?.kind === "manual") return { kind: "none" };
+  if (task.request !== null) return { kind: "none" };
   return change(task, { request: { kind: "manual", at: now }, status: "active", statusReason: null });
 }
 
@@ -176,12 +206,13 @@ function decideRun(task: Task, now: number): Decision {
 function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): Decision {
   if (task.status === "ended")
     return { kind: "change", ...settleFire(task, fire, "interrupted", reason, now) };
-  const outside = fire.kind === "manual" || fire.kind === "initial";
-  const request = outside
-    ? ({ kind: fire.kind === "manual" ? "manual" : "initial", at: fire.slot } as const)
-    : task.request;
-  const cursorAt = outside ? task.cursorAt : Math.min(task.cursorAt, fire.slot - 1);
-  return change(task, { fire: null, request, cursorAt });
+  if (fire.kind === "manual" || fire.kind === "initial") {
+    return change(task, { fire: null, request: { kind: fire.kind, at: fire.slot } });
+  }
+  // Later slots are accounted for already, or the schedule is a new one: there is no way back to this slot.
+  if (task.cursorAt !== fire.slot)
+    return { kind: "change", ...settleFire(task, fire, "skipped", reason, now) };
+  return change(task, { fire: null, cursorAt: fire.slot - 1 });
 }
 
 function decideWakeup(task: Task, fire: Fire, wakeup: Wakeup): Decision {

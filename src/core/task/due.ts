@@ -6,10 +6,19 @@
  * 2. The cursor passes over an undelivered slot only together with an outcome that says why.
  * 3. Nothing is delivered while a fire is in flight, or when the task is not active.
  */
-import type { Decision, Outcome } from "../event.ts";
-import type { Fire, FireKind, Task } from "../loop.ts";
+import type { Decision, Effect, Outcome } from "../event.ts";
+import type { Cadence, Fire, FireKind, Task } from "../loop.ts";
 import { alert, end, fireIdFor, type Passing, passSlots } from "./settle.ts";
-import { expires, openSlots, type SlotRun, slotAfter } from "./slots.ts";
+import {
+  expires,
+  isLastSlot,
+  openSlots,
+  type SlotRun,
+  slotAfter,
+  slotRun,
+  slotUpTo,
+  wakeAt,
+} from "./slots.ts";
 
 /** How late a slot may be before `--missed skip` drops it and before a one-shot asks first. */
 export const DEFAULT_GRACE_MS = 60_000;
@@ -25,9 +34,9 @@ interface Situation {
 export function decideDue(task: Task, situation: Situation): Decision {
   if (task.status !== "active" || task.fire !== null) return { kind: "none" };
   if (clockWentBack(task, situation.now)) return startOver(task, situation.now);
-  if (task.request?.kind === "manual") {
-    const { at } = task.request;
-    return deliver({ ...task, request: null }, { slot: at, dueAt: at, kind: "manual" }, [], situation);
+  if (task.request?.kind === "manual" || (task.request !== null && task.cadence.kind === "once")) {
+    const { at, kind } = task.request;
+    return deliver({ ...task, request: null }, { slot: at, dueAt: at, kind }, [], situation);
   }
   const due = openSlots(task, situation.now);
   if (due === null) return isOver(task, situation.now) ? deliverFinal(task, [], situation) : { kind: "none" };
@@ -37,8 +46,10 @@ export function decideDue(task: Task, situation: Situation): Decision {
 }
 
 function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decision {
-  const pick = pickSlot(task, due, situation.now);
-  const passed = before(due, pick);
+  const atEnd = isExpired(task, situation.now) && due.last === task.expiresAt;
+  // A slot at the very end is the final run, however late.
+  const pick = pickSlot(task, due, situation.now) ?? (atEnd ? due.last : null);
+  const passed = before(task, due, pick);
   const outcomes = passed === null ? [] : passSlots(task, passed, (dueAt) => passing(task, dueAt, situation));
   const cursorAt = Math.max(task.cursorAt, pick ?? due.last);
   const moved: Task = { ...task, cursorAt, request: null, streak: task.streak + (passed?.count ?? 0) };
@@ -47,26 +58,44 @@ function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decisi
     const initial = task.request?.at === pick;
     const dueAt = initial ? pick : pick + task.jitterMs;
     const kind = fireKind(task, pick, initial, dueAt < situation.awakeSince);
-    const decision = deliver(moved, { slot: pick, dueAt, kind }, outcomes, situation);
-    return decision.kind === "change" ? { ...decision, effects: [...alerts, ...decision.effects] } : decision;
+    return withAlerts(alerts, deliver(moved, { slot: pick, dueAt, kind }, outcomes, situation));
   }
-  if (isOver(moved, situation.now)) return deliverFinal(moved, outcomes, situation);
+  if (isOver(moved, situation.now)) return withAlerts(alerts, deliverFinal(moved, outcomes, situation));
   return { kind: "change", loop: { ...moved, version: task.version + 1 }, effects: alerts, outcomes };
+}
+
+function withAlerts(alerts: readonly Effect[], decision: Decision): Decision {
+  return decision.kind === "change" ? { ...decision, effects: [...alerts, ...decision.effects] } : decision;
 }
 
 /** Which of the due slots is delivered now: the newest, or with `all` the oldest; null when each is too late. */
 function pickSlot(task: Task, due: SlotRun, now: number): number | null {
-  const grace = task.graceMs ?? (task.missed === "skip" ? DEFAULT_GRACE_MS : Number.POSITIVE_INFINITY);
-  const inTime = (slot: number) => now - (slot + task.jitterMs) <= grace;
-  if (task.missed === "all") return due.listed.find(inTime) ?? (inTime(due.last) ? due.last : null);
-  return inTime(due.last) ? due.last : null;
+  const inTimeFrom = now - task.jitterMs - graceOf(task);
+  if (task.missed !== "all") return due.last >= inTimeFrom ? due.last : null;
+  const first = due.listed[0] ?? due.last;
+  if (first >= inTimeFrom) return first;
+  const slot = slotAfter(task.cadence, Math.max(task.cursorAt, inTimeFrom - 1));
+  return slot !== null && slot <= due.last ? slot : null;
 }
 
-function before(due: SlotRun, pick: number | null): SlotRun | null {
+/** How late a slot may be and still be delivered. */
+function graceOf(task: Task): number {
+  return task.graceMs ?? (task.missed === "skip" ? DEFAULT_GRACE_MS : Number.POSITIVE_INFINITY);
+}
+
+/** The due slots that are passed over when `pick` is delivered. */
+function before(task: Task, due: SlotRun, pick: number | null): SlotRun | null {
   if (pick === null) return due;
   const listed = due.listed.filter((slot) => slot < pick);
-  const count = pick === due.last ? due.count - 1 : listed.length;
-  return count === 0 ? null : { listed, last: listed.at(-1) ?? pick, count };
+  if (listed.length < due.listed.length || due.count === due.listed.length) {
+    return listed.length === 0 ? null : { listed, last: listed.at(-1) ?? pick, count: listed.length };
+  }
+  // Too many to list, and `pick` is none of the listed.
+  const last = slotUpTo(task.cadence, pick - 1, task.cursorAt) ?? pick;
+  if (pick === due.last) return { listed, last, count: due.count - 1 };
+  const waiting = due.listed[0] === task.request?.at ? 1 : 0;
+  const count = waiting + (slotRun(task.cadence, task.cursorAt, last)?.count ?? 0);
+  return { listed, last, count };
 }
 
 function passing(task: Task, dueAt: number, { awakeSince, now }: Situation): Passing {
@@ -74,32 +103,30 @@ function passing(task: Task, dueAt: number, { awakeSince, now }: Situation): Pas
   if (task.lastFinishedAt !== null && dueAt <= task.lastFinishedAt) {
     return { outcome: "skipped", reason: "the previous fire was still running" };
   }
-  const lateMs = now - dueAt;
-  const grace = task.graceMs ?? DEFAULT_GRACE_MS;
-  if (task.missed !== "once" && lateMs > grace)
+  if (now - dueAt > graceOf(task)) {
     return { outcome: "skipped", reason: "late beyond its grace: another turn was running" };
+  }
   return { outcome: "skipped", reason: "another turn was running, and a later slot came due" };
 }
 
 function fireKind(task: Task, slot: number, initial: boolean, late: boolean): FireKind {
   if (initial) return "initial";
-  if (expires(task) && isLast(task, slot)) return "final";
+  if (isLastSlot(task, slot)) return "final";
   return late ? "late" : "scheduled";
 }
 
-function isLast(task: Task & { expiresAt: number }, slot: number): boolean {
-  if (task.cadence.kind === "paced") return slot >= task.expiresAt;
-  const next = slotAfter(task.cadence, slot);
-  return next === null || next > task.expiresAt;
-}
-
-/** A7: expired with no slot left to be the final one, or while nothing ran. */
-function isOver(task: Task, now: number): boolean {
+function isExpired(task: Task, now: number): boolean {
   return expires(task) && now >= task.expiresAt;
 }
 
+/** A7: expired with no slot left to be the final one. Jitter can put the last slot behind the expiry. */
+function isOver(task: Task, now: number): boolean {
+  return isExpired(task, now) && wakeAt({ ...task, request: null }) === task.expiresAt;
+}
+
+/** The cursor is behind the expiry only when the clock was set back or the expiry moved; never a slot twice. */
 function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situation): Decision {
-  const slot = task.expiresAt ?? situation.now;
+  const slot = Math.max(task.expiresAt ?? situation.now, task.cursorAt + 1);
   return deliver(
     { ...task, cursorAt: Math.max(task.cursorAt, slot) },
     { slot, dueAt: slot, kind: "final" },
@@ -128,7 +155,10 @@ function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision {
     : "nothing was running when it was due; it waits for a person";
   const outcomes = passSlots(task, due, () => ({ outcome: "missed", reason }));
   const passed: Task = { ...task, version: task.version + 1, cursorAt, streak: task.streak + 1 };
-  if (dropped) return { kind: "change", loop: end(passed, "missed its only slot"), effects: [], outcomes };
+  if (dropped) {
+    const effects = alert(task, passed.streak, reason);
+    return { kind: "change", loop: end(passed, "missed its only slot"), effects, outcomes };
+  }
   const body = `It was due at ${new Date(dueAt).toISOString()}. Run it now: loop run ${task.id}. Drop it: loop delete ${task.id}.`;
   return {
     kind: "change",
@@ -152,7 +182,7 @@ function deliver(
 
 /** Should the slots of this task start over, because the clock was set back far behind its cursor? */
 export function clockWentBack(task: Task, now: number): boolean {
-  return task.status === "active" && task.cursorAt - now > REWIND_TOLERANCE_MS;
+  return task.status === "active" && task.fire === null && task.cursorAt - now > REWIND_TOLERANCE_MS;
 }
 
 /**
@@ -161,18 +191,16 @@ export function clockWentBack(task: Task, now: number): boolean {
  */
 function startOver(task: Task, now: number): Decision {
   const backMs = task.cursorAt - now;
-  const cadence =
-    task.cadence.kind === "every" && task.cadence.anchorAt > now
-      ? { ...task.cadence, anchorAt: now }
-      : task.cadence;
   const loop: Task = {
     ...task,
     version: task.version + 1,
-    cadence,
+    cadence: moveBack(task.cadence, backMs, now),
     cursorAt: now,
     era: task.era + 1,
     expiresAt: task.expiresAt === null ? null : task.expiresAt - backMs,
-    request: task.request === null ? null : { ...task.request, at: Math.min(task.request.at, now) },
+    // The moment `now` itself is the line below.
+    request: task.request === null ? null : { ...task.request, at: Math.min(task.request.at, now - 1) },
+    lastFinishedAt: task.lastFinishedAt === null ? null : Math.min(task.lastFinishedAt, now),
   };
   const reason = `the clock was set back by ${Math.round(backMs / 60_000)} minutes; slots count anew from here`;
   const line = passSlots(loop, { listed: [now], last: now, count: 1 }, () => ({
@@ -180,4 +208,17 @@ function startOver(task: Task, now: number): Decision {
     reason,
   }));
   return { kind: "change", loop, effects: [], outcomes: line };
+}
+
+/** What was meant as a length of time keeps its length; what was meant as a time of day stays where it is. */
+function moveBack(cadence: Cadence, backMs: number, now: number): Cadence {
+  switch (cadence.kind) {
+    case "every":
+      return cadence.anchorAt > now ? { ...cadence, anchorAt: now } : cadence;
+    case "paced":
+      return { ...cadence, wakeAt: cadence.wakeAt === null ? null : cadence.wakeAt - backMs };
+    case "cron":
+    case "once":
+      return cadence;
+  }
 }

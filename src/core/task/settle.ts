@@ -1,15 +1,18 @@
 /** What a fire leaves behind: its line in the history, the streak of failures, and whether the task goes on. */
 import type { Change, Effect, Outcome, OutcomeKind } from "../event.ts";
 import type { Cadence, Fire, FireId, FireKind, Task, Wakeup } from "../loop.ts";
-import { expires, type SlotRun } from "./slots.ts";
+import { expires, isFinal, type SlotRun } from "./slots.ts";
 
 export const MIN_WAKEUP_MS = 60_000;
 export const MAX_WAKEUP_MS = 3_600_000;
 
-/** A fire's identity follows from its slot: a second delivery of the same slot has the same id. */
+/**
+ * A fire's identity follows from its slot: a second delivery of the same slot has the same id. A run by hand has
+ * no slot, only a moment, which can come twice (a clock set back): the version tells such runs apart.
+ */
 export function fireIdFor(task: Task, slot: number, kind: FireKind): FireId {
   const era = task.era === 0 ? "" : `.${task.era}`;
-  const manual = kind === "manual" ? "m" : "";
+  const manual = kind === "manual" ? `m${task.version.toString(36)}` : "";
   return `${task.id}-${slot.toString(36)}${manual}${era}` as FireId;
 }
 
@@ -33,7 +36,8 @@ export function settleFire(
     finishedAt: now,
   };
   const streak = outcome === "ok" ? 0 : task.streak + 1;
-  const lastFiredAt = outcome === "interrupted" ? task.lastFiredAt : (fire.startedAt ?? now);
+  const ran = outcome === "ok" || outcome === "failed";
+  const lastFiredAt = ran ? (fire.startedAt ?? now) : task.lastFiredAt;
   const settled: Task = {
     ...task,
     version: task.version + 1,
@@ -42,19 +46,25 @@ export function settleFire(
     lastFinishedAt: now,
     streak,
   };
-  const loop = task.status === "ended" ? settled : goOn(settled, fire, outcome, now);
+  // Nobody needs to look after a task that a person deleted while it ran.
+  if (task.status === "ended") return { loop: settled, effects: [], outcomes: [line] };
+  const loop = goOn(settled, fire, outcome, now);
   return { loop, effects: alert(task, streak, reason), outcomes: [line] };
 }
 
-/** Slots that pass without a fire, with the reason. `split` tells those that nobody was there for. */
+/**
+ * Slots that pass without a fire, with the reason. `split` tells those that nobody was there for. A run that is too
+ * long to list becomes one line; a waiting run in front of it keeps its own.
+ */
 export function passSlots(task: Task, run: SlotRun, split: (dueAt: number) => Passing): Outcome[] {
-  if (run.count > run.listed.length) {
-    const first = run.listed[0] ?? run.last;
-    return [
-      { ...passedLine(task, first, split(first + task.jitterMs)), count: run.count, untilSlot: run.last },
-    ];
-  }
-  return run.listed.map((slot) => passedLine(task, slot, split(slot + task.jitterMs)));
+  const line = (slot: number) => passedLine(task, slot, split(slot + task.jitterMs));
+  if (run.count <= run.listed.length) return run.listed.map(line);
+  const waiting = task.request !== null && task.request.at === run.listed[0] ? 1 : 0;
+  const first = run.listed[waiting] ?? run.last;
+  return [
+    ...run.listed.slice(0, waiting).map(line),
+    { ...line(first), count: run.count - waiting, untilSlot: run.last },
+  ];
 }
 
 export interface Passing {
@@ -86,10 +96,10 @@ export function alert(task: Task, streak: number, reason: string | null): Effect
 }
 
 function goOn(task: Task, fire: Fire, outcome: OutcomeKind, now: number): Task {
-  if (fire.kind === "final") return end(task, "expired after its final run");
+  if (isFinal(task, fire)) return end(task, "expired after its final run");
   if (task.cadence.kind === "once") {
-    const consumed = fire.kind !== "manual" || task.cursorAt >= task.cadence.at;
-    return consumed ? end(task, "fired once") : task;
+    // Not so after a run by hand before its time, or when it was given another time while it ran.
+    return task.cursorAt >= task.cadence.at ? end(task, "fired once") : task;
   }
   if (task.cadence.kind === "paced") return pace(task, task.cadence, fire, outcome, now);
   return task;
@@ -99,8 +109,8 @@ function pace(task: Task, cadence: PacedCadence, fire: Fire, outcome: OutcomeKin
   const asked: Wakeup | null = fire.wakeup;
   if (asked?.kind === "stop") return end(task, `stopped by the agent: ${asked.reason}`);
   if (asked?.kind === "sleep") return sleep(task, now + asked.delayMs, asked.reason);
-  const pending = cadence.wakeAt !== null && cadence.wakeAt > task.cursorAt;
-  if (fire.kind === "manual" && pending) return task;
+  // A run by hand, or one from before the task was made self-paced: its own wake-up is still to come.
+  if (cadence.wakeAt !== null && cadence.wakeAt > task.cursorAt) return task;
   // A turn that broke said nothing, which is not the same as a turn that chose to say nothing.
   if (outcome !== "ok") {
     const backoffMs = Math.min(MAX_WAKEUP_MS, MIN_WAKEUP_MS * 2 ** Math.min(task.streak - 1, 6));
@@ -111,8 +121,9 @@ function pace(task: Task, cadence: PacedCadence, fire: Fire, outcome: OutcomeKin
 
 type PacedCadence = Extract<Cadence, { kind: "paced" }>;
 
+/** Never at or before the cursor, where a clock that was set back a little would put it: that is never woken. */
 function sleep(task: Task, at: number, reason: string): Task {
-  const wakeAt = expires(task) ? Math.min(at, task.expiresAt) : at;
+  const wakeAt = Math.max(expires(task) ? Math.min(at, task.expiresAt) : at, task.cursorAt + 1);
   return { ...task, cadence: { kind: "paced", wakeAt, reason } };
 }
 

@@ -1,5 +1,5 @@
 /** Slots of a cadence: the moments at which a task is due, before jitter. */
-import type { Cadence, Task } from "../loop.ts";
+import type { Cadence, Fire, Task } from "../loop.ts";
 import { nextSlot, previousSlot } from "./cron.ts";
 
 /** The first slot strictly after `afterAt`, or null when there is none. */
@@ -70,13 +70,17 @@ export function slotRun(cadence: Cadence, afterAt: number, untilAt: number): Slo
   return { listed, last, count };
 }
 
+/** Slots of the cadence up to `untilAt` that are not accounted for. */
+export function cadenceSlots(task: Task, untilAt: number): SlotRun | null {
+  return slotRun(task.cadence, task.cursorAt, expires(task) ? Math.min(untilAt, task.expiresAt) : untilAt);
+}
+
 /**
  * Slots that were due by `now` and are not accounted for. A waiting run counts as a slot of its own, before
  * the others: the initial run is the slot of the creation.
  */
 export function openSlots(task: Task, now: number): SlotRun | null {
-  const dueBy = now - task.jitterMs;
-  const run = slotRun(task.cadence, task.cursorAt, expires(task) ? Math.min(dueBy, task.expiresAt) : dueBy);
+  const run = cadenceSlots(task, now - task.jitterMs);
   if (task.request === null || task.request.at > now) return run;
   const first = task.request.at;
   if (run === null) return { listed: [first], last: first, count: 1 };
@@ -94,7 +98,21 @@ export function wakeAt(task: Task): number | null {
 
 /** The next time that a person is shown: like `wakeAt`, but never a waiting run. */
 export function nextFireAt(task: Task): number | null {
+  if (task.fire !== null && isFinal(task, task.fire)) return null;
   return wakeAt({ ...task, request: null, fire: null });
+}
+
+/** A fire that was said to be the last one still is, unless the expiry was moved since. */
+export function isFinal(task: Task, fire: Fire): boolean {
+  return fire.kind === "final" && isLastSlot(task, fire.slot);
+}
+
+/** Nothing of the cadence follows before the task expires. */
+export function isLastSlot(task: Task, slot: number): boolean {
+  if (!expires(task)) return false;
+  if (task.cadence.kind === "paced") return slot >= task.expiresAt;
+  const next = slotAfter(task.cadence, slot);
+  return next === null || next > task.expiresAt;
 }
 
 /** One-shots do not expire: they are over when they have fired. */

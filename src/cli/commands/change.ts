@@ -1,0 +1,101 @@
+/** `loop pause | resume | delete | clear`: small requests, answered at once, carried out by whoever holds the lease. */
+import type { LoopEvent } from "../../core/event.ts";
+import type { Task } from "../../core/loop.ts";
+import { nextFireAt } from "../../core/task/slots.ts";
+import { viewTask } from "../../core/task/view.ts";
+import { findTask, requestEvent } from "../../engine/tasks.ts";
+import { usageError } from "../../errors.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProject, type Project, type ProjectFlags, readConfig } from "../project.ts";
+import { oneLine } from "../render/table.ts";
+import { renderWhen } from "../render/times.ts";
+import { adoptEdits } from "../requests.ts";
+import { liveTasks } from "./list.ts";
+
+export interface ChangeFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+const DELETED: LoopEvent = { type: "task.deleted", reason: "deleted by a person" };
+
+export async function pauseCommand(prefixes: readonly string[], flags: ChangeFlags, io: Io): Promise<number> {
+  return changeTasks(prefixes, { type: "task.paused" }, flags, io, (task) =>
+    task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}; the fire that runs now is let finish.`,
+  );
+}
+
+export async function resumeCommand(
+  prefixes: readonly string[],
+  flags: ChangeFlags,
+  io: Io,
+): Promise<number> {
+  return changeTasks(prefixes, { type: "task.resumed" }, flags, io, (task) => {
+    const next = nextFireAt(task);
+    if (task.status === "missed")
+      return `${task.id} was due during the pause; run it now: loop run ${task.id}`;
+    return `Resumed ${task.id}${next === null ? "" : `; next ${renderWhen(next, Date.now())}`}.`;
+  });
+}
+
+export async function deleteCommand(
+  prefixes: readonly string[],
+  flags: ChangeFlags,
+  io: Io,
+): Promise<number> {
+  return changeTasks(prefixes, DELETED, flags, io, (task) =>
+    task.fire === null ? `Deleted ${task.id}.` : `Deleted ${task.id}; the fire that runs now is stopped.`,
+  );
+}
+
+export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: Io): Promise<number> {
+  const project = openProject(flags, io);
+  const tasks = liveTasks(project.store);
+  if (tasks.length > 0 && !flags.yes) {
+    if (!io.interactive)
+      throw usageError("clear deletes all tasks and asks first; without a terminal add --yes.");
+    const { confirm, isCancel } = await import("@clack/prompts");
+    for (const task of tasks) io.say(`  ${task.id}  ${oneLine(task.prompt).slice(0, 70)}`);
+    const answer = await confirm({ message: `Delete ${count(tasks)}?`, initialValue: false });
+    if (isCancel(answer) || !answer) {
+      io.say("Nothing was deleted.");
+      return EXIT.ok;
+    }
+  }
+  for (const task of tasks) await requestEvent(project.store, task, DELETED, Date.now());
+  if (tasks.length > 0) await project.store.publish();
+  if (flags.json) io.json({ deleted: tasks.map((task) => task.id) });
+  else io.out(tasks.length === 0 ? "There are no tasks." : `Deleted ${count(tasks)}.`);
+  return EXIT.ok;
+}
+
+function count(tasks: readonly Task[]): string {
+  return tasks.length === 1 ? "1 task" : `all ${tasks.length} tasks`;
+}
+
+/** All ids are looked up before anything is changed. */
+async function changeTasks(
+  prefixes: readonly string[],
+  event: LoopEvent,
+  flags: ChangeFlags,
+  io: Io,
+  sentence: (task: Task) => string,
+): Promise<number> {
+  const project = await openWithEdits(flags, io);
+  const tasks = prefixes.map((prefix) => findTask(project.store, prefix));
+  const changed: Task[] = [];
+  for (const task of new Set(tasks)) changed.push(await requestEvent(project.store, task, event, Date.now()));
+  await project.store.publish();
+  for (const task of changed) {
+    if (!flags.json) io.out(sentence(task));
+  }
+  if (flags.json) io.json(changed.map((task) => ({ ...viewTask(task), deleted: task.status === "ended" })));
+  return EXIT.ok;
+}
+
+/** Opens the project and carries out what a person wrote into tasks.json first. */
+export async function openWithEdits(flags: ProjectFlags, io: Io): Promise<Project> {
+  const project = openProject(flags, io);
+  await adoptEdits(project, await readConfig(project), io);
+  return project;
+}

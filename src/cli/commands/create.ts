@@ -1,0 +1,207 @@
+/** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
+import { readFileSync } from "node:fs";
+import { newTaskId, thisRunner } from "../../compose.ts";
+import type { Cadence, Task } from "../../core/loop.ts";
+import { parseDuration } from "../../core/task/interval.ts";
+import { planTask } from "../../core/task/plan.ts";
+import { slotAfter } from "../../core/task/slots.ts";
+import { iso, isoOrNull, viewTask } from "../../core/task/view.ts";
+import { renderCadence } from "../../core/text/human.ts";
+import { addTask } from "../../engine/tasks.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import type { Config } from "../../schema/config.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Io, paint } from "../io.ts";
+import { maintenancePrompt } from "../maintenance.ts";
+import { localTimeZone, openProject, openProjectToWrite, type Project, readConfig } from "../project.ts";
+import { renderWhen } from "../render/times.ts";
+import { adoptEdits } from "../requests.ts";
+import {
+  countFlag,
+  durationFlag,
+  expectFlag,
+  expiryFlag,
+  missedFlag,
+  type TaskFlags,
+} from "../task-flags.ts";
+import { liveOwner } from "./list.ts";
+import { type RunnerFlags, runResident } from "./up.ts";
+
+export interface CreateFlags extends TaskFlags, RunnerFlags {
+  readonly now?: boolean;
+  readonly detach?: boolean;
+  readonly session?: boolean;
+  readonly dryRun?: boolean;
+}
+
+interface Planned {
+  readonly prompt: string;
+  readonly cadence: Cadence;
+  readonly notice: string | null;
+  readonly expiresAt: number | null;
+}
+
+export async function createCommand(words: readonly string[], flags: CreateFlags, io: Io): Promise<number> {
+  const now = Date.now();
+  const reader = openProject(flags, io);
+  const config = await readConfig(reader);
+  const planned = plan(words, flags, config, reader, now);
+  if (planned === null) {
+    throw usageError(
+      "There is no prompt; say what the agent should do.",
+      "For example: loop 5m check if the deployment finished. More: loop help",
+    );
+  }
+  const details = parseDetails(flags, config);
+  if (flags.dryRun) return showPlan(planned, flags, io, now);
+
+  const project = openProjectToWrite(flags, io);
+  await adoptEdits(project, config, io);
+  const owner = liveOwner(project.store, now);
+  const becomesRunner =
+    io.interactive && !flags.detach && owner === null && process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  if (flags.session && !becomesRunner) {
+    throw usageError(
+      owner === null
+        ? "--session needs a terminal whose runner the task lives in; leave it out to keep the task on disk."
+        : `--session needs this terminal to be the runner, but ${owner.owner} holds the lease.`,
+    );
+  }
+  const self = thisRunner();
+  const recurring = planned.cadence.kind !== "once";
+  const task = await addTask(
+    project.store,
+    {
+      ...details,
+      prompt: planned.prompt,
+      cadence: planned.cadence,
+      expiresAt: planned.expiresAt,
+      session: flags.session ? self.owner : null,
+      runNow: recurring && flags.now !== false,
+      importedFrom: null,
+    },
+    config.maxTasks,
+    now,
+    newTaskId,
+  );
+  await project.store.publish();
+  if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
+  else io.out(renderCreated(task, planned.notice, now, io));
+  if (becomesRunner && !flags.json) return runHere(project, config, flags, io, self);
+  if (owner === null) io.say("Nothing runs it yet: start `loop up` in this folder.");
+  return EXIT.ok;
+}
+
+async function runHere(
+  project: Project,
+  config: Config,
+  flags: CreateFlags,
+  io: Io,
+  self: ReturnType<typeof thisRunner>,
+): Promise<number> {
+  try {
+    return await runResident(project, config, flags, io, self);
+  } catch (error) {
+    if (!(error instanceof LoopError)) throw error;
+    io.say(
+      `The task is kept, but nothing runs it yet. ${error.message}${error.hint === null ? "" : ` ${error.hint}`}`,
+    );
+    return EXIT.failure;
+  }
+}
+
+/** null: there is no prompt. */
+function plan(
+  words: readonly string[],
+  flags: CreateFlags,
+  config: Config,
+  project: Project,
+  now: number,
+): Planned | null {
+  const typed = words.join(" ");
+  const text = flags.promptFile === undefined ? typed : `${typed} ${readPrompt(flags.promptFile)}`;
+  const defaultIntervalMs = parseDuration(config.defaultInterval) ?? 600_000;
+  const tz = flags.tz ?? localTimeZone(config);
+  if (flags.cron !== undefined && flags.exact) throw usageError("--exact and --cron exclude each other.");
+  const planned = planTask({
+    words: text,
+    cron: flags.cron ?? null,
+    tz,
+    exact: flags.exact ?? false,
+    defaultIntervalMs,
+    now,
+  });
+  if (planned.kind === "usage") return null;
+  if (planned.kind === "invalid") throw usageError(planned.message);
+  const { cadence, notice } = planned;
+  if (cadence.kind === "paced" && flags.now === false) {
+    throw usageError("--no-now does not go with `loop auto`: the first turn sets the pace.");
+  }
+  const prompt =
+    planned.prompt === "" && cadence.kind === "paced" ? maintenancePrompt(project.dir) : planned.prompt;
+  const expires = flags.expires ?? config.expires;
+  if (cadence.kind === "once" && flags.expires !== undefined) {
+    throw usageError("--expires is for recurring tasks; a one-shot ends when it has fired.");
+  }
+  return { prompt, cadence, notice, expiresAt: cadence.kind === "once" ? null : expiryFlag(expires, now) };
+}
+
+function parseDetails(flags: CreateFlags, config: Config) {
+  return {
+    jitter: flags.jitter !== false && config.jitter,
+    missed: missedFlag(flags.missed),
+    graceMs: flags.grace === undefined ? null : durationFlag("--grace", flags.grace),
+    expect: flags.expect === undefined ? null : expectFlag(flags.expect),
+    alertAfter: flags.alertAfter === undefined ? null : countFlag("--alert-after", flags.alertAfter),
+    timeoutMs: durationFlag("--timeout", flags.timeout ?? config.turnTimeout),
+  };
+}
+
+export function readPrompt(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw usageError(`Cannot read the prompt from ${file}: ${(error as Error).message}.`);
+  }
+}
+
+function showPlan(
+  { prompt, cadence, notice, expiresAt }: Planned,
+  flags: CreateFlags,
+  io: Io,
+  now: number,
+): number {
+  const next = cadence.kind === "paced" ? now : slotAfter(cadence, now);
+  const human = renderCadence(cadence);
+  if (flags.json) {
+    io.json({
+      kind: "task",
+      cron: cadence.kind === "cron" ? cadence.expr : null,
+      everyMs: cadence.kind === "every" ? cadence.everyMs : null,
+      recurring: cadence.kind !== "once",
+      prompt,
+      human,
+      notice,
+      nextFireAt: isoOrNull(next),
+      expiresAt: isoOrNull(expiresAt),
+    });
+    return EXIT.ok;
+  }
+  const cron = cadence.kind === "cron" ? ` (${cadence.expr}, ${cadence.tz})` : "";
+  io.out(`Would create: ${human}${cron}`);
+  if (notice !== null) io.out(`  ${notice}`);
+  if (next !== null) io.out(`  Next: ${renderWhen(next, now)}, ${iso(next)}`);
+  io.out(`  Prompt: ${prompt}`);
+  return EXIT.ok;
+}
+
+function renderCreated(task: Task, notice: string | null, now: number, io: Io): string {
+  const cron = task.cadence.kind === "cron" ? ` (${task.cadence.expr})` : "";
+  const lines = [`Created ${paint(io, "bold", task.id)}: ${renderCadence(task.cadence)}${cron}`];
+  if (notice !== null) lines.push(`  ${notice}`);
+  const next = slotAfter(task.cadence, now);
+  const first = task.request === null ? "" : "once now, then ";
+  if (next !== null) lines.push(`  Runs ${first}${renderWhen(next + task.jitterMs, now)}`);
+  if (task.expiresAt !== null) lines.push(`  Ends ${renderWhen(task.expiresAt, now)} with a final run`);
+  return lines.join("\n");
+}

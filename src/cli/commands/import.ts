@@ -1,0 +1,163 @@
+/** `loop import`: takes over the tasks of Claude Code and of pi's loop extension (A19). Twice is as good as once. */
+import { join } from "node:path";
+import { newTaskId } from "../../compose.ts";
+import type { Task } from "../../core/loop.ts";
+import { parseDuration } from "../../core/task/interval.ts";
+import { planCron } from "../../core/task/plan.ts";
+import { viewTask } from "../../core/task/view.ts";
+import { renderCadence } from "../../core/text/human.ts";
+import { addTask } from "../../engine/tasks.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import type { Config } from "../../schema/config.ts";
+import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
+import { readIfThere } from "../../store/files.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import {
+  localTimeZone,
+  openProject,
+  openProjectToWrite,
+  type Project,
+  type ProjectFlags,
+  readConfig,
+} from "../project.ts";
+import { oneLine } from "../render/table.ts";
+
+const SOURCES = {
+  claude: join(".claude", "scheduled_tasks.json"),
+  pi: join(".pi", "loop-tasks.json"),
+} as const satisfies Record<ForeignTool, string>;
+
+export interface ImportFlags extends ProjectFlags {
+  readonly json?: boolean;
+  readonly dryRun?: boolean;
+}
+
+interface Found {
+  readonly source: string;
+  readonly task: ForeignTask;
+}
+
+export async function importCommand(only: string | undefined, flags: ImportFlags, io: Io): Promise<number> {
+  if (only !== undefined && !(only in SOURCES))
+    throw usageError(`There is nothing to import from "${only}"; known: ${Object.keys(SOURCES).join(", ")}.`);
+  const reader = openProject(flags, io);
+  const { found, faults, files } = readSources(reader.root, only as ForeignTool | undefined);
+  if (files.length === 0) {
+    throw usageError(`There is no ${Object.values(SOURCES).join(" and no ")} in ${reader.root}.`);
+  }
+  const config = await readConfig(reader);
+  const project = flags.dryRun ? reader : openProjectToWrite(flags, io);
+  const imported: Task[] = [];
+  const skipped: string[] = [];
+  for (const { source, task } of found) {
+    const result = await importTask(project, config, source, task, flags.dryRun ?? false);
+    if (typeof result === "string") skipped.push(`${source} ${task.id}: ${result}`);
+    else if (result !== null) imported.push(result);
+  }
+  if (!flags.dryRun) await project.store.publish();
+  if (flags.json) io.json({ imported: imported.map(viewTask), skipped, faults });
+  else {
+    for (const task of imported)
+      io.out(
+        `${flags.dryRun ? "Would import" : "Imported"} ${task.id}: ${renderCadence(task.cadence)}  ${oneLine(task.prompt)}`,
+      );
+    io.out(
+      `${imported.length} imported, ${skipped.length} skipped, ${faults.length} faulty, from ${files.join(" and ")}.`,
+    );
+  }
+  for (const line of [...skipped, ...faults]) io.say(`  ${line}`);
+  if (imported.length > 0 && !flags.dryRun)
+    io.say("They still run where they came from: delete them there, or they run twice.");
+  return faults.length > 0 ? EXIT.failure : EXIT.ok;
+}
+
+function readSources(
+  root: string,
+  only: ForeignTool | undefined,
+): { found: Found[]; faults: string[]; files: string[] } {
+  const found: Found[] = [];
+  const faults: string[] = [];
+  const files: string[] = [];
+  for (const tool of only === undefined ? (Object.keys(SOURCES) as ForeignTool[]) : [only]) {
+    const source = SOURCES[tool];
+    const text = readIfThere(join(root, source));
+    if (text === null) continue;
+    files.push(source);
+    const parsed = parse(tool, text);
+    if (parsed.kind === "invalid") faults.push(`${source}: ${parsed.message}`);
+    else
+      for (const task of parsed.tasks) {
+        if ("fault" in task) faults.push(`${source}: ${task.fault}`);
+        else found.push({ source, task });
+      }
+  }
+  return { found, faults, files };
+}
+
+function parse(tool: ForeignTool, text: string): ReturnType<typeof parseForeignFile> {
+  try {
+    return parseForeignFile(tool, JSON.parse(text));
+  } catch (error) {
+    return { kind: "invalid", message: `it is not JSON: ${(error as Error).message}` };
+  }
+}
+
+/** The task, or the reason why it was left out. */
+async function importTask(
+  project: Project,
+  config: Config,
+  source: string,
+  foreign: ForeignTask,
+  dryRun: boolean,
+): Promise<Task | string | null> {
+  const now = Date.now();
+  const importedFrom = `${source}#${foreign.id}`;
+  if ([...project.store.loops()].some((task) => task.importedFrom === importedFrom)) return "imported before";
+  const expiresAt =
+    foreign.expiresAt ?? (config.expires === "never" ? null : now + (parseDuration(config.expires) ?? 0));
+  if (foreign.expiresAt !== null && foreign.expiresAt <= now) return "it has expired";
+  // A one-shot is pinned to its first match after it was made, which may have passed: then a person is asked.
+  const from = foreign.recurring ? now : (foreign.createdAt ?? now);
+  const planned = planCron(foreign.cron, foreign.prompt, foreign.recurring, {
+    tz: localTimeZone(config),
+    now: from,
+  });
+  if (planned.kind !== "plan") return planned.kind === "invalid" ? planned.message : "it has no prompt";
+  const draft = {
+    prompt: foreign.prompt,
+    cadence: planned.cadence,
+    session: null,
+    expiresAt: planned.cadence.kind === "once" ? null : expiresAt,
+    jitter: config.jitter,
+    missed: null,
+    graceMs: null,
+    expect: null,
+    alertAfter: null,
+    timeoutMs: parseDuration(config.turnTimeout) ?? 3_600_000,
+    runNow: false,
+    importedFrom,
+  };
+  let wanted = /^[0-9a-f]{8}$/.test(foreign.id) ? foreign.id : null;
+  const newId = () => {
+    const id = wanted ?? newTaskId();
+    wanted = null;
+    return id;
+  };
+  if (dryRun) {
+    const { createTask } = await import("../../core/task/decide-task.ts");
+    return createTask({ ...draft, id: newId() as Task["id"] }, now).loop;
+  }
+  try {
+    return await addTask(
+      project.store,
+      draft,
+      config.maxTasks,
+      planned.cadence.kind === "once" ? from : now,
+      newId,
+    );
+  } catch (error) {
+    if (error instanceof LoopError) return error.message;
+    throw error;
+  }
+}

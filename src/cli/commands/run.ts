@@ -1,0 +1,71 @@
+/** `loop run <id>`: now. The owner takes it; without one, a terminal runs it here and waits for its end. */
+import { chooseAgent, createEngine, thisRunner } from "../../compose.ts";
+import type { Outcome } from "../../core/event.ts";
+import { viewTask } from "../../core/task/view.ts";
+import { findTask, requestEvent } from "../../engine/tasks.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { readConfig } from "../project.ts";
+import { renderHistory } from "../render/tasks.ts";
+import { openWithEdits } from "./change.ts";
+import { liveOwner } from "./list.ts";
+import type { RunnerFlags } from "./up.ts";
+
+export async function runCommand(
+  prefix: string,
+  flags: RunnerFlags & { detach?: boolean },
+  io: Io,
+): Promise<number> {
+  const project = await openWithEdits(flags, io);
+  const task = findTask(project.store, prefix);
+  const owner = liveOwner(project.store, Date.now());
+  const here =
+    owner === null &&
+    io.interactive &&
+    !flags.detach &&
+    !flags.json &&
+    process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  // An agent that is not there must be known before the request is made.
+  const agent = here ? chooseAgent(flags, await readConfig(project), project.root, process.env) : null;
+  const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
+  await project.store.publish();
+  if (flags.json) io.json({ ...viewTask(requested), owner: owner?.owner ?? null });
+  if (agent === null) {
+    if (!flags.json)
+      io.out(owner === null ? `${task.id} waits to be run.` : `${task.id} is handed to ${owner.owner}.`);
+    if (owner === null) io.say("Nothing runs it yet: start `loop up` in this folder.");
+    return EXIT.ok;
+  }
+  io.say(`Running ${task.id} here; Ctrl-C stops it.`);
+  const outcome = await runOnce();
+  if (outcome === null) return EXIT.interrupted;
+  io.out(renderHistory([outcome], Date.now(), io, Number.POSITIVE_INFINITY));
+  return outcome.outcome === "ok" ? EXIT.ok : EXIT.failure;
+
+  async function runOnce(): Promise<Outcome | null> {
+    let result: Outcome | null = null;
+    const engine = createEngine({
+      store: project.store,
+      project: project.root,
+      agent: agent as NonNullable<typeof agent>,
+      notifier: { notify: (title, body) => io.say(`! ${title}: ${body}`) },
+      self: thisRunner(),
+      firing: true,
+      observe: (news) => {
+        if (news.type === "problem") io.say(news.message);
+        if (news.type === "answer" && news.taskId === task.id) io.out(news.text.trimEnd());
+        if (news.type !== "outcomes") return;
+        result = news.outcomes.find((line) => line.taskId === task.id && line.kind === "manual") ?? result;
+        if (result !== null) void engine.stop("the run was over");
+      },
+    });
+    const onSignal = () => void engine.stop("stopped by a person");
+    process.on("SIGINT", onSignal);
+    process.on("SIGTERM", onSignal);
+    engine.start();
+    await engine.done;
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+    return result;
+  }
+}

@@ -1,0 +1,44 @@
+/** One JSON object per line on stdout, for programs. */
+
+import { iso, viewTask } from "../../core/task/view.ts";
+import type { EngineNews } from "../../engine/engine.ts";
+import { viewOutcome } from "../commands/history.ts";
+import type { Io } from "../io.ts";
+import type { LiveView } from "./view.ts";
+
+export function createJsonView(io: Io): LiveView {
+  const emit = (type: string, fields: object) => io.json({ type, at: iso(Date.now()), ...fields });
+  return {
+    open: ({ agent, firing, endAt }) =>
+      emit("up", { agent, firing, endAt: endAt === null ? null : iso(endAt), pid: process.pid }),
+    show: (news) => {
+      for (const [type, fields] of describe(news)) emit(type, fields);
+    },
+    notify: (title, body) => emit("notify", { title, body }),
+    problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
+    stopping: (signal) => emit("stopping", { signal }),
+    ask: async () => null,
+    close: () => emit("down", {}),
+  };
+}
+
+function describe(news: EngineNews): [string, object][] {
+  switch (news.type) {
+    case "role":
+      return [["role", { role: news.role, owner: news.lease?.owner ?? null }]];
+    case "tasks":
+      return [["tasks", {}]];
+    case "fire.intended":
+      return [
+        ["fire", { taskId: news.task.id, fireId: news.task.fire?.id, slot: iso(news.task.fire?.slot ?? 0) }],
+      ];
+    case "outcomes":
+      return news.outcomes.map((line) => ["outcome", viewOutcome(line)]);
+    case "answer":
+      return [["answer", { taskId: news.taskId, fireId: news.fireId, text: news.text }]];
+    case "ended":
+      return [["ended", { task: viewTask(news.task), reason: news.task.statusReason }]];
+    case "problem":
+      return [["problem", { message: news.message }]];
+  }
+}

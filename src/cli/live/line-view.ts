@@ -1,0 +1,31 @@
+/** Plain lines, for logs and pipes. */
+
+import { liveTasks } from "../commands/list.ts";
+import { type Io, paint } from "../io.ts";
+import type { Project } from "../project.ts";
+import { renderTaskList } from "../render/tasks.ts";
+import { renderNews } from "./lines.ts";
+import type { LiveView } from "./view.ts";
+
+export function createLineView(project: Project, io: Io): LiveView {
+  return {
+    open: ({ agent, firing }) => {
+      const tasks = liveTasks(project.store);
+      if (tasks.length > 0) io.out(renderTaskList(tasks, Date.now(), io, Number.POSITIVE_INFINITY));
+      io.out(firing ? `Fires go to: ${agent}` : "Firing is off: LOOP_DISABLE_SCHEDULER=1.");
+    },
+    show: (news) => {
+      for (const line of renderNews(news, liveTasks(project.store).length, Date.now(), io)) io.out(line);
+    },
+    notify: (title, body) => io.say(`${paint(io, "yellow", `! ${title}`)}: ${body}`),
+    problem: (error) => io.say(error instanceof Error ? error.message : String(error)),
+    stopping: (signal) => io.say(`${signal}: stopping.`),
+    ask: async () => null,
+    close: () => io.out(farewell(liveTasks(project.store).length)),
+  };
+}
+
+export function farewell(count: number): string {
+  if (count === 0) return "Stopped. There are no tasks.";
+  return `Stopped. ${count === 1 ? "The task stays" : `The ${count} tasks stay`}; nothing runs until \`loop up\` is started again.`;
+}

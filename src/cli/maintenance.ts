@@ -1,0 +1,17 @@
+/** The prompt of a loop that was given none (A17): the project's, else the person's own, else ours. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { readIfThere } from "../store/files.ts";
+
+export function maintenancePrompt(dir: string): string {
+  const config = process.env.XDG_CONFIG_HOME ?? join(homedir(), ".config");
+  for (const path of [join(dir, "loop.md"), join(config, "loopwright", "loop.md")]) {
+    const text = readIfThere(path)?.trim();
+    if (text) return text;
+  }
+  return BUILT_IN;
+}
+
+const BUILT_IN = `Look after this project, one small thing at a time.
+Go on with work that is under way and unfinished. If there is none: see whether the tests, the type check and the linter pass and repair what fails; look at open review comments on your own pull requests; otherwise tidy one thing that you can verify.
+Do not start anything new, do not push, publish, delete or send anything, and say in one sentence what you did.`;

@@ -1,0 +1,235 @@
+/** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
+import { Command } from "commander";
+import { usageError } from "../errors.ts";
+import type { Io } from "./io.ts";
+import { VERSION } from "./version.ts";
+
+/** Where a command lives: its module is loaded only when it is called. */
+type Action = (flags: never, args: string[]) => Promise<number>;
+
+const EXAMPLES = `
+Examples:
+  loop 5m check if the deployment finished      every 5 minutes, and once now
+  loop check the deploy every 30m               the interval may come last
+  loop 7m --exact look at the queue             exactly 7 minutes, not the nearest that divides an hour
+  loop at 14:30 remind me to send the report    once
+  loop in 45m see whether the build is green    once
+  loop --cron "0 9 * * 1-5" --tz Europe/Paris summarise new issues
+  loop auto watch the release                   the agent says when it wants to be woken
+  loop 10m --expect "npm test" keep the tests green
+  loop up                                       run the tasks of this folder
+  loop list | show 3f | history 3f | pause 3f | resume 3f | run 3f | edit 3f 15m | delete 3f
+
+Exit codes: 0 done, 1 failure, 64 wrong use. More: loop help <command>, and docs/ in the package.`;
+
+/** Words of loops that this version does not run: they must not become prompts by accident. */
+const RESERVED = new Set(
+  "until backlog status continue cancel approve reject accept rollback report score trust install uninstall mcp watch doctor hook".split(
+    " ",
+  ),
+);
+
+export function createProgram(io: Io, exit: (code: number) => void): Command {
+  const act =
+    (action: Action) =>
+    async (...given: unknown[]) => {
+      const command = given.at(-1) as Command;
+      exit(await action(command.opts() as never, command.args));
+    };
+
+  const program = new Command("loop")
+    .description(
+      "Runs coding agents in loops that people can trust: on a schedule, with every slot accounted for.",
+    )
+    .usage("[interval] <prompt> [options]\n       loop <command> [options]")
+    .argument("[words...]", "an interval and a prompt; see the examples")
+    .version(VERSION, "-V, --version")
+    .helpCommand("help [command]", "help for a command (also: loop ?)")
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => io.say(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, "loop: ")),
+    })
+    .addHelpText("after", EXAMPLES);
+
+  taskOptions(program)
+    .option("--no-now", "do not run it once at creation")
+    .option("--session", "keep it in this runner only, not on disk for the next one")
+    .option("--detach", "create it and return; do not become the runner")
+    .option("--dry-run", "show what would be created; nothing is written");
+  runnerOptions(common(program)).action(
+    act(async (flags, words) => {
+      if (words.length === 0 && !("cron" in (flags as object))) return program.help();
+      checkFirstWord(program, words);
+      const { createCommand } = await import("./commands/create.ts");
+      return createCommand(words, flags, io);
+    }),
+  );
+
+  common(program.command("list").alias("ls").description("all tasks with their next and last fire"))
+    .option("--ids", "only the ids, one per line")
+    .action(act(async (flags) => (await import("./commands/list.ts")).listCommand(flags, io)));
+
+  common(program.command("show <id>").alias("inspect").description("everything about one task")).action(
+    act(async (flags, [id = ""]) => (await import("./commands/show.ts")).showCommand(id, flags, io)),
+  );
+
+  common(program.command("history [id]").description("what became of every slot, oldest first"))
+    .option("--limit <n>", "only the newest n")
+    .action(
+      act(async (flags, [id]) => (await import("./commands/history.ts")).historyCommand(id, flags, io)),
+    );
+
+  common(program.command("pause <ids...>").description("stop firing, keep the task")).action(
+    act(async (flags, ids) => (await import("./commands/change.ts")).pauseCommand(ids, flags, io)),
+  );
+  common(program.command("resume <ids...>").description("go on after a pause")).action(
+    act(async (flags, ids) => (await import("./commands/change.ts")).resumeCommand(ids, flags, io)),
+  );
+
+  const run = common(program.command("run <id>").description("fire it now, besides its schedule"));
+  runnerOptions(run)
+    .option("--detach", "hand it to the runner; do not run it here")
+    .action(act(async (flags, [id = ""]) => (await import("./commands/run.ts")).runCommand(id, flags, io)));
+
+  const edit = common(program.command("edit <id> [words...]"))
+    .description("change the interval, the prompt or a setting; what is not named stays")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  loop edit 3f 15m\n  loop edit 3f look at staging instead\n  loop edit 3f --expires never --missed skip",
+    );
+  // `--jitter` comes first: alone, `--no-jitter` would make "on" the default of every edit
+  taskOptions(edit.option("--jitter", "turn jitter on")).action(
+    act(async (flags, [id = "", ...words]) =>
+      (await import("./commands/edit.ts")).editCommand(id, words, flags, io),
+    ),
+  );
+
+  common(
+    program
+      .command("delete <ids...>")
+      .aliases(["remove", "rm", "stop"])
+      .description("end a task; a running fire is stopped"),
+  ).action(act(async (flags, ids) => (await import("./commands/change.ts")).deleteCommand(ids, flags, io)));
+  common(program.command("clear").description("delete all tasks (asks first)"))
+    .option("-y, --yes", "do not ask")
+    .action(act(async (flags) => (await import("./commands/change.ts")).clearCommand(flags, io)));
+
+  common(program.command("import [from]").description("take over the tasks of claude or pi in this folder"))
+    .option("--dry-run", "show what would be imported; nothing is written")
+    .action(
+      act(async (flags, [from]) => (await import("./commands/import.ts")).importCommand(from, flags, io)),
+    );
+
+  const up = common(
+    program.command("up").description("the resident runner: fires what is due, until it is stopped"),
+  );
+  runnerOptions(up)
+    .addHelpText("after", UP_HELP)
+    .action(act(async (flags) => (await import("./commands/up.ts")).upCommand(flags, io)));
+
+  common(
+    program.command("wakeup [words...]").description("for an agent inside `loop auto`: when to wake it next"),
+  )
+    .option("--stop", "end the loop with this turn")
+    .action(
+      act(async (flags, words) => (await import("./commands/wakeup.ts")).wakeupCommand(words, flags, io)),
+    );
+
+  common(program.command("init").description("write .loop/ with a config file")).action(
+    act(async (flags) => (await import("./commands/init.ts")).initCommand(flags, io)),
+  );
+
+  program
+    .command("demo")
+    .description("a day of three tasks in half a minute, in a folder of its own; no agent, no key")
+    .option("--json", "one JSON object per line")
+    .action(act(async (flags) => (await import("./commands/demo.ts")).demoCommand(flags, io)));
+
+  program
+    .command("completions <shell>")
+    .description("print completions for bash, zsh or fish")
+    .addHelpText("after", '\nExample: eval "$(loop completions bash)"')
+    .action(
+      act(async (_flags, [shell = ""]) =>
+        (await import("./commands/completions.ts")).completionsCommand(shell, program, io),
+      ),
+    );
+
+  return program;
+}
+
+const UP_HELP = `
+The agent gets the prompt on stdin and LOOP_ID, LOOP_FIRE_ID, LOOP_SLOT, LOOP_KIND and LOOP_PROMPT_FILE in its
+environment; its stdout is the answer, and an exit code other than 0 is a failure.
+
+Examples:
+  loop up                                  fires go to Claude Code, when it is installed
+  loop up --agent-cmd 'codex exec -'       any command that reads a prompt on stdin
+  loop up --for 8h --notify-cmd 'notify-send "$LOOP_TITLE" "$LOOP_BODY"'`;
+
+function common(command: Command): Command {
+  return command
+    .option("-C, --project <dir>", "the project's folder (default: found from here)")
+    .option("--json", "print JSON for programs");
+}
+
+function taskOptions(command: Command): Command {
+  return command
+    .option("--exact", "keep the interval as it is (down to 1s) instead of the nearest that cron can say")
+    .option("--cron <expr>", "5-field cron expression instead of an interval")
+    .option("--tz <zone>", "time zone of the schedule, such as Europe/Paris")
+    .option("--expires <time>", "3d, 30d or never (default 7d): one final run, then it is deleted")
+    .option("--no-jitter", "fire on the slot itself")
+    .option("--missed <policy>", "slots that passed while nothing ran: once, skip, all; ask (one-shots)")
+    .option("--grace <time>", "a slot that is later than this is not delivered any more")
+    .option("--expect <command>", "a fire has succeeded only if this command exits 0 after it")
+    .option("--alert-after <n>", "notify after n failed or silent slots in a row")
+    .option("--timeout <time>", "stop a turn that takes longer (default 1h)")
+    .option("--prompt-file <file>", "read the prompt from a file, - for stdin");
+}
+
+function runnerOptions(command: Command): Command {
+  return command
+    .option("--agent <name>", "claude (default when it is installed)")
+    .option("--agent-cmd <command>", "any command: prompt on stdin, answer on stdout")
+    .option("--notify-cmd <command>", "run for each notice, with LOOP_TITLE and LOOP_BODY")
+    .option("--for <time>", "end by itself after this time");
+}
+
+/** `loop lst` is a slip, not a prompt; `loop until …` is another kind of loop. */
+function checkFirstWord(program: Command, words: readonly string[]): void {
+  const [first = "", ...rest] = words;
+  if (RESERVED.has(first)) {
+    throw usageError(
+      `\`loop ${first}\` is not in this version.`,
+      `To schedule a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
+    );
+  }
+  const names = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  const close = rest.length === 0 ? names.find((name) => isSlip(first, name)) : undefined;
+  if (close !== undefined) {
+    throw usageError(
+      `There is no command "${first}"; did you mean \`loop ${close}\`?`,
+      `To schedule it as a prompt: loop 10m ${first}`,
+    );
+  }
+}
+
+/** One letter changed, left out, added, or two swapped. */
+function isSlip(typed: string, name: string): boolean {
+  if (name.length < 3 || Math.abs(typed.length - name.length) > 1) return false;
+  let start = 0;
+  while (start < typed.length && typed[start] === name[start]) start += 1;
+  let end = 0;
+  while (end < typed.length - start && end < name.length - start && typed.at(-1 - end) === name.at(-1 - end))
+    end += 1;
+  const a = typed.slice(start, typed.length - end);
+  const b = name.slice(start, name.length - end);
+  return (
+    (a.length <= 1 && b.length <= 1) || (a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0])
+  );
+}

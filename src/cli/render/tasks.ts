@@ -1,0 +1,122 @@
+/** The list of tasks, one task in full, and the history. */
+import type { Outcome } from "../../core/event.ts";
+import type { Task } from "../../core/loop.ts";
+import { renderDuration } from "../../core/task/interval.ts";
+import { nextFireAt, slotAfter } from "../../core/task/slots.ts";
+import { renderCadence } from "../../core/text/human.ts";
+import type { Lease } from "../../ports.ts";
+import { type Io, paint } from "../io.ts";
+import { oneLine, renderTable } from "./table.ts";
+import { renderClock, renderWhen } from "./times.ts";
+
+export function renderTaskList(tasks: readonly Task[], now: number, io: Io, width: number): string {
+  const head = ["ID", "SCHEDULE", "NEXT", "LAST", "PROMPT"].map((title) => paint(io, "dim", title));
+  const rows = tasks.map((task) => [
+    paint(io, "bold", task.id),
+    renderCadence(task.cadence) + (task.session === null ? "" : " (session)"),
+    renderNext(task, now, io),
+    task.lastFiredAt === null ? "never" : renderClock(task.lastFiredAt, now),
+    oneLine(task.prompt),
+  ]);
+  return renderTable([head, ...rows], width);
+}
+
+function renderNext(task: Task, now: number, io: Io): string {
+  if (task.fire !== null) return paint(io, "green", "running now");
+  if (task.status === "paused") return paint(io, "yellow", "paused");
+  if (task.status === "missed") return paint(io, "red", "missed: run or delete");
+  if (task.request !== null) return task.request.kind === "initial" ? "now (initial run)" : "now (by hand)";
+  const next = nextFireAt(task);
+  return next === null ? "-" : renderWhen(next, now);
+}
+
+/** One line: who fires, and what to do when nobody does. */
+export function renderOwner(owner: Lease | null, count: number): string {
+  const tasks = count === 1 ? "1 task" : `${count} tasks`;
+  if (owner !== null) return `${tasks}; run by ${owner.owner} on ${owner.host} (pid ${owner.pid})`;
+  return `${tasks}; nothing runs ${count === 1 ? "it" : "them"}: start \`loop up\` in this folder`;
+}
+
+export function renderTask(task: Task, recent: readonly Outcome[], now: number, io: Io): string {
+  const { cadence } = task;
+  const once = cadence.kind === "once";
+  const expiry = task.expiresAt === null ? "never" : renderWhen(task.expiresAt, now);
+  const alarm = `after ${task.alertAfter} failed or silent in a row (now ${task.streak})`;
+  const fields: [string, string | null][] = [
+    ["id", `${task.id}  ${statusText(task)}`],
+    ["schedule", renderCadence(cadence)],
+    ["cron", cadence.kind === "cron" ? `${cadence.expr} (${cadence.tz})` : once ? cadence.cron : null],
+    ["next", renderNext(task, now, io)],
+    ["then", laterSlots(task, now)],
+    ["last", task.lastFiredAt === null ? "never" : renderWhen(task.lastFiredAt, now)],
+    ["jitter", jitterText(task.jitterMs)],
+    ["created", renderWhen(task.createdAt, now)],
+    ["expires", once ? null : expiry],
+    ["missed", `${task.missed}${task.graceMs === null ? "" : `, grace ${renderDuration(task.graceMs)}`}`],
+    ["expect", task.expect],
+    ["alert", task.alertAfter === null ? null : alarm],
+    ["kept", task.session === null ? "on disk (durable)" : "for this runner's session only"],
+    ["from", task.importedFrom],
+  ];
+  const rows = fields.flatMap(([name, value]) => (value === null ? [] : [[paint(io, "dim", name), value]]));
+  const lines = [renderTable(rows, Number.POSITIVE_INFINITY), "", task.prompt];
+  if (recent.length > 0) {
+    lines.push("", paint(io, "dim", "latest"), renderHistory(recent, now, io, Number.POSITIVE_INFINITY));
+  }
+  return lines.join("\n");
+}
+
+function statusText(task: Task): string {
+  if (task.fire !== null) return "running now";
+  return task.statusReason === null ? task.status : `${task.status}: ${task.statusReason}`;
+}
+
+/** The two fires behind the next one. */
+function laterSlots(task: Task, now: number): string | null {
+  if (task.status !== "active") return null;
+  const next = slotAfter(task.cadence, Math.max(now, task.cursorAt));
+  const second = next === null ? null : slotAfter(task.cadence, next);
+  const third = second === null ? null : slotAfter(task.cadence, second);
+  const shown = [second, third].filter(
+    (slot) => slot !== null && (task.expiresAt === null || slot <= task.expiresAt),
+  );
+  return shown.length === 0
+    ? null
+    : shown.map((slot) => renderClock((slot ?? 0) + task.jitterMs, now)).join(", ");
+}
+
+function jitterText(jitterMs: number): string {
+  if (jitterMs === 0) return "none";
+  return jitterMs > 0 ? `${renderDuration(jitterMs)} late` : `${renderDuration(-jitterMs)} early`;
+}
+
+const MARKS = { ok: "✓", failed: "✗", interrupted: "■", missed: "○", skipped: "–" } as const;
+const STYLES = {
+  ok: "green",
+  failed: "red",
+  interrupted: "yellow",
+  missed: "yellow",
+  skipped: "dim",
+} as const;
+
+export function renderHistory(outcomes: readonly Outcome[], now: number, io: Io, width: number): string {
+  return renderTable(
+    outcomes.map((line) => outcomeRow(line, now, io)),
+    width,
+  );
+}
+
+export function outcomeRow(line: Outcome, now: number, io: Io): string[] {
+  const { startedAt, finishedAt } = line;
+  const took = startedAt !== null && finishedAt !== null ? renderDuration(finishedAt - startedAt) : "";
+  const many =
+    line.count === undefined ? "" : ` ×${line.count} until ${renderClock(line.untilSlot ?? line.slot, now)}`;
+  const kind = line.kind === "scheduled" ? "" : `${line.kind}${line.reason === null ? "" : ": "}`;
+  return [
+    `${paint(io, STYLES[line.outcome], `${MARKS[line.outcome]} ${line.outcome}`)}${many}`,
+    renderClock(line.slot, now),
+    line.taskId,
+    took,
+    oneLine(`${kind}${line.reason ?? ""}`),
+  ];
+}

@@ -1,0 +1,24 @@
+/** Times for people: short, local, and always with the distance from now. */
+import { renderDuration } from "../../core/task/interval.ts";
+
+export function renderWhen(at: number, now: number): string {
+  const words = renderDuration(coarse(Math.abs(at - now)));
+  return `${renderClock(at, now)} (${at >= now ? `in ${words}` : `${words} ago`})`;
+}
+
+/** Time of day; with the date when it is not today. */
+export function renderClock(at: number, now: number): string {
+  const then = new Date(at);
+  const time = then.toTimeString().slice(0, 8);
+  if (new Date(now).toDateString() === then.toDateString()) return time;
+  const pad = (n: number) => String(n).padStart(2, "0");
+  const date = `${pad(then.getMonth() + 1)}-${pad(then.getDate())}`;
+  const sameYear = then.getFullYear() === new Date(now).getFullYear();
+  return sameYear ? `${date} ${time.slice(0, 5)}` : `${then.getFullYear()}-${date}`;
+}
+
+/** Seconds only when near, minutes only within hours. */
+function coarse(ms: number): number {
+  const unit = ms < 2 * 60_000 ? 1000 : ms < 24 * 3_600_000 ? 60_000 : 3_600_000;
+  return Math.max(1000, Math.round(ms / unit) * unit);
+}

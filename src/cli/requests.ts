@@ -1,0 +1,147 @@
+/**
+ * What a person wrote into tasks.json is carried out like commands: changed prompts and schedules are edits,
+ * missing tasks are deletions, new ones creations. Whatever cannot be understood is moved aside and said so.
+ */
+import { newTaskId } from "../compose.ts";
+import type { LoopEvent, TaskEdit } from "../core/event.ts";
+import type { Cadence, Task } from "../core/loop.ts";
+import { parseDuration } from "../core/task/interval.ts";
+import { planCron } from "../core/task/plan.ts";
+import { viewTask } from "../core/task/view.ts";
+import { addTask, requestEvent } from "../engine/tasks.ts";
+import { LoopError } from "../errors.ts";
+import type { Config } from "../schema/config.ts";
+import type { FileTask } from "../schema/tasks-file.ts";
+import { quarantineTasksFile, readTasksFile } from "../store/tasks-file.ts";
+import { hasEdits, isLost } from "./edits.ts";
+import type { Io } from "./io.ts";
+import { localTimeZone, type Project } from "./project.ts";
+
+export async function adoptEdits(project: Project, config: Config, io: Io): Promise<void> {
+  if (!hasEdits(project)) return;
+  const { dir, store } = project;
+  const file = readTasksFile(dir);
+  const now = Date.now();
+  const { tasksFileSchema } = await import("../schema/tasks-file.ts");
+  const content =
+    file.kind === "edited" ? file.content : file.kind === "published" ? JSON.parse(file.text) : null;
+  const parsed = tasksFileSchema.safeParse(content);
+  if (!parsed.success) {
+    const aside = quarantineTasksFile(dir, now);
+    const issue = parsed.error.issues[0];
+    const why =
+      file.kind === "damaged"
+        ? "did not parse"
+        : `has a fault at ${issue?.path.join(".")}: ${issue?.message}`;
+    io.say(`tasks.json ${why}: moved to ${aside} and written anew from the journal.`);
+    await store.publish({ force: true });
+    return;
+  }
+  const restoring = isLost(store);
+  const knownBy = Date.parse(parsed.data.publishedAt ?? "") || 0;
+  const done: string[] = [];
+  const listed = new Set<string>();
+  for (const wanted of parsed.data.tasks) {
+    if (wanted.id !== undefined) listed.add(wanted.id);
+    try {
+      const what = await adoptTask(project, config, wanted, now);
+      if (what !== null) done.push(what);
+    } catch (error) {
+      if (!(error instanceof LoopError)) throw error;
+      io.say(`tasks.json, task ${wanted.id ?? "(new)"}: ${error.message} It was left out.`);
+    }
+  }
+  for (const task of [...store.loops()]) {
+    const removed =
+      task.session === null && task.status !== "ended" && !listed.has(task.id) && task.createdAt <= knownBy;
+    if (!removed) continue;
+    await requestEvent(store, task, { type: "task.deleted", reason: "removed from tasks.json" }, now);
+    done.push(`deleted ${task.id}`);
+  }
+  const why = restoring ? "The journal was gone; from tasks.json" : "tasks.json was edited";
+  if (done.length > 0) io.say(`${why}: ${done.join(", ")}.`);
+  await store.publish({ force: true });
+}
+
+async function adoptTask(
+  { store }: Project,
+  config: Config,
+  wanted: FileTask,
+  now: number,
+): Promise<string | null> {
+  const task = [...store.loops()].find(({ id, status }) => id === wanted.id && status !== "ended");
+  if (task === undefined) return `created ${(await createFrom(store, config, wanted, now)).id}`;
+  const events = changesTo(task, wanted, config, now);
+  if (events.length === 0) return null;
+  if (wanted.version !== undefined && wanted.version !== task.version) {
+    throw new LoopError("usage", "it changed elsewhere after the file was read, so the edit was not taken.");
+  }
+  let changed = task;
+  for (const event of events) changed = await requestEvent(store, changed, event, now);
+  return `changed ${task.id}`;
+}
+
+function changesTo(task: Task, wanted: FileTask, config: Config, now: number): LoopEvent[] {
+  const view = viewTask(task);
+  const events: LoopEvent[] = [];
+  const cronChanged = (wanted.cron ?? null) !== view.cron || (wanted.everyMs ?? null) !== view.everyMs;
+  const zoneChanged = view.cron !== null && wanted.tz != null && wanted.tz !== view.tz;
+  const edit: TaskEdit = {
+    ...(wanted.prompt === task.prompt ? {} : { prompt: wanted.prompt }),
+    ...(cronChanged || zoneChanged ? { cadence: cadenceOf(wanted, config, now) } : {}),
+    ...((wanted.expect ?? null) === task.expect ? {} : { expect: wanted.expect ?? null }),
+    ...((wanted.alertAfter ?? null) === task.alertAfter ? {} : { alertAfter: wanted.alertAfter ?? null }),
+  };
+  if (Object.keys(edit).length > 0) events.push({ type: "task.edited", edit });
+  if (wanted.state === "paused" && view.state !== "paused") events.push({ type: "task.paused" });
+  if (wanted.state === "active" && view.state === "paused") events.push({ type: "task.resumed" });
+  return events;
+}
+
+async function createFrom(
+  store: Project["store"],
+  config: Config,
+  wanted: FileTask,
+  now: number,
+): Promise<Task> {
+  let first = wanted.id;
+  const newId = () => {
+    const id = first ?? newTaskId();
+    first = undefined;
+    return id;
+  };
+  const cadence = cadenceOf(wanted, config, now);
+  const configured = config.expires === "never" ? null : now + (parseDuration(config.expires) ?? 0);
+  const expiresAt = wanted.expiresAt == null ? configured : Date.parse(wanted.expiresAt);
+  const draft = {
+    prompt: wanted.prompt,
+    cadence,
+    session: null,
+    expiresAt: cadence.kind === "once" ? null : expiresAt,
+    jitter: config.jitter,
+    missed: wanted.missed ?? null,
+    graceMs: null,
+    expect: wanted.expect ?? null,
+    alertAfter: wanted.alertAfter ?? null,
+    timeoutMs: parseDuration(config.turnTimeout) ?? 3_600_000,
+    runNow: false,
+    importedFrom: null,
+  };
+  const task = await addTask(store, draft, config.maxTasks, now, newId);
+  return wanted.state === "paused" ? requestEvent(store, task, { type: "task.paused" }, now) : task;
+}
+
+function cadenceOf(wanted: FileTask, config: Config, now: number): Cadence {
+  const tz = wanted.tz ?? localTimeZone(config);
+  if (wanted.everyMs != null) return { kind: "every", everyMs: wanted.everyMs, anchorAt: now };
+  if (wanted.cron != null) {
+    const planned = planCron(wanted.cron, wanted.prompt, wanted.recurring, { tz, now });
+    if (planned.kind === "plan") return planned.cadence;
+    throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "it has no prompt.");
+  }
+  const at = Date.parse(wanted.nextFireAt ?? "");
+  if (wanted.recurring && Number.isNaN(at)) throw new LoopError("usage", "it has neither cron nor everyMs.");
+  if (wanted.recurring) return { kind: "paced", wakeAt: at, reason: "restored from tasks.json" };
+  if (Number.isNaN(at)) throw new LoopError("usage", "a one-shot needs nextFireAt or cron.");
+  return { kind: "once", at, cron: null, tz };
+}

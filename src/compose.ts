@@ -1,0 +1,79 @@
+/** The composition root: the only place that puts adapters together. */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createClaudeAgent } from "./agents/claude-cli.ts";
+import { createCommandAgent } from "./agents/command.ts";
+import { findExecutable } from "./agents/find.ts";
+import { createCommandChecker } from "./checks/run-command.ts";
+import { Engine, type EngineNews } from "./engine/engine.ts";
+import { LoopError, usageError } from "./errors.ts";
+import type { Agent, Clock, Lease, Notifier, Store } from "./ports.ts";
+import type { Config } from "./schema/config.ts";
+import { procStart } from "./store/process.ts";
+import { systemClock } from "./system-clock.ts";
+
+export interface AgentChoice {
+  readonly agent?: string;
+  readonly agentCmd?: string;
+}
+
+/** The agent that fires go to: named on the command line, by LOOP_AGENT_CMD, by the config, or found. */
+export function chooseAgent(
+  choice: AgentChoice,
+  config: Config,
+  project: string,
+  env: NodeJS.ProcessEnv,
+): Agent {
+  const command = choice.agentCmd ?? (choice.agent === undefined ? env.LOOP_AGENT_CMD : undefined);
+  if (command !== undefined) {
+    if (command.trim() === "")
+      throw usageError("--agent-cmd is empty; give a command that reads the prompt on stdin.");
+    return createCommandAgent({ command, projectDir: project });
+  }
+  const name = choice.agent ?? config.agent ?? "claude";
+  if (name !== "claude")
+    throw usageError(`There is no agent "${name}"; known: claude. For any other: --agent-cmd '<command>'.`);
+  const executable = findExecutable("claude", env);
+  if (executable !== null) return createClaudeAgent({ executable, projectDir: project });
+  throw new LoopError(
+    "surroundings",
+    "No agent was found: `claude` is not on the PATH.",
+    "Install Claude Code (npm install -g @anthropic-ai/claude-code), or name any command that reads a prompt on stdin: --agent-cmd '<command>'",
+  );
+}
+
+/** This process as a holder of the lease. */
+export function thisRunner(): Omit<Lease, "token" | "acquiredAt"> {
+  const procStartedAt = procStart(process.pid);
+  return {
+    owner: `runner:${process.pid}.${randomBytes(3).toString("hex")}`,
+    pid: process.pid,
+    procStart: procStartedAt,
+    host: hostname(),
+  };
+}
+
+export interface EngineSetup {
+  readonly store: Store;
+  readonly project: string;
+  readonly agent: Agent;
+  readonly notifier: Notifier;
+  readonly self: Omit<Lease, "token" | "acquiredAt">;
+  readonly firing: boolean;
+  readonly observe: (news: EngineNews) => void;
+  readonly clock?: Clock;
+}
+
+export function createEngine(setup: EngineSetup): Engine {
+  const { project, clock = systemClock, ...parts } = setup;
+  return new Engine({ ...parts, clock, checker: createCommandChecker(project) });
+}
+
+export function newTaskId(): string {
+  return randomBytes(4).toString("hex");
+}
+
+export function loopDirOf(project: string): string {
+  return join(project, ".loop");
+}

@@ -1,0 +1,113 @@
+/** From what a person typed to a cadence and a prompt. The same for the CLI, the tools and every host. */
+import type { Cadence } from "../loop.ts";
+import { convertInterval } from "./convert.ts";
+import { checkCron, isTimeZone, nextSlot } from "./cron.ts";
+import { type ParsedWords, parseLoopWords } from "./grammar.ts";
+import type { Interval } from "./interval.ts";
+
+export interface PlanInput {
+  readonly words: string;
+  /** Given: all words are the prompt. */
+  readonly cron: string | null;
+  readonly tz: string;
+  readonly exact: boolean;
+  readonly defaultIntervalMs: number;
+  readonly now: number;
+}
+
+export type Plan =
+  | {
+      readonly kind: "plan";
+      readonly cadence: Cadence;
+      readonly prompt: string;
+      readonly notice: string | null;
+    }
+  | { readonly kind: "usage" }
+  | { readonly kind: "invalid"; readonly message: string };
+
+export function planTask(input: PlanInput): Plan {
+  if (!isTimeZone(input.tz)) {
+    return invalid(`"${input.tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
+  }
+  if (input.cron !== null) return planCron(input.cron, input.words.trim(), true, input);
+  const parsed = parseLoopWords(input.words, input.defaultIntervalMs);
+  switch (parsed.kind) {
+    case "usage":
+    case "invalid":
+      return parsed;
+    case "recurring":
+      return planInterval(parsed, input);
+    case "at": {
+      const at = nextSlot(`${parsed.minute} ${parsed.hour} * * *`, input.tz, input.now);
+      return at === null ? invalid("That time never comes.") : planOnce(at, parsed.prompt, null, input);
+    }
+    case "in":
+      return planOnce(input.now + parsed.delayMs, parsed.prompt, null, input);
+    case "auto":
+      return plan({ kind: "paced", wakeAt: null, reason: null }, parsed.prompt, null);
+  }
+}
+
+/** A cron expression, recurring or for its next match only. */
+export function planCron(
+  expr: string,
+  prompt: string,
+  recurring: boolean,
+  { tz, now }: Pick<PlanInput, "tz" | "now">,
+): Plan {
+  if (!isTimeZone(tz))
+    return invalid(`"${tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
+  const check = checkCron(expr);
+  if (check.kind === "invalid") return check;
+  const next = nextSlot(expr, tz, now);
+  if (next === null) return invalid(`"${expr}" matches no moment within a year.`);
+  const fields = expr.trim().split(/\s+/).join(" ");
+  if (prompt === "") return invalid("The prompt is empty; say what the agent should do.");
+  return recurring
+    ? plan({ kind: "cron", expr: fields, tz }, prompt, null)
+    : plan({ kind: "once", at: next, cron: fields, tz }, prompt, null);
+}
+
+/** An interval by itself, for `loop edit <id> 15m`. */
+export function planCadence(
+  interval: Interval,
+  { exact, tz, now }: Pick<PlanInput, "exact" | "tz" | "now">,
+): { kind: "plan"; cadence: Cadence; notice: string | null } | { kind: "invalid"; message: string } {
+  const converted = convertInterval(interval, exact);
+  switch (converted.kind) {
+    case "invalid":
+      return converted;
+    case "cron":
+      return { kind: "plan", cadence: { kind: "cron", expr: converted.expr, tz }, notice: converted.notice };
+    case "every":
+      return {
+        kind: "plan",
+        cadence: { kind: "every", everyMs: converted.everyMs, anchorAt: now },
+        notice: converted.notice,
+      };
+  }
+}
+
+function planInterval(parsed: Extract<ParsedWords, { kind: "recurring" }>, input: PlanInput): Plan {
+  const planned = planCadence(parsed.interval, input);
+  if (planned.kind === "invalid") return planned;
+  const notices = [planned.notice];
+  if (parsed.source === "default") {
+    notices.unshift(
+      `No interval was given, so it runs every ${parsed.interval.text}; put one first, as in "5m …".`,
+    );
+  }
+  return plan(planned.cadence, parsed.prompt, notices.filter((n) => n !== null).join(" ") || null);
+}
+
+function planOnce(at: number, prompt: string, cron: string | null, { tz }: PlanInput): Plan {
+  return plan({ kind: "once", at, cron, tz }, prompt, null);
+}
+
+function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {
+  return { kind: "plan", cadence, prompt, notice };
+}
+
+function invalid(message: string): Plan {
+  return { kind: "invalid", message };
+}

@@ -1,0 +1,29 @@
+/** What an engine is made of, and what it tells those who watch it. */
+import type { Outcome } from "../core/event.ts";
+import type { FireId, Task, TaskId } from "../core/loop.ts";
+import type { Agent, Checker, Clock, Lease, Notifier, Store } from "../ports.ts";
+
+export interface EngineParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly agent: Agent;
+  readonly checker: Checker;
+  readonly notifier: Notifier;
+  /** Who we are when we hold the lease. */
+  readonly self: Omit<Lease, "token" | "acquiredAt">;
+  /** false: watch only (A20). */
+  readonly firing: boolean;
+  readonly observe: (news: EngineNews) => void;
+}
+
+export type Role = "owner" | "passive" | "off";
+
+/** What surfaces are told. */
+export type EngineNews =
+  | { readonly type: "role"; readonly role: Role; readonly lease: Lease | null }
+  | { readonly type: "tasks" }
+  | { readonly type: "fire.intended"; readonly task: Task }
+  | { readonly type: "outcomes"; readonly outcomes: readonly Outcome[] }
+  | { readonly type: "answer"; readonly taskId: TaskId; readonly fireId: FireId; readonly text: string }
+  | { readonly type: "ended"; readonly task: Task }
+  | { readonly type: "problem"; readonly message: string };

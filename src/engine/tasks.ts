@@ -1,0 +1,91 @@
+/** What people and agents ask of tasks: create, find, change. Every surface goes through here. */
+import type { LoopEvent } from "../core/event.ts";
+import type { Task, TaskId } from "../core/loop.ts";
+import { createTask, type TaskDraft } from "../core/task/decide-task.ts";
+import { LoopError, usageError } from "../errors.ts";
+import type { Store } from "../ports.ts";
+import { type Applied, applyEvent } from "./apply.ts";
+
+export async function addTask(
+  store: Store,
+  draft: Omit<TaskDraft, "id">,
+  maxTasks: number,
+  now: number,
+  newId: () => string,
+): Promise<Task> {
+  for (;;) {
+    const id = newId() as TaskId;
+    if (store.load(id) !== undefined) continue;
+    const { loop, effects, outcomes } = createTask({ ...draft, id }, now);
+    const result = await store.commit({
+      id,
+      expectedVersion: 0,
+      loop,
+      event: { type: "task.created" },
+      effects,
+      outcomes,
+      at: now,
+      token: null,
+      maxLive: maxTasks,
+    });
+    if (result.kind === "committed") return loop;
+    if (result.kind === "full") {
+      throw usageError(
+        `There are ${result.live} live tasks, and at most ${maxTasks} are allowed per project (maxTasks in .loop/config.json).`,
+        "Delete one with: loop delete <id>",
+      );
+    }
+    await store.refresh();
+  }
+}
+
+/** A unique beginning of an id is enough. */
+export function findTask(store: Store, prefix: string): Task {
+  const live = [...store.loops()].filter((task) => task.status !== "ended");
+  return live[
+    pick(
+      prefix,
+      live.map((task) => task.id),
+    )
+  ] as Task;
+}
+
+/** Index of the id that `prefix` means; throws the sentence for the person when it is none or several. */
+export function pick(prefix: string, ids: readonly string[]): number {
+  const wanted = prefix.toLowerCase();
+  if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
+    throw usageError(
+      `"${prefix}" is not an id; ids are up to 8 characters of 0-9 and a-f.`,
+      "See them with: loop list",
+    );
+  }
+  const exact = ids.indexOf(wanted);
+  if (exact !== -1) return exact;
+  const matches = ids.flatMap((id, index) => (id.startsWith(wanted) ? [index] : []));
+  const [only, second] = matches;
+  if (only === undefined) throw usageError(`There is no task ${prefix} here.`, "See them with: loop list");
+  if (second !== undefined) {
+    throw usageError(`${prefix} is the beginning of several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
+  }
+  return only;
+}
+
+/** Carries out a request on one task. Returns the task after it. */
+export async function requestEvent(store: Store, task: Task, event: LoopEvent, now: number): Promise<Task> {
+  const applied: Applied = await applyEvent(store, task.id, event, now, null);
+  switch (applied.kind) {
+    case "committed":
+      return applied.loop;
+    case "none":
+      return store.load(task.id) ?? task;
+    case "refused":
+      throw usageError(applied.message);
+    case "gone":
+      throw usageError(`Task ${task.id} is gone: somebody else ended it.`);
+    case "fenced":
+      throw new LoopError(
+        "surroundings",
+        `Task ${task.id} belongs to the owner of the lease just now; try again.`,
+      );
+  }
+}

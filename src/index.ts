@@ -1,0 +1,28 @@
+/** The library: decisions, the folder store, the engine and the tools, for programs that bring their own surface. */
+export { chooseAgent, createEngine, newTaskId, thisRunner } from "./compose.ts";
+export { decide } from "./core/decide.ts";
+export type { Decision, Effect, LoopEvent, Outcome } from "./core/event.ts";
+export type { Cadence, Fire, FireId, Loop, Task, TaskId } from "./core/loop.ts";
+export { createTask, type TaskDraft } from "./core/task/decide-task.ts";
+export { type Plan, planCron, planTask } from "./core/task/plan.ts";
+export { nextFireAt } from "./core/task/slots.ts";
+export { type TaskView, viewTask } from "./core/task/view.ts";
+export { renderCadence } from "./core/text/human.ts";
+export { Engine, type EngineNews, type EngineParts } from "./engine/engine.ts";
+export { addTask, findTask, requestEvent } from "./engine/tasks.ts";
+export { LoopError } from "./errors.ts";
+export type * from "./ports.ts";
+export { type Config, configSchema, parseConfig } from "./schema/config.ts";
+export { FolderStore } from "./store/folder-store.ts";
+export { findProject } from "./store/loop-dir.ts";
+export {
+  cronCreate,
+  cronCreateInput,
+  cronDelete,
+  cronDeleteInput,
+  cronList,
+  cronListInput,
+  type ToolContext,
+  wakeup,
+  wakeupInput,
+} from "./tools/cron-tools.ts";

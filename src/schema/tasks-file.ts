@@ -1,0 +1,28 @@
+/** `.loop/tasks.json` as a person may write it: what is missing takes its default, what is derived is ignored. */
+import { z } from "zod";
+
+export const fileTaskSchema = z.object({
+  id: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/, { error: "expected 8 characters of 0-9 and a-f" })
+    .optional(),
+  prompt: z.string().min(1, { error: "the prompt is empty" }),
+  cron: z.string().nullish(),
+  everyMs: z.int().min(1000).nullish(),
+  tz: z.string().nullish(),
+  recurring: z.boolean().default(true),
+  state: z.enum(["active", "paused", "missed"]).default("active"),
+  expiresAt: z.iso.datetime().nullish(),
+  nextFireAt: z.iso.datetime().nullish(),
+  missed: z.enum(["ask", "once", "skip", "all"]).optional(),
+  expect: z.string().nullish(),
+  alertAfter: z.int().min(1).nullish(),
+  version: z.int().optional(),
+});
+
+export const tasksFileSchema = z.object({
+  publishedAt: z.iso.datetime().optional(),
+  tasks: z.array(fileTaskSchema),
+});
+
+export type FileTask = z.infer<typeof fileTaskSchema>;

@@ -1,0 +1,164 @@
+/**
+ * The tools that agents get (A15, A17): plain functions with schemas. A surface (MCP, pi) only carries them over.
+ * Answers are values; what an agent did wrong comes back as `error`, a sentence it can act on.
+ */
+import { z } from "zod";
+import type { FireId, Task } from "../core/loop.ts";
+import { planCron } from "../core/task/plan.ts";
+import { nextFireAt } from "../core/task/slots.ts";
+import { isoOrNull, type TaskView, viewTask } from "../core/task/view.ts";
+import { parseWakeup } from "../core/task/wakeup.ts";
+import { renderCadence } from "../core/text/human.ts";
+import { addTask, findTask, requestEvent } from "../engine/tasks.ts";
+import { LoopError } from "../errors.ts";
+import type { Store } from "../ports.ts";
+
+export interface ToolContext {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly tz: string;
+  readonly maxTasks: number;
+  /** How long a recurring task lives; null: for ever. */
+  readonly expiresMs: number | null;
+  readonly timeoutMs: number;
+  readonly jitter: boolean;
+  /** The host conversation that the agent is in; tasks that are not durable live with it. */
+  readonly session: string | null;
+}
+
+export const cronCreateInput = z.strictObject({
+  cron: z.string().describe("5-field cron expression: minute hour day-of-month month day-of-week"),
+  prompt: z.string().min(1).describe("what to do when it fires"),
+  recurring: z.boolean().default(true).describe("false: fire once, at the next match, then delete"),
+  durable: z.boolean().default(true).describe("false: keep it for this conversation only"),
+});
+
+export const cronDeleteInput = z.strictObject({
+  id: z.string().describe("the task's id, or a unique beginning of it"),
+});
+
+export const cronListInput = z.strictObject({});
+
+export const wakeupInput = z.union([
+  z.strictObject({
+    delaySeconds: z.number().min(60).max(3600).describe("seconds until the next turn, 60 to 3600"),
+    reason: z.string().min(1).describe("one short sentence for the person"),
+  }),
+  z.strictObject({ stop: z.literal(true).describe("end the loop"), reason: z.string().optional() }),
+]);
+
+export type ToolResult<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: string };
+
+export interface CronCreated {
+  readonly id: string;
+  readonly humanSchedule: string;
+  readonly recurring: boolean;
+  readonly durable: boolean;
+  readonly nextFireAt: string | null;
+}
+
+/** Never runs at once: the agent that creates a task is in the middle of a turn. */
+export function cronCreate(context: ToolContext, input: unknown): Promise<ToolResult<CronCreated>> {
+  return attempt(cronCreateInput, input, async ({ cron, prompt, recurring, durable }) => {
+    const now = context.now();
+    const planned = planCron(cron, prompt.trim(), recurring, { tz: context.tz, now });
+    if (planned.kind !== "plan")
+      throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "There is no prompt.");
+    if (!durable && context.session === null) {
+      throw new LoopError(
+        "usage",
+        "There is no conversation that a task could be kept for; leave durable out.",
+      );
+    }
+    const task = await addTask(
+      context.store,
+      {
+        prompt: planned.prompt,
+        cadence: planned.cadence,
+        session: durable ? null : context.session,
+        expiresAt: recurring && context.expiresMs !== null ? now + context.expiresMs : null,
+        jitter: context.jitter,
+        missed: null,
+        graceMs: null,
+        expect: null,
+        alertAfter: null,
+        timeoutMs: context.timeoutMs,
+        runNow: false,
+        importedFrom: null,
+      },
+      context.maxTasks,
+      now,
+      context.newId,
+    );
+    await context.store.publish();
+    return {
+      id: task.id,
+      humanSchedule: renderCadence(task.cadence),
+      recurring,
+      durable,
+      nextFireAt: isoOrNull(nextFireAt(task)),
+    };
+  });
+}
+
+export function cronDelete(context: ToolContext, input: unknown): Promise<ToolResult<{ id: string }>> {
+  return attempt(cronDeleteInput, input, async ({ id }) => {
+    await context.store.refresh();
+    const task = findTask(context.store, id);
+    await requestEvent(
+      context.store,
+      task,
+      { type: "task.deleted", reason: "deleted by the agent" },
+      context.now(),
+    );
+    await context.store.publish();
+    return { id: task.id };
+  });
+}
+
+export function cronList(
+  context: ToolContext,
+  input: unknown = {},
+): Promise<ToolResult<{ tasks: TaskView[] }>> {
+  return attempt(cronListInput, input, async () => {
+    await context.store.refresh();
+    return { tasks: [...context.store.loops()].filter((task) => task.status !== "ended").map(viewTask) };
+  });
+}
+
+/** For the turn that runs now; `fireId` is the host's knowledge, never the agent's. */
+export function wakeup(
+  context: ToolContext,
+  fireId: FireId,
+  input: unknown,
+): Promise<ToolResult<{ wakeup: "sleep" | "stop" }>> {
+  return attempt(wakeupInput, input, async (asked) => {
+    await context.store.refresh();
+    const task: Task | undefined = [...context.store.loops()].find((loop) => loop.fire?.id === fireId);
+    const parsed = parseWakeup(asked);
+    if (task === undefined || parsed === null)
+      throw new LoopError("usage", "No turn of a self-paced loop is running.");
+    await requestEvent(context.store, task, { type: "fire.wakeup", fireId, wakeup: parsed }, context.now());
+    return { wakeup: parsed.kind };
+  });
+}
+
+async function attempt<S extends z.ZodType, T>(
+  schema: S,
+  input: unknown,
+  act: (input: z.output<S>) => Promise<T>,
+): Promise<ToolResult<T>> {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return { ok: false, error: `${issue?.path.join(".") || "input"}: ${issue?.message ?? "not valid"}` };
+  }
+  try {
+    return { ok: true, ...(await act(parsed.data)) };
+  } catch (error) {
+    if (error instanceof LoopError)
+      return { ok: false, error: [error.message, error.hint].filter(Boolean).join(" ") };
+    throw error;
+  }
+}

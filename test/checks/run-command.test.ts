@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCommandChecker } from "../../src/checks/run-command.ts";
+import { isAlive } from "../../src/store/process.ts";
+import { fixture, makeProject, type Project } from "../fixtures/agents/project.ts";
+import { until } from "../support/until.ts";
+
+let project: Project;
+beforeEach(async () => {
+  project = await makeProject(`it's a "check"`);
+});
+afterEach(() => project.remove());
+
+const never = () => new AbortController().signal;
+const check = (command: string, timeoutMs = 20_000, signal = never()) =>
+  createCommandChecker(project.dir, { killGraceMs: 200 }).run(command, timeoutMs, signal);
+const pidIn = (name: string) =>
+  until(() => {
+    const path = join(project.dir, name);
+    return existsSync(path) ? Number(readFileSync(path, "utf8")) || null : null;
+  }, `${name} has a pid`);
+
+test.each([
+  ["true", 0, ""],
+  ["echo good; exit 3", 3, "good\n"],
+  ["echo a; echo b >&2; echo c; echo d >&2", 0, "a\nb\nc\nd\n"],
+  [`printf '%s' "$LOOP_PROJECT" | grep -c check`, 0, "1\n"],
+])("A18 %s is exit %i with what it printed, in order", async (command, exitCode, tail) => {
+  expect(await check(command)).toEqual({ exitCode, timedOut: false, tail });
+});
+
+test("A18 runs in the project, with nothing on stdin", async () => {
+  expect(await check("cat; node -p 'process.cwd()'")).toEqual({
+    exitCode: 0,
+    timedOut: false,
+    tail: `${project.dir}\n`,
+  });
+});
+
+test("a command that is not there is exit 127, one that a signal ended has no exit code", async () => {
+  expect(await check("no-such-command-anywhere")).toMatchObject({ exitCode: 127, timedOut: false });
+  expect(await check("kill -9 $$")).toMatchObject({ exitCode: null, timedOut: false });
+});
+
+test("of what it prints the last 8 KiB are kept, in whole characters", async () => {
+  const { tail } = await check(`node -e 'process.stdout.write("ü".repeat(400_001) + "the end!!")'`);
+  expect(Buffer.byteLength(tail)).toBeGreaterThan(8 * 1024 - 4);
+  expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(8 * 1024);
+  expect(tail).toMatch(/^ü+the end!!$/);
+});
+
+test("at its time limit it is stopped, although it ignores SIGTERM", async () => {
+  expect(await check(`echo so far; sh '${fixture("ignores-term.sh")}'`, 300)).toEqual({
+    exitCode: null,
+    timedOut: true,
+    tail: "so far\n",
+  });
+  expect(project.processes()).toEqual([]);
+});
+
+test("a flood is stopped at the time limit and kept small", async () => {
+  const evidence = await check(`node '${fixture("floods.mjs")}'`, 300);
+  expect(evidence).toMatchObject({ exitCode: null, timedOut: true });
+  expect(evidence.tail).toHaveLength(8 * 1024);
+});
+
+test("a signal stops it", async () => {
+  const controller = new AbortController();
+  const evidence = check(`sh '${fixture("hangs.sh")}'`, 20_000, controller.signal);
+  await until(() => existsSync(join(project.dir, "ready")), "the check runs");
+  controller.abort();
+  expect(await evidence).toEqual({ exitCode: null, timedOut: false, tail: "" });
+  expect(project.processes()).toEqual([]);
+  expect(await check("touch ran", 1_000, controller.signal)).toEqual({
+    exitCode: null,
+    timedOut: false,
+    tail: "",
+  });
+  expect(existsSync(join(project.dir, "ran"))).toBe(false);
+});
+
+test("what it left in the background is ended and not waited for", async () => {
+  const evidence = check(`sh '${fixture("leaves-grandchild.sh")}'`);
+  const pid = await pidIn("grandchild");
+  expect(await evidence).toEqual({ exitCode: 0, timedOut: false, tail: "done\n" });
+  expect(isAlive({ pid, start: null })).toBe(false);
+});
+
+test.skipIf(process.platform !== "linux")("what left its process group is ended too", async () => {
+  const evidence = check(`node '${fixture("escapes.mjs")}'`, 1_000);
+  const pid = await pidIn("escaped");
+  expect(await evidence).toMatchObject({ timedOut: true });
+  expect(isAlive({ pid, start: null })).toBe(false);
+});
+
+test("a time limit beyond what a timer can hold is no limit of 0", async () => {
+  expect(await check("echo fine", 2 ** 40)).toMatchObject({ exitCode: 0, timedOut: false });
+});
+
+test("H1 broken surroundings are evidence, never a throw", async () => {
+  const broken = [
+    createCommandChecker(join(project.dir, "gone")).run("true", 1_000, never()),
+    createCommandChecker(project.dir, { shell: "/no/such/sh" }).run("true", 1_000, never()),
+    check(`: ${"x".repeat(3_000_000)}`),
+    check("nul \0 byte"),
+  ];
+  for (const evidence of await Promise.all(broken)) {
+    expect(evidence).toMatchObject({ exitCode: null, timedOut: false });
+    expect(evidence.tail).toMatch(/^the check could not be started: ./);
+  }
+});

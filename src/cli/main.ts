@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The command `loop`. Everything that a person did wrong ends here in one sentence and an exit code. */
 import { CommanderError } from "commander";
 import { LoopError } from "../errors.ts";

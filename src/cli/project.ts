@@ -1,9 +1,7 @@
 /** The project that a command works on, with its store open. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { LoopError, usageError } from "../errors.ts";
-import type { Config } from "../schema/config.ts";
-import { readIfThere } from "../store/files.ts";
+import { usageError } from "../errors.ts";
 import { FolderStore } from "../store/folder-store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../store/loop-dir.ts";
 import type { Io } from "./io.ts";
@@ -30,32 +28,6 @@ export function openProjectToWrite(flags: ProjectFlags, io: Io): Project {
   const root = projectRoot(flags);
   ensureLoopDir(root);
   return open(root, io);
-}
-
-export async function readConfig(project: Pick<Project, "dir">): Promise<Config> {
-  const { defaultConfig, parseConfig } = await import("../schema/config.ts");
-  const path = join(project.dir, "config.json");
-  const text = readIfThere(path);
-  if (text === null) return defaultConfig();
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (error) {
-    throw new LoopError(
-      "surroundings",
-      `${path} is not JSON: ${(error as Error).message}.`,
-      "Mend or remove it.",
-      error,
-    );
-  }
-  const result = parseConfig(content);
-  if (result.kind === "invalid")
-    throw new LoopError("surroundings", `${path}: ${result.message}.`, "Mend or remove it.");
-  return result.config;
-}
-
-export function localTimeZone(config: Pick<Config, "timeZone">): string {
-  return config.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 function open(root: string, io: Io): Project {

@@ -13,9 +13,10 @@ import { LoopError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 import type { FileTask } from "../schema/tasks-file.ts";
 import { quarantineTasksFile, readTasksFile } from "../store/tasks-file.ts";
+import { localTimeZone } from "./config.ts";
 import { hasEdits, isLost } from "./edits.ts";
 import type { Io } from "./io.ts";
-import { localTimeZone, type Project } from "./project.ts";
+import type { Project } from "./project.ts";
 
 export async function adoptEdits(project: Project, config: Config, io: Io): Promise<void> {
   if (!hasEdits(project)) return;

@@ -348,7 +348,7 @@ export class Engine {
     this.#timer?.cancel();
     this.#chores.stop();
     this.#unwatch();
-    this.#enter("off", null);
+    this.#role = "off";
     this.#finish();
   }
 }

@@ -20,8 +20,8 @@ export async function recoverFires(
       if (applied.kind === "fenced") return false;
     }
     if (fire === null || turns.has(fire.id)) continue;
-    if (fire.token === token) {
-      // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
+    // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
+    if (fire.token === token && task.status !== "ended") {
       turns.start(task, fire, clock.now());
       continue;
     }

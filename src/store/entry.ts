@@ -2,11 +2,11 @@
  * One line of the journal: JSON whose last key is a checksum of everything before it.
  * A line that is torn, merged with another or damaged does not pass and counts for nothing.
  */
-import { crc32 } from "node:zlib";
 import type { Effect, LoopEvent, Outcome } from "../core/event.ts";
 import type { Loop, TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import type { Lease } from "../ports.ts";
+import { checksum } from "./checksum.ts";
 
 export const JOURNAL_VERSION = 1;
 
@@ -75,8 +75,4 @@ function parseEntry(line: string): Entry | null {
   } catch {
     return null;
   }
-}
-
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, "0");
 }

@@ -5,7 +5,6 @@
  * A pid alone proves nothing: it is given out again, at the latest after a restart of the machine. A process
  * is known by its pid and the moment it started.
  */
-import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Proc {
@@ -199,6 +198,8 @@ function parseStat(stat: string): { state: string; group: number; start: string 
 
 function ps(args: readonly string[]): string | null {
   try {
+    // loaded here: most processes never need it, and it is slow to load
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
     return execFileSync("ps", args, {
       encoding: "utf8",
       timeout: 2_000,

@@ -6,9 +6,9 @@
  * parse is moved aside, and said so.
  */
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import type { Task } from "../core/loop.ts";
 import { type TaskView, viewTask } from "../core/task/view.ts";
+import { checksum } from "./checksum.ts";
 import { errorCode, quarantine, readIfThere, writeAtomic } from "./files.ts";
 
 export interface TasksFile {
@@ -73,5 +73,5 @@ export function isPublished(path: string): boolean {
 }
 
 function sumOf(content: object): string {
-  return crc32(JSON.stringify(content)).toString(16).padStart(8, "0");
+  return checksum(JSON.stringify(content));
 }

@@ -171,11 +171,17 @@ describe("how Claude Code is started", () => {
     });
   });
 
-  test("an executable that is gone is said to be so", async () => {
-    const agent = createClaudeAgent({ executable: "/no/such/claude", projectDir: project.dir });
-    expect(await agent.run(makeTurn(), makeControl())).toMatchObject({
-      kind: "failed",
-      reason: expect.stringMatching(/^exit 127: the command was not found: .*\/no\/such\/claude/),
-    });
-  });
+  // `exit` is a word of the shell: it must not be taken for one
+  test.each(["/no/such/claude", "exit"])(
+    "an executable %s that is not there is said to be so",
+    async (executable) => {
+      const agent = createClaudeAgent({ executable, projectDir: project.dir });
+      const end = await agent.run(makeTurn(), makeControl());
+      expect(end).toMatchObject({
+        kind: "failed",
+        reason: expect.stringContaining("exit 127: the command was not found: "),
+      });
+      expect(end).toMatchObject({ reason: expect.stringContaining(`${executable}: not found`) });
+    },
+  );
 });

@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCommandAgent } from "../../src/agents/command.ts";
 import { findExecutable } from "../../src/agents/find.ts";
@@ -249,9 +249,8 @@ describe("findExecutable", () => {
       mkdirSync(join(project.dir, folder));
       writeFileSync(join(project.dir, folder, "tool"), "#!/bin/sh\n", { mode });
     }
-    const PATH = ["", ".", "a", "b", "c", "d"].map((name) =>
-      name.length === 1 && name !== "." ? join(project.dir, name) : name,
-    );
+    const PATH = ["a", "b", "c", "d"].map((name) => join(project.dir, name));
+    PATH.unshift("", relative(process.cwd(), join(project.dir, "d")));
     expect(findExecutable("tool", { PATH: PATH.join(":") })).toBe(join(project.dir, "c/tool"));
     expect(findExecutable("no-such-tool", { PATH: PATH.join(":") })).toBeNull();
     expect(findExecutable("tool", {})).toBeNull();

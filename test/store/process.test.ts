@@ -79,8 +79,9 @@ describe("isAlive", () => {
   });
 
   test.skipIf(!onLinux)("a zombie is dead", async () => {
-    // `exec` makes a parent that never asks for its child's end
-    const parent = launch("sh", ["-c", "sh -c 'exit 0' & echo $!; exec sleep 1000"], {
+    // `exec` makes a parent that never asks for its child's end; the child ends after that
+    const child = "until grep -q sleep /proc/$PPID/comm; do :; done";
+    const parent = launch("sh", ["-c", `sh -c '${child}' & echo $!; exec sleep 1000`], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const [line] = (await once(parent.stdout as Readable, "data")) as [Buffer];

@@ -5,9 +5,10 @@ import { nextFireAt } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
+import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject, type Project, type ProjectFlags, readConfig } from "../project.ts";
+import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderWhen } from "../render/times.ts";
 import { adoptEdits } from "../requests.ts";
@@ -96,6 +97,6 @@ async function changeTasks(
 /** Opens the project and carries out what a person wrote into tasks.json first. */
 export async function openWithEdits(flags: ProjectFlags, io: Io): Promise<Project> {
   const project = openProject(flags, io);
-  await adoptEdits(project, await readConfig(project), io);
+  await adoptEdits(project, readConfig(project), io);
   return project;
 }

@@ -10,10 +10,11 @@ import { renderCadence } from "../../core/text/human.ts";
 import { addTask } from "../../engine/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
+import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
 import { maintenancePrompt } from "../maintenance.ts";
-import { localTimeZone, openProject, openProjectToWrite, type Project, readConfig } from "../project.ts";
+import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { renderWhen } from "../render/times.ts";
 import { adoptEdits } from "../requests.ts";
 import {
@@ -44,7 +45,7 @@ interface Planned {
 export async function createCommand(words: readonly string[], flags: CreateFlags, io: Io): Promise<number> {
   const now = Date.now();
   const reader = openProject(flags, io);
-  const config = await readConfig(reader);
+  const config = readConfig(reader);
   const planned = plan(words, flags, config, reader, now);
   if (planned === null) {
     throw usageError(

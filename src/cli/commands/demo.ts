@@ -64,6 +64,7 @@ export async function demoCommand(flags: { json?: boolean }, io: Io): Promise<nu
       `${paint(io, "bold", "Loopwright demo")}: real engine, journal and checks; scripted agent; ${SPEED} times as fast as the clock.`,
     );
     say("");
+    const agent = createDemoAgent(PARTS, project, clock, TURN_MS);
     await createTasks(store, clock, say);
     await runUntil(at(10, 26), "on the desk");
     say("");
@@ -82,7 +83,7 @@ export async function demoCommand(flags: { json?: boolean }, io: Io): Promise<nu
       const engine = createEngine({
         store,
         project,
-        agent: createDemoAgent(PARTS, project, clock, TURN_MS),
+        agent,
         notifier: { notify: (title, body) => say(`  ${paint(io, "yellow", `! ${title}`)}: ${body}`) },
         self: thisRunner(),
         firing: true,

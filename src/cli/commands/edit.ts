@@ -11,9 +11,10 @@ import { viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
+import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { localTimeZone, type ProjectFlags, readConfig } from "../project.ts";
+import type { ProjectFlags } from "../project.ts";
 import {
   countFlag,
   durationFlag,
@@ -38,7 +39,7 @@ export async function editCommand(
   const now = Date.now();
   const project = await openWithEdits(flags, io);
   const task = findTask(project.store, prefix);
-  const tz = flags.tz ?? zoneOf(task.cadence) ?? localTimeZone(await readConfig(project));
+  const tz = flags.tz ?? zoneOf(task.cadence) ?? localTimeZone(readConfig(project));
   const { edit, notice } = planEdit(task, words.join(" "), flags, tz, now);
   const complete = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
   const changed = await requestEvent(project.store, task, { type: "task.edited", edit: complete }, now);

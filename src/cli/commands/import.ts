@@ -11,16 +11,10 @@ import { LoopError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
 import { readIfThere } from "../../store/files.ts";
+import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import {
-  localTimeZone,
-  openProject,
-  openProjectToWrite,
-  type Project,
-  type ProjectFlags,
-  readConfig,
-} from "../project.ts";
+import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 
 const SOURCES = {
@@ -46,7 +40,7 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
   if (files.length === 0) {
     throw usageError(`There is no ${Object.values(SOURCES).join(" and no ")} in ${reader.root}.`);
   }
-  const config = await readConfig(reader);
+  const config = readConfig(reader);
   const project = flags.dryRun ? reader : openProjectToWrite(flags, io);
   const imported: Task[] = [];
   const skipped: string[] = [];

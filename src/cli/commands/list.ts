@@ -6,7 +6,7 @@ import { heartbeatOf } from "../../store/lease-file.ts";
 import { hasEdits } from "../edits.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { renderOwner, renderTaskList } from "../render/tasks.ts";
 
 export interface ListFlags extends ProjectFlags {
@@ -14,16 +14,15 @@ export interface ListFlags extends ProjectFlags {
   readonly ids?: boolean;
 }
 
-export async function listCommand(flags: ListFlags, io: Io): Promise<number> {
+/** `adopt` carries out what a person wrote into tasks.json; it is a part of its own because it is large. */
+export async function listCommand(
+  flags: ListFlags,
+  io: Io,
+  adopt: (project: Project) => Promise<void>,
+): Promise<number> {
   const now = Date.now();
   const project = openProject(flags, io);
-  if (hasEdits(project)) {
-    const [{ adoptEdits }, { readConfig }] = await Promise.all([
-      import("../requests.ts"),
-      import("../project.ts"),
-    ]);
-    await adoptEdits(project, await readConfig(project), io);
-  }
+  if (hasEdits(project)) await adopt(project);
   const tasks = liveTasks(project.store);
   const owner = liveOwner(project.store, now);
   if (flags.ids) {

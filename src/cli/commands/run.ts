@@ -3,9 +3,10 @@ import { chooseAgent, createEngine, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
+import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { readConfig } from "../project.ts";
+
 import { renderHistory } from "../render/tasks.ts";
 import { openWithEdits } from "./change.ts";
 import { liveOwner } from "./list.ts";
@@ -26,7 +27,7 @@ export async function runCommand(
     !flags.json &&
     process.env.LOOP_DISABLE_SCHEDULER !== "1";
   // An agent that is not there must be known before the request is made.
-  const agent = here ? chooseAgent(flags, await readConfig(project), project.root, process.env) : null;
+  const agent = here ? chooseAgent(flags, readConfig(project), project.root, process.env) : null;
   const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
   await project.store.publish();
   if (flags.json) io.json({ ...viewTask(requested), owner: owner?.owner ?? null });

@@ -5,13 +5,14 @@ import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { requestEvent } from "../../engine/tasks.ts";
 import type { Lease, Notifier } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
+import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
 import { createScreenView } from "../live/screen-view.ts";
 import type { LiveView } from "../live/view.ts";
-import { openProjectToWrite, type Project, type ProjectFlags, readConfig } from "../project.ts";
+import { openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { adoptEdits } from "../requests.ts";
 import { durationFlag } from "../task-flags.ts";
 import { liveTasks } from "./list.ts";
@@ -26,7 +27,7 @@ export interface RunnerFlags extends ProjectFlags {
 
 export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
   const project = openProjectToWrite(flags, io);
-  return runResident(project, await readConfig(project), flags, io, thisRunner());
+  return runResident(project, readConfig(project), flags, io, thisRunner());
 }
 
 export async function runResident(

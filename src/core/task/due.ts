@@ -70,6 +70,8 @@ function withAlerts(alerts: readonly Effect[], decision: Decision): Decision {
 
 /** Which of the due slots is delivered now: the newest, or with `all` the oldest; null when each is too late. */
 function pickSlot(task: Task, due: SlotRun, now: number): number | null {
+  // A wake-up has no next one that could stand in for it: skipped, the loop would be silent for ever (A17).
+  if (task.cadence.kind === "paced") return due.last;
   const inTimeFrom = now - task.jitterMs - graceOf(task);
   if (task.missed !== "all") return due.last >= inTimeFrom ? due.last : null;
   const first = due.listed[0] ?? due.last;

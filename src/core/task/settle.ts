@@ -57,14 +57,16 @@ export function settleFire(
  * long to list becomes one line; a waiting run in front of it keeps its own.
  */
 export function passSlots(task: Task, run: SlotRun, split: (dueAt: number) => Passing): Outcome[] {
-  const line = (slot: number) => passedLine(task, slot, split(slot + task.jitterMs));
-  if (run.count <= run.listed.length) return run.listed.map(line);
-  const waiting = task.request !== null && task.request.at === run.listed[0] ? 1 : 0;
-  const first = run.listed[waiting] ?? run.last;
-  return [
-    ...run.listed.slice(0, waiting).map(line),
-    { ...line(first), count: run.count - waiting, untilSlot: run.last },
-  ];
+  // The same moment can be a slot too, so that only the first in line is the waiting run.
+  const waiting = task.request !== null && task.request.at === run.listed[0] ? task.request : null;
+  const slots = waiting === null ? run.listed : run.listed.slice(1);
+  const count = run.count - run.listed.length + slots.length;
+  const line = (slot: number, kind: FireKind, dueAt: number) =>
+    passedLine(task, { slot, kind, dueAt }, split(dueAt));
+  const scheduled = (slot: number) => line(slot, "scheduled", slot + task.jitterMs);
+  const first = waiting === null ? [] : [line(waiting.at, waiting.kind, waiting.at)];
+  if (count <= slots.length) return [...first, ...slots.map(scheduled)];
+  return [...first, { ...scheduled(slots[0] ?? run.last), count, untilSlot: run.last }];
 }
 
 export interface Passing {
@@ -72,19 +74,13 @@ export interface Passing {
   readonly reason: string;
 }
 
-function passedLine(task: Task, slot: number, passing: Passing): Outcome {
-  const kind = task.request?.at === slot ? task.request.kind : "scheduled";
-  return {
-    fireId: fireIdFor(task, slot, kind),
-    taskId: task.id,
-    slot,
-    dueAt: kind === "scheduled" ? slot + task.jitterMs : slot,
-    outcome: passing.outcome,
-    kind,
-    reason: passing.reason,
-    startedAt: null,
-    finishedAt: null,
-  };
+function passedLine(
+  task: Task,
+  run: { slot: number; kind: FireKind; dueAt: number },
+  { outcome, reason }: Passing,
+): Outcome {
+  const fireId = fireIdFor(task, run.slot, run.kind);
+  return { fireId, taskId: task.id, ...run, outcome, reason, startedAt: null, finishedAt: null };
 }
 
 /** The dead-man switch (A18): one alert when the streak reaches the limit, not one per slot after it. */

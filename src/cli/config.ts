@@ -1,0 +1,32 @@
+/** The project's settings, `.loop/config.json`. */
+import { join } from "node:path";
+import { LoopError } from "../errors.ts";
+import { type Config, defaultConfig, parseConfig } from "../schema/config.ts";
+import { readIfThere } from "../store/files.ts";
+import type { Project } from "./project.ts";
+
+/** What is wrong in it is said with its place, and nothing is done. */
+export function readConfig(project: Pick<Project, "dir">): Config {
+  const path = join(project.dir, "config.json");
+  const text = readIfThere(path);
+  if (text === null) return defaultConfig();
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new LoopError(
+      "surroundings",
+      `${path} is not JSON: ${(error as Error).message}.`,
+      "Mend or remove it.",
+      error,
+    );
+  }
+  const result = parseConfig(content);
+  if (result.kind === "invalid")
+    throw new LoopError("surroundings", `${path}: ${result.message}.`, "Mend or remove it.");
+  return result.config;
+}
+
+export function localTimeZone(config: Pick<Config, "timeZone">): string {
+  return config.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,0 +1,612 @@
+/**
+ * A whole world in memory: a disk that several processes share, a clock that only a test moves, an agent that
+ * does what it is told, and processes that can die or freeze after any step.
+ *
+ * 1. Lines count by the real rules (`admit`); every process folds them for itself, as the real journal does.
+ * 2. Timers run on a monotonic clock. `jump` moves the wall clock only, as suspend, NTP and people do.
+ * 3. A dead process does nothing more: its timers are silent, its calls neither act nor return.
+ * 4. A frozen process does what it was about to do when it thaws.
+ * 5. Turns belong to the world and not to the process that started them: they outlive it.
+ */
+import type { LoopEvent, Outcome } from "../../src/core/event.ts";
+import type { Cadence, Task, TaskId } from "../../src/core/loop.ts";
+import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
+import { type Applied, applyEvent } from "../../src/engine/apply.ts";
+import { Engine, type EngineNews } from "../../src/engine/engine.ts";
+import type {
+  Agent,
+  CheckEvidence,
+  Checker,
+  Clock,
+  Commit,
+  CommitResult,
+  Lease,
+  Notifier,
+  Store,
+  Timer,
+  Turn,
+  TurnControl,
+  TurnEnd,
+  TurnFate,
+} from "../../src/ports.ts";
+import { admit, emptyState, type JournalState, type Verdict } from "../../src/store/admission.ts";
+import type { Entry, LoopEntry } from "../../src/store/entry.ts";
+
+export const START = Date.UTC(2026, 0, 5, 10, 0, 0);
+const STALE_AFTER_MS = 5 * 60_000;
+
+/** Everything that is waiting on promises has run when this returns; no time passes. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+interface FakeTimer {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+export class FakeClock implements Clock {
+  readonly #timers = new Set<FakeTimer>();
+  #monotonic = 0;
+  #offset: number;
+  #order = 0;
+
+  constructor(startAt: number) {
+    this.#offset = startAt;
+  }
+
+  now(): number {
+    return this.#offset + this.#monotonic;
+  }
+
+  wake(at: number, callback: () => void): Timer {
+    const timer: FakeTimer = {
+      dueAt: this.#monotonic + Math.max(0, at - this.now()),
+      order: ++this.#order,
+      callback,
+    };
+    this.#timers.add(timer);
+    return { cancel: () => void this.#timers.delete(timer) };
+  }
+
+  /** The wall clock moves, the timers do not notice. */
+  jump(ms: number): void {
+    this.#offset += ms;
+  }
+
+  async advance(ms: number): Promise<void> {
+    const until = this.#monotonic + ms;
+    await settled();
+    for (;;) {
+      const timer = this.#next();
+      if (timer === null || timer.dueAt > until) break;
+      this.#monotonic = Math.max(this.#monotonic, timer.dueAt);
+      this.#timers.delete(timer);
+      timer.callback();
+      await settled();
+    }
+    this.#monotonic = until;
+  }
+
+  async advanceTo(at: number): Promise<void> {
+    await this.advance(Math.max(0, at - this.now()));
+  }
+
+  /** How long until the furthest timer rings. */
+  longestTimerMs(): number {
+    let longest = 0;
+    for (const { dueAt } of this.#timers) longest = Math.max(longest, dueAt - this.#monotonic);
+    return longest;
+  }
+
+  get timerCount(): number {
+    return this.#timers.size;
+  }
+
+  #next(): FakeTimer | null {
+    let next: FakeTimer | null = null;
+    for (const timer of this.#timers) {
+      if (
+        next === null ||
+        timer.dueAt < next.dueAt ||
+        (timer.dueAt === next.dueAt && timer.order < next.order)
+      )
+        next = timer;
+    }
+    return next;
+  }
+}
+
+type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
+
+/** The shared disk. `fail`: a write does not land, or lands and seems not to. */
+export class MemoryJournal {
+  readonly lines: Entry[] = [];
+  readonly beats = new Map<number, number>();
+  readonly watchers = new Set<(writer: string) => void>();
+  /** What is on disk is JSON; false where only speed is in question. */
+  json = true;
+  fail: (entry: NewEntry) => "lost" | "landed" | null = () => null;
+  /** Where line 0 is, when old lines were dropped. */
+  #dropped = 0;
+  #sequence = 0;
+
+  get length(): number {
+    return this.#dropped + this.lines.length;
+  }
+
+  append(writer: string, entry: NewEntry): string {
+    const failure = this.fail(entry);
+    const w = `${writer}.${++this.#sequence}`;
+    const line = { v: 1, w, ...entry } as Entry;
+    if (failure !== "lost") this.lines.push(this.json ? JSON.parse(JSON.stringify(line)) : line);
+    if (failure !== null) throw new Error("no space left on device");
+    for (const watcher of this.watchers) watcher(writer);
+    return w;
+  }
+
+  *since(position: number): Generator<Entry> {
+    for (let index = position - this.#dropped; index < this.lines.length; index++)
+      yield this.lines[index] as Entry;
+  }
+
+  /** For long runs: what every reader has folded is not kept. */
+  drop(): void {
+    this.#dropped += this.lines.length;
+    this.lines.length = 0;
+  }
+
+  /** Lines that count, by the same rules as for everybody. */
+  accepted(): LoopEntry[] {
+    const state = emptyState();
+    return this.lines.filter(
+      (line): line is LoopEntry => admit(state, line).kind === "committed" && line.type === "loop",
+    );
+  }
+
+  state(): JournalState {
+    const state = emptyState();
+    for (const line of this.lines) admit(state, line);
+    return state;
+  }
+}
+
+export class MemoryStore implements Store {
+  readonly #journal: MemoryJournal;
+  readonly #clock: Clock;
+  readonly #name: string;
+  readonly #isRunning: (pid: number) => boolean;
+  readonly #state = emptyState();
+  readonly #changed = new Set<TaskId>();
+  #position = 0;
+  published = 0;
+
+  constructor(journal: MemoryJournal, clock: Clock, name: string, isRunning: (pid: number) => boolean) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#name = name;
+    this.#isRunning = isRunning;
+    this.#catchUp(null);
+  }
+
+  async refresh(): Promise<readonly TaskId[]> {
+    this.#catchUp(null);
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return changed;
+  }
+
+  load(id: TaskId): Task | undefined {
+    return this.#state.loops.get(id);
+  }
+
+  loops(): IterableIterator<Task> {
+    return this.#state.loops.values();
+  }
+
+  async commit(commit: Commit): Promise<CommitResult> {
+    const { id, loop, event, effects, outcomes, at, token, expectedVersion, maxLive } = commit;
+    const max = maxLive === undefined ? {} : { max: maxLive };
+    const ver = expectedVersion + 1;
+    const verdict = this.#append({
+      type: "loop",
+      at,
+      id,
+      ver,
+      token,
+      ...max,
+      event,
+      effects,
+      outcomes,
+      loop,
+    });
+    return verdict.kind === "sealed" ? { kind: "conflict" } : verdict;
+  }
+
+  lease(): Lease | null {
+    return this.#state.lease;
+  }
+
+  lastToken(): number {
+    return this.#state.lastToken;
+  }
+
+  async acquire(wanted: Omit<Lease, "token">, expectedToken: number): Promise<Lease | null> {
+    const lease: Lease = { ...wanted, token: expectedToken + 1 };
+    const verdict = this.#append({ type: "lease", at: wanted.acquiredAt, lease });
+    return verdict.kind === "committed" ? lease : null;
+  }
+
+  async release(token: number, at: number): Promise<void> {
+    this.#append({ type: "release", at, token });
+  }
+
+  async heartbeat(lease: Lease, at: number): Promise<void> {
+    this.#journal.beats.set(lease.token, at);
+  }
+
+  isHolderAlive(lease: Lease, now: number): boolean {
+    const beat = this.#journal.beats.get(lease.token) ?? lease.acquiredAt;
+    return this.#isRunning(lease.pid) && now - Math.max(beat, lease.acquiredAt) < STALE_AFTER_MS;
+  }
+
+  async publish(): Promise<void> {
+    this.published += 1;
+  }
+
+  watch(callback: () => void): () => void {
+    let pending = false;
+    const watcher = (writer: string) => {
+      if (writer === this.#name || pending) return;
+      pending = true;
+      this.#clock.wake(this.#clock.now() + 20, () => {
+        pending = false;
+        callback();
+      });
+    };
+    this.#journal.watchers.add(watcher);
+    return () => void this.#journal.watchers.delete(watcher);
+  }
+
+  #append(entry: NewEntry): Verdict {
+    this.#catchUp(null);
+    return this.#catchUp(this.#journal.append(this.#name, entry)) ?? { kind: "conflict" };
+  }
+
+  #catchUp(w: string | null): Verdict | null {
+    let found: Verdict | null = null;
+    for (const entry of this.#journal.since(this.#position)) {
+      const verdict = admit(this.#state, entry);
+      if (verdict.kind === "committed" && entry.type === "loop") this.#changed.add(entry.id);
+      if (entry.w === w) found = verdict;
+    }
+    this.#position = this.#journal.length;
+    return found;
+  }
+}
+
+export interface Delivery {
+  readonly fireId: string;
+  readonly taskId: TaskId;
+  readonly slot: number;
+  readonly token: number;
+  readonly kind: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** How a turn goes: it ends by itself after `ms`, or never. */
+export type TurnScript = { readonly ms: number; readonly end: TurnEnd } | "hang";
+
+export const OK: TurnEnd = { kind: "ok", answer: "done", usage: null };
+export const FAILED: TurnEnd = { kind: "failed", reason: "exit 1", answer: "", usage: null };
+
+interface RunningTurn {
+  readonly delivery: Delivery;
+  readonly end: Promise<TurnEnd>;
+  readonly finish: (end: TurnEnd) => void;
+  ended: TurnEnd | null;
+}
+
+/** The host of all turns, with the promise of the port: one start per fire and token, never after "never". */
+export class ScriptedAgent {
+  readonly deliveries: Delivery[] = [];
+  script: (turn: Turn) => TurnScript = () => ({ ms: 0, end: OK });
+  /** What a recovery is told about this turn instead of the truth. */
+  fate: (turn: Turn) => TurnFate | null = () => null;
+  running = 0;
+  mostAtOnce = 0;
+  readonly #clock: Clock;
+  readonly #turns = new Map<string, RunningTurn>();
+  readonly #void = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  start(turn: Turn, signal: AbortSignal, onStarted: () => void): Promise<TurnEnd> {
+    const key = `${turn.fireId}#${turn.token}`;
+    if (this.#void.has(key) || this.#turns.has(key)) {
+      return Promise.resolve({ kind: "failed", reason: "this attempt is taken", answer: "", usage: null });
+    }
+    const { fireId, taskId, slot, token, text } = turn;
+    const delivery = { fireId, taskId, slot, token, kind: turn.fireKind, text, at: this.#clock.now() };
+    this.deliveries.push(delivery);
+    let resolve: (end: TurnEnd) => void = () => {};
+    const end = new Promise<TurnEnd>((done) => {
+      resolve = done;
+    });
+    const finish = (how: TurnEnd) => {
+      if (running.ended !== null) return;
+      running.ended = how;
+      this.running -= 1;
+      resolve(how);
+    };
+    const running: RunningTurn = { delivery, end, finish, ended: null };
+    this.#turns.set(key, running);
+    this.running += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.running);
+    this.#stopOn(signal, running);
+    const script = this.script(turn);
+    if (script !== "hang") this.#clock.wake(this.#clock.now() + script.ms, () => finish(script.end));
+    onStarted();
+    return end;
+  }
+
+  reconcile(turn: Turn, signal: AbortSignal): TurnFate {
+    const key = `${turn.fireId}#${turn.token}`;
+    const told = this.fate(turn);
+    if (told !== null) return told;
+    const running = this.#turns.get(key);
+    if (running === undefined) {
+      this.#void.add(key);
+      return { kind: "never" };
+    }
+    if (running.ended !== null) return { kind: "ended", end: running.ended };
+    this.#stopOn(signal, running);
+    return { kind: "running", process: null, end: running.end };
+  }
+
+  /** Ends a turn that hangs. */
+  finish(fireId: string, end: TurnEnd): void {
+    for (const running of this.#turns.values()) if (running.delivery.fireId === fireId) running.finish(end);
+  }
+
+  /** Long runs keep no record. */
+  forget(): void {
+    this.deliveries.length = 0;
+    for (const [key, { ended }] of this.#turns) if (ended !== null) this.#turns.delete(key);
+  }
+
+  #stopOn(signal: AbortSignal, running: RunningTurn): void {
+    const stop = () => running.finish({ kind: "cancelled" });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+  }
+}
+
+export type Step = "append" | "delivery started" | "delivery ended" | "notified" | "reconciled";
+
+/** One process with an engine in it. */
+export class MemoryProcess {
+  readonly pid: number;
+  readonly store: MemoryStore;
+  readonly engine: Engine;
+  readonly news: EngineNews[] = [];
+  alive = true;
+  #thawed: Promise<void> | null = null;
+  #thaw: () => void = () => {};
+  readonly #world: World;
+
+  constructor(world: World, pid: number, options: { firing?: boolean; owner?: string }) {
+    this.#world = world;
+    this.pid = pid;
+    const clock: Clock = {
+      now: () => world.clock.now(),
+      wake: (at, callback) => world.clock.wake(at, () => void this.#act(() => callback())),
+    };
+    this.store = new MemoryStore(world.journal, clock, `p${pid}`, (other) => world.isRunning(other));
+    this.engine = new Engine({
+      store: this.#guardStore(),
+      clock,
+      agent: this.#agent(),
+      checker: this.#checker(),
+      notifier: this.#notifier(),
+      self: { owner: options.owner ?? `runner:${pid}`, pid, procStart: `start-${pid}`, host: "here" },
+      firing: options.firing ?? true,
+      observe: (news) => {
+        if (this.alive) this.news.push(news);
+      },
+    });
+  }
+
+  get problems(): string[] {
+    return this.news.flatMap((news) => (news.type === "problem" ? [news.message] : []));
+  }
+
+  get roles(): string[] {
+    return this.news.flatMap((news) => (news.type === "role" ? [news.role] : []));
+  }
+
+  kill(): void {
+    this.alive = false;
+  }
+
+  freeze(): void {
+    this.#thawed ??= new Promise((resolve) => {
+      this.#thaw = resolve;
+    });
+  }
+
+  thaw(): void {
+    this.#thawed = null;
+    this.#thaw();
+  }
+
+  /** Acts now, after the thaw, or never. */
+  async #act<T>(action: () => T | Promise<T>): Promise<T> {
+    while (this.#thawed !== null) await this.#thawed;
+    if (!this.alive) return new Promise<T>(() => {});
+    const result = await action();
+    while (this.#thawed !== null) await this.#thawed;
+    return this.alive ? result : new Promise<T>(() => {});
+  }
+
+  #step(step: Step): void {
+    this.#world.onStep(step, this);
+  }
+
+  #guardStore(): Store {
+    const { store } = this;
+    const appending = <T>(action: () => Promise<T>) =>
+      this.#act(async () => {
+        try {
+          return await action();
+        } finally {
+          this.#step("append");
+        }
+      });
+    return {
+      refresh: () => this.#act(() => store.refresh()),
+      load: (id) => store.load(id),
+      loops: () => store.loops(),
+      commit: (commit) => appending(() => store.commit(commit)),
+      lease: () => store.lease(),
+      acquire: (lease, expected) => appending(() => store.acquire(lease, expected)),
+      lastToken: () => store.lastToken(),
+      release: (token, at) => appending(() => store.release(token, at)),
+      heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
+      isHolderAlive: (lease, now) => store.isHolderAlive(lease, now),
+      publish: () => this.#act(() => store.publish()),
+      watch: (callback) => store.watch(callback),
+    };
+  }
+
+  #agent(): Agent {
+    const { agent } = this.#world;
+    const run = async (turn: Turn, control: TurnControl): Promise<TurnEnd> => {
+      const started = await this.#act(() => {
+        const end = agent.start(turn, this.#signal(control), () => {});
+        this.#step("delivery started");
+        return { end };
+      });
+      control.onStarted({ pid: 1, start: turn.fireId });
+      return this.#act(async () => {
+        const end = await started.end;
+        this.#step("delivery ended");
+        return end;
+      });
+    };
+    const reconcile = (turn: Turn, control: TurnControl): Promise<TurnFate> =>
+      this.#act(() => {
+        const fate = agent.reconcile(turn, this.#signal(control));
+        this.#step("reconciled");
+        if (fate.kind !== "running") return fate;
+        return { ...fate, end: this.#act(() => fate.end) };
+      });
+    return { name: "scripted", run, reconcile };
+  }
+
+  /** A dead process stops nobody. */
+  #signal(control: TurnControl): AbortSignal {
+    const abort = new AbortController();
+    const forward = () => {
+      if (this.alive) abort.abort();
+    };
+    if (control.signal.aborted) forward();
+    else control.signal.addEventListener("abort", forward);
+    return abort.signal;
+  }
+
+  #checker(): Checker {
+    return { run: (command) => this.#act(() => this.#world.check(command)) };
+  }
+
+  #notifier(): Notifier {
+    return {
+      notify: (title, body) => {
+        if (!this.alive) return;
+        this.#world.notes.push({ title, body });
+        this.#step("notified");
+      },
+    };
+  }
+}
+
+export const DRAFT: Omit<TaskDraft, "id" | "cadence"> = {
+  prompt: "check the deploy",
+  session: null,
+  expiresAt: null,
+  jitter: false,
+  missed: null,
+  graceMs: null,
+  expect: null,
+  alertAfter: null,
+  timeoutMs: 3_600_000,
+  runNow: false,
+  importedFrom: null,
+};
+
+export class World {
+  readonly clock: FakeClock;
+  readonly journal = new MemoryJournal();
+  readonly agent: ScriptedAgent;
+  readonly notes: { title: string; body: string }[] = [];
+  readonly processes = new Map<number, MemoryProcess>();
+  /** Called after every append and every effect; may kill or freeze the process. */
+  onStep: (step: Step, process: MemoryProcess) => void = () => {};
+  check: (command: string) => CheckEvidence = () => ({ exitCode: 0, timedOut: false, tail: "" });
+  readonly #person: MemoryStore;
+  #ids = 0;
+
+  constructor(startAt = START) {
+    this.clock = new FakeClock(startAt);
+    this.agent = new ScriptedAgent(this.clock);
+    this.#person = new MemoryStore(this.journal, this.clock, "person", (pid) => this.isRunning(pid));
+  }
+
+  isRunning(pid: number): boolean {
+    return this.processes.get(pid)?.alive ?? false;
+  }
+
+  /** A new process whose engine runs. */
+  async spawn(options: { firing?: boolean; owner?: string } = {}): Promise<MemoryProcess> {
+    const process = new MemoryProcess(this, 100 + this.processes.size, options);
+    this.processes.set(process.pid, process);
+    process.engine.start();
+    await settled();
+    return process;
+  }
+
+  async create(cadence: Cadence, draft: Partial<TaskDraft> = {}): Promise<TaskId> {
+    const id = draft.id ?? ((++this.#ids).toString(16).padStart(8, "0") as TaskId);
+    const at = this.clock.now();
+    const { loop, effects, outcomes } = createTask({ ...DRAFT, ...draft, id, cadence }, at);
+    await this.#person.refresh();
+    const event = { type: "task.created" } as const;
+    const commit = { id, expectedVersion: 0, loop, event, effects, outcomes, at, token: null };
+    const result = await this.#person.commit(commit);
+    if (result.kind !== "committed") throw new Error(`not created: ${result.kind}`);
+    return id;
+  }
+
+  /** What a person asks for from another terminal. */
+  async request(id: TaskId, event: LoopEvent): Promise<Applied> {
+    await this.#person.refresh();
+    return applyEvent(this.#person, id, event, this.clock.now(), null);
+  }
+
+  task(id: TaskId): Task | undefined {
+    return this.journal.state().loops.get(id);
+  }
+
+  outcomes(id?: TaskId): Outcome[] {
+    const all = this.journal.accepted().flatMap((entry) => entry.outcomes);
+    return id === undefined ? all : all.filter((outcome) => outcome.taskId === id);
+  }
+
+  deliveries(id: TaskId): Delivery[] {
+    return this.agent.deliveries.filter((delivery) => delivery.taskId === id);
+  }
+}

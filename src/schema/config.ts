@@ -1,6 +1,6 @@
 /** `.loop/config.json`: settings of a project. Names and numbers only; nothing in it is ever executed. */
 import { z } from "zod";
-import { isTimeZone } from "../core/task/cron.ts";
+import { isTimeZone } from "../core/task/zone.ts";
 import { parseDuration } from "../core/task/interval.ts";
 
 const duration = z

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { convertInterval } from "../../src/core/task/convert.ts";
-import { checkCron } from "../../src/core/task/cron.ts";
+import { checkCron } from "../../src/core/task/cron-fields.ts";
 import { type Interval, parseLeadingInterval } from "../../src/core/task/interval.ts";
 
 const DAY = 86_400_000;

@@ -2,7 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkCron, isTimeZone, nextSlot, previousSlot } from "../../src/core/task/cron.ts";
+import { nextSlot, previousSlot } from "../../src/core/task/cron.ts";
+import { checkCron } from "../../src/core/task/cron-fields.ts";
+import { isTimeZone } from "../../src/core/task/zone.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

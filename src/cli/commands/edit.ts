@@ -93,7 +93,7 @@ function planNewMoment(
   const input = { cron: null, tz, exact: false, defaultIntervalMs: 600_000, now };
   const bare = planTask({ ...input, words });
   const planned =
-    bare.kind === "usage" ? planTask({ ...input, words: `${words.trim()} ${task.prompt}` }) : bare;
+    bare.kind !== "plan" ? planTask({ ...input, words: `${words.trim()} ${task.prompt}` }) : bare;
   if (planned.kind !== "plan")
     throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
   return { edit: { cadence: planned.cadence, prompt: planned.prompt }, notice: null };

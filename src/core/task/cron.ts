@@ -12,19 +12,9 @@
  * 4. A rhythm (a star in minute or hour) is exempt from 2 and 3 where it would have struck at that moment
  *    anyway: every half hour stays every half hour in real time.
  */
-export type CronCheck =
-  | { readonly kind: "ok" }
-  | { readonly kind: "invalid"; readonly field: string; readonly message: string };
-
-/** Whether the expression can be read; the message names the field, the text and what is allowed. */
-export function checkCron(expr: string): CronCheck {
-  const parsed = parseCron(expr);
-  return parsed.kind === "ok" ? { kind: "ok" } : parsed;
-}
-
-export function isTimeZone(tz: string): boolean {
-  return offsetFormat(tz) !== null;
-}
+import { type CronFields, parseCron } from "./cron-fields.ts";
+import { remember } from "./remember.ts";
+import { isTimeZone, type Stretch, stretchAt } from "./zone.ts";
 
 /** The first slot strictly after `afterAt`; `null` when there is none in the following 366 days. */
 export function nextSlot(expr: string, tz: string, afterAt: number): number | null {
@@ -51,25 +41,6 @@ export function previousSlot(expr: string, tz: string, beforeAt: number): number
   return slot;
 }
 
-interface Field {
-  readonly name: string;
-  readonly min: number;
-  readonly max: number;
-  readonly names: readonly string[];
-}
-
-export interface CronFields {
-  readonly minutes: readonly number[];
-  readonly hours: readonly number[];
-  readonly days: readonly number[];
-  readonly months: readonly number[];
-  /** 0 is Sunday. */
-  readonly weekdays: readonly number[];
-  /** Both day fields must agree. Cron's rule: only if either of them starts with a star. */
-  readonly bothDays: boolean;
-  readonly rhythm: boolean;
-}
-
 interface Schedule {
   readonly tz: string;
   readonly fields: CronFields;
@@ -79,15 +50,6 @@ interface Schedule {
   previous: { from: number; slot: number };
 }
 
-/** A stretch of time in which the zone keeps one offset. `before`, `after`: the offsets around it. */
-interface Stretch {
-  readonly start: number;
-  readonly end: number;
-  readonly offset: number;
-  readonly before: number;
-  readonly after: number;
-}
-
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const HORIZON_MS = 366 * DAY_MS;
@@ -95,97 +57,8 @@ const HORIZON_MS = 366 * DAY_MS;
 const EARLIEST_AT = Date.UTC(1900, 0, 1);
 const LATEST_AT = Date.UTC(2500, 0, 1);
 const MAX_SCHEDULES = 512;
-const MAX_YEARS = 256;
-const MAX_FORMATS = 64;
 
-const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
-const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-const FIELDS: readonly Field[] = [
-  { name: "minute", min: 0, max: 59, names: [] },
-  { name: "hour", min: 0, max: 23, names: [] },
-  { name: "day-of-month", min: 1, max: 31, names: [] },
-  { name: "month", min: 1, max: 12, names: MONTHS },
-  { name: "day-of-week", min: 0, max: 7, names: WEEKDAYS },
-];
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-const years = new Map<string, readonly Stretch[]>();
 const schedules = new Map<string, Schedule>();
-
-/** The values that each field stands for. */
-export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) | Invalid {
-  const texts = expr.trim().split(/\s+/);
-  if (texts.length !== FIELDS.length) return invalid("expression", countMessage(expr.trim(), texts.length));
-  const sets: number[][] = [];
-  for (const [index, field] of FIELDS.entries()) {
-    const values = new Set<number>();
-    for (const item of (texts[index] ?? "").split(",")) {
-      const problem = addItem(field, item, values);
-      if (problem !== null) {
-        const range = `${field.min}-${field.max}${field.names.length > 0 ? ` or ${field.names[0]}-${field.names.at(-1)}` : ""}`;
-        return invalid(
-          field.name,
-          `The ${field.name} field has "${shorten(item)}", but ${problem}; allowed is ${range}.`,
-        );
-      }
-    }
-    sets.push([...values].sort((a, b) => a - b));
-  }
-  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = sets;
-  const isStar = (index: number) => texts[index]?.startsWith("*") === true;
-  return {
-    ...{ kind: "ok", minutes, hours, days, months, weekdays },
-    bothDays: isStar(2) || isStar(4),
-    rhythm: isStar(0) || isStar(1) || hours.length === 24,
-  };
-}
-
-type Invalid = Extract<CronCheck, { kind: "invalid" }>;
-
-/** Adds what one item of a list stands for; returns what is wrong with it, or `null`. */
-function addItem(field: Field, item: string, values: Set<number>): string | null {
-  if (item === "") return "a list item is empty";
-  const match = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\w+))?$/.exec(item);
-  if (match === null) return "only numbers, names, *, ranges (a-b), lists (a,b) and steps (*/n) are known";
-  const [, star, first = "", last, stepText] = match;
-  const isWeek = field.max === 7;
-  const low = star === undefined ? readValue(field, first) : field.min;
-  let high = star === undefined ? readValue(field, last ?? first) : isWeek ? 6 : field.max;
-  if (low === null || high === null) return "that is out of range or not known";
-  // FRI-SUN ends with the Sunday that is also 7; 5-0 is a slip.
-  if (low > 0 && last?.toUpperCase() === "SUN") high = 7;
-  if (low > high) return "the range runs backwards";
-  const size = isWeek ? 7 : field.max - field.min + 1;
-  const step = stepText === undefined ? 1 : /^\d{1,2}$/.test(stepText) ? Number(stepText) : 0;
-  if (step < 1 || step > size) return `a step must be 1-${size}`;
-  if (stepText !== undefined && star === undefined && last === undefined) {
-    return `a step needs a range, so write ${first}-${isWeek ? 6 : field.max}/${stepText}`;
-  }
-  for (let value = low; value <= high; value += step) values.add(isWeek ? value % 7 : value);
-  return null;
-}
-
-function readValue(field: Field, text: string): number | null {
-  const index = field.names.indexOf(text.toUpperCase());
-  if (index >= 0) return field.min + index;
-  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= field.min && value <= field.max ? value : null;
-}
-
-function countMessage(expr: string, count: number): string {
-  const form = "write five: minute (0-59) hour (0-23) day-of-month (1-31) month (1-12) day-of-week (0-7)";
-  if (expr.startsWith("@")) return `"${shorten(expr)}" is a nickname, which is not supported; ${form}.`;
-  const found = expr === "" ? "no fields" : count === 1 ? "1 field" : `${count} fields`;
-  return `"${shorten(expr)}" has ${found}; ${form}.`;
-}
-
-function shorten(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
-}
-
-function invalid(field: string, message: string): Invalid {
-  return { kind: "invalid", field, message };
-}
 
 function scheduleFor(expr: string, tz: string): Schedule | null {
   const key = `${tz} ${expr}`;
@@ -293,70 +166,6 @@ function isDayIn(fields: CronFields, date: Date): boolean {
   return fields.bothDays ? inMonth && inWeek : inMonth || inWeek;
 }
 
-function stretchAt(tz: string, at: number): Stretch {
-  const year = new Date(at).getUTCFullYear();
-  const key = `${tz} ${year}`;
-  const list = years.get(key) ?? remember(years, key, readYear(tz, year), MAX_YEARS);
-  const found = list.find((stretch) => at < stretch.end);
-  if (found === undefined) throw new RangeError(`no offset of ${tz} is known for ${at}`);
-  return found;
-}
-
-/** One look per day finds the clock changes; a few days on both sides keep a change at New Year whole. */
-function readYear(tz: string, year: number): readonly Stretch[] {
-  const from = Date.UTC(year, 0, 1) - 3 * DAY_MS;
-  const to = Date.UTC(year + 1, 0, 1) + 3 * DAY_MS;
-  const changes: { at: number; offset: number }[] = [{ at: from, offset: offsetAt(tz, from) }];
-  for (let day = from + DAY_MS; day <= to; day += DAY_MS) {
-    const before = changes.at(-1)?.offset;
-    const offset = offsetAt(tz, day);
-    if (offset === before) continue;
-    let [low, high] = [day - DAY_MS, day];
-    while (high - low > 1000) {
-      const middle = Math.floor((low + high) / 2000) * 1000;
-      if (offsetAt(tz, middle) === before) low = middle;
-      else high = middle;
-    }
-    changes.push({ at: high, offset });
-  }
-  return changes.map(({ at, offset }, index) => ({
-    ...{ start: at, end: changes[index + 1]?.at ?? to, offset },
-    before: changes[index - 1]?.offset ?? offset,
-    after: changes[index + 1]?.offset ?? offset,
-  }));
-}
-
-function offsetAt(tz: string, at: number): number {
-  const parts = offsetFormat(tz)?.format(at).match(/\d+/g)?.map(Number) ?? [];
-  const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
-}
-
-function offsetFormat(tz: string): Intl.DateTimeFormat | null {
-  const known = formats.get(tz);
-  if (known !== undefined) return known;
-  // Newer runtimes also take "+02:00"; a project's tasks must mean the same on all of them.
-  if (!/^[a-z]/i.test(tz)) return null;
-  const two = "2-digit" as const;
-  const fields = { year: "numeric", month: two, day: two, hour: two, minute: two, second: two } as const;
-  try {
-    const format = new Intl.DateTimeFormat("en-US", { ...fields, timeZone: tz, hourCycle: "h23" });
-    return remember(formats, tz, format, MAX_FORMATS);
-  } catch {
-    return null;
-  }
-}
-
 function isSearchable(at: number): boolean {
   return at >= EARLIEST_AT && at <= LATEST_AT;
-}
-
-/** Keeps the newest entries only. */
-function remember<Value>(cache: Map<string, Value>, key: string, value: Value, limit: number): Value {
-  if (cache.size >= limit) {
-    const oldest = cache.keys().next();
-    if (oldest.done !== true) cache.delete(oldest.value);
-  }
-  cache.set(key, value);
-  return value;
 }

@@ -1,9 +1,11 @@
 /** From what a person typed to a cadence and a prompt. The same for the CLI, the tools and every host. */
 import type { Cadence } from "../loop.ts";
 import { convertInterval } from "./convert.ts";
-import { checkCron, isTimeZone, nextSlot } from "./cron.ts";
+import { nextSlot } from "./cron.ts";
+import { checkCron } from "./cron-fields.ts";
 import { type ParsedWords, parseLoopWords } from "./grammar.ts";
 import type { Interval } from "./interval.ts";
+import { isTimeZone } from "./zone.ts";
 
 export interface PlanInput {
   readonly words: string;

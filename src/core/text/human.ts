@@ -1,6 +1,6 @@
 import cronstrue from "cronstrue";
 import type { Cadence } from "../loop.ts";
-import { type CronFields, parseCron } from "../task/cron.ts";
+import { type CronFields, parseCron } from "../task/cron-fields.ts";
 
 /** A cron expression in words; an expression that cannot be read comes back as it is. */
 export function renderCron(expr: string): string {

@@ -99,7 +99,7 @@ export class Journal {
     const w = this.#nextId();
     const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
     const line = encodeEntry(whole);
-    for (let vanished = 0; vanished < 5; ) {
+    for (let vanished = 0; vanished < 20; ) {
       this.#readOn(null);
       if (this.#state.sealed) throw this.#obstacle;
       const expected = judge(this.#state, whole, false);

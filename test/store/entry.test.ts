@@ -99,9 +99,6 @@ describe("one line of the journal", () => {
   });
 
   test("the same helper signs what is a line", () => {
-    expect(decodeEntry(signed('{"v":1,"w":"x","at":0,"type":"seal"'))).toMatchObject({
-      type: "seal",
-      at: NOW - NOW,
-    });
+    expect(decodeEntry(signed('{"v":1,"w":"x","at":0,"type":"seal"'))?.type).toBe("seal");
   });
 });

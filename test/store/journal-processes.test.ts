@@ -2,6 +2,9 @@
  * Real processes on one folder, with segments so small that somebody seals one all the time, killed at any moment.
  * Short by default; `LOOP_TEST_LONG=1` for the long form.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { LoopEntry } from "../../src/store/entry.ts";
 import { Journal } from "../../src/store/journal.ts";
@@ -120,6 +123,28 @@ describe("several processes write at once", () => {
     },
     TIMEOUT,
   );
+});
+
+test("H1 a line that ran into somebody's torn line is written again", { timeout: TIMEOUT }, async () => {
+  const dir = tempDir();
+  const journal = new Journal(dir);
+  journal.append({ type: "loop", ver: 1, ...entryOf() });
+  const tear = `const fs = require("node:fs"); const fd = fs.openSync(process.argv[1], "a");
+    for (;;) { fs.writeSync(fd, "torn"); fs.fsyncSync(fd); }`;
+  const vandal = spawn(process.execPath, ["-e", tear, join(dir, "journal.jsonl")]);
+  const isGone = once(vandal, "exit");
+  try {
+    const writer = await spawnStore({ dir });
+    await writer.ask({ op: "write", name: "w", ids: SHARED, count: COUNT });
+    expect(await writer.ask({ op: "counters" })).toMatchObject({ counters: { [idOf(1)]: COUNT / 2 } });
+  } finally {
+    vandal.kill("SIGKILL");
+    await isGone;
+  }
+  const late = new Journal(dir);
+  late.refresh();
+  expect(late.state.damaged).toBeGreaterThan(COUNT / 10);
+  expectNoLostUpdate(dir, loopEntries(dir));
 });
 
 test(

@@ -1,6 +1,6 @@
 // Builds dist/: the command, the library and, with --types, the declarations.
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
@@ -46,6 +46,7 @@ if (watch) {
   }
 } else {
   await Promise.all([esbuild.build(options), esbuild.build(entry)]);
+  linkCommand();
   if (process.argv.includes("--types")) {
     execFileSync(
       process.execPath,
@@ -65,4 +66,12 @@ if (watch) {
       { cwd: root, stdio: "inherit" },
     );
   }
+}
+
+/** `npx loop` in a clone: npm links the commands of dependencies, but not a package's own. */
+function linkCommand() {
+  const link = `${root}node_modules/.bin/loop`;
+  if (process.platform === "win32" || !existsSync(`${root}node_modules/.bin`)) return;
+  rmSync(link, { force: true });
+  symlinkSync("../../dist/loop.cjs", link);
 }

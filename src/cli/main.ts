@@ -4,6 +4,8 @@ import { LoopError } from "../errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { createIo } from "./io.ts";
 import { createProgram } from "./program.ts";
+import { oneLine } from "./render/table.ts";
+import { checkHelpWord, explainParseError } from "./slips.ts";
 
 const io = createIo(process.env);
 
@@ -12,28 +14,28 @@ async function main(argv: readonly string[]): Promise<number> {
   const program = createProgram(io, (code) => {
     exitCode = code;
   });
+  const words = argv[0] === "?" ? ["help", ...argv.slice(1)] : [...argv];
   try {
-    await program.parseAsync(argv[0] === "?" ? ["help", ...argv.slice(1)] : [...argv], { from: "user" });
+    if (words[0] === "help") checkHelpWord(program, words[1]);
+    await program.parseAsync(words, { from: "user" });
     return exitCode;
   } catch (error) {
-    return explain(error);
+    if (!(error instanceof CommanderError)) return explain(error);
+    const wrong = explainParseError(error, program, words);
+    return wrong === null ? EXIT.ok : explain(wrong);
   }
 }
 
 function explain(error: unknown): number {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return EXIT.ok;
-    // commander has said it already; only its own exit codes are not ours
-    return EXIT.usage;
-  }
   if (error instanceof LoopError) {
-    io.say(`loop: ${error.message}`);
-    if (error.hint !== null) io.say(`  ${error.hint}`);
+    // what was typed or read is quoted in it: it must stay one line and must not move the cursor
+    io.say(`loop: ${oneLine(error.message)}`);
+    if (error.hint !== null) io.say(`  ${oneLine(error.hint)}`);
     return error.code === "usage" ? EXIT.usage : EXIT.failure;
   }
   const code = (error as NodeJS.ErrnoException | null)?.code;
   const text = error instanceof Error ? error.message : String(error);
-  io.say(`loop: ${text}`);
+  io.say(`loop: ${oneLine(text)}`);
   // A stack helps only where the fault is ours.
   if (code === undefined && error instanceof Error && process.env.LOOP_DEBUG === "1")
     io.say(error.stack ?? "");

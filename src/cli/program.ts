@@ -1,33 +1,12 @@
 /** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
 import { Command } from "commander";
-import { usageError } from "../errors.ts";
+import { EDIT_EXAMPLES, EXAMPLES, HELP, UP_HELP } from "./help.ts";
 import type { Io } from "./io.ts";
+import { checkFirstWord } from "./slips.ts";
 import { VERSION } from "./version.ts";
 
 /** Where a command lives: its module is loaded only when it is called. */
 type Action = (flags: never, args: string[]) => Promise<number>;
-
-const EXAMPLES = `
-Examples:
-  loop 5m check if the deployment finished      every 5 minutes, and once now
-  loop check the deploy every 30m               the interval may come last
-  loop 7m --exact look at the queue             exactly 7 minutes, not the nearest that divides an hour
-  loop at 14:30 remind me to send the report    once
-  loop in 45m see whether the build is green    once
-  loop --cron "0 9 * * 1-5" --tz Europe/Paris summarise new issues
-  loop auto watch the release                   the agent says when it wants to be woken
-  loop 10m --expect "npm test" keep the tests green
-  loop up                                       run the tasks of this folder
-  loop list | show 3f | history 3f | pause 3f | resume 3f | run 3f | edit 3f 15m | delete 3f
-
-Exit codes: 0 done, 1 failure, 64 wrong use. More: loop help <command>, and docs/ in the package.`;
-
-/** Words of loops that this version does not run: they must not become prompts by accident. */
-const RESERVED = new Set(
-  "until backlog status continue cancel approve reject accept rollback report score trust install uninstall mcp watch doctor hook".split(
-    " ",
-  ),
-);
 
 export function createProgram(io: Io, exit: (code: number) => void): Command {
   const act =
@@ -48,10 +27,12 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride()
+    .configureHelp(HELP)
+    // errors are said in one place, by `main.ts`
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => io.say(text.trimEnd()),
-      outputError: (text, write) => write(text.replace(/^error: /, "loop: ")),
+      outputError: () => {},
     })
     .addHelpText("after", EXAMPLES);
 
@@ -106,10 +87,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 
   const edit = common(program.command("edit <id> [words...]"))
     .description("change the interval, the prompt or a setting; what is not named stays")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  loop edit 3f 15m\n  loop edit 3f look at staging instead\n  loop edit 3f --expires never --missed skip",
-    );
+    .addHelpText("after", EDIT_EXAMPLES);
   // `--jitter` comes first: alone, `--no-jitter` would make "on" the default of every edit
   taskOptions(edit.option("--jitter", "turn jitter on")).action(
     act(async (flags, [id = "", ...words]) =>
@@ -154,7 +132,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 
   program
     .command("demo")
-    .description("a day of three tasks in half a minute, in a folder of its own; no agent, no key")
+    .description("a morning of three tasks in a few seconds, in a folder of its own; no agent, no key")
     .option("--json", "one JSON object per line")
     .action(act(async (flags) => (await import("./commands/demo.ts")).demoCommand(flags, io)));
 
@@ -170,15 +148,6 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 
   return program;
 }
-
-const UP_HELP = `
-The agent gets the prompt on stdin and LOOP_ID, LOOP_FIRE_ID, LOOP_SLOT, LOOP_KIND and LOOP_PROMPT_FILE in its
-environment; its stdout is the answer, and an exit code other than 0 is a failure.
-
-Examples:
-  loop up                                  fires go to Claude Code, when it is installed
-  loop up --agent-cmd 'codex exec -'       any command that reads a prompt on stdin
-  loop up --for 8h --notify-cmd 'notify-send "$LOOP_TITLE" "$LOOP_BODY"'`;
 
 function common(command: Command): Command {
   return command
@@ -207,38 +176,4 @@ function runnerOptions(command: Command): Command {
     .option("--agent-cmd <command>", "any command: prompt on stdin, answer on stdout")
     .option("--notify-cmd <command>", "run for each notice, with LOOP_TITLE and LOOP_BODY")
     .option("--for <time>", "end by itself after this time");
-}
-
-/** `loop lst` is a slip, not a prompt; `loop until …` is another kind of loop. */
-function checkFirstWord(program: Command, words: readonly string[]): void {
-  const [first = "", ...rest] = words;
-  if (RESERVED.has(first)) {
-    throw usageError(
-      `\`loop ${first}\` is not in this version.`,
-      `To schedule a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
-    );
-  }
-  const names = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
-  const close = rest.length === 0 ? names.find((name) => isSlip(first, name)) : undefined;
-  if (close !== undefined) {
-    throw usageError(
-      `There is no command "${first}"; did you mean \`loop ${close}\`?`,
-      `To schedule it as a prompt: loop 10m ${first}`,
-    );
-  }
-}
-
-/** One letter changed, left out, added, or two swapped. */
-function isSlip(typed: string, name: string): boolean {
-  if (name.length < 3 || Math.abs(typed.length - name.length) > 1) return false;
-  let start = 0;
-  while (start < typed.length && typed[start] === name[start]) start += 1;
-  let end = 0;
-  while (end < typed.length - start && end < name.length - start && typed.at(-1 - end) === name.at(-1 - end))
-    end += 1;
-  const a = typed.slice(start, typed.length - end);
-  const b = name.slice(start, name.length - end);
-  return (
-    (a.length <= 1 && b.length <= 1) || (a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0])
-  );
 }

@@ -70,12 +70,16 @@ function reserve(path: string, asDirectory: boolean): boolean {
   }
 }
 
+/** Makes new names durable, where the system can do that to a folder (Windows and some drives cannot). */
 export function fsyncDir(dir: string): void {
-  const fd = openSync(dir, constants.O_RDONLY);
+  let fd: number | null = null;
   try {
+    fd = openSync(dir, constants.O_RDONLY);
     fsyncSync(fd);
+  } catch (error) {
+    if (!["EISDIR", "EPERM", "EINVAL", "ENOTSUP", "EBADF"].includes(errorCode(error) ?? "")) throw error;
   } finally {
-    closeSync(fd);
+    if (fd !== null) closeSync(fd);
   }
 }
 

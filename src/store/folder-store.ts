@@ -99,7 +99,7 @@ export class FolderStore implements Store {
   async publish({ force = false } = {}): Promise<void> {
     try {
       // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
-      for (let round = 0; round < 10 && this.#publishOnce(force) && this.#hasNews(); round++);
+      for (let round = 0; round < 10 && this.#publishOnce(force && round === 0) && this.#hasNews(); round++);
     } catch (error) {
       const sentence = error instanceof LoopError ? error : cannotWrite(`${this.dir}/tasks.json`, error);
       this.#options.say(sentence.message);

@@ -134,7 +134,7 @@ test("H1 a line that ran into somebody's torn line is written again", { timeout:
   const vandal = spawn(process.execPath, ["-e", tear, join(dir, "journal.jsonl")]);
   const isGone = once(vandal, "exit");
   try {
-    const writer = await spawnStore({ dir });
+    const writer = await spawnStore({ dir, segmentBytes: 1e9 });
     await writer.ask({ op: "write", name: "w", ids: SHARED, count: COUNT });
     expect(await writer.ask({ op: "counters" })).toMatchObject({ counters: { [idOf(1)]: COUNT / 2 } });
   } finally {

@@ -1,0 +1,88 @@
+/** What a person most likely meant: `loop lst` is a slip, not a prompt; `loop until …` is another kind of loop. */
+import { type Command, CommanderError } from "commander";
+import { LoopError, usageError } from "../errors.ts";
+
+/** Words of loops that this version does not run: they must not become prompts by accident. */
+const RESERVED = new Set(
+  "until backlog status continue cancel approve reject accept rollback report score trust install uninstall mcp watch doctor hook".split(
+    " ",
+  ),
+);
+
+export function checkFirstWord(program: Command, words: readonly string[]): void {
+  const [first = "", ...rest] = words;
+  if (RESERVED.has(first)) {
+    throw usageError(
+      `\`loop ${first}\` is not in this version.`,
+      `To schedule a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
+    );
+  }
+  const close = rest.length === 0 ? closestName(program, first) : undefined;
+  if (close !== undefined) {
+    throw usageError(
+      `There is no command "${first}"; did you mean \`loop ${close}\`?`,
+      `To schedule it as a prompt: loop 10m ${first}`,
+    );
+  }
+}
+
+/** `loop help lst`: commander would print everything it knows. */
+export function checkHelpWord(program: Command, word: string | undefined): void {
+  if (word === undefined || word.startsWith("-") || namesOf(program).includes(word)) return;
+  const close = closestName(program, word);
+  throw usageError(
+    `There is no command "${word}"${close === undefined ? "" : `; did you mean \`loop help ${close}\``}.`,
+    "See them all with: loop help",
+  );
+}
+
+/** Commander's complaint as a sentence with the way on; null when it was none (help, version). */
+export function explainParseError(
+  error: CommanderError,
+  program: Command,
+  argv: readonly string[],
+): LoopError | null {
+  if (error.exitCode === 0) return null;
+  const [first = ""] = argv;
+  const command = namesOf(program).includes(first) ? first : null;
+  const text = error.message.replace(/^error: /, "").replace(/[.\s]+$/, "");
+  const message = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  const help = command === null ? "loop help" : `loop help ${command}`;
+  switch (error.code) {
+    case "commander.unknownOption":
+      return usageError(
+        message,
+        command === null ? `If it belongs to the prompt, write -- before it. More: ${help}` : `See: ${help}`,
+      );
+    case "commander.excessArguments":
+      return usageError(
+        message,
+        `See: ${help}. For a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
+      );
+    default:
+      return usageError(message, `See: ${help}`);
+  }
+}
+
+function namesOf(program: Command): string[] {
+  return ["help", ...program.commands.flatMap((command) => [command.name(), ...command.aliases()])];
+}
+
+function closestName(program: Command, word: string): string | undefined {
+  return namesOf(program).find((name) => isSlip(word, name));
+}
+
+/** One letter changed, left out, added, or two swapped. */
+function isSlip(typed: string, name: string): boolean {
+  if (name.length < 3 || Math.abs(typed.length - name.length) > 1) return false;
+  let start = 0;
+  while (start < typed.length && typed[start] === name[start]) start += 1;
+  let end = 0;
+  while (end < typed.length - start && end < name.length - start && typed.at(-1 - end) === name.at(-1 - end))
+    end += 1;
+  const a = typed.slice(start, typed.length - end);
+  const b = name.slice(start, name.length - end);
+  return (
+    (a.length <= 1 && b.length <= 1) || (a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0])
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * A year of 1,000 tasks through the real engine, in virtual time. The mix, after what people schedule:
+ *
+ *   5 in 1,000   every 15 minutes        45 in 1,000   every hour
+ * 100 in 1,000   every 2 hours          150 in 1,000   every 6 hours
+ * 400 in 1,000   every day              300 in 1,000   on weekdays
+ *
+ * with jitter, in three time zones with clock changes: 1.1 million fires. The short form has a tenth of the tasks
+ * for a tenth of the year, which takes in the change to summer time.
+ */
+import { expect, test } from "vitest";
+import type { Cadence, TaskId } from "../../src/core/loop.ts";
+import { slotRun } from "../../src/core/task/slots.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { Turn } from "../../src/ports.ts";
+import { createTask } from "../../src/core/task/decide-task.ts";
+import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK } from "../support/memory-ports.ts";
+import { cron, DAY } from "../support/tasks.ts";
+
+const LONG = process.env.LOOP_TEST_LONG !== undefined;
+const TASKS = LONG ? 1_000 : 100;
+const DAYS = LONG ? 365 : 37;
+const WITHIN_MS = LONG ? 20_000 : 3_000;
+const FROM = LONG ? Date.UTC(2026, 0, 1) : Date.UTC(2026, 2, 1);
+
+test(`a year of 1,000 tasks: every slot once, in bounded memory (${TASKS} tasks, ${DAYS} days)`, async () => {
+  const clock = new FakeClock(FROM);
+  const journal = new MemoryJournal();
+  journal.json = false;
+  const store = new MemoryStore(journal, clock, "runner", () => true);
+  const last = new Map<TaskId, number>();
+  let fires = 0;
+  let doubled = 0;
+  const engine = new Engine({
+    store,
+    clock,
+    agent: {
+      name: "instant",
+      async run(turn: Turn, control) {
+        control.onStarted(null);
+        if (turn.slot <= (last.get(turn.taskId) ?? 0)) doubled += 1;
+        last.set(turn.taskId, turn.slot);
+        fires += 1;
+        return OK;
+      },
+      reconcile: async () => ({ kind: "never" }),
+    },
+    checker: { run: async () => ({ exitCode: 0, timedOut: false, tail: "" }) },
+    notifier: { notify: () => {} },
+    self: { owner: "runner", pid: 1, procStart: null, host: "here" },
+    firing: true,
+    observe: () => {},
+  });
+  for (let n = 0; n < TASKS; n++) await create(store, n, clock.now());
+  const expected = [...store.loops()].reduce(
+    (sum, { cadence, jitterMs }) => sum + count(cadence, clock.now(), clock.now() + DAYS * DAY - jitterMs),
+    0,
+  );
+  engine.start();
+  const startedAt = performance.now();
+  for (let day = 0; day < DAYS; day++) {
+    await clock.advance(DAY);
+    journal.drop();
+  }
+  const tookMs = performance.now() - startedAt;
+  expect(doubled).toBe(0);
+  expect(fires).toBe(expected);
+  expect(tookMs).toBeLessThan(WITHIN_MS);
+  expect(process.memoryUsage().heapUsed).toBeLessThan(400e6);
+  await engine.stop("the year is over");
+}, 120_000);
+
+async function create(store: MemoryStore, n: number, now: number): Promise<void> {
+  // Spreads like the random ids that people get.
+  const id = (Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0") as TaskId;
+  const { loop, effects, outcomes } = createTask({ ...DRAFT, id, cadence: cadenceOf(n), jitter: true }, now);
+  const event = { type: "task.created" } as const;
+  await store.commit({ id, expectedVersion: 0, loop, event, effects, outcomes, at: now, token: null });
+}
+
+function cadenceOf(n: number): Cadence {
+  const tz = ["Europe/Paris", "America/New_York", "UTC"][n % 3] ?? "UTC";
+  const part = (n % 200) / 200;
+  const [minute, hour] = [n % 60, (n >> 3) % 24];
+  if (part < 0.005) return cron("*/15 * * * *", tz);
+  if (part < 0.05) return cron(`${minute} * * * *`, tz);
+  if (part < 0.15) return cron(`${minute} */2 * * *`, tz);
+  if (part < 0.3) return cron(`${minute} */6 * * *`, tz);
+  if (part < 0.7) return cron(`${minute} ${hour} * * *`, tz);
+  return cron(`${minute} ${hour} * * 1-5`, tz);
+}
+
+function count(cadence: Cadence, from: number, until: number): number {
+  return slotRun(cadence, from, until)?.count ?? 0;
+}

@@ -1,17 +1,19 @@
 // Builds dist/: the command, the library and, with --types, the declarations.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const watch = process.argv.includes("--watch");
+/** A build is made beside dist/ and swapped in when it is whole: whoever runs the command meets the old or the new. */
+const fresh = watch ? "dist" : `dist.${process.pid}.tmp`;
 
 const options = {
   absWorkingDir: root,
   entryPoints: { main: "src/cli/main.ts", index: "src/index.ts" },
-  outdir: "dist",
+  outdir: fresh,
   bundle: true,
   splitting: true,
   platform: "node",
@@ -38,7 +40,6 @@ const entry = {
   external: ["./watch.ts"],
 };
 
-rmSync(`${root}dist`, { recursive: true, force: true });
 if (watch) {
   for (const one of [options, entry]) {
     const context = await esbuild.context({ ...one, logLevel: "info" });
@@ -46,26 +47,28 @@ if (watch) {
   }
 } else {
   await Promise.all([esbuild.build(options), esbuild.build(entry)]);
+  if (process.argv.includes("--types")) emitTypes();
+  swapIn();
   linkCommand();
-  if (process.argv.includes("--types")) {
-    execFileSync(
-      process.execPath,
-      [
-        `${root}node_modules/typescript/bin/tsc`,
-        "--noEmit",
-        "false",
-        "--emitDeclarationOnly",
-        "--declaration",
-        "--rootDir",
-        "src",
-        "--outDir",
-        "dist/types",
-        "--project",
-        "tsconfig.build.json",
-      ],
-      { cwd: root, stdio: "inherit" },
-    );
+}
+
+function emitTypes() {
+  const flags = "--noEmit false --emitDeclarationOnly --declaration --rootDir src --project tsconfig.build.json";
+  const tsc = `${root}node_modules/typescript/bin/tsc`;
+  execFileSync(process.execPath, [tsc, ...flags.split(" "), "--outDir", `${fresh}/types`], { cwd: root, stdio: "inherit" });
+}
+
+function swapIn() {
+  const old = `${root}dist.${process.pid}.old`;
+  if (existsSync(`${root}dist`)) {
+    // `npm pack` builds with types and then once more without
+    if (existsSync(`${root}dist/types`) && !existsSync(`${root}${fresh}/types`)) {
+      renameSync(`${root}dist/types`, `${root}${fresh}/types`);
+    }
+    renameSync(`${root}dist`, old);
   }
+  renameSync(`${root}${fresh}`, `${root}dist`);
+  rmSync(old, { recursive: true, force: true });
 }
 
 /** `npx loop` in a clone: npm links the commands of dependencies, but not a package's own. */

@@ -25,15 +25,11 @@ export function chooseAgent(
   project: string,
   env: NodeJS.ProcessEnv,
 ): Agent {
-  const command = choice.agentCmd ?? (choice.agent === undefined ? env.LOOP_AGENT_CMD : undefined);
-  if (command !== undefined) {
-    if (command.trim() === "")
-      throw usageError("--agent-cmd is empty; give a command that reads the prompt on stdin.");
-    return createCommandAgent({ command, projectDir: project });
-  }
-  const name = choice.agent ?? config.agent ?? "claude";
-  if (name !== "claude")
-    throw usageError(`There is no agent "${name}"; known: claude. For any other: --agent-cmd '<command>'.`);
+  checkAgentChoice(choice);
+  const command =
+    choice.agentCmd ?? (choice.agent === undefined ? env.LOOP_AGENT_CMD || undefined : undefined);
+  if (command !== undefined) return createCommandAgent({ command, projectDir: project });
+  checkAgentChoice({ agent: choice.agent ?? config.agent ?? "claude" });
   const executable = findExecutable("claude", env);
   if (executable !== null) return createClaudeAgent({ executable, projectDir: project });
   throw new LoopError(
@@ -41,6 +37,16 @@ export function chooseAgent(
     "No agent was found: `claude` is not on the PATH.",
     "Install Claude Code (npm install -g @anthropic-ai/claude-code), or name any command that reads a prompt on stdin: --agent-cmd '<command>'",
   );
+}
+
+/** Refuses what no surroundings can make right. */
+export function checkAgentChoice({ agent, agentCmd }: AgentChoice): void {
+  if (agentCmd?.trim() === "")
+    throw usageError("--agent-cmd is empty; give a command that reads the prompt on stdin.");
+  if (agent !== undefined && agentCmd !== undefined)
+    throw usageError("--agent and --agent-cmd exclude each other.");
+  if (agent !== undefined && agent !== "claude")
+    throw usageError(`There is no agent "${agent}"; known: claude. For any other: --agent-cmd '<command>'.`);
 }
 
 /** This process as a holder of the lease. */

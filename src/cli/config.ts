@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import { LoopError } from "../errors.ts";
 import { type Config, defaultConfig, parseConfig } from "../schema/config.ts";
-import { readIfThere } from "../store/files.ts";
 import type { Project } from "./project.ts";
+import { readText } from "./read-text.ts";
 
 /** What is wrong in it is said with its place, and nothing is done. */
 export function readConfig(project: Pick<Project, "dir">): Config {
   const path = join(project.dir, "config.json");
-  const text = readIfThere(path);
+  const text = readText(path);
   if (text === null) return defaultConfig();
   let content: unknown;
   try {

@@ -4,7 +4,6 @@
  * status lines and people ask for it all the time; everything else is loaded from the full program beside it.
  */
 import { pathToFileURL } from "node:url";
-import { LoopError } from "../errors.ts";
 import { type ListFlags, listCommand } from "./commands/list.ts";
 import { createIo } from "./io.ts";
 
@@ -18,8 +17,8 @@ async function main(): Promise<void> {
     process.exitCode = await listCommand(flags, createIo(process.env), () =>
       Promise.reject(new NeedsProgram()),
     );
-  } catch (error) {
-    if (!(error instanceof NeedsProgram) && !(error instanceof LoopError)) throw error;
+  } catch {
+    // Whatever went wrong, nothing was printed yet: the full program tries again and says it in one sentence.
     await loadProgram();
   }
 }

@@ -7,6 +7,8 @@ export interface Io {
   /** For the person: notices, warnings, progress. */
   say(text: string): void;
   json(value: unknown): void;
+  /** From here on `say` goes there: a live list owns the screen. Returns how to end that. */
+  divert(say: (text: string) => void): () => void;
   /** A person sits at both ends: questions and the foreground runner are allowed. */
   readonly interactive: boolean;
   readonly colour: boolean;
@@ -14,10 +16,17 @@ export interface Io {
 
 export function createIo(env: NodeJS.ProcessEnv): Io {
   const tty = Boolean(process.stdout.isTTY);
+  let diverted: ((text: string) => void) | null = null;
   return {
     out: (text) => write(1, `${text}\n`),
-    say: (text) => write(2, `${text}\n`),
+    say: (text) => (diverted === null ? write(2, `${text}\n`) : diverted(text)),
     json: (value) => write(1, `${JSON.stringify(value)}\n`),
+    divert: (say) => {
+      diverted = say;
+      return () => {
+        diverted = null;
+      };
+    },
     interactive: tty && Boolean(process.stdin.isTTY),
     colour: tty && !env.NO_COLOR && env.TERM !== "dumb",
   };

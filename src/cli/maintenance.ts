@@ -1,12 +1,12 @@
 /** The prompt of a loop that was given none (A17): the project's, else the person's own, else ours. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { readIfThere } from "../store/files.ts";
+import { readText } from "./read-text.ts";
 
 export function maintenancePrompt(dir: string): string {
-  const config = process.env.XDG_CONFIG_HOME ?? join(homedir(), ".config");
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
   for (const path of [join(dir, "loop.md"), join(config, "loopwright", "loop.md")]) {
-    const text = readIfThere(path)?.trim();
+    const text = readText(path)?.trim();
     if (text) return text;
   }
   return BUILT_IN;

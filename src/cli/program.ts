@@ -81,7 +81,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   );
 
   const run = common(program.command("run <id>").description("fire it now, besides its schedule"));
-  runnerOptions(run)
+  agentOptions(run)
     .option("--detach", "hand it to the runner; do not run it here")
     .action(act(async (flags, [id = ""]) => (await import("./commands/run.ts")).runCommand(id, flags, io)));
 
@@ -170,10 +170,14 @@ function taskOptions(command: Command): Command {
     .option("--prompt-file <file>", "read the prompt from a file, - for stdin");
 }
 
-function runnerOptions(command: Command): Command {
+function agentOptions(command: Command): Command {
   return command
     .option("--agent <name>", "claude (default when it is installed)")
-    .option("--agent-cmd <command>", "any command: prompt on stdin, answer on stdout")
+    .option("--agent-cmd <command>", "any command: prompt on stdin, answer on stdout");
+}
+
+function runnerOptions(command: Command): Command {
+  return agentOptions(command)
     .option("--notify-cmd <command>", "run for each notice, with LOOP_TITLE and LOOP_BODY")
     .option("--for <time>", "end by itself after this time");
 }

@@ -2,9 +2,9 @@
  * What a person wrote into tasks.json is carried out like commands: changed prompts and schedules are edits,
  * missing tasks are deletions, new ones creations. Whatever cannot be understood is moved aside and said so.
  */
-import { newTaskId } from "../compose.ts";
+import { createHash } from "node:crypto";
 import type { LoopEvent, TaskEdit } from "../core/event.ts";
-import type { Cadence, Task } from "../core/loop.ts";
+import type { Cadence, Task, TaskId } from "../core/loop.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { planCron } from "../core/task/plan.ts";
 import { viewTask } from "../core/task/view.ts";
@@ -42,10 +42,10 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const knownBy = Date.parse(parsed.data.publishedAt ?? "") || 0;
   const done: string[] = [];
   const listed = new Set<string>();
-  for (const wanted of parsed.data.tasks) {
+  for (const [place, wanted] of parsed.data.tasks.entries()) {
     if (wanted.id !== undefined) listed.add(wanted.id);
     try {
-      const what = await adoptTask(project, config, wanted, now);
+      const what = await adoptTask(project, config, wanted, derivedId(store, content, place), now);
       if (what !== null) done.push(what);
     } catch (error) {
       if (!(error instanceof LoopError)) throw error;
@@ -68,10 +68,18 @@ async function adoptTask(
   { store }: Project,
   config: Config,
   wanted: FileTask,
+  derived: TaskId,
   now: number,
 ): Promise<string | null> {
-  const task = [...store.loops()].find(({ id, status }) => id === wanted.id && status !== "ended");
-  if (task === undefined) return `created ${(await createFrom(store, config, wanted, now)).id}`;
+  const known = wanted.id === undefined ? undefined : store.load(wanted.id as TaskId);
+  if (known?.status === "ended" && wanted.version !== undefined)
+    throw new LoopError("usage", "it was deleted after the file was read, and stays deleted.");
+  const task = known?.status === "ended" ? undefined : known;
+  if (task === undefined) {
+    const id = known === undefined && wanted.id !== undefined ? (wanted.id as TaskId) : derived;
+    const created = await createFrom(store, config, wanted, id, now);
+    return created === null ? null : `created ${created.id}`;
+  }
   const events = changesTo(task, wanted, config, now);
   if (events.length === 0) return null;
   if (wanted.version !== undefined && wanted.version !== task.version) {
@@ -87,9 +95,18 @@ function changesTo(task: Task, wanted: FileTask, config: Config, now: number): L
   const events: LoopEvent[] = [];
   const cronChanged = (wanted.cron ?? null) !== view.cron || (wanted.everyMs ?? null) !== view.everyMs;
   const zoneChanged = view.cron !== null && wanted.tz != null && wanted.tz !== view.tz;
+  const moved =
+    !wanted.recurring &&
+    wanted.cron == null &&
+    wanted.nextFireAt != null &&
+    wanted.nextFireAt !== view.nextFireAt;
   const edit: TaskEdit = {
     ...(wanted.prompt === task.prompt ? {} : { prompt: wanted.prompt }),
-    ...(cronChanged || zoneChanged ? { cadence: cadenceOf(wanted, config, now) } : {}),
+    ...(cronChanged || zoneChanged || moved ? { cadence: cadenceOf(wanted, config, now) } : {}),
+    ...(wanted.expiresAt === undefined || wanted.expiresAt === view.expiresAt
+      ? {}
+      : { expiresAt: wanted.expiresAt === null ? null : Date.parse(wanted.expiresAt) }),
+    ...(wanted.missed === undefined || wanted.missed === view.missed ? {} : { missed: wanted.missed }),
     ...((wanted.expect ?? null) === task.expect ? {} : { expect: wanted.expect ?? null }),
     ...((wanted.alertAfter ?? null) === task.alertAfter ? {} : { alertAfter: wanted.alertAfter ?? null }),
   };
@@ -99,27 +116,38 @@ function changesTo(task: Task, wanted: FileTask, config: Config, now: number): L
   return events;
 }
 
+/**
+ * A new task of a file that several processes may read at once: all of them come to the same id, so that it is
+ * created once.
+ */
+function derivedId(store: Project["store"], content: unknown, place: number): TaskId {
+  for (let round = 0; ; round++) {
+    const text = JSON.stringify([round, place, content]);
+    const id = createHash("sha256").update(text).digest("hex").slice(0, 8) as TaskId;
+    // The same file again, after its task has ended, asks for it anew.
+    if (store.load(id)?.status !== "ended") return id;
+  }
+}
+
+/** null: another process created it from the same file. */
 async function createFrom(
   store: Project["store"],
   config: Config,
   wanted: FileTask,
+  id: TaskId,
   now: number,
-): Promise<Task> {
-  let first = wanted.id;
-  const newId = () => {
-    const id = first ?? newTaskId();
-    first = undefined;
-    return id;
-  };
+): Promise<Task | null> {
+  if (store.load(id) !== undefined) return null;
   const cadence = cadenceOf(wanted, config, now);
   const configured = config.expires === "never" ? null : now + (parseDuration(config.expires) ?? 0);
-  const expiresAt = wanted.expiresAt == null ? configured : Date.parse(wanted.expiresAt);
+  const written = wanted.expiresAt == null ? null : Date.parse(wanted.expiresAt);
+  const expiresAt = wanted.expiresAt === undefined ? configured : written;
   const draft = {
     prompt: wanted.prompt,
     cadence,
     session: null,
     expiresAt: cadence.kind === "once" ? null : expiresAt,
-    jitter: config.jitter,
+    jitter: wanted.jitterMs !== 0 && config.jitter,
     missed: wanted.missed ?? null,
     graceMs: null,
     expect: wanted.expect ?? null,
@@ -128,8 +156,31 @@ async function createFrom(
     runNow: false,
     importedFrom: null,
   };
-  const task = await addTask(store, draft, config.maxTasks, now, newId);
+  const task = await addOnce(store, draft, config, id, now);
+  if (task === null) return null;
   return wanted.state === "paused" ? requestEvent(store, task, { type: "task.paused" }, now) : task;
+}
+
+class Taken extends Error {}
+
+async function addOnce(
+  store: Project["store"],
+  draft: Parameters<typeof addTask>[1],
+  config: Config,
+  id: TaskId,
+  now: number,
+): Promise<Task | null> {
+  let tries = 0;
+  const newId = () => {
+    if (tries++ > 0) throw new Taken();
+    return id;
+  };
+  try {
+    return await addTask(store, draft, config.maxTasks, now, newId);
+  } catch (error) {
+    if (error instanceof Taken) return null;
+    throw error;
+  }
 }
 
 function cadenceOf(wanted: FileTask, config: Config, now: number): Cadence {
@@ -140,7 +191,8 @@ function cadenceOf(wanted: FileTask, config: Config, now: number): Cadence {
     if (planned.kind === "plan") return planned.cadence;
     throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "it has no prompt.");
   }
-  const at = Date.parse(wanted.nextFireAt ?? "");
+  // A one-shot that was missed has no next time; it stays missed.
+  const at = Date.parse(wanted.nextFireAt ?? (wanted.state === "missed" ? wanted.createdAt : null) ?? "");
   if (wanted.recurring && Number.isNaN(at)) throw new LoopError("usage", "it has neither cron nor everyMs.");
   if (wanted.recurring) return { kind: "paced", wakeAt: at, reason: "restored from tasks.json" };
   if (Number.isNaN(at)) throw new LoopError("usage", "a one-shot needs nextFireAt or cron.");

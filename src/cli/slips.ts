@@ -1,6 +1,6 @@
 /** What a person most likely meant: `loop lst` is a slip, not a prompt; `loop until …` is another kind of loop. */
-import { type Command, CommanderError } from "commander";
-import { LoopError, usageError } from "../errors.ts";
+import type { Command, CommanderError } from "commander";
+import { type LoopError, usageError } from "../errors.ts";
 
 /** Words of loops that this version does not run: they must not become prompts by accident. */
 const RESERVED = new Set(
@@ -31,7 +31,7 @@ export function checkHelpWord(program: Command, word: string | undefined): void 
   if (word === undefined || word.startsWith("-") || namesOf(program).includes(word)) return;
   const close = closestName(program, word);
   throw usageError(
-    `There is no command "${word}"${close === undefined ? "" : `; did you mean \`loop help ${close}\``}.`,
+    `There is no command "${word}"${close === undefined ? "." : `; did you mean \`loop help ${close}\`?`}`,
     "See them all with: loop help",
   );
 }

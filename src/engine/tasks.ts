@@ -30,13 +30,14 @@ export async function addTask(
     });
     if (result.kind === "committed") return loop;
     if (result.kind === "full") {
-      throw usageError(
-        `There are ${result.live} live tasks, and at most ${maxTasks} are allowed per project (maxTasks in .loop/config.json).`,
-        "Delete one with: loop delete <id>",
-      );
+      throw usageError(fullMessage(result.live, maxTasks), "Delete one with: loop delete <id>");
     }
     await store.refresh();
   }
+}
+
+export function fullMessage(live: number, maxTasks: number): string {
+  return `There are ${live} live tasks, and at most ${maxTasks} are allowed per project (maxTasks in .loop/config.json).`;
 }
 
 /** A unique beginning of an id is enough. */

@@ -1,13 +1,11 @@
 /** `.loop/config.json`: settings of a project. Names and numbers only; nothing in it is ever executed. */
 import { z } from "zod";
-import { isTimeZone } from "../core/task/zone.ts";
 import { parseDuration } from "../core/task/interval.ts";
+import { isTimeZone } from "../core/task/zone.ts";
 
-const duration = z
-  .string()
-  .refine((text) => (parseDuration(text) ?? 0) > 0, {
-    error: "expected a length of time such as 10m, 2h or 7d",
-  });
+const duration = z.string().refine((text) => (parseDuration(text) ?? 0) > 0, {
+  error: "expected a length of time such as 10m, 2h or 7d",
+});
 
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -16,7 +14,12 @@ export const configSchema = z.strictObject({
   /** Live tasks at the most. */
   maxTasks: z.int().min(1).max(100_000).default(50),
   /** When recurring tasks end by themselves. */
-  expires: z.union([duration, z.literal("never")]).default("7d"),
+  expires: z
+    .string()
+    .refine((text) => text === "never" || (parseDuration(text) ?? 0) > 0, {
+      error: "expected a length of time such as 3d or 30d, or never",
+    })
+    .default("7d"),
   jitter: z.boolean().default(true),
   timeZone: z.string().refine(isTimeZone, { error: "expected a time zone such as Europe/Paris" }).optional(),
   /** The agent that fires go to when the command line names none. */

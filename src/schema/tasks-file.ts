@@ -12,7 +12,10 @@ export const fileTaskSchema = z.object({
   tz: z.string().nullish(),
   recurring: z.boolean().default(true),
   state: z.enum(["active", "paused", "missed"]).default("active"),
+  createdAt: z.iso.datetime().optional(),
+  /** null: never; left out: as the config says. */
   expiresAt: z.iso.datetime().nullish(),
+  jitterMs: z.int().optional(),
   nextFireAt: z.iso.datetime().nullish(),
   missed: z.enum(["ask", "once", "skip", "all"]).optional(),
   expect: z.string().nullish(),

@@ -40,13 +40,20 @@ export const cronDeleteInput = z.strictObject({
 
 export const cronListInput = z.strictObject({});
 
-export const wakeupInput = z.union([
-  z.strictObject({
-    delaySeconds: z.number().min(60).max(3600).describe("seconds until the next turn, 60 to 3600"),
-    reason: z.string().min(1).describe("one short sentence for the person"),
-  }),
-  z.strictObject({ stop: z.literal(true).describe("end the loop"), reason: z.string().optional() }),
-]);
+/** One object and not a union: clients want an object at the top, and a union's faults cannot be read. */
+export const wakeupInput = z
+  .strictObject({
+    delaySeconds: z.number().min(60).max(3600).optional().describe("seconds until the next turn, 60 to 3600"),
+    stop: z.literal(true).optional().describe("instead of delaySeconds: end the loop"),
+    reason: z.string().optional().describe("one short sentence for the person; needed with delaySeconds"),
+  })
+  .refine(({ delaySeconds, stop }) => (delaySeconds === undefined) !== (stop === undefined), {
+    error: "give either delaySeconds with a reason, or stop: true",
+  })
+  .refine(({ stop, reason }) => stop || (reason ?? "").trim() !== "", {
+    path: ["reason"],
+    error: "say in one short sentence why",
+  });
 
 export type ToolResult<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: string };
 

@@ -95,9 +95,7 @@ async function untilFires(runner: Runner): Promise<void> {
 
 /** On stdout as news, or on stderr from the store. */
 function problemsOf(runner: Runner, from: number): string[] {
-  return runner.news
-    .slice(from)
-    .flatMap((news) => (news.type === "problem" ? [news.message ?? ""] : []));
+  return runner.news.slice(from).flatMap((news) => (news.type === "problem" ? [news.message ?? ""] : []));
 }
 
 function fill(path: string): void {

@@ -127,7 +127,11 @@ function makeStale(project: Project): void {
     const entry = decodeEntry(line);
     if (entry?.type === "lease" && entry.lease.token === file.token) {
       const acquiredAt = entry.lease.acquiredAt - agoMs;
-      replaceBytes(path, offset, encodeEntry(withoutSum({ ...entry, lease: { ...entry.lease, acquiredAt } })));
+      replaceBytes(
+        path,
+        offset,
+        encodeEntry(withoutSum({ ...entry, lease: { ...entry.lease, acquiredAt } })),
+      );
       return;
     }
     offset += Buffer.byteLength(line) + 1;

@@ -275,7 +275,8 @@ export function audit(
   let slots = 0;
   for (let at = created + 1000; at + task.jitterMs <= untilAt; at += 1000) {
     slots += 1;
-    if (!rows.has(new Date(at).toISOString())) faults.push(`${new Date(at).toISOString()} is not accounted for`);
+    if (!rows.has(new Date(at).toISOString()))
+      faults.push(`${new Date(at).toISOString()} is not accounted for`);
   }
   for (const slot of rows.keys())
     if ((Date.parse(slot) - created) % 1000 !== 0) faults.push(`${slot} is no slot of the task`);

@@ -50,7 +50,7 @@ export async function deleteCommand(
 }
 
 export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: Io): Promise<number> {
-  const project = openProject(flags, io);
+  const project = await openWithEdits(flags, io);
   const tasks = liveTasks(project.store);
   if (tasks.length > 0 && !flags.yes) {
     if (!io.interactive)

@@ -17,7 +17,7 @@ export async function completionsCommand(shell: string, program: Command, io: Io
     zsh: renderZsh,
     fish: renderFish,
   };
-  const render = renderers[shell];
+  const render = Object.hasOwn(renderers, shell) ? renderers[shell] : undefined;
   if (render === undefined)
     throw usageError(`There are no completions for "${shell}"; known: ${Object.keys(renderers).join(", ")}.`);
   io.out(render(known(program), longFlags(program)));
@@ -66,6 +66,7 @@ function renderZsh(commands: readonly Known[], flags: readonly string[]): string
   const cases = commands
     .map(
       ({ name, flags: own, takesId }) =>
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is zsh
         `    ${name}) ${takesId ? 'ids=(${(f)"$(loop list --ids 2>/dev/null)"}); ' : ""}own=(${own.join(" ")}) ;;`,
     )
     .join("\n");

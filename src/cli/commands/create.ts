@@ -1,6 +1,6 @@
 /** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
 import { readFileSync } from "node:fs";
-import { newTaskId, thisRunner } from "../../compose.ts";
+import { chooseAgent, newTaskId, thisRunner } from "../../compose.ts";
 import type { Cadence, Task } from "../../core/loop.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { planTask } from "../../core/task/plan.ts";
@@ -8,13 +8,16 @@ import { slotAfter } from "../../core/task/slots.ts";
 import { iso, isoOrNull, viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { addTask } from "../../engine/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { usageError } from "../../errors.ts";
+import type { Lease } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
 import { maintenancePrompt } from "../maintenance.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
+import { printable } from "../render/table.ts";
+import { renderSchedule } from "../render/tasks.ts";
 import { renderWhen } from "../render/times.ts";
 import { adoptEdits } from "../requests.ts";
 import {
@@ -26,7 +29,7 @@ import {
   type TaskFlags,
 } from "../task-flags.ts";
 import { liveOwner } from "./list.ts";
-import { type RunnerFlags, runResident } from "./up.ts";
+import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
 
 export interface CreateFlags extends TaskFlags, RunnerFlags {
   readonly now?: boolean;
@@ -54,13 +57,12 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
     );
   }
   const details = parseDetails(flags, config);
+  checkRunnerFlags(flags);
   if (flags.dryRun) return showPlan(planned, flags, io, now);
 
-  const project = openProjectToWrite(flags, io);
-  await adoptEdits(project, config, io);
-  const owner = liveOwner(project.store, now);
-  const becomesRunner =
-    io.interactive && !flags.detach && owner === null && process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  const owner = liveOwner(reader.store, now);
+  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  const becomesRunner = io.interactive && !flags.detach && !flags.json && owner === null && firing;
   if (flags.session && !becomesRunner) {
     throw usageError(
       owner === null
@@ -68,6 +70,9 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
         : `--session needs this terminal to be the runner, but ${owner.owner} holds the lease.`,
     );
   }
+  const agent = becomesRunner ? chooseAgent(flags, config, reader.root, process.env) : null;
+  const project = openProjectToWrite(flags, io);
+  await adoptEdits(project, config, io);
   const self = thisRunner();
   const recurring = planned.cadence.kind !== "once";
   const task = await addTask(
@@ -88,27 +93,16 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   await project.store.publish();
   if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
   else io.out(renderCreated(task, planned.notice, now, io));
-  if (becomesRunner && !flags.json) return runHere(project, config, flags, io, self);
-  if (owner === null) io.say("Nothing runs it yet: start `loop up` in this folder.");
+  if (agent !== null) return runResident(project, config, flags, io, self, agent);
+  io.say(renderRunner(owner, firing));
   return EXIT.ok;
 }
 
-async function runHere(
-  project: Project,
-  config: Config,
-  flags: CreateFlags,
-  io: Io,
-  self: ReturnType<typeof thisRunner>,
-): Promise<number> {
-  try {
-    return await runResident(project, config, flags, io, self);
-  } catch (error) {
-    if (!(error instanceof LoopError)) throw error;
-    io.say(
-      `The task is kept, but nothing runs it yet. ${error.message}${error.hint === null ? "" : ` ${error.hint}`}`,
-    );
-    return EXIT.failure;
-  }
+/** Who fires what was just asked for, in one line. */
+export function renderRunner(owner: Lease | null, firing: boolean): string {
+  if (owner !== null) return `It is run by ${owner.owner}, which holds the lease.`;
+  if (!firing) return "Nothing runs it yet: LOOP_DISABLE_SCHEDULER=1 turns firing off here.";
+  return "Nothing runs it yet: start `loop up` in this folder.";
 }
 
 /** null: there is no prompt. */
@@ -192,13 +186,13 @@ function showPlan(
   io.out(`Would create: ${human}${cron}`);
   if (notice !== null) io.out(`  ${notice}`);
   if (next !== null) io.out(`  Next: ${renderWhen(next, now)}, ${iso(next)}`);
-  io.out(`  Prompt: ${prompt}`);
+  io.out(`  Prompt: ${printable(prompt)}`);
   return EXIT.ok;
 }
 
 function renderCreated(task: Task, notice: string | null, now: number, io: Io): string {
   const cron = task.cadence.kind === "cron" ? ` (${task.cadence.expr})` : "";
-  const lines = [`Created ${paint(io, "bold", task.id)}: ${renderCadence(task.cadence)}${cron}`];
+  const lines = [`Created ${paint(io, "bold", task.id)}: ${renderSchedule(task.cadence)}${cron}`];
   if (notice !== null) lines.push(`  ${notice}`);
   const next = slotAfter(task.cadence, now);
   const first = task.request === null ? "" : "once now, then ";

@@ -59,13 +59,21 @@ function planEdit(
   tz: string,
   now: number,
 ): { edit: TaskEdit; notice: string | null } {
-  if (task.cadence.kind === "once" && /^\s*(at|in)\s/i.test(words))
-    return planNewMoment(task, words, tz, now);
-  const split = flags.cron === undefined ? splitInterval(words) : { interval: null, prompt: words.trim() };
+  const isOnce = task.cadence.kind === "once";
+  if (isOnce && flags.expires !== undefined)
+    throw usageError("--expires is for recurring tasks; a one-shot ends when it has fired.");
+  const moment =
+    isOnce && flags.cron === undefined && /^\s*(at|in)\s/i.test(words)
+      ? planNewMoment(task, words, tz, now)
+      : null;
+  const split =
+    moment === null && flags.cron === undefined
+      ? splitInterval(words)
+      : { interval: null, prompt: moment?.prompt ?? words.trim() };
   const prompt = flags.promptFile === undefined ? split.prompt : readPrompt(flags.promptFile).trim();
   if (flags.promptFile !== undefined && prompt === "")
     throw usageError("The prompt is empty; say what the agent should do.");
-  const planned = planNewCadence(task, split.interval, flags, tz, now);
+  const planned = moment ?? planNewCadence(task, split.interval, flags, tz, now);
   if (planned !== null && planned.cadence.kind !== "once" && task.cadence.kind === "paced") {
     throw usageError(`Task ${task.id} paces itself; delete it and create one with an interval instead.`);
   }
@@ -89,14 +97,14 @@ function planNewMoment(
   words: string,
   tz: string,
   now: number,
-): { edit: TaskEdit; notice: string | null } {
+): { cadence: Cadence; prompt: string; notice: null } {
   const input = { cron: null, tz, exact: false, defaultIntervalMs: 600_000, now };
   const bare = planTask({ ...input, words });
   const planned =
     bare.kind !== "plan" ? planTask({ ...input, words: `${words.trim()} ${task.prompt}` }) : bare;
   if (planned.kind !== "plan")
     throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
-  return { edit: { cadence: planned.cadence, prompt: planned.prompt }, notice: null };
+  return { cadence: planned.cadence, prompt: planned.prompt, notice: null };
 }
 
 function splitInterval(words: string): { interval: Interval | null; prompt: string } {

@@ -26,7 +26,9 @@ export async function historyCommand(
   const { store } = openProject(flags, io);
   const { outcomes, running } = readHistory(store, prefix);
   if (flags.json) {
-    const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)];
+    const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(
+      (a, b) => Date.parse(a.slot) - Date.parse(b.slot),
+    );
     io.json(limit === null ? rows : rows.slice(-limit));
     return EXIT.ok;
   }

@@ -1,21 +1,23 @@
 /** `loop import`: takes over the tasks of Claude Code and of pi's loop extension (A19). Twice is as good as once. */
-import { join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { newTaskId } from "../../compose.ts";
 import type { Task } from "../../core/loop.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { planCron } from "../../core/task/plan.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import { addTask } from "../../engine/tasks.ts";
+import { addTask, fullMessage } from "../../engine/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
-import { readIfThere } from "../../store/files.ts";
 import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { readText } from "../read-text.ts";
 import { oneLine } from "../render/table.ts";
+import { liveTasks } from "./list.ts";
 
 const SOURCES = {
   claude: join(".claude", "scheduled_tasks.json"),
@@ -33,7 +35,7 @@ interface Found {
 }
 
 export async function importCommand(only: string | undefined, flags: ImportFlags, io: Io): Promise<number> {
-  if (only !== undefined && !(only in SOURCES))
+  if (only !== undefined && !Object.hasOwn(SOURCES, only))
     throw usageError(`There is nothing to import from "${only}"; known: ${Object.keys(SOURCES).join(", ")}.`);
   const reader = openProject(flags, io);
   const { found, faults, files } = readSources(reader.root, only as ForeignTool | undefined);
@@ -45,9 +47,9 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
   const imported: Task[] = [];
   const skipped: string[] = [];
   for (const { source, task } of found) {
-    const result = await importTask(project, config, source, task, flags.dryRun ?? false);
+    const result = await importTask(project, config, source, task, flags.dryRun ? imported.length : null);
     if (typeof result === "string") skipped.push(`${source} ${task.id}: ${result}`);
-    else if (result !== null) imported.push(result);
+    else imported.push(result);
   }
   if (!flags.dryRun) await project.store.publish();
   if (flags.json) io.json({ imported: imported.map(viewTask), skipped, faults });
@@ -60,7 +62,7 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
       `${imported.length} imported, ${skipped.length} skipped, ${faults.length} faulty, from ${files.join(" and ")}.`,
     );
   }
-  for (const line of [...skipped, ...faults]) io.say(`  ${line}`);
+  for (const line of [...skipped, ...faults]) io.say(`  ${oneLine(line)}`);
   if (imported.length > 0 && !flags.dryRun)
     io.say("They still run where they came from: delete them there, or they run twice.");
   return faults.length > 0 ? EXIT.failure : EXIT.ok;
@@ -75,7 +77,8 @@ function readSources(
   const files: string[] = [];
   for (const tool of only === undefined ? (Object.keys(SOURCES) as ForeignTool[]) : [only]) {
     const source = SOURCES[tool];
-    const text = readIfThere(join(root, source));
+    checkInside(root, source);
+    const text = readText(join(root, source));
     if (text === null) continue;
     files.push(source);
     const parsed = parse(tool, text);
@@ -87,6 +90,19 @@ function readSources(
       }
   }
   return { found, faults, files };
+}
+
+/** H4: prompts are not taken from wherever a link in a repository leads. */
+function checkInside(root: string, source: string): void {
+  const folder = join(root, dirname(source));
+  if (!existsSync(folder)) return;
+  const way = relative(realpathSync(root), realpathSync(folder));
+  if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way))
+    throw new LoopError(
+      "surroundings",
+      `${folder} is a link that leads out of the project.`,
+      "It was not read.",
+    );
 }
 
 function parse(tool: ForeignTool, text: string): ReturnType<typeof parseForeignFile> {
@@ -103,8 +119,9 @@ async function importTask(
   config: Config,
   source: string,
   foreign: ForeignTask,
-  dryRun: boolean,
-): Promise<Task | string | null> {
+  /** How many would be there already; null: it is done and not only shown. */
+  dryCount: number | null,
+): Promise<Task | string> {
   const now = Date.now();
   const importedFrom = `${source}#${foreign.id}`;
   if ([...project.store.loops()].some((task) => task.importedFrom === importedFrom)) return "imported before";
@@ -138,7 +155,9 @@ async function importTask(
     wanted = null;
     return id;
   };
-  if (dryRun) {
+  if (dryCount !== null) {
+    const live = liveTasks(project.store).length + dryCount;
+    if (live >= config.maxTasks) return fullMessage(live, config.maxTasks);
     const { createTask } = await import("../../core/task/decide-task.ts");
     return createTask({ ...draft, id: newId() as Task["id"] }, now).loop;
   }

@@ -1,22 +1,26 @@
 /** `loop run <id>`: now. The owner takes it; without one, a terminal runs it here and waits for its end. */
 import { chooseAgent, createEngine, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
+import type { Task, TaskId } from "../../core/loop.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
+import type { Store } from "../../ports.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-
+import { printable } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { openWithEdits } from "./change.ts";
+import { renderRunner } from "./create.ts";
 import { liveOwner } from "./list.ts";
-import type { RunnerFlags } from "./up.ts";
+import { checkRunnerFlags, type RunnerFlags } from "./up.ts";
 
 export async function runCommand(
   prefix: string,
   flags: RunnerFlags & { detach?: boolean },
   io: Io,
 ): Promise<number> {
+  checkRunnerFlags(flags);
   const project = await openWithEdits(flags, io);
   const task = findTask(project.store, prefix);
   const owner = liveOwner(project.store, Date.now());
@@ -34,7 +38,7 @@ export async function runCommand(
   if (agent === null) {
     if (!flags.json)
       io.out(owner === null ? `${task.id} waits to be run.` : `${task.id} is handed to ${owner.owner}.`);
-    if (owner === null) io.say("Nothing runs it yet: start `loop up` in this folder.");
+    if (owner === null) io.say(renderRunner(owner, process.env.LOOP_DISABLE_SCHEDULER !== "1"));
     return EXIT.ok;
   }
   io.say(`Running ${task.id} here; Ctrl-C stops it.`);
@@ -46,7 +50,7 @@ export async function runCommand(
   async function runOnce(): Promise<Outcome | null> {
     let result: Outcome | null = null;
     const engine = createEngine({
-      store: project.store,
+      store: onlyTask(project.store, task.id, () => result === null),
       project: project.root,
       agent: agent as NonNullable<typeof agent>,
       notifier: { notify: (title, body) => io.say(`! ${title}: ${body}`) },
@@ -54,7 +58,7 @@ export async function runCommand(
       firing: true,
       observe: (news) => {
         if (news.type === "problem") io.say(news.message);
-        if (news.type === "answer" && news.taskId === task.id) io.out(news.text.trimEnd());
+        if (news.type === "answer" && news.taskId === task.id) io.out(printable(news.text).trimEnd());
         if (news.type !== "outcomes") return;
         result = news.outcomes.find((line) => line.taskId === task.id && line.kind === "manual") ?? result;
         if (result !== null) void engine.stop("the run was over");
@@ -69,4 +73,24 @@ export async function runCommand(
     process.off("SIGTERM", onSignal);
     return result;
   }
+}
+
+/** The store with one task in it while `wanted`: a run by hand must not start, or cut short, what else is due. */
+function onlyTask(store: Store, id: TaskId, wanted: () => boolean): Store {
+  const visible = (task: Task | undefined) =>
+    task?.id === id && (wanted() || task.fire !== null) ? task : undefined;
+  return {
+    refresh: () => store.refresh(),
+    load: (other) => visible(store.load(other)),
+    loops: () => [...store.loops()].filter((task) => visible(task) !== undefined).values(),
+    commit: (commit) => store.commit(commit),
+    lease: () => store.lease(),
+    acquire: (lease, expectedToken) => store.acquire(lease, expectedToken),
+    lastToken: () => store.lastToken(),
+    release: (token, at) => store.release(token, at),
+    heartbeat: (lease, at) => store.heartbeat(lease, at),
+    isHolderAlive: (lease, now) => store.isHolderAlive(lease, now),
+    publish: (options) => store.publish(options),
+    watch: (callback) => store.watch(callback),
+  };
 }

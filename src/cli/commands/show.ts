@@ -5,8 +5,9 @@ import { iso, viewTask } from "../../core/task/view.ts";
 import { findTask } from "../../engine/tasks.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import type { ProjectFlags } from "../project.ts";
 import { renderTask } from "../render/tasks.ts";
+import { openWithEdits } from "./change.ts";
 import { readHistory, viewOutcome } from "./history.ts";
 
 const LATEST = 5;
@@ -17,7 +18,7 @@ export async function showCommand(
   io: Io,
 ): Promise<number> {
   const now = Date.now();
-  const { store } = openProject(flags, io);
+  const { store } = await openWithEdits(flags, io);
   const task = findTask(store, prefix);
   const latest = readHistory(store, task.id).outcomes.slice(-LATEST);
   if (!flags.json) {

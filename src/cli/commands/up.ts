@@ -1,9 +1,11 @@
 /** `loop up`: the resident runner of a project, until it is stopped. */
 import { spawn } from "node:child_process";
-import { chooseAgent, createEngine, thisRunner } from "../../compose.ts";
+import { Socket } from "node:net";
+import { checkAgentChoice, chooseAgent, createEngine, thisRunner } from "../../compose.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { requestEvent } from "../../engine/tasks.ts";
-import type { Lease, Notifier } from "../../ports.ts";
+import { usageError } from "../../errors.ts";
+import type { Agent, Lease, Notifier } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -12,10 +14,14 @@ import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
 import { createScreenView } from "../live/screen-view.ts";
 import type { LiveView } from "../live/view.ts";
-import { openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { oneLine } from "../render/table.ts";
 import { adoptEdits } from "../requests.ts";
 import { durationFlag } from "../task-flags.ts";
 import { liveTasks } from "./list.ts";
+
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_SAID = 500;
 
 export interface RunnerFlags extends ProjectFlags {
   readonly agent?: string;
@@ -26,8 +32,18 @@ export interface RunnerFlags extends ProjectFlags {
 }
 
 export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
-  const project = openProjectToWrite(flags, io);
-  return runResident(project, readConfig(project), flags, io, thisRunner());
+  checkRunnerFlags(flags);
+  const reader = openProject(flags, io);
+  const config = readConfig(reader);
+  const agent = chooseAgent(flags, config, reader.root, process.env);
+  return runResident(openProjectToWrite(flags, io), config, flags, io, thisRunner(), agent);
+}
+
+/** Wrong values are refused before anything is written, also by commands that end up not running anything. */
+export function checkRunnerFlags(flags: RunnerFlags): void {
+  checkAgentChoice(flags);
+  if (flags.for !== undefined) durationFlag("--for", flags.for);
+  if (flags.notifyCmd?.trim() === "") throw usageError("--notify-cmd is empty; give a command.");
 }
 
 export async function runResident(
@@ -36,9 +52,9 @@ export async function runResident(
   flags: RunnerFlags,
   io: Io,
   self: Omit<Lease, "token" | "acquiredAt">,
+  agent: Agent,
 ): Promise<number> {
   const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
-  const agent = chooseAgent(flags, config, project.root, process.env);
   const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   await adoptEdits(project, config, io);
 
@@ -76,20 +92,26 @@ export async function runResident(
     }
   }
 
-  const unwatch = project.store.watch(() => void adoptEdits(project, config, io).catch(view.problem));
+  // One after the other: an edit that is being taken must not be taken a second time.
+  let adopting = Promise.resolve();
+  const unwatch = project.store.watch(() => {
+    adopting = adopting.then(() => adoptEdits(project, config, io)).catch(view.problem);
+  });
   view.open({ agent: agent.name, firing, endAt });
   engine.start();
   const stopped = stopOnSignals(engine, view, endAt);
   await engine.done;
   stopped();
   unwatch();
+  await adopting;
   view.close();
   return EXIT.ok;
 }
 
 function createView(project: Project, flags: RunnerFlags, io: Io): LiveView {
   if (flags.json) return createJsonView(io);
-  return process.stdout.isTTY ? createScreenView(project, io) : createLineView(project, io);
+  const canRedraw = process.stdout.isTTY && process.env.TERM !== "dumb";
+  return canRedraw ? createScreenView(project, io) : createLineView(project, io);
 }
 
 /** Returns what to call when the engine has stopped by another way. */
@@ -100,13 +122,14 @@ function stopOnSignals(engine: Engine, view: LiveView, endAt: number | null): ()
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, onSignal);
-  const timer =
-    endAt === null
-      ? null
-      : setTimeout(
-          () => void engine.stop("the runner's time was over (--for)"),
-          Math.max(0, endAt - Date.now()),
-        );
+  let timer: NodeJS.Timeout | null = null;
+  // Node's timers end at 24.8 days, and a longer one fires at once
+  const wait = (at: number) => {
+    const left = at - Date.now();
+    if (left <= 0) void engine.stop("the runner's time was over (--for)");
+    else timer = setTimeout(wait, Math.min(left, MAX_TIMEOUT_MS), at);
+  };
+  if (endAt !== null) wait(endAt);
   return () => {
     for (const signal of signals) process.off(signal, onSignal);
     if (timer !== null) clearTimeout(timer);
@@ -120,16 +143,22 @@ function createNotifier(flags: RunnerFlags, view: LiveView): Notifier {
       view.notify(title, body);
       if (flags.notifyCmd === undefined) return;
       const child = spawn("/bin/sh", ["-c", flags.notifyCmd], {
-        stdio: ["pipe", "ignore", "inherit"],
+        stdio: ["pipe", "ignore", "pipe"],
         env: { ...process.env, LOOP_TITLE: title, LOOP_BODY: body },
       });
+      let said = "";
+      child.stderr.on("data", (bytes: Buffer) => {
+        said = `${said}${bytes}`.slice(-MAX_SAID);
+      });
       child.on("error", (error) => view.problem(error));
-      child.on("exit", (code) => {
-        if (code !== 0) view.problem(new Error(`--notify-cmd ended with exit ${code ?? "by a signal"}.`));
+      child.on("close", (code, signal) => {
+        const how = code === null ? `by ${signal}` : `with exit ${code}`;
+        if (code !== 0) view.problem(new Error(oneLine(`--notify-cmd ended ${how}. ${said}`)));
       });
       child.stdin.on("error", () => {});
       child.stdin.end(`${title}\n${body}\n`);
       child.unref();
+      if (child.stderr instanceof Socket) child.stderr.unref();
     },
   };
 }

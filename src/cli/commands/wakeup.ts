@@ -1,6 +1,6 @@
 /** `loop wakeup`: what a self-paced agent runs before it ends its turn (A17). Reads LOOP_ID and LOOP_FIRE_ID. */
 import type { FireId, Wakeup } from "../../core/loop.ts";
-import { parseDuration, renderDuration } from "../../core/task/interval.ts";
+import { parseLeadingInterval, renderDuration } from "../../core/task/interval.ts";
 import { MAX_WAKEUP_MS, MIN_WAKEUP_MS } from "../../core/task/settle.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
@@ -47,10 +47,14 @@ export async function wakeupCommand(words: readonly string[], flags: WakeupFlags
 }
 
 function parseWords(words: readonly string[], flags: WakeupFlags): Wakeup {
-  const [first, ...rest] = words;
-  if (flags.stop) return { kind: "stop", reason: words.join(" ") || "no reason given" };
-  if (first === undefined) throw usageError('Say when: loop wakeup 5m "why", or loop wakeup --stop "why".');
-  const delayMs = /^\d+$/.test(first) ? Number(first) * 1000 : parseDuration(first);
-  if (delayMs === null) throw usageError(`"${first}" is not a length of time; write seconds (300) or 5m.`);
-  return { kind: "sleep", delayMs, reason: rest.join(" ") || "no reason given" };
+  const said = words.join(" ").trim();
+  if (flags.stop) return { kind: "stop", reason: said || "no reason given" };
+  if (said === "") throw usageError('Say when: loop wakeup 5m "why", or loop wakeup --stop "why".');
+  const found = parseLeadingInterval(said);
+  const [first = "", ...rest] = said.split(/\s+/);
+  const seconds = /^\d+$/.test(first) ? Number(first) : null;
+  if (found === null && seconds === null)
+    throw usageError(`"${first}" is not a length of time; write seconds (300) or 5m.`);
+  const delayMs = found?.interval.ms ?? (seconds ?? 0) * 1000;
+  return { kind: "sleep", delayMs, reason: (found?.rest ?? rest.join(" ")) || "no reason given" };
 }

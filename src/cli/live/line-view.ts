@@ -3,6 +3,7 @@
 import { liveTasks } from "../commands/list.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
+import { oneLine } from "../render/table.ts";
 import { renderTaskList } from "../render/tasks.ts";
 import { renderNews } from "./lines.ts";
 import type { LiveView } from "./view.ts";
@@ -17,7 +18,7 @@ export function createLineView(project: Project, io: Io): LiveView {
     show: (news) => {
       for (const line of renderNews(news, liveTasks(project.store).length, Date.now(), io)) io.out(line);
     },
-    notify: (title, body) => io.say(`${paint(io, "yellow", `! ${title}`)}: ${body}`),
+    notify: (title, body) => io.say(`${paint(io, "yellow", `! ${title}`)}: ${oneLine(body)}`),
     problem: (error) => io.say(error instanceof Error ? error.message : String(error)),
     stopping: (signal) => io.say(`${signal}: stopping.`),
     ask: async () => null,

@@ -5,7 +5,7 @@
 import { liveTasks } from "../commands/list.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
-import { cut, oneLine } from "../render/table.ts";
+import { cut, oneLine, seenWidth } from "../render/table.ts";
 import { renderTaskList } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
 import { farewell } from "./line-view.ts";
@@ -21,6 +21,8 @@ export function createScreenView(project: Project, io: Io): LiveView {
   let asking = false;
   let waiting: string[] = [];
   let ticker: NodeJS.Timeout | null = null;
+  let undivert = () => {};
+  const onResize = () => draw(true);
 
   const width = () => process.stdout.columns ?? 80;
   const write = (text: string) => process.stdout.write(text);
@@ -47,9 +49,11 @@ export function createScreenView(project: Project, io: Io): LiveView {
     drawn = next;
   }
 
+  /** A terminal that was made narrower has wrapped what stands there: lines count as what they take up now. */
   function erase(): void {
     if (drawn === "") return;
-    write(`\u001b[${drawn.split("\n").length}A\u001b[0J`);
+    const rows = drawn.split("\n").map((line) => Math.max(1, Math.ceil(seenWidth(line) / width())));
+    write(`\u001b[${rows.reduce((sum, count) => sum + count, 0)}A\u001b[0J`);
     drawn = "";
   }
 
@@ -69,8 +73,9 @@ export function createScreenView(project: Project, io: Io): LiveView {
     open: ({ agent, firing, endAt }) => {
       about = ` · agent: ${agent}${endAt === null ? "" : ` · until ${renderClock(endAt, Date.now())}`}`;
       if (!firing) log([paint(io, "yellow", "Firing is off: LOOP_DISABLE_SCHEDULER=1.")]);
+      undivert = io.divert((text) => log(text.split("\n")));
       ticker = setInterval(draw, TICK_MS);
-      process.stdout.on("resize", () => draw(true));
+      process.stdout.on("resize", onResize);
       draw();
     },
     show: (news) => {
@@ -99,6 +104,8 @@ export function createScreenView(project: Project, io: Io): LiveView {
     },
     close: () => {
       if (ticker !== null) clearInterval(ticker);
+      process.stdout.off("resize", onResize);
+      undivert();
       erase();
       write(`${farewell(liveTasks(project.store).length)}\n`);
     },

@@ -20,6 +20,11 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 }
 
+/** Like `oneLine` for a text that keeps its lines. */
+export function printable(text: string): string {
+  return text.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\n\t])[\p{Cc}]/gu, " ");
+}
+
 /** Cuts a line that is too long, with an ellipsis. */
 export function cut(line: string, width: number): string {
   if (seenWidth(line) <= width) return line;
@@ -43,7 +48,7 @@ function pad(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - seenWidth(cell)));
 }
 
-function seenWidth(text: string): number {
+export function seenWidth(text: string): number {
   let width = 0;
   for (const part of text.split(ESCAPE)) {
     if (!ESCAPE.test(part)) for (const letter of part) width += letterWidth(letter);

@@ -1,24 +1,32 @@
 /** The list of tasks, one task in full, and the history. */
 import type { Outcome } from "../../core/event.ts";
-import type { Task } from "../../core/loop.ts";
+import type { Cadence, Task } from "../../core/loop.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { nextFireAt, slotAfter } from "../../core/task/slots.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import type { Lease } from "../../ports.ts";
 import { type Io, paint } from "../io.ts";
-import { oneLine, renderTable } from "./table.ts";
+import { oneLine, printable, renderTable } from "./table.ts";
 import { renderClock, renderWhen } from "./times.ts";
 
 export function renderTaskList(tasks: readonly Task[], now: number, io: Io, width: number): string {
   const head = ["ID", "SCHEDULE", "NEXT", "LAST", "PROMPT"].map((title) => paint(io, "dim", title));
   const rows = tasks.map((task) => [
     paint(io, "bold", task.id),
-    renderCadence(task.cadence) + (task.session === null ? "" : " (session)"),
+    renderSchedule(task.cadence) + (task.session === null ? "" : " (session)"),
     renderNext(task, now, io),
     task.lastFiredAt === null ? "never" : renderClock(task.lastFiredAt, now),
     oneLine(task.prompt),
   ]);
   return renderTable([head, ...rows], width);
+}
+
+/** In words, with the time zone where it is not the one that the person's other times are in. */
+export function renderSchedule(cadence: Cadence): string {
+  const words = renderCadence(cadence);
+  const isForeign =
+    cadence.kind === "cron" && cadence.tz !== Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return isForeign && /\d:\d\d/.test(words) ? `${words} (${cadence.tz})` : words;
 }
 
 function renderNext(task: Task, now: number, io: Io): string {
@@ -53,13 +61,13 @@ export function renderTask(task: Task, recent: readonly Outcome[], now: number, 
     ["created", renderWhen(task.createdAt, now)],
     ["expires", once ? null : expiry],
     ["missed", `${task.missed}${task.graceMs === null ? "" : `, grace ${renderDuration(task.graceMs)}`}`],
-    ["expect", task.expect],
+    ["expect", task.expect === null ? null : oneLine(task.expect)],
     ["alert", task.alertAfter === null ? null : alarm],
     ["kept", task.session === null ? "on disk (durable)" : "for this runner's session only"],
     ["from", task.importedFrom],
   ];
   const rows = fields.flatMap(([name, value]) => (value === null ? [] : [[paint(io, "dim", name), value]]));
-  const lines = [renderTable(rows, Number.POSITIVE_INFINITY), "", task.prompt];
+  const lines = [renderTable(rows, Number.POSITIVE_INFINITY), "", printable(task.prompt)];
   if (recent.length > 0) {
     lines.push("", paint(io, "dim", "latest"), renderHistory(recent, now, io, Number.POSITIVE_INFINITY));
   }

@@ -1,6 +1,11 @@
 /** What an agent is told when a task fires. */
-import type { Fire, Task } from "../loop.ts";
+import type { Cadence, Fire, Task } from "../loop.ts";
+import { remember } from "../task/remember.ts";
 import { renderCadence } from "./human.ts";
+
+/** Saying an expression in words takes longer than all the rest of a fire. */
+const words = new Map<string, string>();
+const MAX_WORDS = 512;
 
 /**
  * A line that says where the prompt comes from, a blank line, the prompt. A prompt that is a slash command
@@ -9,8 +14,13 @@ import { renderCadence } from "./human.ts";
 export function renderFireText(task: Task, fire: Fire): string {
   const prompt = task.cadence.kind === "paced" ? `${task.prompt}\n\n${PACING}` : task.prompt;
   if (task.prompt.startsWith("/")) return prompt;
-  const label = [`Scheduled task ${task.id}`, renderCadence(task.cadence), ...remark(fire)].join(" — ");
+  const label = [`Scheduled task ${task.id}`, renderWhen(task.cadence), ...remark(fire)].join(" — ");
   return `[${label}]\n\n${prompt}`;
+}
+
+function renderWhen(cadence: Cadence): string {
+  if (cadence.kind !== "cron") return renderCadence(cadence);
+  return words.get(cadence.expr) ?? remember(words, cadence.expr, renderCadence(cadence), MAX_WORDS);
 }
 
 function remark(fire: Fire): readonly string[] {

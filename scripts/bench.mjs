@@ -32,6 +32,8 @@ try {
     platform: "node",
     format: "esm",
     target: "node20.19",
+    // mitata looks for them when it runs elsewhere
+    external: ["bun:jsc", "@mitata/*"],
     outExtension: { ".js": ".mjs" },
     define: { LOOPWRIGHT_VERSION: '"bench"' },
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },

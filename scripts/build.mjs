@@ -46,16 +46,24 @@ if (watch) {
     await context.watch();
   }
 } else {
-  await Promise.all([esbuild.build(options), esbuild.build(entry)]);
-  if (process.argv.includes("--types")) emitTypes();
-  swapIn();
+  try {
+    await Promise.all([esbuild.build(options), esbuild.build(entry)]);
+    if (process.argv.includes("--types")) emitTypes();
+    swapIn();
+  } finally {
+    rmSync(`${root}${fresh}`, { recursive: true, force: true });
+  }
   linkCommand();
 }
 
 function emitTypes() {
-  const flags = "--noEmit false --emitDeclarationOnly --declaration --rootDir src --project tsconfig.build.json";
+  const flags =
+    "--noEmit false --emitDeclarationOnly --declaration --rootDir src --project tsconfig.build.json";
   const tsc = `${root}node_modules/typescript/bin/tsc`;
-  execFileSync(process.execPath, [tsc, ...flags.split(" "), "--outDir", `${fresh}/types`], { cwd: root, stdio: "inherit" });
+  execFileSync(process.execPath, [tsc, ...flags.split(" "), "--outDir", `${fresh}/types`], {
+    cwd: root,
+    stdio: "inherit",
+  });
 }
 
 function swapIn() {

@@ -35,7 +35,9 @@ function renderNext(task: Task, now: number, io: Io): string {
   if (task.status === "missed") return paint(io, "red", "missed: run or delete");
   if (task.request !== null) return task.request.kind === "initial" ? "now (initial run)" : "now (by hand)";
   const next = nextFireAt(task);
-  return next === null ? "-" : renderWhen(next, now);
+  if (next === null) return "-";
+  // nobody was there to fire it; a moment is what a runner may take
+  return next < now - 1_000 ? `was due ${renderWhen(next, now)}` : renderWhen(next, now);
 }
 
 /** One line: who fires, and what to do when nobody does. */

@@ -1,12 +1,7 @@
 import { z } from "zod";
 import type { Agent, TurnEnd, TurnUsage } from "../ports.ts";
-import {
-  ANSWER_CAP_BYTES,
-  createLauncher,
-  describeExit,
-  type Finished,
-  type LaunchOptions,
-} from "./launch.ts";
+import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "./launch.ts";
+import { describeExit, type Finished } from "./reasons.ts";
 
 export interface ClaudeAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */

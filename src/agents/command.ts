@@ -1,5 +1,6 @@
 import type { Agent } from "../ports.ts";
-import { createLauncher, describeExit, type LaunchOptions } from "./launch.ts";
+import { createLauncher, type LaunchOptions } from "./launch.ts";
+import { describeExit } from "./reasons.ts";
 
 export interface CommandAgentOptions extends LaunchOptions {
   /** A line for `sh -c`, from the person, never from a model or a repository. */

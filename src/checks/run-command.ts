@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CheckEvidence, Checker } from "../ports.ts";
-import { stopTree } from "../store/process.ts";
+import { stopTree } from "../store/process-tree.ts";
 
 export interface CommandCheckerOptions {
-  readonly env?: NodeJS.ProcessEnv;
   readonly shell?: string;
   readonly killGraceMs?: number;
 }
@@ -44,7 +43,7 @@ function spawnCheck(
     cwd,
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
-    env: { ...(options.env ?? process.env), PWD: cwd, LOOP_PROJECT: cwd, [name]: id },
+    env: { ...process.env, PWD: cwd, LOOP_PROJECT: cwd, [name]: id },
   });
 }
 

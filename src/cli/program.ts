@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { EDIT_EXAMPLES, EXAMPLES, HELP, UP_HELP } from "./help.ts";
 import type { Io } from "./io.ts";
-import { checkFirstWord } from "./slips.ts";
+import { checkFirstWord, flagsBefore } from "./slips.ts";
 import { VERSION } from "./version.ts";
 
 /** Where a command lives: its module is loaded only when it is called. */
@@ -13,7 +13,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     (action: Action) =>
     async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
-      exit(await action(command.opts() as never, command.args));
+      exit(await action(Object.assign(flagsBefore(command), command.opts()) as never, command.args));
     };
 
   const program = new Command("loop")

@@ -41,23 +41,24 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const restoring = isLost(store);
   const knownBy = Date.parse(parsed.data.publishedAt ?? "") || 0;
   const done: string[] = [];
-  const listed = new Set<string>();
-  for (const [place, wanted] of parsed.data.tasks.entries()) {
-    if (wanted.id !== undefined) listed.add(wanted.id);
-    try {
-      const what = await adoptTask(project, config, wanted, derivedId(store, content, place), now);
-      if (what !== null) done.push(what);
-    } catch (error) {
-      if (!(error instanceof LoopError)) throw error;
-      io.say(`tasks.json, task ${wanted.id ?? "(new)"}: ${error.message} It was left out.`);
-    }
-  }
+  const listed = new Set(parsed.data.tasks.map(({ id }) => id));
+  // first, so that a file that replaces all tasks does not meet the limit
   for (const task of [...store.loops()]) {
     const removed =
       task.session === null && task.status !== "ended" && !listed.has(task.id) && task.createdAt <= knownBy;
     if (!removed) continue;
     await requestEvent(store, task, { type: "task.deleted", reason: "removed from tasks.json" }, now);
     done.push(`deleted ${task.id}`);
+  }
+  for (const [place, wanted] of parsed.data.tasks.entries()) {
+    try {
+      const newId = (round: number) => derivedId(content, place, round);
+      const what = await adoptTask(project, config, wanted, newId, now);
+      if (what !== null) done.push(what);
+    } catch (error) {
+      if (!(error instanceof LoopError)) throw error;
+      io.say(`tasks.json, task ${wanted.id ?? "(new)"}: ${error.message} It was left out.`);
+    }
   }
   const why = restoring ? "The journal was gone; from tasks.json" : "tasks.json was edited";
   if (done.length > 0) io.say(`${why}: ${done.join(", ")}.`);
@@ -68,16 +69,12 @@ async function adoptTask(
   { store }: Project,
   config: Config,
   wanted: FileTask,
-  derived: TaskId,
+  newId: (round: number) => TaskId,
   now: number,
 ): Promise<string | null> {
-  const known = wanted.id === undefined ? undefined : store.load(wanted.id as TaskId);
-  if (known?.status === "ended" && wanted.version !== undefined)
-    throw new LoopError("usage", "it was deleted after the file was read, and stays deleted.");
-  const task = known?.status === "ended" ? undefined : known;
-  if (task === undefined) {
-    const id = known === undefined && wanted.id !== undefined ? (wanted.id as TaskId) : derived;
-    const created = await createFrom(store, config, wanted, id, now);
+  const task = wanted.id === undefined ? null : liveTask(store, wanted.id as TaskId);
+  if (task === null) {
+    const created = await createNew(store, config, wanted, newId, now);
     return created === null ? null : `created ${created.id}`;
   }
   const events = changesTo(task, wanted, config, now);
@@ -88,6 +85,11 @@ async function adoptTask(
   let changed = task;
   for (const event of events) changed = await requestEvent(store, changed, event, now);
   return `changed ${task.id}`;
+}
+
+function liveTask(store: Project["store"], id: TaskId): Task | null {
+  const task = store.load(id);
+  return task === undefined || task.status === "ended" ? null : task;
 }
 
 function changesTo(task: Task, wanted: FileTask, config: Config, now: number): LoopEvent[] {
@@ -117,19 +119,32 @@ function changesTo(task: Task, wanted: FileTask, config: Config, now: number): L
 }
 
 /**
- * A new task of a file that several processes may read at once: all of them come to the same id, so that it is
- * created once.
+ * Several processes may read the same file at once: all of them come to the same ids, so that a new task is created
+ * once. null: another process was faster.
  */
-function derivedId(store: Project["store"], content: unknown, place: number): TaskId {
+async function createNew(
+  store: Project["store"],
+  config: Config,
+  wanted: FileTask,
+  newId: (round: number) => TaskId,
+  now: number,
+): Promise<Task | null> {
   for (let round = 0; ; round++) {
-    const text = JSON.stringify([round, place, content]);
-    const id = createHash("sha256").update(text).digest("hex").slice(0, 8) as TaskId;
-    // The same file again, after its task has ended, asks for it anew.
-    if (store.load(id)?.status !== "ended") return id;
+    const id = round === 0 && wanted.id !== undefined ? (wanted.id as TaskId) : newId(round);
+    const task = await createFrom(store, config, wanted, id, now);
+    if (task !== null || liveTask(store, id) !== null) return task;
+    // The id was used before, by a task that has ended.
+    if (wanted.version !== undefined)
+      throw new LoopError("usage", "it was deleted after the file was read, and stays deleted.");
   }
 }
 
-/** null: another process created it from the same file. */
+function derivedId(content: unknown, place: number, round: number): TaskId {
+  const text = JSON.stringify([round, place, content]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 8) as TaskId;
+}
+
+/** null: the id is taken. */
 async function createFrom(
   store: Project["store"],
   config: Config,

@@ -64,6 +64,23 @@ export function explainParseError(
   }
 }
 
+/** `loop -C dir list`: flags that stand before a command are its flags too, or are refused; never ignored. */
+export function flagsBefore(command: Command): Record<string, unknown> {
+  const { parent } = command;
+  const flags: Record<string, unknown> = {};
+  for (const option of parent?.options ?? []) {
+    const name = option.attributeName();
+    if (parent?.getOptionValueSource(name) !== "cli") continue;
+    if (!command.options.some((own) => own.long === option.long))
+      throw usageError(
+        `${option.long} is not for \`loop ${command.name()}\`.`,
+        `See: loop help ${command.name()}`,
+      );
+    flags[name] = parent.getOptionValue(name);
+  }
+  return flags;
+}
+
 function namesOf(program: Command): string[] {
   return ["help", ...program.commands.flatMap((command) => [command.name(), ...command.aliases()])];
 }

@@ -10,30 +10,19 @@
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
 import type { LoopEvent } from "../core/event.ts";
-import type { FireId, ProcessRef, TaskId } from "../core/loop.ts";
+import type { TaskId } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
 import type { Lease, Timer } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Chores } from "./chores.ts";
-import type { EngineParts, Role } from "./parts.ts";
+import type { EngineParts, Look, Message, Role } from "./parts.ts";
 import { recoverFires } from "./recover.ts";
 import { Schedule } from "./schedule.ts";
 import { type TurnOutcome, Turns } from "./turns.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";
-
-type Message =
-  | { readonly type: "look" }
-  | {
-      readonly type: "turn.started";
-      readonly taskId: TaskId;
-      readonly fireId: FireId;
-      readonly process: ProcessRef | null;
-    }
-  | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
-  | { readonly type: "stop"; readonly reason: string };
 
 export const MAX_TIMER_MS = 30_000;
 /** A gap between two looks that is longer than this was no normal wait: nobody was there. */
@@ -119,15 +108,18 @@ export class Engine {
     while (this.#queue.length > 0) {
       const batch = this.#queue;
       this.#queue = [];
-      for (const message of batch) await this.#guard(message, () => this.#handle(message));
-      if (!this.#stopped) await this.#guard(null, () => this.#look());
+      for (const message of batch) {
+        if (message.type !== "look") await this.#guard(message, () => this.#handle(message));
+      }
+      const isOnlyStart = batch.every(({ type }) => type === "turn.started");
+      if (!this.#stopped && !isOnlyStart) await this.#guard(null, () => this.#look());
     }
     this.#pumping = false;
     this.#setTimer();
   }
 
   /** Broken surroundings (a full disk) must not end the runner: say it, keep the event, try again. */
-  async #guard(message: Message | null, act: () => Promise<void>): Promise<void> {
+  async #guard(message: Exclude<Message, Look> | null, act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
@@ -136,18 +128,16 @@ export class Engine {
       this.#retryAt = clock.now() + RETRY_AFTER_MS;
       // A write that failed may have landed all the same: a fire that we do not know of would block its task.
       this.#recovered = false;
-      if (message === null || message.type === "look") return;
+      if (message === null) return;
       // On the way out nothing is waited for: the next owner finds the fire and settles it.
-      if (this.#stopping !== null && message.type === "turn.ended")
-        this.#turns.settle(message.outcome.fireId);
+      const isLeaving = this.#stopping !== null && message.type === "turn.ended";
+      if (isLeaving) this.#turns.settle(message.outcome.fireId);
       else clock.wake(this.#retryAt, () => this.#post(message));
     }
   }
 
-  async #handle(message: Message): Promise<void> {
+  async #handle(message: Exclude<Message, Look>): Promise<void> {
     switch (message.type) {
-      case "look":
-        return;
       case "turn.started": {
         const { taskId, fireId, process } = message;
         if (this.#turns.has(fireId)) await this.#apply(taskId, { type: "fire.started", fireId, process });
@@ -166,11 +156,8 @@ export class Engine {
     // Forgotten since: its result belongs to another owner now.
     if (!this.#turns.has(fireId)) return;
     if (end.kind === "cancelled") {
-      await this.#apply(taskId, {
-        type: "fire.interrupted",
-        fireId,
-        reason: stopped ?? "the turn was stopped",
-      });
+      const reason = stopped ?? "the turn was stopped";
+      await this.#apply(taskId, { type: "fire.interrupted", fireId, reason });
     } else {
       const wakeup = parseWakeupLine(end.answer);
       const task = this.#parts.store.load(taskId);

@@ -1,7 +1,8 @@
 /** What an engine is made of, and what it tells those who watch it. */
 import type { Outcome } from "../core/event.ts";
-import type { FireId, Task, TaskId } from "../core/loop.ts";
+import type { FireId, ProcessRef, Task, TaskId } from "../core/loop.ts";
 import type { Agent, Checker, Clock, Lease, Notifier, Store } from "../ports.ts";
+import type { TurnOutcome } from "./turns.ts";
 
 export interface EngineParts {
   readonly store: Store;
@@ -27,3 +28,16 @@ export type EngineNews =
   | { readonly type: "answer"; readonly taskId: TaskId; readonly fireId: FireId; readonly text: string }
   | { readonly type: "ended"; readonly task: Task }
   | { readonly type: "problem"; readonly message: string };
+
+/** What the engine handles, one after the other. A look is what it does after anything else anyway. */
+export type Look = { readonly type: "look" };
+export type Message =
+  | Look
+  | {
+      readonly type: "turn.started";
+      readonly taskId: TaskId;
+      readonly fireId: FireId;
+      readonly process: ProcessRef | null;
+    }
+  | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
+  | { readonly type: "stop"; readonly reason: string };

@@ -257,6 +257,9 @@ export class Journal {
     if (fd === null) return null;
     try {
       writeLine(fd, line);
+      // Look for the line where it was written: others may have sealed this first segment meanwhile, and who
+      // starts from the newest snapshot does not find it.
+      if (this.#generation === 0) this.#enter(1, false);
       try {
         fsyncSync(fd);
         if (!this.#isFolderSynced) fsyncDir(this.#dir);

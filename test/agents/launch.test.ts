@@ -16,7 +16,7 @@ import { createInterface } from "node:readline";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type CommandAgentOptions, createCommandAgent } from "../../src/agents/command.ts";
-import { runFolder } from "../../src/agents/launch.ts";
+import { runFolder } from "../../src/agents/run-folder.ts";
 import type { FireId } from "../../src/core/loop.ts";
 import type { Turn, TurnEnd, TurnFate } from "../../src/ports.ts";
 import { isAlive, procStart } from "../../src/store/process.ts";

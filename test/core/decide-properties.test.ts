@@ -18,14 +18,24 @@ import type { Decision, LoopEvent, TaskEdit } from "../../src/core/event.ts";
 import type { Cadence, FireId, MissedPolicy, Task, TaskId } from "../../src/core/loop.ts";
 import { wakeAt } from "../../src/core/task/slots.ts";
 import { checkAccounts } from "../support/accounts.ts";
-import { cron, DAY, every, HOUR, MINUTE, once, paced, START, task } from "../support/tasks.ts";
+import { cron, DAY, every, HOUR, MINUTE, once, paced, START, task, wakeIn } from "../support/tasks.ts";
 
 type Action =
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "back"; readonly ms: number }
   | { readonly do: "due"; readonly awake: boolean }
   | { readonly do: "wakeup-and-due" }
-  | { readonly do: "pause" | "resume" | "delete" | "run" | "created" | "started" | "interrupted" | "withdrawn" }
+  | {
+      readonly do:
+        | "pause"
+        | "resume"
+        | "delete"
+        | "run"
+        | "created"
+        | "started"
+        | "interrupted"
+        | "withdrawn";
+    }
   | { readonly do: "finished"; readonly ok: boolean }
   | { readonly do: "wakeup"; readonly stop: boolean; readonly delayMs: number }
   | { readonly do: "edit"; readonly edit: (now: number) => TaskEdit };
@@ -161,7 +171,9 @@ function run(first: Task, script: readonly Action[]): Seen[] {
         if (at === null) break;
         now = Math.max(now, at);
         const decision = apply({ type: "task.due", token: 1, awakeSince });
-        expect(decision.kind, "a look at the moment that the task asked for changes something").toBe("change");
+        expect(decision.kind, "a look at the moment that the task asked for changes something").toBe(
+          "change",
+        );
         break;
       }
       case "edit":
@@ -180,7 +192,7 @@ function run(first: Task, script: readonly Action[]): Seen[] {
         apply({
           type: "fire.wakeup",
           fireId,
-          wakeup: stop ? { kind: "stop", reason } : { kind: "sleep", delayMs, reason },
+          wakeup: stop ? { kind: "stop", reason } : wakeIn(delayMs),
         });
         break;
       }

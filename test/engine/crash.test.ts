@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import type { Task, TaskId } from "../../src/core/loop.ts";
 import { slotRun, wakeAt } from "../../src/core/task/slots.ts";
 import { checkAccounts, checkLines } from "../support/accounts.ts";
-import { FAILED, type MemoryProcess, OK, settled, START, World } from "../support/memory-ports.ts";
+import { FAILED, type MemoryProcess, OK, START, settled, World } from "../support/memory-ports.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 
 const END = START + 47 * MINUTE;
@@ -142,7 +142,9 @@ async function play(
 async function idle(world: World): Promise<void> {
   for (let tries = 0; tries < 60; tries++) {
     const now = world.clock.now();
-    const waiting = [...world.journal.state().loops.values()].some((loop) => (wakeAt(loop) ?? now + 1) <= now);
+    const waiting = [...world.journal.state().loops.values()].some(
+      (loop) => (wakeAt(loop) ?? now + 1) <= now,
+    );
     if (world.agent.running === 0 && !waiting) return;
     await world.clock.advance(7 * SECOND);
   }
@@ -192,8 +194,11 @@ function checkHistory(world: World): void {
 
 /** The same tasks are left, each with its cursor where it belongs: a crash may delay, it must not lose or invent. */
 function compare(world: World, free: World): void {
-  const left = (of: World) => [...of.journal.state().loops.values()].filter(({ status }) => status !== "missed");
-  expect(left(world).map(({ id, status }) => [id, status])).toEqual(left(free).map(({ id, status }) => [id, status]));
+  const left = (of: World) =>
+    [...of.journal.state().loops.values()].filter(({ status }) => status !== "missed");
+  expect(left(world).map(({ id, status }) => [id, status])).toEqual(
+    left(free).map(({ id, status }) => [id, status]),
+  );
   for (const { id, cadence, cursorAt, createdAt, jitterMs, era } of left(world)) {
     expect(era).toBe(0);
     if (cadence.kind === "paced") continue;
@@ -221,7 +226,13 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      do: fc.constantFrom("kill" as const, "freeze" as const, "thaw" as const, "spawn" as const, "stop" as const),
+      do: fc.constantFrom(
+        "kill" as const,
+        "freeze" as const,
+        "thaw" as const,
+        "spawn" as const,
+        "stop" as const,
+      ),
       which: fc.nat(3),
     }),
   },
@@ -309,7 +320,9 @@ async function act(world: World, action: Action): Promise<void> {
       const missed = action.kind === 3 ? "all" : action.kind === 5 ? "skip" : null;
       const expiresAt = action.kind === 3 ? now + HOUR : null;
       if (cadence !== undefined)
-        await quietly(() => world.create(cadence, { missed, expiresAt, runNow: action.kind < 2, jitter: true }));
+        await quietly(() =>
+          world.create(cadence, { missed, expiresAt, runNow: action.kind < 2, jitter: true }),
+        );
       return settled();
     }
     case "disk": {

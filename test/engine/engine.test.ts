@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TaskId } from "../../src/core/loop.ts";
-import { FAILED, OK, settled, START, World } from "../support/memory-ports.ts";
+import { FAILED, OK, START, settled, World } from "../support/memory-ports.ts";
 import { cron, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 
 const DELETED = { type: "task.deleted", reason: "deleted by a person" } as const;
@@ -29,7 +29,9 @@ describe("A4 A5 firing", () => {
     await world.clock.advance(20 * MINUTE - SECOND);
     expect(world.agent.deliveries).toHaveLength(4);
     expect(world.agent.mostAtOnce).toBe(1);
-    expect(world.agent.deliveries.map(({ at }) => at - START)).toEqual([600, 690, 780, 870].map((s) => s * SECOND));
+    expect(world.agent.deliveries.map(({ at }) => at - START)).toEqual(
+      [600, 690, 780, 870].map((s) => s * SECOND),
+    );
   });
 
   test("A5 the task that waits longest comes first", async () => {
@@ -77,7 +79,7 @@ describe("A4 A5 firing", () => {
 
   test("A3 a run by hand is delivered at once, also when the clock was set back since it was asked for", async () => {
     const world = new World();
-    const id = await world.create(cron("0 9 * * *"), {}, );
+    const id = await world.create(cron("0 9 * * *"), {});
     await world.spawn();
     await world.clock.advance(DAY_AND_A_BIT);
     const before = world.deliveries(id).length;
@@ -89,7 +91,12 @@ describe("A4 A5 firing", () => {
     world.agent.finish(world.deliveries(busy)[0]?.fireId ?? "", OK);
     world.agent.script = () => ({ ms: SECOND, end: OK });
     await world.clock.advance(MINUTE);
-    expect(world.deliveries(id).slice(before).map(({ kind }) => kind)).toEqual(["manual"]);
+    expect(
+      world
+        .deliveries(id)
+        .slice(before)
+        .map(({ kind }) => kind),
+    ).toEqual(["manual"]);
   });
 
   test("A3 deleting a task stops its turn and records that", async () => {
@@ -159,6 +166,14 @@ describe("A4 A5 firing", () => {
     ]);
   });
 });
+
+/** Somebody else takes the lease, as after a long freeze of the owner. */
+function steal(world: World, pid: number): void {
+  const at = world.clock.now();
+  const token = world.journal.state().lastToken + 1;
+  const lease = { owner: "thief", pid, procStart: null, host: "here", acquiredAt: at, token };
+  world.journal.append("thief", { type: "lease", at, lease });
+}
 
 const DAY_AND_A_BIT = 24 * HOUR + 5 * MINUTE;
 
@@ -277,6 +292,48 @@ describe("A11 the lease", () => {
     for (const id of ids) expect(world.deliveries(id).map(({ token }) => token)).toEqual([3, 3]);
   });
 
+  test("A11 an owner that finds itself fenced stands by at once, and is back when the thief dies", async () => {
+    const world = new World();
+    await world.create(cron("* * * * *"));
+    const first = await world.spawn();
+    const other = await world.spawn({ firing: false });
+    await world.clock.advance(30 * SECOND);
+    const { commit } = first.store;
+    first.store.commit = async (wanted) => {
+      first.store.commit = commit;
+      steal(world, other.pid);
+      return commit.call(first.store, wanted);
+    };
+    await world.clock.advance(31 * SECOND);
+    expect(first.engine.role).toBe("passive");
+    other.kill();
+    await world.clock.advance(300);
+    expect(first.engine.role).toBe("owner");
+  });
+
+  test("D6 the end of a turn that arrives together with the loss of the lease is the next owner's", async () => {
+    const world = new World();
+    world.agent.script = () => "hang";
+    const id = await world.create(paced(START + MINUTE));
+    const first = await world.spawn();
+    const other = await world.spawn({ firing: false });
+    await world.clock.advance(2 * MINUTE);
+    const { refresh } = first.store;
+    first.store.refresh = async () => {
+      first.store.refresh = refresh;
+      steal(world, other.pid);
+      world.agent.finish(world.deliveries(id)[0]?.fireId ?? "", {
+        ...OK,
+        answer: '{"wakeup":{"stop":true}}',
+      });
+      await settled();
+      return refresh.call(first.store);
+    };
+    await world.clock.advance(MINUTE);
+    expect(first.engine.role).toBe("passive");
+    expect(world.journal.accepted().at(-1)?.event.type).toBe("fire.started");
+  });
+
   test("A11 a lease that was written although acquiring it failed does not lock everybody out", async () => {
     const world = new World();
     const id = await world.create(cron("* * * * *"));
@@ -333,7 +390,9 @@ describe("H1 the clock", () => {
     await world.clock.advance(MINUTE);
     world.clock.jump(35 * MINUTE);
     await world.clock.advance(MINUTE);
-    expect(world.deliveries(id).map(({ kind, slot }) => [kind, slot - START])).toEqual([["late", 30 * MINUTE]]);
+    expect(world.deliveries(id).map(({ kind, slot }) => [kind, slot - START])).toEqual([
+      ["late", 30 * MINUTE],
+    ]);
     expect(world.outcomes(id).map(({ outcome, slot }) => [outcome, slot - START])).toEqual([
       ["missed", 10 * MINUTE],
       ["missed", 20 * MINUTE],
@@ -398,7 +457,10 @@ describe("H1 a disk that is full", () => {
       attempts += 1;
       return "lost";
     };
-    await world.clock.advance(2 * MINUTE);
+    for (let n = 0; n < 120; n++) {
+      for (let m = 0; m < 5; m++) runner.engine.nudge();
+      await world.clock.advance(SECOND);
+    }
     expect(runner.problems[0]).toContain("no space left");
     expect(attempts).toBeGreaterThan(50);
     expect(attempts).toBeLessThan(70);
@@ -452,22 +514,25 @@ describe("C12 stop", () => {
     await runner.engine.stop("again");
   });
 
-  test.each(["lost", "landed"] as const)("ends although the disk is full (%s); the next owner records it", async (how) => {
-    const world = new World();
-    world.agent.script = () => "hang";
-    const id = await world.create(cron("*/5 * * * *"));
-    const runner = await world.spawn();
-    await world.clock.advance(6 * MINUTE);
-    world.journal.fail = () => how;
-    await runner.engine.stop("stopped by a person");
-    expect(runner.problems.length).toBeGreaterThan(0);
-    runner.kill();
-    world.journal.fail = () => null;
-    await world.spawn();
-    await world.clock.advance(SECOND);
-    expect(world.outcomes(id).map(({ outcome }) => outcome)).toEqual(["interrupted"]);
-    expect(world.deliveries(id)).toHaveLength(1);
-  });
+  test.each(["lost", "landed"] as const)(
+    "ends although the disk is full (%s); the next owner records it",
+    async (how) => {
+      const world = new World();
+      world.agent.script = () => "hang";
+      const id = await world.create(cron("*/5 * * * *"));
+      const runner = await world.spawn();
+      await world.clock.advance(6 * MINUTE);
+      world.journal.fail = () => how;
+      await runner.engine.stop("stopped by a person");
+      expect(runner.problems.length).toBeGreaterThan(0);
+      runner.kill();
+      world.journal.fail = () => null;
+      await world.spawn();
+      await world.clock.advance(SECOND);
+      expect(world.outcomes(id).map(({ outcome }) => outcome)).toEqual(["interrupted"]);
+      expect(world.deliveries(id)).toHaveLength(1);
+    },
+  );
 
   test("a disk that cannot even be read does not keep it", async () => {
     const world = new World();

@@ -1,19 +1,19 @@
 /**
  * A year of 1,000 tasks through the real engine, in virtual time. The mix, after what people schedule:
  *
- *   5 in 1,000   every 15 minutes        45 in 1,000   every hour
- * 100 in 1,000   every 2 hours          150 in 1,000   every 6 hours
- * 400 in 1,000   every day              300 in 1,000   on weekdays
+ *   5 in 1,000   every 15 minutes        20 in 1,000   every hour
+ *  75 in 1,000   every 6 hours          550 in 1,000   every day
+ * 350 in 1,000   on weekdays
  *
- * with jitter, in three time zones with clock changes: 1.1 million fires. The short form has a tenth of the tasks
+ * with jitter, in three time zones, two of them with clock changes: 750,000 fires. The short form has a tenth of the tasks
  * for a tenth of the year, which takes in the change to summer time.
  */
 import { expect, test } from "vitest";
 import type { Cadence, TaskId } from "../../src/core/loop.ts";
+import { createTask } from "../../src/core/task/decide-task.ts";
 import { slotRun } from "../../src/core/task/slots.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { Turn } from "../../src/ports.ts";
-import { createTask } from "../../src/core/task/decide-task.ts";
 import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK } from "../support/memory-ports.ts";
 import { cron, DAY } from "../support/tasks.ts";
 
@@ -27,6 +27,7 @@ test(`a year of 1,000 tasks: every slot once, in bounded memory (${TASKS} tasks,
   const clock = new FakeClock(FROM);
   const journal = new MemoryJournal();
   journal.json = false;
+  journal.maxLines = 16;
   const store = new MemoryStore(journal, clock, "runner", () => true);
   const last = new Map<TaskId, number>();
   let fires = 0;
@@ -57,15 +58,13 @@ test(`a year of 1,000 tasks: every slot once, in bounded memory (${TASKS} tasks,
     0,
   );
   engine.start();
-  const startedAt = performance.now();
-  for (let day = 0; day < DAYS; day++) {
-    await clock.advance(DAY);
-    journal.drop();
-  }
-  const tookMs = performance.now() - startedAt;
+  const before = process.cpuUsage();
+  for (let day = 0; day < DAYS; day++) await clock.advance(DAY);
+  const { user, system } = process.cpuUsage(before);
   expect(doubled).toBe(0);
   expect(fires).toBe(expected);
-  expect(tookMs).toBeLessThan(WITHIN_MS);
+  // Of this process, so that others on the machine do not count.
+  expect((user + system) / 1000).toBeLessThan(WITHIN_MS);
   expect(process.memoryUsage().heapUsed).toBeLessThan(400e6);
   await engine.stop("the year is over");
 }, 120_000);
@@ -81,12 +80,11 @@ async function create(store: MemoryStore, n: number, now: number): Promise<void>
 function cadenceOf(n: number): Cadence {
   const tz = ["Europe/Paris", "America/New_York", "UTC"][n % 3] ?? "UTC";
   const part = (n % 200) / 200;
-  const [minute, hour] = [n % 60, (n >> 3) % 24];
+  const [minute, hour] = [7 + (n % 4) * 15, 6 + ((n >> 2) % 8) * 2];
   if (part < 0.005) return cron("*/15 * * * *", tz);
-  if (part < 0.05) return cron(`${minute} * * * *`, tz);
-  if (part < 0.15) return cron(`${minute} */2 * * *`, tz);
-  if (part < 0.3) return cron(`${minute} */6 * * *`, tz);
-  if (part < 0.7) return cron(`${minute} ${hour} * * *`, tz);
+  if (part < 0.025) return cron(`${minute} * * * *`, tz);
+  if (part < 0.1) return cron(`${minute} */6 * * *`, tz);
+  if (part < 0.65) return cron(`${minute} ${hour} * * *`, tz);
   return cron(`${minute} ${hour} * * 1-5`, tz);
 }
 

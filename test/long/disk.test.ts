@@ -68,7 +68,7 @@ test.skipIf(!isMountable)(
         project.task as NonNullable<Project["task"]>,
         project.records(),
         history.map((row) =>
-          row.outcome === "failed" && /run folder|exit|no process/.test(row.reason ?? "")
+          row.outcome === "failed" && /run folder|^exit \d/.test(row.reason ?? "")
             ? { ...row, outcome: "skipped" }
             : row,
         ),

@@ -1,5 +1,5 @@
 /** An owner that is not dead but does not move either: SIGSTOP, a suspended container, a debugger. */
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeEntry, encodeEntry } from "../../src/store/entry.ts";
@@ -121,22 +121,23 @@ function makeStale(project: Project): void {
   const heartbeat = new Date(Date.now() - agoMs).toISOString();
   writeFileSync(lock, JSON.stringify({ ...file, heartbeat_at: heartbeat }));
 
-  const path = join(project.root, ".loop", "journal.jsonl");
+  for (const name of readdirSync(join(project.root, ".loop"))) {
+    if (name.startsWith("journal.") && name.endsWith(".jsonl"))
+      ageLease(join(project.root, ".loop", name), file.token, agoMs);
+  }
+}
+
+/** In every line that names it: the one that gave it, and the snapshot of a segment that was opened since. */
+function ageLease(path: string, token: number, agoMs: number): void {
   let offset = 0;
   for (const line of readFileSync(path, "utf8").split("\n")) {
     const entry = decodeEntry(line);
-    if (entry?.type === "lease" && entry.lease.token === file.token) {
-      const acquiredAt = entry.lease.acquiredAt - agoMs;
-      replaceBytes(
-        path,
-        offset,
-        encodeEntry(withoutSum({ ...entry, lease: { ...entry.lease, acquiredAt } })),
-      );
-      return;
+    if ((entry?.type === "lease" || entry?.type === "snapshot") && entry.lease?.token === token) {
+      const lease = { ...entry.lease, acquiredAt: entry.lease.acquiredAt - agoMs };
+      replaceBytes(path, offset, encodeEntry(withoutSum({ ...entry, lease })));
     }
     offset += Buffer.byteLength(line) + 1;
   }
-  throw new Error("the lease is not in the journal");
 }
 
 function withoutSum<E extends object>(entry: E): E {

@@ -107,6 +107,8 @@ async function killAndRestart(project: Project, random: () => number): Promise<n
     }
     pair[victim] = project.up(agentMs());
   }
+  // both: a process that has only just begun to start dies of SIGTERM like any other
+  await until(() => pair.every((runner) => runner.role !== null), "both runners are up");
   await until(
     () => pair.some((runner) => runner.role === "owner" && runner.has("outcome")),
     "the survivors fire again",

@@ -25,14 +25,21 @@ export function checkAccounts(
   if (loop.cursorAt < before.cursorAt) expect(loop.era).toBe(before.era + 1);
   const until = isNewCadence ? now : loop.cursorAt;
   const expires = before.expiresAt !== null && before.cadence.kind !== "once";
-  const run = slotRun(before.cadence, before.cursorAt, expires ? Math.min(until, before.expiresAt ?? 0) : until);
+  const run = slotRun(
+    before.cadence,
+    before.cursorAt,
+    expires ? Math.min(until, before.expiresAt ?? 0) : until,
+  );
   if (loop.era !== before.era && !isNewCadence) return;
   for (const slot of run?.listed ?? []) {
     const isFired = before.fire === null && loop.fire?.slot === slot && loop.fire.kind !== "manual";
     const covering = outcomes.filter((line) => line.kind === "scheduled" && covers(line, slot));
     expect(covering.length + Number(isFired), `slot ${slot} of ${JSON.stringify(before.cadence)}`).toBe(1);
   }
-  const counted = outcomes.reduce((sum, line) => sum + (line.kind === "scheduled" ? (line.count ?? 1) : 0), 0);
+  const counted = outcomes.reduce(
+    (sum, line) => sum + (line.kind === "scheduled" ? (line.count ?? 1) : 0),
+    0,
+  );
   const settled = event.type.startsWith("fire.") ? counted : 0;
   const fired = before.fire === null && run !== null && loop.fire?.slot === run.last ? 1 : 0;
   if (run !== null && run.count > run.listed.length) expect(counted - settled + fired).toBe(run.count);

@@ -35,9 +35,9 @@ import type { Entry, LoopEntry } from "../../src/store/entry.ts";
 export const START = Date.UTC(2026, 0, 5, 10, 0, 0);
 const STALE_AFTER_MS = 5 * 60_000;
 
-/** Everything that is waiting on promises has run when this returns; no time passes. */
+/** Everything that waits on promises has run when this returns: Node drains them before the next tick. */
 export function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 interface FakeTimer {
@@ -77,7 +77,7 @@ export class FakeClock implements Clock {
 
   async advance(ms: number): Promise<void> {
     const until = this.#monotonic + ms;
-    await settled();
+    await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
       const timer = this.#next();
       if (timer === null || timer.dueAt > until) break;
@@ -127,6 +127,8 @@ export class MemoryJournal {
   readonly watchers = new Set<(writer: string) => void>();
   /** What is on disk is JSON; false where only speed is in question. */
   json = true;
+  /** For long runs with a single reader, which folds a line as soon as it is there: no more are kept. */
+  maxLines = Number.POSITIVE_INFINITY;
   fail: (entry: NewEntry) => "lost" | "landed" | null = () => null;
   /** Where line 0 is, when old lines were dropped. */
   #dropped = 0;
@@ -137,6 +139,10 @@ export class MemoryJournal {
   }
 
   append(writer: string, entry: NewEntry): string {
+    if (this.lines.length >= this.maxLines) {
+      this.#dropped += this.lines.length;
+      this.lines.length = 0;
+    }
     const failure = this.fail(entry);
     const w = `${writer}.${++this.#sequence}`;
     const line = { v: 1, w, ...entry } as Entry;
@@ -149,12 +155,6 @@ export class MemoryJournal {
   *since(position: number): Generator<Entry> {
     for (let index = position - this.#dropped; index < this.lines.length; index++)
       yield this.lines[index] as Entry;
-  }
-
-  /** For long runs: what every reader has folded is not kept. */
-  drop(): void {
-    this.#dropped += this.lines.length;
-    this.lines.length = 0;
   }
 
   /** Lines that count, by the same rules as for everybody. */

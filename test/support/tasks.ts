@@ -1,7 +1,7 @@
 /** Tasks and short ways to put them through decisions, for the tests of `core`. */
 import { decide } from "../../src/core/decide.ts";
 import type { Decision, LoopEvent } from "../../src/core/event.ts";
-import type { Cadence, Task, TaskId } from "../../src/core/loop.ts";
+import type { Cadence, Task, TaskId, Wakeup } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { DRAFT, START } from "./memory-ports.ts";
 
@@ -49,3 +49,10 @@ export function finish(loop: Task, now: number, outcome: "ok" | "failed" = "ok")
 }
 
 export const minuteOf = (at: number): string => new Date(at).toISOString().slice(11, 16);
+
+/** The wish of a self-paced agent to be woken after `delayMs`. */
+export const wakeIn = (delayMs: number, reason = "the build takes long"): Wakeup => ({
+  kind: "sleep",
+  delayMs,
+  reason,
+});

@@ -124,7 +124,8 @@ function planNewCadence(
   if (interval !== null) {
     if (task.cadence.kind === "once") {
       throw usageError(
-        `Task ${task.id} is a one-shot; move it with: loop edit ${task.id} at 15:00, or: in 20m`,
+        `Task ${task.id} is a one-shot and has no interval.`,
+        `Move it with: loop edit ${task.id} at 15:00, or: loop edit ${task.id} in 20m`,
       );
     }
     const planned = planCadence(interval, { exact: flags.exact ?? task.cadence.kind === "every", tz, now });
@@ -132,7 +133,10 @@ function planNewCadence(
     return planned;
   }
   if (flags.exact)
-    throw usageError("--exact needs the interval it is about, as in: loop edit <id> 7m --exact");
+    throw usageError(
+      "--exact needs the interval that it is about.",
+      `For example: loop edit ${task.id} 7m --exact`,
+    );
   const expr =
     flags.cron ?? (flags.tz !== undefined && task.cadence.kind === "cron" ? task.cadence.expr : undefined);
   if (expr === undefined) {

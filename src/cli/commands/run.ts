@@ -4,7 +4,7 @@ import type { Outcome } from "../../core/event.ts";
 import type { Task, TaskId } from "../../core/loop.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
-import type { Store } from "../../ports.ts";
+import type { Lease, Store } from "../../ports.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -42,8 +42,10 @@ export async function runCommand(
     return EXIT.ok;
   }
   io.say(`Running ${task.id} here; Ctrl-C stops it.`);
+  let handedTo: Lease | null = null;
   const outcome = await runOnce();
-  if (outcome === null) return EXIT.interrupted;
+  if (handedTo !== null) io.say(renderRunner(handedTo, true));
+  if (outcome === null) return handedTo === null ? EXIT.interrupted : EXIT.ok;
   io.out(renderHistory([outcome], Date.now(), io, Number.POSITIVE_INFINITY));
   return outcome.outcome === "ok" ? EXIT.ok : EXIT.failure;
 
@@ -59,8 +61,14 @@ export async function runCommand(
       observe: (news) => {
         if (news.type === "problem") io.say(news.message);
         if (news.type === "answer" && news.taskId === task.id) io.out(printable(news.text).trimEnd());
+        // somebody else took the lease in the meantime, and the request with it
+        if (news.type === "role" && news.role === "passive") {
+          handedTo = news.lease;
+          void engine.stop("another runner has the lease");
+        }
         if (news.type !== "outcomes") return;
-        result = news.outcomes.find((line) => line.taskId === task.id && line.kind === "manual") ?? result;
+        // A run that was waiting already (the initial one) is the run that was asked for.
+        result = news.outcomes.find(({ outcome }) => outcome !== "missed" && outcome !== "skipped") ?? result;
         if (result !== null) void engine.stop("the run was over");
       },
     });

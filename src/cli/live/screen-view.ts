@@ -64,7 +64,7 @@ export function createScreenView(project: Project, io: Io): LiveView {
     }
     if (lines.length > 0) {
       erase();
-      for (const line of lines) write(`${cut(line, width())}\n`);
+      for (const line of lines) write(`${line}\n`);
     }
     draw();
   }
@@ -83,9 +83,9 @@ export function createScreenView(project: Project, io: Io): LiveView {
       if (news.type === "role")
         status = news.role === "passive" ? `loop:${tasks} (passive)` : `loop:${tasks}`;
       else status = status.replace(/loop:\d+/, `loop:${tasks}`);
-      log(renderNews(news, tasks, Date.now(), io));
+      log(renderNews(news, tasks, Date.now(), io).map((line) => cut(line, width())));
     },
-    notify: (title, body) => log([`\u0007${paint(io, "yellow", `! ${title}`)}`, `  ${body}`]),
+    notify: (title, body) => log([`\u0007${paint(io, "yellow", `! ${title}`)}`, `  ${oneLine(body)}`]),
     problem: (error) => log([paint(io, "red", error instanceof Error ? error.message : String(error))]),
     stopping: () => log([paint(io, "dim", "Stopping …")]),
     async ask(question, detail) {

@@ -9,13 +9,18 @@ import { type Io, paint } from "../io.ts";
 import { oneLine, printable, renderTable } from "./table.ts";
 import { renderClock, renderWhen } from "./times.ts";
 
+const NARROW = 72;
+
 export function renderTaskList(tasks: readonly Task[], now: number, io: Io, width: number): string {
-  const head = ["ID", "SCHEDULE", "NEXT", "LAST", "PROMPT"].map((title) => paint(io, "dim", title));
+  // a narrow terminal shows less about the times, so that the prompt can still be told
+  const narrow = width < NARROW;
+  const titles = ["ID", "SCHEDULE", "NEXT", ...(narrow ? [] : ["LAST"]), "PROMPT"];
+  const head = titles.map((title) => paint(io, "dim", title));
   const rows = tasks.map((task) => [
     paint(io, "bold", task.id),
     renderSchedule(task.cadence) + (task.session === null ? "" : " (session)"),
-    renderNext(task, now, io),
-    task.lastFiredAt === null ? "never" : renderClock(task.lastFiredAt, now),
+    renderNext(task, now, io, narrow),
+    ...(narrow ? [] : [task.lastFiredAt === null ? "never" : renderClock(task.lastFiredAt, now)]),
     oneLine(task.prompt),
   ]);
   return renderTable([head, ...rows], width);
@@ -29,13 +34,15 @@ export function renderSchedule(cadence: Cadence): string {
   return isForeign && /\d:\d\d/.test(words) ? `${words} (${cadence.tz})` : words;
 }
 
-function renderNext(task: Task, now: number, io: Io): string {
+function renderNext(task: Task, now: number, io: Io, short = false): string {
   if (task.fire !== null) return paint(io, "green", "running now");
   if (task.status === "paused") return paint(io, "yellow", "paused");
-  if (task.status === "missed") return paint(io, "red", "missed: run or delete");
+  if (task.status === "missed") return paint(io, "red", short ? "missed" : "missed: run or delete");
+  if (task.request !== null && short) return "now";
   if (task.request !== null) return task.request.kind === "initial" ? "now (initial run)" : "now (by hand)";
   const next = nextFireAt(task);
   if (next === null) return "-";
+  if (short) return renderClock(next, now);
   // nobody was there to fire it; a moment is what a runner may take
   return next < now - 1_000 ? `was due ${renderWhen(next, now)}` : renderWhen(next, now);
 }

@@ -53,18 +53,22 @@ const MAX_COUNTED_SLOTS = 100_000;
 
 /** All slots in (afterAt, untilAt]. */
 export function slotRun(cadence: Cadence, afterAt: number, untilAt: number): SlotRun | null {
-  const last = slotUpTo(cadence, untilAt, afterAt);
-  if (last === null) return null;
   const listed: number[] = [];
-  let count = 0;
   let slot = slotAfter(cadence, afterAt);
+  while (slot !== null && slot <= untilAt && listed.length < MAX_LISTED_SLOTS) {
+    listed.push(slot);
+    slot = slotAfter(cadence, slot);
+  }
+  const first = listed[0];
+  if (first === undefined) return null;
+  if (slot === null || slot > untilAt) return { listed, last: listed.at(-1) ?? first, count: listed.length };
+  const last = slotUpTo(cadence, untilAt, afterAt) ?? slot;
+  if (cadence.kind === "every") {
+    return { listed, last, count: Math.round((last - first) / cadence.everyMs) + 1 };
+  }
+  let count = listed.length;
   while (slot !== null && slot <= last && count < MAX_COUNTED_SLOTS) {
-    if (listed.length < MAX_LISTED_SLOTS) listed.push(slot);
     count += 1;
-    if (cadence.kind === "every" && count > MAX_LISTED_SLOTS) {
-      count = Math.round((last - (listed[0] ?? last)) / cadence.everyMs) + 1;
-      break;
-    }
     slot = slotAfter(cadence, slot);
   }
   return { listed, last, count };

@@ -7,7 +7,7 @@ import type { Wakeup } from "../loop.ts";
  */
 export function parseWakeupLine(answer: string): Wakeup | null {
   const line = answer.trimEnd().split("\n").at(-1)?.trim() ?? "";
-  if (!line.startsWith('{"wakeup"')) return null;
+  if (!line.startsWith("{")) return null;
   try {
     const value: unknown = JSON.parse(line);
     return isRecord(value) ? parseWakeup(value.wakeup) : null;

@@ -5,7 +5,7 @@ import { renderCadence } from "./human.ts";
 
 /** Saying an expression in words takes longer than all the rest of a fire. */
 const words = new Map<string, string>();
-const MAX_WORDS = 512;
+const MAX_WORDS = 2048;
 
 /**
  * A line that says where the prompt comes from, a blank line, the prompt. A prompt that is a slash command

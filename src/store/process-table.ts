@@ -1,0 +1,59 @@
+/** What the system says of its processes, through /proc or `ps`. Remembers nothing, signals nobody. */
+import { readFileSync } from "node:fs";
+
+export function isPid(pid: number): boolean {
+  // 0 and negative numbers would mean whole groups to kill(2)
+  return Number.isSafeInteger(pid) && pid > 0;
+}
+
+/** The state of a zombie, or of one that is about to vanish. */
+export function isDead(state: string | undefined): boolean {
+  return state === "Z" || state === "X" || state === "x";
+}
+
+/** Is there anybody of this number? A negative one means a group. */
+export function answers(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The line of /proc; null: no such process, or no /proc. */
+export function readStat(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return null;
+  }
+}
+
+/** The second field is the program's name in brackets and may hold brackets and spaces itself. */
+export function parseStat(stat: string): { state: string; group: number; start: string } | null {
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 1)
+    .trim()
+    .split(/\s+/);
+  const [state, , group] = fields;
+  const start = fields[19];
+  if (state === undefined || group === undefined || start === undefined || !/^\d+$/.test(start)) return null;
+  return { state, group: Number(group), start };
+}
+
+/** What `ps` prints; null: it failed. */
+export function ps(args: readonly string[]): string | null {
+  try {
+    // loaded here: most processes never need it, and it is slow to load
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
+    return execFileSync("ps", args, {
+      encoding: "utf8",
+      timeout: 2_000,
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, LC_ALL: "C" },
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * A process together with everything that it started: who belongs to it, and how to end it. Remembers nothing.
+ *
+ * 1. A group is signalled only on the word of the caller, a process outside of it only if it has every mark.
+ * 2. This process is no member of any tree.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
+
+export interface Tree {
+  /** The process group. The caller vouches that it is the one it started. */
+  readonly group: number | null;
+  /** Environment entries (`NAME=value`), all of which a process outside the group must have to belong. Linux. */
+  readonly marks: readonly string[];
+}
+
+/** The living members, zombies and this process left out. */
+export function treeMembers(tree: Tree): readonly number[] {
+  if (tree.marks.length === 0 && (tree.group === null || !answers(-tree.group))) return [];
+  return (process.platform === "linux" ? membersFromProc(tree) : null) ?? membersFromPs(tree);
+}
+
+/** SIGTERM, then SIGKILL to what is left. True when everything is gone; false: something cannot be killed. */
+export async function stopTree(tree: Tree, graceMs: number): Promise<boolean> {
+  signalTree(tree, treeMembers(tree), "SIGTERM");
+  if (await isGoneWithin(tree, graceMs)) return true;
+  // again and again: what is being killed may fork in the meantime
+  for (let attempt = 0; attempt < 20; attempt++) {
+    signalTree(tree, treeMembers(tree), "SIGKILL");
+    if (await isGoneWithin(tree, 250)) return true;
+  }
+  return false;
+}
+
+async function isGoneWithin(tree: Tree, ms: number): Promise<boolean> {
+  const until = performance.now() + ms;
+  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+    if (treeMembers(tree).length === 0) return true;
+    const left = until - performance.now();
+    if (left <= 0) return false;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
+  }
+}
+
+function signalTree(tree: Tree, members: readonly number[], signal: NodeJS.Signals): void {
+  if (members.length === 0) return;
+  // the group at once, so that no member can fork its way past the list
+  for (const target of tree.group === null ? members : [-tree.group, ...members]) {
+    try {
+      process.kill(target, signal);
+    } catch {
+      // gone in the meantime, or not ours to signal
+    }
+  }
+}
+
+/** null: there is no /proc to look at. */
+function membersFromProc(tree: Tree): readonly number[] | null {
+  const members: number[] = [];
+  let isMounted = false;
+  for (const name of listProc()) {
+    const pid = Number(name);
+    isMounted ||= pid === process.pid;
+    if (!isPid(pid) || pid === process.pid) continue;
+    const stat = readStat(pid);
+    const parsed = stat === null ? null : parseStat(stat);
+    if (parsed === null || isDead(parsed.state)) continue;
+    if ((tree.group !== null && parsed.group === tree.group) || hasMarks(pid, tree.marks)) members.push(pid);
+  }
+  return isMounted ? members : null;
+}
+
+function listProc(): readonly string[] {
+  try {
+    return readdirSync("/proc");
+  } catch {
+    return [];
+  }
+}
+
+function hasMarks(pid: number, marks: readonly string[]): boolean {
+  if (marks.length === 0) return false;
+  try {
+    const entries = new Set(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
+    return marks.every((mark) => entries.has(mark));
+  } catch {
+    return false;
+  }
+}
+
+function membersFromPs(tree: Tree): readonly number[] {
+  if (tree.group === null) return [];
+  const members: number[] = [];
+  for (const line of (ps(["-A", "-o", "pid=,pgid=,stat="]) ?? "").split("\n")) {
+    const [pid, group, state] = line.trim().split(/\s+/);
+    if (Number(group) !== tree.group || isDead(state?.[0]) || Number(pid) === process.pid) continue;
+    members.push(Number(pid));
+  }
+  return members;
+}

@@ -1,0 +1,203 @@
+/** Folders and files that are not as they should be, and prompts that are strange. */
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { create, hashTree, listOf, makeProject, runLoop } from "../support/cli.ts";
+
+const NOBODY = 65_534;
+
+async function fails(cwd: string, args: readonly string[], sentence: RegExp, uid?: number): Promise<void> {
+  const before = hashTree(cwd);
+  const result = await runLoop(args, { cwd, ...(uid === undefined ? {} : { uid }) });
+  expect
+    .soft(result, args.join(" "))
+    .toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(sentence) });
+  expect.soft(result.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
+  expect.soft(hashTree(cwd), "nothing was changed").toBe(before);
+}
+
+describe("the folder", () => {
+  test.skipIf(process.getuid?.() !== 0)(
+    "H5 A9 one that cannot be written to: exit 1, and no half-made .loop",
+    async () => {
+      const cwd = makeProject();
+      const base = dirname(cwd);
+      for (const path of [base, cwd, join(base, "bin")]) chmodSync(path, 0o755);
+      await fails(
+        cwd,
+        ["5m", "x"],
+        /^loop: Cannot write .*\.loop: permission denied\.\n {2}Nothing was changed\.\n$/,
+        NOBODY,
+      );
+      await fails(cwd, ["init"], /permission denied/, NOBODY);
+      await fails(cwd, ["up", "--agent-cmd", "cat"], /permission denied/, NOBODY);
+      // the folder is there, but its files belong to somebody else
+      await create(cwd, "5m", "mine", "--no-now");
+      chmodSync(join(cwd, ".loop"), 0o755);
+      for (const name of readdirSync(join(cwd, ".loop"))) chmodSync(join(cwd, ".loop", name), 0o644);
+      await fails(cwd, ["5m", "x"], /Cannot write .*journal\.jsonl: permission denied/, NOBODY);
+      const [task] = (await listOf(cwd)).tasks;
+      await fails(cwd, ["delete", task?.id ?? ""], /Cannot write .*journal\.jsonl/, NOBODY);
+      expect((await listOf(cwd)).tasks).toHaveLength(1);
+    },
+  );
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "H5 files that cannot be read are one sentence and no stack",
+    async () => {
+      const cwd = makeProject();
+      for (const path of [dirname(cwd), cwd]) chmodSync(path, 0o755);
+      await create(cwd, "5m", "mine", "--no-now");
+      chmodSync(join(cwd, ".loop"), 0o755);
+      await fails(cwd, ["list"], /^loop: Cannot read .*journal\.jsonl: permission denied\.\n$/, NOBODY);
+      chmodSync(join(cwd, ".loop", "journal.jsonl"), 0o644);
+      chownSync(join(cwd, ".loop", "tasks.json"), 0, 0);
+      await fails(cwd, ["list"], /^loop: .*tasks\.json.*\n$/, NOBODY);
+    },
+  );
+
+  test("H4 H5 .loop that is a file, a link out of the project or a link to nothing", async () => {
+    const file = makeProject();
+    writeFileSync(join(file, ".loop"), "");
+    for (const args of [["5m", "x"], ["list"], ["init"], ["up", "--agent-cmd", "cat"]])
+      await fails(
+        file,
+        args,
+        /\.loop is a file; loopwright needs a folder of that name\.\n {2}Rename or remove it\.\n$/,
+      );
+    const linked = makeProject();
+    symlinkSync(join(dirname(linked), "home"), join(linked, ".loop"));
+    for (const args of [["5m", "x"], ["list"], ["history"]])
+      await fails(linked, args, /\.loop is a link that leads out of the project\./);
+    const dangling = makeProject();
+    symlinkSync("/nowhere/at/all", join(dangling, ".loop"));
+    await fails(dangling, ["5m", "x"], /leads out of the project/);
+  });
+
+  test("H4 files and folders are the person's alone", async () => {
+    const cwd = makeProject();
+    await create(cwd, "5m", "x", "--no-now");
+    expect((await runLoop(["init"], { cwd })).code).toBe(0);
+    const dir = join(cwd, ".loop");
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  test("A3 the project is found from a folder below, and named with -C", async () => {
+    const cwd = makeProject();
+    mkdirSync(join(cwd, ".git"));
+    mkdirSync(join(cwd, "src", "deep"), { recursive: true });
+    await create(cwd, "5m", "from the top", "--no-now");
+    const below = await runLoop(["list", "-C", join(cwd, "src", "deep")], { cwd });
+    expect(below.stdout).toContain("from the top");
+    const made = await runLoop(["5m", "y", "-C", "src/deep"], { cwd });
+    expect(made.code).toBe(0);
+    expect(existsSync(join(cwd, "src", "deep", ".loop"))).toBe(false);
+    expect((await listOf(cwd)).tasks).toHaveLength(2);
+  });
+});
+
+describe("config.json", () => {
+  test.each([
+    ["{ not json", /config\.json is not JSON: .*\n {2}Mend or remove it\.\n$/],
+    ['{"maxTasks": "many"}', /config\.json: maxTasks: .*number/],
+    ['{"expires": "soon"}', /config\.json: expires: expected a length of time such as 3d or 30d, or never\./],
+    ['{"defaultInterval": "often"}', /config\.json: defaultInterval: expected a length of time/],
+    ['{"timeZone": "Mars"}', /config\.json: timeZone: expected a time zone/],
+    ['{"agent": "hal"}', /config\.json: agent: /],
+    ['{"colour": true}', /config\.json: .*"colour"/],
+    ["[]", /config\.json: .*expected object/],
+  ])("H5 %s is said with its place, and nothing is done", async (text, sentence) => {
+    const cwd = makeProject();
+    mkdirSync(join(cwd, ".loop"));
+    writeFileSync(join(cwd, ".loop", "config.json"), text);
+    await fails(cwd, ["5m", "x"], sentence);
+  });
+
+  test("H4 one that is a link is not followed", async () => {
+    const cwd = makeProject();
+    mkdirSync(join(cwd, ".loop"));
+    writeFileSync(join(dirname(cwd), "home", "config.json"), "{}");
+    symlinkSync(join(dirname(cwd), "home", "config.json"), join(cwd, ".loop", "config.json"));
+    await fails(cwd, ["5m", "x"], /Cannot read .*config\.json: there is a symbolic link/);
+  });
+
+  test("A1 A7 its values are taken, and the command line wins over them", async () => {
+    const cwd = makeProject();
+    expect((await runLoop(["init"], { cwd })).stdout).toContain("Wrote");
+    const path = join(cwd, ".loop", "config.json");
+    const text = readFileSync(path, "utf8");
+    expect((await runLoop(["init"], { cwd })).stdout).toContain("left as it is");
+    expect(readFileSync(path, "utf8")).toBe(text);
+    writeFileSync(path, '{"defaultInterval":"20m","expires":"never","jitter":false,"timeZone":"Asia/Tokyo"}');
+    const task = await create(cwd, "look");
+    expect(task).toMatchObject({ cron: "*/20 * * * *", expiresAt: null, jitterMs: 0, tz: "Asia/Tokyo" });
+    const other = await create(cwd, "5m", "look", "--expires", "1d", "--tz", "UTC");
+    expect(other).toMatchObject({ cron: "*/5 * * * *", tz: "UTC", expiresAt: expect.any(String) });
+  });
+});
+
+describe("prompts", () => {
+  test("H5 A1 control characters are kept for the agent, and never reach the terminal", async () => {
+    const cwd = makeProject();
+    const prompt = "red \u001b[31malert\u0007 and\rback\u009b2J \u202eright to left";
+    const task = await create(cwd, "5m", prompt, "--no-now");
+    expect(task.prompt).toBe(prompt);
+    for (const args of [["list"], ["show", task.id], ["5m", prompt, "--dry-run"]]) {
+      const { stdout } = await runLoop(args, { cwd });
+      expect(stdout).toContain("alert");
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+      expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+    }
+    const wrong = await runLoop(["delete", "\u001b[2J\nx"], { cwd });
+    expect(wrong.code).toBe(64);
+    expect(wrong.stderr).not.toContain("\u001b");
+    expect(wrong.stderr.trimEnd().split("\n")).toHaveLength(2);
+  });
+
+  test("A1 very long, of many lines, in any language: the agent gets it letter by letter", async () => {
+    const cwd = makeProject();
+    const prompt = `${"長い文 ß 🎈 'quoted' \"twice\" $HOME `id`\n".repeat(5_000)}end`;
+    const file = join(dirname(cwd), "home", "prompt.md");
+    writeFileSync(file, prompt);
+    const task = await create(cwd, "5m", "--prompt-file", file);
+    expect(task.prompt).toBe(prompt);
+    const up = await runLoop(
+      ["up", "--for", "1s", "--agent-cmd", 'cat > got.txt; cmp got.txt "$LOOP_PROMPT_FILE"'],
+      { cwd },
+    );
+    expect(up.stdout).toContain("✓ ok");
+    expect(readFileSync(join(cwd, "got.txt"), "utf8").split("\n\n").slice(1).join("\n\n").trimEnd()).toBe(
+      prompt,
+    );
+    const list = await runLoop(["list"], { cwd });
+    expect(list.stdout.split("\n")).toHaveLength(5);
+  });
+
+  test("H5 a pipe that is closed early is no failure", () => {
+    const cwd = makeProject();
+    const script =
+      'for i in 1 2 3; do node "$LOOP" 5m "prompt $i" --no-now >/dev/null 2>&1; done; node "$LOOP" list | head -1';
+    const out = execFileSync("sh", ["-c", script], {
+      cwd,
+      env: {
+        PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+        HOME: join(dirname(cwd), "home"),
+        LOOP: join(dirname(cwd), "bin", "loop"),
+      },
+      encoding: "utf8",
+    });
+    expect(out).toMatch(/^ID +SCHEDULE/);
+  });
+});

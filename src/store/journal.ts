@@ -14,26 +14,27 @@
  *    The next segment starts with a snapshot. Whoever finds a seal without a successor creates it, by link(2),
  *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
+import { closeSync, fsyncSync, rmSync } from "node:fs";
 import type { TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
 import { decodeEntry, type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
-import { errorCode, fsyncDir } from "./files.ts";
+import { fsyncDir } from "./files.ts";
+import {
+  createOnce,
+  exists,
+  generations,
+  lastBytes,
+  linesOf,
+  NOTHING,
+  openForAppend,
+  readBehind,
+  readWhole,
+  removeLeftovers,
+  segmentPath,
+  startsWithSnapshot,
+  writeLine,
+} from "./segment.ts";
 
 export interface JournalOptions {
   /** A segment is sealed when it is larger than this and than four times its snapshot. */
@@ -43,12 +44,6 @@ export interface JournalOptions {
 }
 
 const DEFAULTS: JournalOptions = { segmentBytes: 256 * 1024, keptSegments: 200 };
-/** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
-const VOID = "~";
-/** So many bytes before the offset are compared at every read: a file that was replaced or cut is noticed. */
-const TAIL_BYTES = 64;
-const NOTHING = Buffer.alloc(0);
-const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
 
@@ -138,7 +133,7 @@ export class Journal {
   }
 
   #path(generation: number): string {
-    return join(this.#dir, generation === 1 ? "journal.jsonl" : `journal.${generation}.jsonl`);
+    return segmentPath(this.#dir, generation);
   }
 
   /** Reads on to the end of the newest segment. With `w`, answers what became of that line (null: not seen). */
@@ -253,7 +248,8 @@ export class Journal {
   }
 
   #writeAndLook(line: string, w: string): Verdict | null {
-    const fd = this.#openForAppend();
+    const isFirst = this.#generation === 0;
+    const fd = openForAppend(this.#path(isFirst ? 1 : this.#generation), isFirst);
     if (fd === null) return null;
     try {
       writeLine(fd, line);
@@ -278,18 +274,6 @@ export class Journal {
     }
   }
 
-  /** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
-  #openForAppend(): number | null {
-    const isFirst = this.#generation === 0;
-    const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
-    try {
-      return openSync(this.#path(isFirst ? 1 : this.#generation), flags, 0o600);
-    } catch (error) {
-      if (!isFirst && errorCode(error) === "ENOENT") return null;
-      throw error;
-    }
-  }
-
   /** Housekeeping behind a commit that stands, whatever becomes of this. Tried again after the next one. */
   #rotateWhenLarge(at: number): void {
     if (this.#offset < Math.max(this.#options.segmentBytes, 4 * this.#snapshotBytes)) return;
@@ -305,140 +289,6 @@ export class Journal {
   }
 }
 
-const SEGMENT = /^journal(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
-const LEFTOVER = /^(?:journal(?:\.\d+)?\.jsonl|tasks\.json|loop\.lock)\..+\.tmp$/;
-const LEFTOVER_AFTER_MS = 60 * 60_000;
-
-function generations(dir: string): number[] {
-  const found: number[] = [];
-  for (const name of listDir(dir)) {
-    const match = SEGMENT.exec(name);
-    if (match !== null) found.push(Number(match[1] ?? 1));
-  }
-  return found.sort((a, b) => a - b);
-}
-
-/** Temporary files of processes that were killed. */
-function removeLeftovers(dir: string, now: number): void {
-  for (const name of listDir(dir)) {
-    if (!LEFTOVER.test(name)) continue;
-    const stat = statSync(join(dir, name), { throwIfNoEntry: false });
-    if (stat !== undefined && stat.mtimeMs < now - LEFTOVER_AFTER_MS)
-      rmSync(join(dir, name), { force: true });
-  }
-}
-
-function listDir(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-interface Line {
-  readonly entry: Entry | null;
-  /** Index of the byte behind the line. */
-  readonly end: number;
-}
-
-/** Complete lines. A last line without its newline may still be growing: it is left for later. */
-function* linesOf(bytes: Buffer): Generator<Line> {
-  let start = 0;
-  for (;;) {
-    const newline = bytes.indexOf(0x0a, start);
-    if (newline === -1) return;
-    const text = bytes.toString("utf8", start, newline);
-    // nothing was torn after all: the line before was merely not finished when the next writer looked
-    if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
-    start = newline + 1;
-  }
-}
-
-function startsWithSnapshot(bytes: Buffer): boolean {
-  for (const { entry } of linesOf(bytes)) return entry?.type === "snapshot";
-  return false;
-}
-
-function readWhole(path: string): Buffer {
-  return readBehind(path, 0, NOTHING) ?? NOTHING;
-}
-
-/** What is behind the offset; null when the file is not there or does not hold `tail` before it. */
-function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | NOFOLLOW);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
-  try {
-    const from = offset - tail.length;
-    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
-    const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
-    if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
-    return bytes.subarray(tail.length, read);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function lastBytes(bytes: Buffer): Buffer {
-  return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
-}
-
-function writeLine(fd: number, line: string): void {
-  const bytes = Buffer.from(endsTorn(fd) ? `${VOID}\n${line}` : line);
-  // Never a second write(2) for the rest: somebody else's line may already stand in between.
-  if (writeSync(fd, bytes) === bytes.length) return;
-  throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
-}
-
-function endsTorn(fd: number): boolean {
-  const { size } = fstatSync(fd);
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  return last[0] !== 0x0a;
-}
-
-/** Creates the file whole or not at all; when another process was first, its file stands. */
-function createOnce(path: string, temporary: string, content: () => string): void {
-  const text = content();
-  try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
-    linkSync(temporary, path);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === "EEXIST") return;
-    if (!NO_LINKS.has(code ?? "")) throw error;
-    createInPlace(path, text);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-/** What link(2) answers on file systems without links (FAT, some shared folders). */
-const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
-
-/**
- * Others may enter the segment before its snapshot is in it. They carry the state with them and lose nothing;
- * a snapshot that is not the first line does not count, and the segment before is read instead.
- */
-function createInPlace(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true });
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-  }
 }

@@ -2,8 +2,9 @@
  * Notices what other processes write into `.loop/`.
  *
  * The system's own notification is fast but no promise: it is missing on network drives, runs out of watches, and
- * dies with the folder. So it only says when to look; a look every 250 ms finds what it missed. (chokidar is not
- * used: it drops what changes within 50 ms of the event before, and the last commit of a burst is what counts.)
+ * dies with the folder. So it only says when to look, and until it has once been the first to tell of a change, a
+ * look every 250 ms finds what it missed. (chokidar is not used: it drops what changes within 50 ms of the event
+ * before, and the last commit of a burst is what counts.)
  */
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
@@ -11,25 +12,42 @@ import { join } from "node:path";
 const SEGMENT = /^journal(?:\.(\d+))?\.jsonl$/;
 /** A change is seen within 500 ms (A12), also by a busy process. */
 const LOOK_MS = 250;
+/** The system's notification works here: this is only for what it may lose. An idle process should sleep. */
+const PROVED_LOOK_MS = 2_000;
 
 export function watchFolder(dir: string, callback: () => void, say: (message: string) => void): () => void {
   let seen: string | null = null;
   let system: { readonly watcher: FSWatcher; readonly inode: number } | null = null;
+  let isProved = false;
+  let timer: NodeJS.Timeout | null = null;
   let isSystemUsable = true;
   let soon: NodeJS.Immediate | null = null;
 
-  function look(): void {
-    soon = null;
+  function look(): boolean {
     follow();
     const now = signature(dir);
-    if (now === seen) return;
+    if (now === seen) return false;
     seen = now;
     callback();
+    return true;
+  }
+
+  function lookAgainLater(): void {
+    timer = setTimeout(
+      () => {
+        look();
+        lookAgainLater();
+      },
+      isProved ? PROVED_LOOK_MS : LOOK_MS,
+    );
   }
 
   /** Many events of one moment are one look. */
   function lookSoon(): void {
-    soon ??= setImmediate(look);
+    soon ??= setImmediate(() => {
+      soon = null;
+      if (look()) isProved = isSystemUsable;
+    });
   }
 
   /** The watch belongs to a folder, not to its name: a new folder needs a new one. */
@@ -38,6 +56,7 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     if (!isSystemUsable || inode === (system?.inode ?? 0)) return;
     system?.watcher.close();
     system = null;
+    isProved = false;
     if (inode === 0) return;
     try {
       const watcher = watch(dir, lookSoon);
@@ -50,17 +69,18 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
 
   function giveUp(error: unknown): void {
     isSystemUsable = false;
+    isProved = false;
     system?.watcher.close();
     system = null;
     const reason = error instanceof Error ? error.message : String(error);
     say(`Cannot watch ${dir} (${reason}); looking every ${LOOK_MS} ms instead.`);
   }
 
-  const timer = setInterval(look, LOOK_MS);
-  lookSoon();
+  look();
+  lookAgainLater();
 
   return () => {
-    clearInterval(timer);
+    if (timer !== null) clearTimeout(timer);
     if (soon !== null) clearImmediate(soon);
     system?.watcher.close();
   };

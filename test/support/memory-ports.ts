@@ -299,7 +299,7 @@ export interface Delivery {
 /** How a turn goes: it ends by itself after `ms`, or never. */
 export type TurnScript = { readonly ms: number; readonly end: TurnEnd } | "hang";
 
-export const OK: TurnEnd = { kind: "ok", answer: "done", usage: null };
+export const OK = { kind: "ok", answer: "done", usage: null } as const satisfies TurnEnd;
 export const FAILED: TurnEnd = { kind: "failed", reason: "exit 1", answer: "", usage: null };
 
 interface RunningTurn {

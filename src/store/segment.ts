@@ -1,0 +1,176 @@
+/**
+ * One file of the journal: whole lines in, one line out. Knows nothing of what the lines mean.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { decodeEntry, type Entry } from "./entry.ts";
+import { errorCode } from "./files.ts";
+
+/** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
+const VOID = "~";
+/** So many bytes before the offset are compared at every read: a file that was replaced or cut is noticed. */
+const TAIL_BYTES = 64;
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+
+export const NOTHING = Buffer.alloc(0);
+
+export function segmentPath(dir: string, generation: number): string {
+  return join(dir, generation === 1 ? "journal.jsonl" : `journal.${generation}.jsonl`);
+}
+
+/** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
+export function openForAppend(path: string, isFirst: boolean): number | null {
+  const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
+  try {
+    return openSync(path, flags, 0o600);
+  } catch (error) {
+    if (!isFirst && errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+const SEGMENT = /^journal(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
+const LEFTOVER = /^(?:journal(?:\.\d+)?\.jsonl|tasks\.json|loop\.lock)\..+\.tmp$/;
+const LEFTOVER_AFTER_MS = 60 * 60_000;
+
+export function generations(dir: string): number[] {
+  const found: number[] = [];
+  for (const name of listDir(dir)) {
+    const match = SEGMENT.exec(name);
+    if (match !== null) found.push(Number(match[1] ?? 1));
+  }
+  return found.sort((a, b) => a - b);
+}
+
+/** Temporary files of processes that were killed. */
+export function removeLeftovers(dir: string, now: number): void {
+  for (const name of listDir(dir)) {
+    if (!LEFTOVER.test(name)) continue;
+    const stat = statSync(join(dir, name), { throwIfNoEntry: false });
+    if (stat !== undefined && stat.mtimeMs < now - LEFTOVER_AFTER_MS)
+      rmSync(join(dir, name), { force: true });
+  }
+}
+
+function listDir(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+export function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+export interface Line {
+  readonly entry: Entry | null;
+  /** Index of the byte behind the line. */
+  readonly end: number;
+}
+
+/** Complete lines. A last line without its newline may still be growing: it is left for later. */
+export function* linesOf(bytes: Buffer): Generator<Line> {
+  let start = 0;
+  for (;;) {
+    const newline = bytes.indexOf(0x0a, start);
+    if (newline === -1) return;
+    const text = bytes.toString("utf8", start, newline);
+    // nothing was torn after all: the line before was merely not finished when the next writer looked
+    if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
+    start = newline + 1;
+  }
+}
+
+export function startsWithSnapshot(bytes: Buffer): boolean {
+  for (const { entry } of linesOf(bytes)) return entry?.type === "snapshot";
+  return false;
+}
+
+export function readWhole(path: string): Buffer {
+  return readBehind(path, 0, NOTHING) ?? NOTHING;
+}
+
+/** What is behind the offset; null when the file is not there or does not hold `tail` before it. */
+export function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | NOFOLLOW);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const from = offset - tail.length;
+    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
+    const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
+    if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
+    return bytes.subarray(tail.length, read);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function lastBytes(bytes: Buffer): Buffer {
+  return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
+}
+
+export function writeLine(fd: number, line: string): void {
+  const bytes = Buffer.from(endsTorn(fd) ? `${VOID}\n${line}` : line);
+  // Never a second write(2) for the rest: somebody else's line may already stand in between.
+  if (writeSync(fd, bytes) === bytes.length) return;
+  throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+}
+
+function endsTorn(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+/** Creates the file whole or not at all; when another process was first, its file stands. */
+export function createOnce(path: string, temporary: string, content: () => string): void {
+  const text = content();
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
+    linkSync(temporary, path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "EEXIST") return;
+    if (!NO_LINKS.has(code ?? "")) throw error;
+    createInPlace(path, text);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** What link(2) answers on file systems without links (FAT, some shared folders). */
+const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
+
+/**
+ * Others may enter the segment before its snapshot is in it. They carry the state with them and lose nothing;
+ * a snapshot that is not the first line does not count, and the segment before is read instead.
+ */
+function createInPlace(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+}

@@ -18,7 +18,7 @@ import { closeSync, fsyncSync, rmSync } from "node:fs";
 import type { TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
-import { decodeEntry, type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
+import { type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
 import { fsyncDir } from "./files.ts";
 import {
   createOnce,

@@ -12,17 +12,21 @@ import { addTask, requestEvent } from "../engine/tasks.ts";
 import { LoopError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 import type { FileTask } from "../schema/tasks-file.ts";
-import { quarantineTasksFile, readTasksFile } from "../store/tasks-file.ts";
+import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
 import { localTimeZone } from "./config.ts";
 import { hasEdits, isLost } from "./edits.ts";
 import type { Io } from "./io.ts";
 import type { Project } from "./project.ts";
 
+const SETTLE_MS = 40;
+const SETTLE_LOOKS = 5;
+
 export async function adoptEdits(project: Project, config: Config, io: Io): Promise<void> {
   if (!hasEdits(project)) return;
   const { dir, store } = project;
-  const file = readTasksFile(dir);
+  const file = await readSettled(dir);
   const now = Date.now();
+  if (file.kind === "absent" || (file.kind === "published" && !isLost(store))) return;
   const { tasksFileSchema } = await import("../schema/tasks-file.ts");
   const content =
     file.kind === "edited" ? file.content : file.kind === "published" ? JSON.parse(file.text) : null;
@@ -63,6 +67,16 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const why = restoring ? "The journal was gone; from tasks.json" : "tasks.json was edited";
   if (done.length > 0) io.say(`${why}: ${done.join(", ")}.`);
   await store.publish({ force: true });
+}
+
+/** An editor that saves in place leaves half a file for a moment: only what stays broken is damaged. */
+async function readSettled(dir: string): Promise<TasksFileState> {
+  let file = readTasksFile(dir);
+  for (let look = 0; look < SETTLE_LOOKS && file.kind === "damaged"; look++) {
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    file = readTasksFile(dir);
+  }
+  return file;
 }
 
 async function adoptTask(

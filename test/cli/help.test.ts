@@ -1,6 +1,7 @@
 /** Help that people read, and completions that a shell takes. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { cleanEnv, create, makeProject, runLoop } from "../support/cli.ts";
@@ -71,11 +72,9 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _loop; printf '%s\\n' "\${COMPREPLY
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toContain(command);
     if (spawnSync(shell, ["-c", "true"]).error !== undefined) return;
-    const checked = spawnSync(shell, ["-n", "/dev/stdin"], {
-      input: stdout,
-      encoding: "utf8",
-      cwd: dirname(cwd),
-    });
+    const file = join(cwd, "completions");
+    writeFileSync(file, stdout);
+    const checked = spawnSync(shell, ["-n", file], { encoding: "utf8" });
     expect(checked).toMatchObject({ status: 0, stderr: "" });
   });
 });

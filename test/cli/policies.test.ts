@@ -59,18 +59,18 @@ describe("postconditions", () => {
 describe("slots that passed while nothing ran", () => {
   test("A10 --missed once, all, skip: every slot has a line, and what is late is said to be", async () => {
     const cwd = makeProject();
-    const make = (...args: string[]) =>
-      create(cwd, "1s", "--exact", "--no-jitter", "--no-now", "x", "--missed", ...args);
-    const once = await make("once");
-    const all = await make("all");
-    const skip = await make("skip", "--grace", "200ms");
-    await past(Date.parse(skip.createdAt) + 3 * SECOND + 300);
+    const make = (interval: string, ...args: string[]) =>
+      create(cwd, interval, "--exact", "--no-jitter", "--no-now", "x", "--missed", ...args);
+    const once = await make("2s", "once");
+    const all = await make("1s", "all");
+    const skip = await make("1s", "skip", "--grace", "200ms");
+    await past(Date.parse(once.createdAt) + 4 * SECOND + 100);
     const up = startLoop(["up", "--agent-cmd", "true"], { cwd });
     const rowsOf = async ({ id }: { id: string }) =>
       (await historyOf(cwd)).filter(({ taskId }) => taskId === id);
     await until(async () => {
       const rows = await Promise.all([once, all, skip].map(rowsOf));
-      return rows.every((own) => own.length > 3 && own.some(({ outcome }) => outcome === "ok"));
+      return rows.every((own) => own.length > 1 && own.some(({ outcome }) => outcome === "ok"));
     }, "each task has fired");
     up.signal("SIGTERM");
     await up.ended;
@@ -78,15 +78,13 @@ describe("slots that passed while nothing ran", () => {
       const created = Date.parse(task.createdAt);
       const rows = await rowsOf(task);
       expect(rows.map(({ slot }) => Date.parse(slot))).toEqual(
-        rows.map((_, n) => created + (n + 1) * SECOND),
+        rows.map((_, n) => created + (n + 1) * (task.everyMs ?? 0)),
       );
       for (const row of rows) if (row.outcome !== "ok") expect(row.reason).toEqual(expect.any(String));
     }
     const missed = { outcome: "missed", reason: "nothing was running when it was due" };
     const late = { outcome: "ok", kind: "late" };
-    const onceRows = await rowsOf(once);
-    expect(onceRows.slice(0, 2)).toMatchObject([missed, missed]);
-    expect(onceRows.find(({ outcome }) => outcome === "ok")).toMatchObject(late);
+    expect((await rowsOf(once)).slice(0, 2)).toMatchObject([missed, late]);
     expect((await rowsOf(all)).slice(0, 3)).toMatchObject([late, late, late]);
     expect((await rowsOf(skip)).slice(0, 3)).toMatchObject([missed, missed, missed]);
   });

@@ -1,5 +1,14 @@
 /** `.loop/tasks.json`: what a person does to it by hand is a request; what does not parse is moved aside. */
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { create, historyOf, type ListJson, listOf, makeProject, runLoop, startLoop } from "../support/cli.ts";
@@ -52,7 +61,8 @@ describe("a hand edit", () => {
     });
     const lists = await Promise.all([1, 2, 3].map(() => runLoop(["list"], { cwd })));
     for (const { code } of lists) expect(code).toBe(0);
-    await until(() => readFile(cwd).tasks.length === 2, "up took it", 1_500);
+    await until(() => readFile(cwd).tasks.length === 2, "it was taken", 1_500);
+    expect(asideIn(cwd)).toEqual([]);
     const { tasks } = await listOf(cwd);
     expect(tasks.map(({ prompt }) => prompt)).toEqual(["after", "added"]);
     expect(tasks[0]?.id).toBe(task.id);
@@ -95,6 +105,28 @@ describe("a hand edit", () => {
 });
 
 describe("a damaged file", () => {
+  test("A13 a file that is being saved in place by an editor is not taken for damaged", async () => {
+    const cwd = makeProject();
+    const task = await create(cwd, "5m", "before", "--no-now");
+    const up = startLoop(["up", "--agent-cmd", "cat"], { cwd });
+    await up.line(/this runner fires/);
+    const file = readFile(cwd);
+    Object.assign(file.tasks[0] ?? {}, { prompt: "after" });
+    const fd = openSync(pathOf(cwd), "w");
+    const list = runLoop(["list"], { cwd });
+    await until(() => readFileSync(pathOf(cwd), "utf8") === "", "it is empty for a moment");
+    writeSync(fd, JSON.stringify(file));
+    closeSync(fd);
+    await list;
+    await until(
+      () => readFile(cwd).tasks[0]?.prompt === "after" && "sum" in readFile(cwd),
+      "it was taken",
+      1_500,
+    );
+    expect((await listOf(cwd)).tasks).toMatchObject([{ id: task.id, prompt: "after" }]);
+    expect(asideIn(cwd)).toEqual([]);
+  });
+
   test.each(["{ not json", "[]", '{"tasks": [{"prompt": ""}]}'])(
     "A13 %s is moved aside, said so, never overwritten, and the tasks are still there",
     async (text) => {

@@ -258,6 +258,16 @@ describe("H1 a fire that was proved to have never started", () => {
     }
   });
 
+  test("the initial run comes back in front of all slots, also when the clock was set back and the schedule changed", () => {
+    const running = fires(task(hourly, { runNow: true }), START).loop;
+    const edited = changed(running, edit({ cadence: cron("* * * * *"), missed: "all" }), T(-3)).loop;
+    const open = changed(edited, withdraw(edited), T(-3)).loop;
+    const { loop, outcomes } = fires(open, T(2));
+    expect(loop.fire?.kind).toBe("initial");
+    expect(outcomes).toEqual([]);
+    expect(fires(finish(loop, T(2)).loop, T(2)).loop.fire?.slot).toBe(T(-2));
+  });
+
   test("of a deleted task: it ends", () => {
     const deleted = changed(fires(task(fives), T(5)).loop, DELETE, T(6)).loop;
     expect(changed(deleted, withdraw(deleted), T(7))).toMatchObject({

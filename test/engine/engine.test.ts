@@ -301,6 +301,7 @@ describe("A11 the lease", () => {
     const { commit } = first.store;
     first.store.commit = async (wanted) => {
       first.store.commit = commit;
+      world.journal.watchers.clear();
       steal(world, other.pid);
       return commit.call(first.store, wanted);
     };

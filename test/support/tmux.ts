@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { cleanEnv } from "./cli.ts";
+import { cleanEnv, leftovers } from "./cli.ts";
 import { until } from "./until.ts";
 
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
@@ -24,8 +24,9 @@ export function openTerminal(project: string, columns = 100, rows = 30): Termina
   const tmux = (...args: string[]) =>
     execFileSync("tmux", ["-f", "/dev/null", "-S", socket, ...args], { cwd: project, env, encoding: "utf8" });
   tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "-s", "t", "/bin/sh");
-  onTestFinished(() => {
+  onTestFinished(async () => {
     spawnSync("tmux", ["-S", socket, "kill-server"]);
+    await until(() => leftovers(project).length === 0, "all that ran in the terminal is gone", 5_000);
   });
   const screen = () => tmux("capture-pane", "-p", "-t", "t").trimEnd();
   return {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { checkAgentChoice, chooseAgent, createEngine, thisRunner } from "../../compose.ts";
+import type { Task } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
@@ -70,26 +71,39 @@ export async function runResident(
     observe,
   });
   const asked = new Set<string>();
+  let asking = false;
 
   function observe(news: EngineNews): void {
     view.show(news);
-    if (news.type === "outcomes" || news.type === "role") void askAboutMissed();
+    if (news.type === "outcomes" || news.type === "role") void askAboutMissed().catch(view.problem);
   }
 
   /** A10: a person is here, so a missed one-shot is a question and not only a line in the list. */
   async function askAboutMissed(): Promise<void> {
-    if (!io.interactive || engine.role !== "owner") return;
-    for (const task of liveTasks(project.store)) {
-      if (task.status !== "missed" || asked.has(task.id)) continue;
-      asked.add(task.id);
-      const yes = await view.ask(`Task ${task.id} was due while nothing ran. Run it now?`, task.prompt);
-      if (yes === null) continue;
-      const event = yes
-        ? ({ type: "task.run-requested" } as const)
-        : ({ type: "task.deleted", reason: "missed, and not wanted any more" } as const);
-      await requestEvent(project.store, task, event, Date.now());
-      engine.nudge();
+    if (!io.interactive || asking || engine.role !== "owner") return;
+    asking = true;
+    try {
+      for (let task = nextMissed(); task !== undefined; task = nextMissed()) {
+        asked.add(task.id);
+        await askAbout(task);
+      }
+    } finally {
+      asking = false;
     }
+  }
+
+  function nextMissed(): Task | undefined {
+    return liveTasks(project.store).find((task) => task.status === "missed" && !asked.has(task.id));
+  }
+
+  async function askAbout(task: Task): Promise<void> {
+    const yes = await view.ask(`Task ${task.id} was due while nothing ran. Run it now?`, task.prompt);
+    if (yes === null) return;
+    const event = yes
+      ? ({ type: "task.run-requested" } as const)
+      : ({ type: "task.deleted", reason: "missed, and not wanted any more" } as const);
+    await requestEvent(project.store, task, event, Date.now());
+    engine.nudge();
   }
 
   // One after the other: an edit that is being taken must not be taken a second time.

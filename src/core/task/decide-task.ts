@@ -207,7 +207,9 @@ function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): De
   if (task.status === "ended")
     return { kind: "change", ...settleFire(task, fire, "interrupted", reason, now) };
   if (fire.kind === "manual" || fire.kind === "initial") {
-    return change(task, { fire: null, request: { kind: fire.kind, at: fire.slot } });
+    // The initial run stands in front of all slots; an edit after the clock was set back may have put some before it.
+    const at = fire.kind === "initial" ? Math.min(fire.slot, task.cursorAt) : fire.slot;
+    return change(task, { fire: null, request: { kind: fire.kind, at } });
   }
   // Later slots are accounted for already, or the schedule is a new one: there is no way back to this slot.
   if (task.cursorAt !== fire.slot)

@@ -2,7 +2,17 @@
  * What can happen to a task, and what a decision asks the outside to do.
  * Both are plain data; both are written to the journal before anything is carried out.
  */
-import type { Cadence, FireId, FireKind, MissedPolicy, ProcessRef, Task, TaskId, Wakeup } from "./loop.ts";
+import type {
+  Cadence,
+  FireId,
+  FireKind,
+  MissedPolicy,
+  Notice,
+  ProcessRef,
+  Task,
+  TaskId,
+  Wakeup,
+} from "./loop.ts";
 
 /** Everything that `loop edit` may change. A missing key is left as it is. */
 export interface TaskEdit {
@@ -25,6 +35,8 @@ export type TaskEvent =
   | { readonly type: "task.resumed" }
   | { readonly type: "task.deleted"; readonly reason: string }
   | { readonly type: "task.run-requested" }
+  /** The notice was handed to the notifier. */
+  | { readonly type: "task.notified" }
   /** The owner's clock reached the task. `awakeSince`: since when someone has been there to fire it. */
   | { readonly type: "task.due"; readonly token: number; readonly awakeSince: number }
   | { readonly type: "fire.started"; readonly fireId: FireId; readonly process: ProcessRef | null }
@@ -48,10 +60,8 @@ export interface DeliverEffect {
   readonly fireId: FireId;
 }
 
-export interface NotifyEffect {
+export interface NotifyEffect extends Notice {
   readonly kind: "notify";
-  readonly title: string;
-  readonly body: string;
 }
 
 /** The running delivery must stop: its task is gone. */

@@ -45,6 +45,11 @@ export interface Fire {
   readonly wakeup: Wakeup | null;
 }
 
+export interface Notice {
+  readonly title: string;
+  readonly body: string;
+}
+
 /** A run outside the cadence that waits for its turn. */
 export interface RunRequest {
   readonly kind: "initial" | "manual";
@@ -84,6 +89,8 @@ export interface Task {
   /** Failed or silent slots in a row, for `--alert-after`. */
   readonly streak: number;
   readonly importedFrom: string | null;
+  /** Said to a person, or about to be: cleared when it was handed over, so that a crash cannot swallow it. */
+  readonly notice: Notice | null;
 }
 
 /** Later kinds (goal, backlog) join this union. */

@@ -145,6 +145,9 @@ export class Engine {
       }
       case "turn.ended":
         return this.#endTurn(message.outcome);
+      case "notified":
+        await this.#apply(message.taskId, { type: "task.notified" });
+        return;
       case "stop":
         this.#stopping = message.reason;
         for (const [fireId] of this.#turns.tasks()) this.#turns.stop(fireId, message.reason);
@@ -210,7 +213,7 @@ export class Engine {
     const holder = store.lease();
     if (!firing) return this.#enter("off", holder);
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
-    const isOurs = holder !== null && holder.pid === self.pid && holder.host === self.host;
+    const isOurs = holder !== null && holder.owner === self.owner;
     if (holder !== null && !isOurs && store.isHolderAlive(holder, now)) return this.#enter("passive", holder);
     const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
     if (lease === null) return this.#enter("passive", store.lease());
@@ -260,8 +263,8 @@ export class Engine {
     if (applied.kind !== "committed") return applied;
     this.#chores.publishSoon();
     if (applied.outcomes.length > 0) observe({ type: "outcomes", outcomes: applied.outcomes });
-    if (applied.loop.status === "ended" && applied.loop.fire === null)
-      observe({ type: "ended", task: applied.loop });
+    const isOver = applied.loop.status === "ended" && applied.loop.fire === null;
+    if (isOver && event.type !== "task.notified") observe({ type: "ended", task: applied.loop });
     this.#carryOut(applied);
     return applied;
   }
@@ -276,6 +279,7 @@ export class Engine {
           break;
         case "notify":
           this.#parts.notifier.notify(effect.title, effect.body);
+          this.#post({ type: "notified", taskId: loop.id });
           break;
         case "cancel":
           this.#turns.stop(effect.fireId, effect.reason);

@@ -40,4 +40,5 @@ export type Message =
       readonly process: ProcessRef | null;
     }
   | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
+  | { readonly type: "notified"; readonly taskId: TaskId }
   | { readonly type: "stop"; readonly reason: string };

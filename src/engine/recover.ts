@@ -1,4 +1,4 @@
-/** What the owner before us left unfinished: fires in flight, and tasks of conversations that are over. */
+/** What the owner before us left unfinished: notices, fires in flight, tasks of conversations that are over. */
 import type { LoopEvent } from "../core/event.ts";
 import type { Fire, Task, TaskId } from "../core/loop.ts";
 import type { TurnFate } from "../ports.ts";
@@ -8,7 +8,7 @@ import type { Turns } from "./turns.ts";
 
 /** false: the lease was lost on the way, and the rest is the next owner's. */
 export async function recoverFires(
-  { store, clock, self }: EngineParts,
+  { store, clock, self, notifier }: EngineParts,
   turns: Turns,
   token: number,
   apply: (id: TaskId, event: LoopEvent) => Promise<Applied>,
@@ -18,6 +18,11 @@ export async function recoverFires(
     if (task.session !== null && task.session !== self.owner && task.status !== "ended") {
       const applied = await apply(task.id, { type: "task.deleted", reason: "its session ended" });
       if (applied.kind === "fenced") return false;
+    }
+    if (task.notice !== null) {
+      // Handed over twice at worst, when the owner before us died right after it.
+      notifier.notify(task.notice.title, task.notice.body);
+      if ((await apply(task.id, { type: "task.notified" })).kind === "fenced") return false;
     }
     if (fire === null || turns.has(fire.id)) continue;
     // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.

@@ -120,7 +120,9 @@ function holds(state: JournalState, token: number, heal: boolean): boolean {
 
 function isOwnersEvent(entry: LoopEntry): boolean {
   const { type } = entry.event;
-  return type === "task.due" || (type.startsWith("fire.") && type !== "fire.wakeup");
+  return (
+    type === "task.due" || type === "task.notified" || (type.startsWith("fire.") && type !== "fire.wakeup")
+  );
 }
 
 function take(state: JournalState, entry: Entry): void {
@@ -153,12 +155,17 @@ function takeLoop(state: JournalState, entry: LoopEntry): void {
   const before = state.loops.get(entry.id);
   state.live +=
     Number(entry.loop.status !== "ended") - Number(before !== undefined && before.status !== "ended");
-  if (entry.loop.status === "ended" && entry.loop.fire === null) {
+  if (isOver(entry.loop)) {
     state.loops.delete(entry.id);
     state.ended.set(entry.id, entry.ver);
   } else {
     state.loops.set(entry.id, entry.loop);
   }
+}
+
+/** Nothing is left to do for it, not even a notice to hand over. */
+function isOver({ status, fire, notice }: Loop): boolean {
+  return status === "ended" && fire === null && notice === null;
 }
 
 function takeLease(state: JournalState, lease: Lease): void {

@@ -7,6 +7,7 @@ import type { Loop, TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import type { Lease } from "../ports.ts";
 import { checksum } from "./checksum.ts";
+import { upgradeLoop } from "./upgrade.ts";
 
 export const JOURNAL_VERSION = 1;
 
@@ -64,7 +65,12 @@ export function decodeEntry(line: string): Entry | null {
       "Update loopwright.",
     );
   }
-  return TYPES.has(entry.type) ? entry : null;
+  return TYPES.has(entry.type) ? upgrade(entry) : null;
+}
+
+function upgrade(entry: Entry): Entry {
+  if (entry.type === "loop") return { ...entry, loop: upgradeLoop(entry.loop) };
+  return entry.type === "snapshot" ? { ...entry, loops: entry.loops.map(upgradeLoop) } : entry;
 }
 
 /** A checksum is no proof that we wrote it: anybody can compute one. */

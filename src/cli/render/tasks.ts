@@ -29,9 +29,9 @@ export function renderTaskList(tasks: readonly Task[], now: number, io: Io, widt
 /** In words, with the time zone where it is not the one that the person's other times are in. */
 export function renderSchedule(cadence: Cadence): string {
   const words = renderCadence(cadence);
-  const isForeign =
-    cadence.kind === "cron" && cadence.tz !== Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return isForeign && /\d:\d\d/.test(words) ? `${words} (${cadence.tz})` : words;
+  // asked last: the first use of Intl costs as much as all of `loop list`
+  if (cadence.kind !== "cron" || !/\d:\d\d/.test(words)) return words;
+  return cadence.tz === Intl.DateTimeFormat().resolvedOptions().timeZone ? words : `${words} (${cadence.tz})`;
 }
 
 function renderNext(task: Task, now: number, io: Io, short = false): string {

@@ -41,6 +41,7 @@ export function createTask(draft: TaskDraft, now: number): Change {
     lastFiredAt: null,
     lastFinishedAt: null,
     streak: 0,
+    notice: null,
   };
   return { loop, effects: [], outcomes: [] };
 }
@@ -52,6 +53,14 @@ function beginAt(cadence: Cadence, now: number): number {
 }
 
 export function decideTask(task: Task, event: TaskEvent, now: number): Decision {
+  const decision = decideEvent(task, event, now);
+  if (decision.kind !== "change") return decision;
+  const notify = decision.effects.find((effect) => effect.kind === "notify");
+  if (notify === undefined) return decision;
+  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+}
+
+function decideEvent(task: Task, event: TaskEvent, now: number): Decision {
   switch (event.type) {
     case "task.created":
       return { kind: "none" };
@@ -65,6 +74,8 @@ export function decideTask(task: Task, event: TaskEvent, now: number): Decision 
       return decideDelete(task, event.reason, now);
     case "task.run-requested":
       return decideRun(task, now);
+    case "task.notified":
+      return task.notice === null ? { kind: "none" } : change(task, { notice: null });
     case "task.due":
       return decideDue(task, { now, token: event.token, awakeSince: event.awakeSince });
     case "fire.started":

@@ -143,7 +143,9 @@ function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision {
   const dueAt = slot + task.jitterMs;
   const cursorAt = Math.max(task.cursorAt, slot);
   const missed = dueAt < situation.awakeSince && situation.now - dueAt > (task.graceMs ?? DEFAULT_GRACE_MS);
-  if (!missed || task.missed === "once" || task.missed === "all") {
+  // A grace that a person gave holds for every policy; without one, `once` and `all` deliver however late.
+  const isLateWelcome = (task.missed === "once" || task.missed === "all") && task.graceMs === null;
+  if (!missed || isLateWelcome) {
     return deliver(
       { ...task, cursorAt },
       { slot, dueAt, kind: missed ? "late" : "scheduled" },
@@ -151,7 +153,7 @@ function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision {
       situation,
     );
   }
-  const dropped = task.missed === "skip";
+  const dropped = task.missed !== "ask";
   const reason = dropped
     ? "nothing was running when it was due"
     : "nothing was running when it was due; it waits for a person";

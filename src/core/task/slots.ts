@@ -6,7 +6,7 @@ import { nextSlot, previousSlot } from "./cron.ts";
 export function slotAfter(cadence: Cadence, afterAt: number): number | null {
   switch (cadence.kind) {
     case "cron":
-      return nextSlot(cadence.expr, cadence.tz, afterAt);
+      return nextCronSlot(cadence.expr, cadence.tz, afterAt);
     case "every": {
       const passed = Math.max(0, Math.floor((afterAt - cadence.anchorAt) / cadence.everyMs));
       return cadence.anchorAt + (passed + 1) * cadence.everyMs;
@@ -17,6 +17,19 @@ export function slotAfter(cadence: Cadence, afterAt: number): number | null {
       return cadence.wakeAt !== null && cadence.wakeAt > afterAt ? cadence.wakeAt : null;
   }
 }
+
+/** Years can pass between two slots: 29 February, or a Friday 13th in June. */
+function nextCronSlot(expr: string, tz: string, afterAt: number): number | null {
+  for (let year = 0; year < MAX_GAP_YEARS; year++) {
+    const slot = nextSlot(expr, tz, afterAt + year * YEAR_MS);
+    if (slot !== null) return slot;
+  }
+  return null;
+}
+
+const YEAR_MS = 365 * 86_400_000;
+/** 1896 to 1904 had no 29 February in between, as 2096 to 2104 will not. */
+const MAX_GAP_YEARS = 9;
 
 /** The last slot at or before `at` and after `floorAt`. */
 export function slotUpTo(cadence: Cadence, at: number, floorAt: number): number | null {

@@ -151,6 +151,9 @@ describe("A10 one-shots", () => {
   test.each<[MissedPolicy, number | null, string]>([
     ["once", null, "late"],
     ["all", null, "late"],
+    ["once", MINUTE, "ended"],
+    ["all", MINUTE, "ended"],
+    ["once", 2 * HOUR, "scheduled"],
     ["skip", null, "ended"],
     ["ask", null, "missed"],
     ["ask", 2 * HOUR, "scheduled"],

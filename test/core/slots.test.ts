@@ -118,3 +118,10 @@ describe("A6 when a task is due", () => {
     expect(nextFireAt(longer)).toBe(START + 2 * HOUR);
   });
 });
+
+test("A14 a slot that is years away stays armed: 29 February, also across 2100", () => {
+  const leap = cron("0 0 29 2 *");
+  expect(slotAfter(leap, Date.UTC(2028, 1, 29))).toBe(Date.UTC(2032, 1, 29));
+  expect(slotAfter(leap, Date.UTC(2096, 1, 29))).toBe(Date.UTC(2104, 1, 29));
+  expect(wakeAt({ ...task(leap), cursorAt: Date.UTC(2028, 1, 29) })).toBe(Date.UTC(2032, 1, 29));
+});

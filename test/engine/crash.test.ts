@@ -186,8 +186,13 @@ function checkHistory(world: World): void {
     if (known !== undefined) checkAccounts(known, event, { loop, outcomes: lines }, at);
     before.set(id, loop);
   }
+  const noticed = JSON.stringify(world.notes);
+  for (const { effects } of world.journal.accepted()) {
+    for (const effect of effects) if (effect.kind === "notify") expect(noticed).toContain(effect.title);
+  }
   for (const loop of world.journal.state().loops.values()) {
     expect(loop.fire, "stuck in flight").toBeNull();
+    expect(loop.notice, "a notice that nobody was given").toBeNull();
     if (loop.status === "active") expect(wakeAt(loop)).toBeGreaterThan(world.clock.now() - MINUTE);
   }
 }

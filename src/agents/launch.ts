@@ -1,10 +1,10 @@
 /**
  * Runs an agent that is a process of its own, so that neither the death of the runner nor a second runner can
  * make a turn run twice or lose its result. Owns a turn from its start, or from its recovery, to its end; what
- * has to outlive the runner is in files (run-folder.ts, claim.ts). Must not remember anything between turns.
+ * has to outlive the runner is in files (run-folder.ts, ticket.ts). Must not remember anything between turns.
  *
- * 1. A turn starts at most once per token (claim.ts), and not at all once its time is over.
- * 2. "never" is answered only where a recovery has the claim; what cannot be read is "lost".
+ * 1. A turn starts at most once per token (ticket.ts), and not at all once its time is over.
+ * 2. "never" is answered only where a recovery has the ticket; what cannot be read is "lost".
  * 3. A turn that ended or was stopped leaves no process of its group; a stopped one none that it started.
  * 4. Nothing here throws for what an agent, the disk or the system does.
  */
@@ -13,11 +13,11 @@ import { resolve } from "node:path";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
 import { isAlive, procStart } from "../store/process.ts";
 import { stopTree, type Tree } from "../store/process-tree.ts";
-import { type Claim, describeRefusal, readExit, settleClaim } from "./claim.ts";
 import { describeError, type Finished } from "./reasons.ts";
 import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
-import { exitOf, NOT_CLAIMED, spawnTurn, straysOf, treeOf } from "./turn-process.ts";
+import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
+import { exitOf, NO_TICKET, spawnTurn, straysOf, treeOf } from "./turn-process.ts";
 
 export interface LaunchOptions {
   readonly now?: () => number;
@@ -114,20 +114,20 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
 
 async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
   let folder: string;
-  let claim: Claim;
+  let ticket: Ticket;
   try {
     folder = openFolder(settings.projectDir, turn);
-    claim = await settleClaim(folder, turn.token);
+    ticket = await settleTicket(folder, turn.token);
   } catch (error) {
     return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
   }
-  if (claim.kind === "void") return { kind: "never" };
-  if (claim.kind === "torn") return { kind: "lost", reason: claim.reason };
-  const { process } = claim;
+  if (ticket.kind === "void") return { kind: "never" };
+  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+  const { process } = ticket;
   // The group of a wrapper that is gone may belong to somebody else by now: then only the marks tell.
   const tree = treeOf(settings.projectDir, turn, isAlive(process) ? process.pid : null);
   if (readExit(folder, turn.token) === null && tree.group !== null) {
-    const end = followTurn(settings, turn, control.signal, folder, claim, tree);
+    const end = followTurn(settings, turn, control.signal, folder, ticket, tree);
     return { kind: "running", process, end };
   }
   // read again: it may have ended between the two looks
@@ -145,7 +145,7 @@ async function followTurn(
   turn: Turn,
   signal: AbortSignal,
   folder: string,
-  { process, at }: Claim & { kind: "taken" },
+  { process, at }: Ticket & { kind: "taken" },
   tree: Tree,
 ): Promise<TurnEnd> {
   let poll: NodeJS.Timeout | undefined;
@@ -175,7 +175,7 @@ async function finishTurn(
   if (stop !== null) end = stoppedEnd(settings, folder, stop, turn.deadlineAt - startedAt);
   else {
     const exit = await exited;
-    const refusal = exit === NOT_CLAIMED ? describeRefusal(folder, turn.token, pid) : null;
+    const refusal = exit === NO_TICKET ? describeRefusal(folder, turn.token, pid) : null;
     const code = readExit(folder, turn.token) ?? exit;
     end = refusal === null ? endOf(settings, folder, code) : failed(refusal);
   }

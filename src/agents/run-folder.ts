@@ -3,7 +3,7 @@
  *
  *   prompt.txt                            written here, before the start
  *   answer.txt  stderr.txt                written by the agent, so they may be anything by now
- *   intent.* claim.* exit.*               see claim.ts
+ *   intent.* ticket.* exit.*               see ticket.ts
  *
  * Must not open answer.txt or stderr.txt for writing: a runner that was frozen for an hour would truncate what
  * a later attempt wrote.
@@ -28,7 +28,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Turn } from "../ports.ts";
-import { isRunning, writeIntent } from "./claim.ts";
+import { isRunning, writeIntent } from "./ticket.ts";
 import { lookAt, replaceFile, syncFolder } from "./turn-files.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;

@@ -1,9 +1,9 @@
 /**
- * The processes of a turn: a wrapper that takes the claim, the agent in it, and what that started. Remembers
+ * The processes of a turn: a wrapper that takes the ticket, the agent in it, and what that started. Remembers
  * nothing: they are found again by their group and by marks in their environment.
  *
- * 1. The agent starts only after its wrapper created the claim (claim.ts).
- * 2. The files of the turn are opened by the wrapper after the claim, not by the runner, which may be frozen.
+ * 1. The agent starts only after its wrapper created the ticket (ticket.ts).
+ * 2. The files of the turn are opened by the wrapper after the ticket, not by the runner, which may be frozen.
  * 3. A group counts as the turn's only while the wrapper or a marked member proves it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -19,11 +19,11 @@ export interface TurnProgram {
   readonly shell: string;
 }
 
-/** The wrapper's own exit code, which an agent may have too: only together with the claim it says something. */
-export const NOT_CLAIMED = 97;
+/** The wrapper's own exit code, which an agent may have too: only together with the ticket it says something. */
+export const NO_TICKET = 97;
 
-// Only builtins until the claim is there: nothing to fork, nothing to find on PATH, nothing to hang on.
-// The claim is written under `set -C`, which opens with O_EXCL. `exec` keeps builtins and functions out.
+// Only builtins until the ticket is there: nothing to fork, nothing to find on PATH, nothing to hang on.
+// The ticket is written under `set -C`, which opens with O_EXCL. `exec` keeps builtins and functions out.
 const WRAPPER = `
 d=$1 t=$2 u=$3
 shift 3
@@ -32,7 +32,7 @@ b= s=
 [ -r "/proc/$$/stat" ] && read -r s <"/proc/$$/stat"
 umask 077
 set -C
-printf 'pid %s\\nboot %s\\nstat %s\\nend\\n' "$$" "$b" "$s" >"$d/claim.$t" || exit ${NOT_CLAIMED}
+printf 'pid %s\\nboot %s\\nstat %s\\nend\\n' "$$" "$b" "$s" >"$d/ticket.$t" || exit ${NO_TICKET}
 set +C
 ( umask "$u"; exec "$@" ) <"$d/prompt.txt" >"$d/answer.txt" 2>"$d/stderr.txt"
 c=$?

@@ -123,7 +123,7 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject({ kind: "ok", answer: `${umask}\ncheck the deploy` });
     const folder = join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1");
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    for (const file of ["prompt.txt", "answer.txt", "stderr.txt", "claim.7", "exit.7", "intent.7"]) {
+    for (const file of ["prompt.txt", "answer.txt", "stderr.txt", "ticket.7", "exit.7", "intent.7"]) {
       expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o600]);
     }
   });
@@ -178,8 +178,8 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
     });
   });
 
-  test("a claim that cannot be written: the agent does not start", async () => {
-    mkdirSync(join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/claim.7"), { recursive: true });
+  test("a ticket that cannot be written: the agent does not start", async () => {
+    mkdirSync(join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/ticket.7"), { recursive: true });
     expect(await run({})).toMatchObject({
       kind: "failed",
       reason: "the agent was not started: its run folder cannot be written to",

@@ -167,7 +167,7 @@ test("of a long answer the end is kept, in whole characters", async () => {
   expect(end.answer).toMatch(/^ü+end$/);
 });
 
-describe("whoever claims first decides (H1)", () => {
+describe("whoever takes the ticket first decides (H1)", () => {
   test("recovery first: the agent never runs, however late its wrapper comes", async () => {
     const turn = makeTurn();
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
@@ -179,7 +179,7 @@ describe("whoever claims first decides (H1)", () => {
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
   });
 
-  test("another token is another attempt, and keeps its own claim", async () => {
+  test("another token is another attempt, and keeps its own ticket", async () => {
     expect(await agent("echo run >>runs").reconcile(makeTurn({ token: 7 }), makeControl())).toEqual({
       kind: "never",
     });
@@ -236,32 +236,32 @@ describe("what a recovery finds (H1)", () => {
     mkdirSync(folder(), { recursive: true });
     writeFileSync(join(folder(), name), text);
   };
-  const claimOf = (pid: number, start = readFileSync(`/proc/${pid}/stat`, "latin1").trim()) => {
+  const ticketOf = (pid: number, start = readFileSync(`/proc/${pid}/stat`, "latin1").trim()) => {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
     return `pid ${pid}\nboot ${boot}\nstat ${start}\nend\n`;
   };
 
   test.each(["", "pid 12\nboot x\nstat ", "\0\0\0\0"])(
-    "a claim torn to %j is lost, never “never”",
+    "a ticket torn to %j is lost, never “never”",
     async (text) => {
-      put("claim.7", text);
+      put("ticket.7", text);
       const fate = await agent("touch ran").reconcile(turn, makeControl());
-      expect(fate).toEqual({ kind: "lost", reason: "the claim of the turn was only half written" });
+      expect(fate).toEqual({ kind: "lost", reason: "the ticket of the turn was only half written" });
     },
   );
 
-  test("a claim that is just being written is waited for", async () => {
-    put("claim.7", "");
+  test("a ticket that is just being written is waited for", async () => {
+    put("ticket.7", "");
     const fate = agent("true").reconcile(turn, makeControl());
     const dead = spawn("true");
     await once(dead, "exit");
     put("answer.txt", "fine");
     put("exit.7", "0\n");
-    put("claim.7", `pid ${dead.pid}\nboot x\nstat \nend\n`);
+    put("ticket.7", `pid ${dead.pid}\nboot x\nstat \nend\n`);
     expect(await fate).toEqual({ kind: "ended", end: { kind: "ok", answer: "fine", usage: null } });
   });
 
-  test("an intent of another boot without a claim is lost: the power cut may have taken the claim", async () => {
+  test("an intent of another boot without a ticket is lost: the power cut may have taken the ticket", async () => {
     put("intent.7", "another-boot\n");
     const lost = { kind: "lost", reason: "the machine stopped while the turn was being started" };
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual(lost);
@@ -279,7 +279,7 @@ describe("what a recovery finds (H1)", () => {
       const stat = readFileSync(`/proc/${pid}/stat`, "latin1").trim();
       const fields = stat.split(" ");
       fields[21] = "1";
-      put("claim.7", claimOf(pid, fields.join(" ")));
+      put("ticket.7", ticketOf(pid, fields.join(" ")));
       const fate = await agent("true").reconcile(turn, makeControl());
       expect(fate).toEqual({ kind: "lost", reason: "the agent's process ended without an exit code" });
       expect(isAlive({ pid, start: procStart(pid) })).toBe(true);
@@ -288,14 +288,14 @@ describe("what a recovery finds (H1)", () => {
     },
   );
 
-  test("without /proc a pid counts only if its process is older than the claim", async () => {
+  test("without /proc a pid counts only if its process is older than the ticket", async () => {
     const child = spawn("sleep", ["1000"], { detached: true });
     onTestFinished(() => void child.kill("SIGKILL"));
-    put("claim.7", `pid ${child.pid}\nboot \nstat \nend\n`);
+    put("ticket.7", `pid ${child.pid}\nboot \nstat \nend\n`);
     const control = makeControl();
     const fate = await agent("true").reconcile(turn, control);
     expect(fate.kind).toBe("running");
-    utimesSync(join(folder(), "claim.7"), 1_000_000, 1_000_000);
+    utimesSync(join(folder(), "ticket.7"), 1_000_000, 1_000_000);
     expect(await agent("true").reconcile(turn, makeControl())).toMatchObject({ kind: "lost" });
     expect(isGone(child.pid ?? 0)).toBe(false);
     control.abort();
@@ -449,7 +449,7 @@ describe("the runner is killed (H1, A11)", () => {
 
   test("at any moment of the start: the agent ran once or never will", async () => {
     const seen: string[] = [];
-    for (const moment of ["prompt.txt", "intent.7", "claim.7", "answer.txt", "exit.7"]) {
+    for (const moment of ["prompt.txt", "intent.7", "ticket.7", "answer.txt", "exit.7"]) {
       const turn = makeTurn({ fireId: `at-${moment}` as FireId });
       const first = start("run", turn, `echo run >>"runs-${moment}"; echo fine`);
       const file = join(runFolder(project.dir, turn), moment);

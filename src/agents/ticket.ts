@@ -1,15 +1,14 @@
 /**
- * Who may start a turn, and how it ended. ("Claim" is the claim to a start here, not what an agent says of a
- * criterion.) Owns in the run folder of a turn, for each attempt, which its token names:
+ * Who may start a turn, and how it ended. Owns in the run folder of a turn, for each attempt, which its token names:
  *
  *   intent.<token>   on disk before the start: the boot in which a start was possible
- *   claim.<token>    who was first: the wrapper (its process) or a recovery (`void`, `lost`)
+ *   ticket.<token>    who was first: the wrapper (its process) or a recovery (`void`, `lost`)
  *   exit.<token>     the exit code, written by the wrapper, complete with its newline
  *
- * Must not start or stop a process, nor change a claim that is there.
+ * Must not start or stop a process, nor change a ticket that is there.
  *
- * 1. A claim is created once, by whoever comes first; the agent starts only after its wrapper created it.
- * 2. `void` is answered only for a claim that says so; whatever is torn or unreadable is not.
+ * 1. A ticket is created once, by whoever comes first; the agent starts only after its wrapper created it.
+ * 2. `void` is answered only for a ticket that says so; whatever is torn or unreadable is not.
  */
 import { linkSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,42 +16,42 @@ import type { ProcessRef } from "../core/loop.ts";
 import { bootId, isAlive, startFrom, startIfBy } from "../store/process.ts";
 import { lookAt, readSmall, replaceFile, writeSynced } from "./turn-files.ts";
 
-export type Claim =
+export type Ticket =
   /** A recovery was first: the agent did not start and never will. */
   | { readonly kind: "void" }
   | { readonly kind: "torn"; readonly reason: string }
   | { readonly kind: "taken"; readonly process: ProcessRef; readonly at: number };
 
-const HALF_WRITTEN = "the claim of the turn was only half written";
+const HALF_WRITTEN = "the ticket of the turn was only half written";
 
 /** From here on a start is possible. */
 export function writeIntent(folder: string, token: number): void {
   replaceFile(join(folder, `intent.${token}`), `${bootId() ?? ""}\n`, token);
 }
 
-/** Makes sure that there is a claim, by taking it if nobody did, and says whose it is. */
-export async function settleClaim(folder: string, token: number): Promise<Claim> {
+/** Makes sure that there is a ticket, by taking it if nobody did, and says whose it is. */
+export async function settleTicket(folder: string, token: number): Promise<Ticket> {
   const intent = readSmall(join(folder, `intent.${token}`))?.trim();
   const isSameBoot = intent === undefined || intent === (bootId() ?? "");
-  // After a power cut a claim may be missing although the agent ran: it is not synced, the intent is.
-  takeClaim(folder, token, isSameBoot ? "void\n" : "lost\n");
-  // The wrapper creates the claim and then writes it, an instant later. Counted, not timed: after a suspend
+  // After a power cut a ticket may be missing although the agent ran: it is not synced, the intent is.
+  takeTicket(folder, token, isSameBoot ? "void\n" : "lost\n");
+  // The wrapper creates the ticket and then writes it, an instant later. Counted, not timed: after a suspend
   // it gets its instant too.
   for (let attempt = 0; attempt < (isSameBoot ? 40 : 1); attempt++) {
-    const claim = readClaim(folder, token);
-    if (claim === null) throw new Error("the claim cannot be read");
-    if (claim.kind !== "torn" || claim.reason !== HALF_WRITTEN) return claim;
+    const ticket = readTicket(folder, token);
+    if (ticket === null) throw new Error("the ticket cannot be read");
+    if (ticket.kind !== "torn" || ticket.reason !== HALF_WRITTEN) return ticket;
     await new Promise((done) => setTimeout(done, 50));
   }
   return { kind: "torn", reason: HALF_WRITTEN };
 }
 
-/** Why the wrapper `pid` did not get the claim; null: it has it. */
+/** Why the wrapper `pid` did not get the ticket; null: it has it. */
 export function describeRefusal(folder: string, token: number, pid: number): string | null {
-  const claim = readClaim(folder, token);
-  if (claim?.kind === "void") return "the turn was withdrawn before it started";
-  if (claim?.kind !== "taken") return "the agent was not started: its run folder cannot be written to";
-  return claim.process.pid === pid ? null : "the turn was started before, under the same token";
+  const ticket = readTicket(folder, token);
+  if (ticket?.kind === "void") return "the turn was withdrawn before it started";
+  if (ticket?.kind !== "taken") return "the agent was not started: its run folder cannot be written to";
+  return ticket.process.pid === pid ? null : "the turn was started before, under the same token";
 }
 
 /** null: not there, or not complete yet. */
@@ -64,25 +63,25 @@ export function readExit(folder: string, token: number): number | null {
 /** Is an attempt of the turn under way? */
 export function isRunning(folder: string): boolean {
   return readdirSync(folder).some((name) => {
-    const [, digits] = /^claim\.(\d+)$/.exec(name) ?? [];
+    const [, digits] = /^ticket\.(\d+)$/.exec(name) ?? [];
     if (digits === undefined) return false;
-    const claim = readClaim(folder, Number(digits));
-    return claim?.kind === "taken" && readExit(folder, Number(digits)) === null && isAlive(claim.process);
+    const ticket = readTicket(folder, Number(digits));
+    return ticket?.kind === "taken" && readExit(folder, Number(digits)) === null && isAlive(ticket.process);
   });
 }
 
-/** Linked, not written in place: who sees our claim sees all of it. */
-function takeClaim(folder: string, token: number, text: string): void {
-  const claim = join(folder, `claim.${token}`);
-  const temporary = `${claim}.${process.pid}.tmp`;
+/** Linked, not written in place: who sees our ticket sees all of it. */
+function takeTicket(folder: string, token: number, text: string): void {
+  const ticket = join(folder, `ticket.${token}`);
+  const temporary = `${ticket}.${process.pid}.tmp`;
   writeSynced(temporary, text);
   try {
-    linkSync(temporary, claim);
+    linkSync(temporary, ticket);
   } catch (error) {
     if (isThere(error)) return;
     // a file system without hard links
     try {
-      writeFileSync(claim, text, { mode: 0o600, flag: "wx" });
+      writeFileSync(ticket, text, { mode: 0o600, flag: "wx" });
     } catch (again) {
       if (!isThere(again)) throw again;
     }
@@ -95,8 +94,8 @@ function isThere(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "EEXIST";
 }
 
-function readClaim(folder: string, token: number): Claim | null {
-  const path = join(folder, `claim.${token}`);
+function readTicket(folder: string, token: number): Ticket | null {
+  const path = join(folder, `ticket.${token}`);
   const text = readSmall(path);
   if (text === null) return null;
   if (text === "void\n") return { kind: "void" };

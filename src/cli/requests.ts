@@ -123,6 +123,10 @@ function changesTo(task: Task, wanted: FileTask, config: Config, now: number): L
       ? {}
       : { expiresAt: wanted.expiresAt === null ? null : Date.parse(wanted.expiresAt) }),
     ...(wanted.missed === undefined || wanted.missed === view.missed ? {} : { missed: wanted.missed }),
+    ...((wanted.graceMs ?? null) === task.graceMs ? {} : { graceMs: wanted.graceMs ?? null }),
+    ...(wanted.timeoutMs === undefined || wanted.timeoutMs === task.timeoutMs
+      ? {}
+      : { timeoutMs: wanted.timeoutMs }),
     ...((wanted.expect ?? null) === task.expect ? {} : { expect: wanted.expect ?? null }),
     ...((wanted.alertAfter ?? null) === task.alertAfter ? {} : { alertAfter: wanted.alertAfter ?? null }),
   };
@@ -178,10 +182,10 @@ async function createFrom(
     expiresAt: cadence.kind === "once" ? null : expiresAt,
     jitter: wanted.jitterMs !== 0 && config.jitter,
     missed: wanted.missed ?? null,
-    graceMs: null,
+    graceMs: wanted.graceMs ?? null,
     expect: wanted.expect ?? null,
     alertAfter: wanted.alertAfter ?? null,
-    timeoutMs: parseDuration(config.turnTimeout) ?? 3_600_000,
+    timeoutMs: wanted.timeoutMs ?? parseDuration(config.turnTimeout) ?? 3_600_000,
     runNow: false,
     importedFrom: null,
   };

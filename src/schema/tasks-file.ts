@@ -18,6 +18,8 @@ export const fileTaskSchema = z.object({
   jitterMs: z.int().optional(),
   nextFireAt: z.iso.datetime().nullish(),
   missed: z.enum(["ask", "once", "skip", "all"]).optional(),
+  graceMs: z.int().min(1).nullish(),
+  timeoutMs: z.int().min(1).optional(),
   expect: z.string().nullish(),
   alertAfter: z.int().min(1).nullish(),
   version: z.int().optional(),

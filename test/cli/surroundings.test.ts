@@ -168,7 +168,7 @@ describe("prompts", () => {
 
   test("A1 very long, of many lines, in any language: the agent gets it letter by letter", async () => {
     const cwd = makeProject();
-    const prompt = `${"長い文 ß 🎈 'quoted' \"twice\" $HOME `id`\n".repeat(5_000)}end`;
+    const prompt = `${"長い文 ß 🎈 'quoted' \"twice\" $HOME `id`\n".repeat(4_000)}end`;
     const file = join(dirname(cwd), "home", "prompt.md");
     writeFileSync(file, prompt);
     const task = await create(cwd, "5m", "--prompt-file", file);

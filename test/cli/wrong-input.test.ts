@@ -1,7 +1,8 @@
 /** Wrong input: one sentence on stderr, the right exit code, and nothing changed. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { create, hashTree, makeProject, runLoop } from "../support/cli.ts";
 
 type Case = readonly [args: readonly string[], sentence: RegExp, code?: number];
@@ -38,6 +39,14 @@ describe("in a folder without tasks, nothing is written", () => {
       [["auto", "x", "--no-now"], /--no-now does not go with `loop auto`/],
       [["5m", "x", "--prompt-file", "no such file"], /Cannot read the prompt from no such file/],
     ]);
+  });
+
+  test("H5 a prompt that is too long for the journal", async () => {
+    const cwd = makeProject();
+    const file = join(mkdtempSync(join(tmpdir(), "loopwright-long-")), "prompt.md");
+    onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }));
+    writeFileSync(file, "x".repeat(200_001));
+    await refuseAll(cwd, [[["5m", "--prompt-file", file], /longer than 200000 characters/]]);
   });
 
   test("A14 H5 a cron expression names its wrong field; a time zone must exist", async () => {

@@ -56,7 +56,7 @@ describe.concurrent("two runners, killed at random moments", () => {
           );
           const middle = median(takeovers);
           console.log(
-            `seed ${seed}, ${name}: ${ROUNDS} rounds, ${slots} slots ${JSON.stringify(tally)}, ` +
+            `LOOP_TEST_SEED=${SEED}, ${name}: ${ROUNDS} rounds, ${slots} slots ${JSON.stringify(tally)}, ` +
               `${takeovers.length} takeovers, median ${middle} ms, longest ${Math.max(0, ...takeovers)} ms`,
           );
           expect(faults).toEqual([]);
@@ -67,7 +67,7 @@ describe.concurrent("two runners, killed at random moments", () => {
           for (const ms of takeovers) expect(ms).toBeLessThan(LONGEST_TAKEOVER_MS);
           expect(middle).toBeLessThan(MEDIAN_TAKEOVER_MS);
         } catch (error) {
-          console.error(`LOOP_TEST_SEED=${seed} (${name})${project.describe()}`);
+          console.error(`LOOP_TEST_SEED=${SEED} (${name})${project.describe()}`);
           throw error;
         } finally {
           await project.remove();

@@ -3,6 +3,7 @@ import type { Change, Decision, TaskEdit, TaskEvent } from "../event.ts";
 import type { Cadence, Fire, MissedPolicy, Task, TaskId, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
+import { MAX_PROMPT_LENGTH, TOO_LONG } from "./plan.ts";
 import { end, MAX_WAKEUP_MS, MIN_WAKEUP_MS, passSlots, settleFire } from "./settle.ts";
 import { cadenceSlots, openSlots } from "./slots.ts";
 
@@ -122,6 +123,7 @@ function withFire(task: Task, fireId: string, decideFire: (fire: Fire) => Decisi
 /** A new cadence starts from now: what the old one left due is accounted for first. */
 function decideEdit(task: Task, edit: TaskEdit, now: number): Decision {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if ((edit.prompt?.length ?? 0) > MAX_PROMPT_LENGTH) return refused(TOO_LONG);
   const expiresAt = edit.expiresAt === undefined ? task.expiresAt : edit.expiresAt;
   if (expiresAt !== null && edit.expiresAt !== undefined && expiresAt <= now) {
     return refused("The new expiry is in the past.");

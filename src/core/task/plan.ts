@@ -27,6 +27,10 @@ export type Plan =
   | { readonly kind: "usage" }
   | { readonly kind: "invalid"; readonly message: string };
 
+/** Each line of the journal carries its prompt. */
+export const MAX_PROMPT_LENGTH = 200_000;
+export const TOO_LONG = `The prompt is longer than ${MAX_PROMPT_LENGTH} characters; put it into a file and let the prompt name that.`;
+
 export function planTask(input: PlanInput): Plan {
   if (!isTimeZone(input.tz)) {
     return invalid(`"${input.tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
@@ -107,6 +111,7 @@ function planOnce(at: number, prompt: string, cron: string | null, { tz }: PlanI
 }
 
 function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {
+  if (prompt.length > MAX_PROMPT_LENGTH) return invalid(TOO_LONG);
   return { kind: "plan", cadence, prompt, notice };
 }
 

@@ -1,5 +1,5 @@
 /** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
-import type { Task } from "../loop.ts";
+import type { MissedPolicy, Task } from "../loop.ts";
 import { renderCadence } from "../text/human.ts";
 import { nextFireAt } from "./slots.ts";
 
@@ -20,7 +20,9 @@ export interface TaskView {
   readonly nextFireAt: string | null;
   readonly jitterMs: number;
   readonly human: string;
-  readonly missed: string;
+  readonly missed: MissedPolicy;
+  readonly graceMs: number | null;
+  readonly timeoutMs: number;
   readonly expect: string | null;
   readonly alertAfter: number | null;
   readonly failuresInARow: number;
@@ -47,6 +49,8 @@ export function viewTask(task: Task): TaskView {
     jitterMs: task.jitterMs,
     human: renderCadence(cadence),
     missed: task.missed,
+    graceMs: task.graceMs,
+    timeoutMs: task.timeoutMs,
     expect: task.expect,
     alertAfter: task.alertAfter,
     failuresInARow: task.streak,

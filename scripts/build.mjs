@@ -36,8 +36,6 @@ const entry = {
   splitting: false,
   format: "cjs",
   banner: {},
-  // for resident processes only; never loaded from here
-  external: ["./watch.ts"],
 };
 
 if (watch) {

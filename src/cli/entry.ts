@@ -4,22 +4,23 @@
  * status lines and people ask for it all the time; everything else is loaded from the full program beside it.
  */
 import { pathToFileURL } from "node:url";
-import { type ListFlags, listCommand } from "./commands/list.ts";
 import { createIo } from "./io.ts";
+import { type ListFlags, showList } from "./list-view.ts";
+import { readPublished } from "./published.ts";
 
-/** Thrown to leave the rest to the full program: nothing was printed or changed before it. */
-class NeedsProgram extends Error {}
-
-async function main(): Promise<void> {
+function main(): void {
   const flags = parsePlainList(process.argv.slice(2));
-  if (flags === null) return loadProgram();
+  const listing = flags === null ? null : tryPublished();
+  if (flags === null || listing === null) void loadProgram();
+  else process.exitCode = showList(listing, flags, createIo(process.env));
+}
+
+/** Whatever is wrong, nothing was printed yet: the full program looks again and says it in one sentence. */
+function tryPublished(): ReturnType<typeof readPublished> {
   try {
-    process.exitCode = await listCommand(flags, createIo(process.env), () =>
-      Promise.reject(new NeedsProgram()),
-    );
+    return readPublished(process.cwd());
   } catch {
-    // Whatever went wrong, nothing was printed yet: the full program tries again and says it in one sentence.
-    await loadProgram();
+    return null;
   }
 }
 
@@ -39,4 +40,4 @@ function parsePlainList([command, ...rest]: readonly string[]): ListFlags | null
   return flags;
 }
 
-void main();
+main();

@@ -52,16 +52,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 
   common(program.command("list").alias("ls").description("all tasks with their next and last fire"))
     .option("--ids", "only the ids, one per line")
-    .action(
-      act(async (flags) => {
-        const [{ listCommand }, { adoptEdits }, { readConfig }] = await Promise.all([
-          import("./commands/list.ts"),
-          import("./requests.ts"),
-          import("./config.ts"),
-        ]);
-        return listCommand(flags, io, (project) => adoptEdits(project, readConfig(project), io));
-      }),
-    );
+    .action(act(async (flags) => (await import("./commands/list.ts")).listCommand(flags, io)));
 
   common(program.command("show <id>").alias("inspect").description("everything about one task")).action(
     act(async (flags, [id = ""]) => (await import("./commands/show.ts")).showCommand(id, flags, io)),

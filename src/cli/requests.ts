@@ -14,7 +14,6 @@ import type { Config } from "../schema/config.ts";
 import type { FileTask } from "../schema/tasks-file.ts";
 import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
 import { localTimeZone } from "./config.ts";
-import { hasEdits, isLost } from "./edits.ts";
 import type { Io } from "./io.ts";
 import type { Project } from "./project.ts";
 
@@ -28,8 +27,7 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const now = Date.now();
   if (file.kind === "absent" || (file.kind === "published" && !isLost(store))) return;
   const { tasksFileSchema } = await import("../schema/tasks-file.ts");
-  const content =
-    file.kind === "edited" ? file.content : file.kind === "published" ? JSON.parse(file.text) : null;
+  const content = file.kind === "damaged" ? null : file.content;
   const parsed = tasksFileSchema.safeParse(content);
   if (!parsed.success) {
     const aside = quarantineTasksFile(dir, now);
@@ -230,4 +228,15 @@ function cadenceOf(wanted: FileTask, config: Config, now: number): Cadence {
   if (wanted.recurring) return { kind: "paced", wakeAt: at, reason: "restored from tasks.json" };
   if (Number.isNaN(at)) throw new LoopError("usage", "a one-shot needs nextFireAt or cron.");
   return { kind: "once", at, cron: null, tz };
+}
+
+/** Did a person change, damage or bring along tasks.json? */
+export function hasEdits({ dir, store }: Project): boolean {
+  const file = readTasksFile(dir);
+  return file.kind === "edited" || file.kind === "damaged" || (file.kind === "published" && isLost(store));
+}
+
+/** The journal is gone but what it said was published: tasks must not vanish with it. */
+function isLost(store: Project["store"]): boolean {
+  return store.journal.position.generation === 0;
 }

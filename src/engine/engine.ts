@@ -14,9 +14,10 @@ import type { TaskId } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
-import type { Lease, Timer } from "../ports.ts";
+import type { Lease } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Chores } from "./chores.ts";
+import { LookTimer, MAX_TIMER_MS } from "./look-timer.ts";
 import type { EngineParts, Look, Message, Role } from "./parts.ts";
 import { recoverFires } from "./recover.ts";
 import { Schedule } from "./schedule.ts";
@@ -24,11 +25,8 @@ import { type TurnOutcome, Turns } from "./turns.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
-export const MAX_TIMER_MS = 30_000;
 /** A gap between two looks that is longer than this was no normal wait: nobody was there. */
 const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
-/** How often a passive process asks whether the owner's process still exists. */
-const PROBE_MS = 250;
 /** After a failed write (full disk): do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -37,6 +35,7 @@ export class Engine {
   readonly #schedule = new Schedule();
   readonly #turns: Turns;
   readonly #chores: Chores;
+  readonly #timer: LookTimer;
   readonly #done: Promise<void>;
   #finish: () => void = () => {};
   #queue: Message[] = [];
@@ -45,7 +44,6 @@ export class Engine {
   #stopped = false;
   #lease: Lease | null = null;
   #role: Role | null = null;
-  #timer: Timer | null = null;
   #unwatch: () => void = () => {};
   #awakeSince = 0;
   #lastLookAt = 0;
@@ -55,6 +53,7 @@ export class Engine {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#chores = new Chores(parts.store, parts.clock);
+    this.#timer = new LookTimer(parts.store, parts.clock, () => this.#post({ type: "look" }));
     this.#turns = new Turns(parts.agent, parts.checker, {
       started: (taskId, fireId, process) => this.#post({ type: "turn.started", taskId, fireId, process }),
       ended: (outcome) => this.#post({ type: "turn.ended", outcome }),
@@ -220,6 +219,7 @@ export class Engine {
     this.#lease = lease;
     this.#recovered = false;
     this.#chores.beat(lease);
+    this.#chores.publishSoon();
     this.#enter("owner", lease);
   }
 
@@ -311,14 +311,14 @@ export class Engine {
   }
 
   #setTimer(): void {
-    this.#timer?.cancel();
     if (this.#stopped) return;
-    const now = this.#parts.clock.now();
-    const cap = this.#role === "passive" ? PROBE_MS : MAX_TIMER_MS;
-    const next =
-      this.#lease !== null && this.#turns.size === 0 ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
-    const at = Math.max(Math.min(next, now + cap), this.#retryAt);
-    this.#timer = this.#parts.clock.wake(at, () => this.#post({ type: "look" }));
+    if (this.#role === "passive") {
+      this.#timer.lookWhenOrphaned();
+      return;
+    }
+    const isFree = this.#lease !== null && this.#turns.size === 0;
+    const next = isFree ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
+    this.#timer.lookBy(Math.max(next, this.#retryAt));
   }
 
   async #leave(): Promise<void> {
@@ -329,14 +329,14 @@ export class Engine {
           if (task.session === self.owner)
             await this.#apply(task.id, { type: "task.deleted", reason: "its session ended" });
         }
-        await store.publish();
         if (this.#lease !== null) await store.release(this.#lease.token, clock.now());
+        await store.publish();
       }
     } catch (error) {
       observe({ type: "problem", message: error instanceof Error ? error.message : String(error) });
     }
     this.#stopped = true;
-    this.#timer?.cancel();
+    this.#timer.cancel();
     this.#chores.stop();
     this.#unwatch();
     this.#role = "off";

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
 import type { Loop, TaskId } from "../core/loop.ts";
+import { iso, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, Lease, Store } from "../ports.ts";
 import type { Verdict } from "./admission.ts";
@@ -15,6 +16,7 @@ import {
   quarantineTasksFile,
   readTasksFile,
   renderTasksFile,
+  type TasksFile,
   writeTasksFile,
 } from "./tasks-file.ts";
 
@@ -28,6 +30,8 @@ export class FolderStore implements Store {
   readonly dir: string;
   readonly journal: Journal;
   readonly #options: FolderStoreOptions;
+  readonly #watchers = new Set<() => void>();
+  #stopWatching: () => void = () => {};
 
   constructor(dir: string, options: FolderStoreOptions) {
     this.dir = dir;
@@ -114,8 +118,22 @@ export class FolderStore implements Store {
     // The journal was taken away: what was published is the last that is known of the tasks.
     if (there.kind === "published" && !force && this.journal.position.generation === 0) return false;
     if (there.kind === "damaged") this.#moveAside(now);
-    writeTasksFile(this.dir, renderTasksFile(this.loops(), this.journal.position, now));
+    writeTasksFile(this.dir, renderTasksFile(this.#published(now)));
     return true;
+  }
+
+  #published(now: number): Omit<TasksFile, "sum"> {
+    const live = [...this.loops()].filter((task) => task.status !== "ended");
+    const durable = live.filter((task) => task.session === null);
+    return {
+      version: 1,
+      publishedAt: iso(now),
+      journal: this.journal.position,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      lease: this.lease(),
+      sessionTasks: live.length - durable.length,
+      tasks: durable.map(viewTask),
+    };
   }
 
   #moveAside(now: number): void {
@@ -139,18 +157,30 @@ export class FolderStore implements Store {
   }
 
   watch(callback: () => void): () => void {
-    let stop: (() => void) | null = null;
-    let stopped = false;
+    this.#watchers.add(callback);
+    if (this.#watchers.size === 1) this.#startWatching();
+    return () => {
+      this.#watchers.delete(callback);
+      if (this.#watchers.size === 0) this.#stopWatching();
+    };
+  }
+
+  /** One look at the folder for all who want to know. Loaded here: only resident processes need it. */
+  #startWatching(): void {
+    let isWanted = true;
+    this.#stopWatching = () => {
+      isWanted = false;
+    };
     import("./watch.ts").then(
       ({ watchFolder }) => {
-        if (!stopped) stop = watchFolder(this.dir, callback, this.#options.say);
+        if (!isWanted) return;
+        const notify = () => {
+          for (const callback of [...this.#watchers]) callback();
+        };
+        this.#stopWatching = watchFolder(this.dir, notify, this.#options.say);
       },
       (error: unknown) => this.#options.say(`Cannot watch ${this.dir}: ${String(error)}.`),
     );
-    return () => {
-      stopped = true;
-      stop?.();
-    };
   }
 
   /** The lease is the line in the journal: it counts whatever becomes of the file. */

@@ -41,6 +41,14 @@ export function isAlive(ref: ProcessRef): boolean {
 
 /** Tells one start of the machine from another; null where the system does not say. */
 export function bootId(): string | null {
+  boot ??= { id: readBootId() };
+  return boot.id;
+}
+
+/** It cannot change while we run. */
+let boot: { readonly id: string | null } | null = null;
+
+function readBootId(): string | null {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim() || null;
   } catch {

@@ -6,15 +6,21 @@
  * parse is moved aside, and said so.
  */
 import { join } from "node:path";
-import type { Task } from "../core/loop.ts";
-import { type TaskView, viewTask } from "../core/task/view.ts";
+import type { TaskView } from "../core/task/view.ts";
+import type { Lease } from "../ports.ts";
 import { checksum } from "./checksum.ts";
 import { errorCode, quarantine, readIfThere, writeAtomic } from "./files.ts";
 
 export interface TasksFile {
   readonly version: 1;
   readonly publishedAt: string;
+  /** How far the journal had been read. While it has not grown, this file says all there is to say. */
   readonly journal: { readonly generation: number; readonly bytes: number };
+  /** Zone of the machine that published it: times of other zones are shown with their zone. */
+  readonly timeZone: string;
+  readonly lease: Lease | null;
+  /** Tasks that live with a session are not kept here, only counted. */
+  readonly sessionTasks: number;
   readonly tasks: readonly TaskView[];
   /** Checksum of all the above: tells what a process published from what a person edited. */
   readonly sum: string;
@@ -22,7 +28,7 @@ export interface TasksFile {
 
 export type TasksFileState =
   | { readonly kind: "absent" }
-  | { readonly kind: "published"; readonly text: string }
+  | { readonly kind: "published"; readonly content: TasksFile }
   | { readonly kind: "edited"; readonly content: unknown }
   | { readonly kind: "damaged" };
 
@@ -30,9 +36,7 @@ export function tasksPath(dir: string): string {
   return join(dir, "tasks.json");
 }
 
-export function renderTasksFile(tasks: Iterable<Task>, journal: TasksFile["journal"], now: number): string {
-  const views = [...tasks].filter((task) => task.session === null && task.status !== "ended").map(viewTask);
-  const content = { version: 1, publishedAt: new Date(now).toISOString(), journal, tasks: views } as const;
+export function renderTasksFile(content: Omit<TasksFile, "sum">): string {
   return `${JSON.stringify({ ...content, sum: sumOf(content) }, null, 2)}\n`;
 }
 
@@ -56,7 +60,8 @@ function readTasksFileAt(path: string): TasksFileState {
   }
   if (typeof content !== "object" || content === null || Array.isArray(content)) return { kind: "damaged" };
   const { sum, ...rest } = content as Record<string, unknown>;
-  return sum === sumOf(rest) ? { kind: "published", text } : { kind: "edited", content };
+  if (sum !== sumOf(rest)) return { kind: "edited", content };
+  return { kind: "published", content: content as TasksFile };
 }
 
 export function writeTasksFile(dir: string, text: string): void {

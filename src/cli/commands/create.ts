@@ -17,7 +17,7 @@ import { type Io, paint } from "../io.ts";
 import { maintenancePrompt } from "../maintenance.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { printable } from "../render/table.ts";
-import { renderSchedule } from "../render/tasks.ts";
+import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
 import { adoptEdits } from "../requests.ts";
 import {
@@ -28,7 +28,7 @@ import {
   missedFlag,
   type TaskFlags,
 } from "../task-flags.ts";
-import { liveOwner } from "./list.ts";
+import { liveOwner, localZone } from "./list.ts";
 import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
 
 export interface CreateFlags extends TaskFlags, RunnerFlags {
@@ -192,7 +192,9 @@ function showPlan(
 
 function renderCreated(task: Task, notice: string | null, now: number, io: Io): string {
   const cron = task.cadence.kind === "cron" ? ` (${task.cadence.expr})` : "";
-  const lines = [`Created ${paint(io, "bold", task.id)}: ${renderSchedule(task.cadence)}${cron}`];
+  const lines = [
+    `Created ${paint(io, "bold", task.id)}: ${renderSchedule(viewTask(task), localZone())}${cron}`,
+  ];
   if (notice !== null) lines.push(`  ${notice}`);
   const next = slotAfter(task.cadence, now);
   const first = task.request === null ? "" : "once now, then ";

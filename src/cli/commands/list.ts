@@ -1,47 +1,19 @@
-/** `loop list`: answers from the folder alone, at once. Imports nothing that it does not need. */
+/** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
 import type { Task } from "../../core/loop.ts";
-import { iso, viewTask } from "../../core/task/view.ts";
+import { viewTask } from "../../core/task/view.ts";
 import type { Lease, Store } from "../../ports.ts";
-import { heartbeatOf } from "../../store/lease-file.ts";
-import { hasEdits } from "../edits.ts";
-import { EXIT } from "../exit-codes.ts";
+import { readConfig } from "../config.ts";
 import type { Io } from "../io.ts";
-import { openProject, type Project, type ProjectFlags } from "../project.ts";
-import { renderOwner, renderTaskList } from "../render/tasks.ts";
+import { type ListFlags, showList } from "../list-view.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { adoptEdits, hasEdits } from "../requests.ts";
 
-export interface ListFlags extends ProjectFlags {
-  readonly json?: boolean;
-  readonly ids?: boolean;
-}
-
-/** `adopt` carries out what a person wrote into tasks.json; it is a part of its own because it is large. */
-export async function listCommand(
-  flags: ListFlags,
-  io: Io,
-  adopt: (project: Project) => Promise<void>,
-): Promise<number> {
-  const now = Date.now();
+export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Promise<number> {
   const project = openProject(flags, io);
-  if (hasEdits(project)) await adopt(project);
-  const tasks = liveTasks(project.store);
-  const owner = liveOwner(project.store, now);
-  if (flags.ids) {
-    for (const task of tasks) io.out(task.id);
-    return EXIT.ok;
-  }
-  if (flags.json) {
-    io.json({ owner: owner === null ? null : viewOwner(project.dir, owner), tasks: tasks.map(viewTask) });
-    return EXIT.ok;
-  }
-  if (tasks.length === 0) {
-    io.out("No tasks. Create one: loop 5m check if the deployment finished");
-    return EXIT.ok;
-  }
-  io.out(renderTaskList(tasks, now, io, process.stdout.columns ?? Number.POSITIVE_INFINITY));
-  io.out("");
-  io.out(renderOwner(owner, tasks.length));
-  if (process.env.LOOP_DISABLE_SCHEDULER === "1") io.out("Firing is off here: LOOP_DISABLE_SCHEDULER=1.");
-  return EXIT.ok;
+  const { dir, store } = project;
+  if (hasEdits(project)) await adoptEdits(project, readConfig(project), io);
+  const tasks = liveTasks(store).map(viewTask);
+  return showList({ dir, owner: liveOwner(store, Date.now()), tasks, timeZone: localZone() }, flags, io);
 }
 
 export function liveTasks(store: Store): Task[] {
@@ -55,15 +27,6 @@ export function liveOwner(store: Store, now: number): Lease | null {
   return lease !== null && store.isHolderAlive(lease, now) ? lease : null;
 }
 
-function viewOwner(dir: string, lease: Lease) {
-  const { owner, pid, procStart, host, token } = lease;
-  return {
-    owner,
-    pid,
-    procStart,
-    host,
-    token,
-    acquiredAt: iso(lease.acquiredAt),
-    heartbeatAt: iso(heartbeatOf(dir, lease)),
-  };
+export function localZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -1,10 +1,11 @@
 /** Plain lines, for logs and pipes. */
 
-import { liveTasks } from "../commands/list.ts";
+import { viewTask } from "../../core/task/view.ts";
+import { liveTasks, localZone } from "../commands/list.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
 import { oneLine } from "../render/table.ts";
-import { renderTaskList } from "../render/tasks.ts";
+import { renderTaskList } from "../render/task-list.ts";
 import { renderNews } from "./lines.ts";
 import type { LiveView } from "./view.ts";
 
@@ -12,7 +13,9 @@ export function createLineView(project: Project, io: Io): LiveView {
   return {
     open: ({ agent, firing }) => {
       const tasks = liveTasks(project.store);
-      if (tasks.length > 0) io.out(renderTaskList(tasks, Date.now(), io, Number.POSITIVE_INFINITY));
+      if (tasks.length > 0) {
+        io.out(renderTaskList(tasks.map(viewTask), localZone(), Date.now(), io, Number.POSITIVE_INFINITY));
+      }
       io.out(firing ? `Fires go to: ${agent}` : "Firing is off: LOOP_DISABLE_SCHEDULER=1.");
     },
     show: (news) => {

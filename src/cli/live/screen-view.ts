@@ -2,11 +2,12 @@
  * The live list in a terminal: news scroll away above, the list stays below and is redrawn in place.
  * It is drawn when something happened, and once a second only while the text really changes.
  */
-import { liveTasks } from "../commands/list.ts";
+import { viewTask } from "../../core/task/view.ts";
+import { liveTasks, localZone } from "../commands/list.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
 import { cut, oneLine, seenWidth } from "../render/table.ts";
-import { renderTaskList } from "../render/tasks.ts";
+import { renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
 import { farewell } from "./line-view.ts";
 import { renderNews } from "./lines.ts";
@@ -22,6 +23,7 @@ export function createScreenView(project: Project, io: Io): LiveView {
   let waiting: string[] = [];
   let ticker: NodeJS.Timeout | null = null;
   let undivert = () => {};
+  const zone = localZone();
   const onResize = () => draw(true);
 
   const width = () => process.stdout.columns ?? 80;
@@ -33,7 +35,7 @@ export function createScreenView(project: Project, io: Io): LiveView {
     const list =
       tasks.length === 0
         ? "No tasks yet; create one in another terminal: loop 5m <prompt>"
-        : renderTaskList(tasks, Date.now(), io, width());
+        : renderTaskList(tasks.map(viewTask), zone, Date.now(), io, width());
     const lines = list.split("\n");
     const hidden = lines.length - rows;
     const shown = hidden > 0 ? [...lines.slice(0, rows), paint(io, "dim", `… and ${hidden} more`)] : lines;

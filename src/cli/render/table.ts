@@ -4,6 +4,9 @@ const ESCAPE = /(\u001b\[[0-9;]*m)/;
 const WIDE =
   /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Extended_Pictographic}|[\uff00-\uff60]/u;
 
+/** Letters of one column each and nothing hidden: most of what is shown, and not worth a closer look. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 export function renderTable(rows: readonly (readonly string[])[], width: number): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) =>
@@ -17,6 +20,7 @@ export function renderTable(rows: readonly (readonly string[])[], width: number)
 
 /** One line, control characters shown as spaces: what a repository or an agent wrote must not move the cursor. */
 export function oneLine(text: string): string {
+  if (PLAIN.test(text) && !text.includes("  ")) return text.trim();
   return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 }
 
@@ -27,7 +31,7 @@ export function printable(text: string): string {
 
 /** Cuts a line that is too long, with an ellipsis. */
 export function cut(line: string, width: number): string {
-  if (seenWidth(line) <= width) return line;
+  if (width === Number.POSITIVE_INFINITY || seenWidth(line) <= width) return line;
   let seen = 0;
   let kept = "";
   for (const part of line.split(ESCAPE)) {
@@ -49,6 +53,7 @@ function pad(cell: string, width: number): string {
 }
 
 export function seenWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
   let width = 0;
   for (const part of text.split(ESCAPE)) {
     if (!ESCAPE.test(part)) for (const letter of part) width += letterWidth(letter);

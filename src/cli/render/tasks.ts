@@ -1,58 +1,14 @@
-/** The list of tasks, one task in full, and the history. */
+/** One task in full, and the history. */
 import type { Outcome } from "../../core/event.ts";
-import type { Cadence, Task } from "../../core/loop.ts";
+import type { Task } from "../../core/loop.ts";
 import { renderDuration } from "../../core/task/interval.ts";
-import { nextFireAt, slotAfter } from "../../core/task/slots.ts";
+import { slotAfter } from "../../core/task/slots.ts";
+import { viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import type { Lease } from "../../ports.ts";
 import { type Io, paint } from "../io.ts";
 import { oneLine, printable, renderTable } from "./table.ts";
+import { renderNext } from "./task-list.ts";
 import { renderClock, renderWhen } from "./times.ts";
-
-const NARROW = 72;
-
-export function renderTaskList(tasks: readonly Task[], now: number, io: Io, width: number): string {
-  // a narrow terminal shows less about the times, so that the prompt can still be told
-  const narrow = width < NARROW;
-  const titles = ["ID", "SCHEDULE", "NEXT", ...(narrow ? [] : ["LAST"]), "PROMPT"];
-  const head = titles.map((title) => paint(io, "dim", title));
-  const rows = tasks.map((task) => [
-    paint(io, "bold", task.id),
-    renderSchedule(task.cadence) + (task.session === null ? "" : " (session)"),
-    renderNext(task, now, io, narrow),
-    ...(narrow ? [] : [task.lastFiredAt === null ? "never" : renderClock(task.lastFiredAt, now)]),
-    oneLine(task.prompt),
-  ]);
-  return renderTable([head, ...rows], width);
-}
-
-/** In words, with the time zone where it is not the one that the person's other times are in. */
-export function renderSchedule(cadence: Cadence): string {
-  const words = renderCadence(cadence);
-  // asked last: the first use of Intl costs as much as all of `loop list`
-  if (cadence.kind !== "cron" || !/\d:\d\d/.test(words)) return words;
-  return cadence.tz === Intl.DateTimeFormat().resolvedOptions().timeZone ? words : `${words} (${cadence.tz})`;
-}
-
-function renderNext(task: Task, now: number, io: Io, short = false): string {
-  if (task.fire !== null) return paint(io, "green", "running now");
-  if (task.status === "paused") return paint(io, "yellow", "paused");
-  if (task.status === "missed") return paint(io, "red", short ? "missed" : "missed: run or delete");
-  if (task.request !== null && short) return "now";
-  if (task.request !== null) return task.request.kind === "initial" ? "now (initial run)" : "now (by hand)";
-  const next = nextFireAt(task);
-  if (next === null) return "-";
-  if (short) return renderClock(next, now);
-  // nobody was there to fire it; a moment is what a runner may take
-  return next < now - 1_000 ? `was due ${renderWhen(next, now)}` : renderWhen(next, now);
-}
-
-/** One line: who fires, and what to do when nobody does. */
-export function renderOwner(owner: Lease | null, count: number): string {
-  const tasks = count === 1 ? "1 task" : `${count} tasks`;
-  if (owner !== null) return `${tasks}; run by ${owner.owner} on ${owner.host} (pid ${owner.pid})`;
-  return `${tasks}; nothing runs ${count === 1 ? "it" : "them"}: start \`loop up\` in this folder`;
-}
 
 export function renderTask(task: Task, recent: readonly Outcome[], now: number, io: Io): string {
   const { cadence } = task;
@@ -63,7 +19,7 @@ export function renderTask(task: Task, recent: readonly Outcome[], now: number, 
     ["id", `${task.id}  ${statusText(task)}`],
     ["schedule", renderCadence(cadence)],
     ["cron", cadence.kind === "cron" ? `${cadence.expr} (${cadence.tz})` : once ? cadence.cron : null],
-    ["next", renderNext(task, now, io)],
+    ["next", renderNext(viewTask(task), now, io)],
     ["then", laterSlots(task, now)],
     ["last", task.lastFiredAt === null ? "never" : renderWhen(task.lastFiredAt, now)],
     ["jitter", jitterText(task.jitterMs)],

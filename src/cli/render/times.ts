@@ -9,12 +9,16 @@ export function renderWhen(at: number, now: number): string {
 /** Time of day; with the date when it is not today. */
 export function renderClock(at: number, now: number): string {
   const then = new Date(at);
-  const time = then.toTimeString().slice(0, 8);
-  if (new Date(now).toDateString() === then.toDateString()) return time;
-  const pad = (n: number) => String(n).padStart(2, "0");
+  const today = new Date(now);
+  const minutes = `${pad(then.getHours())}:${pad(then.getMinutes())}`;
   const date = `${pad(then.getMonth() + 1)}-${pad(then.getDate())}`;
-  const sameYear = then.getFullYear() === new Date(now).getFullYear();
-  return sameYear ? `${date} ${time.slice(0, 5)}` : `${then.getFullYear()}-${date}`;
+  if (then.getFullYear() !== today.getFullYear()) return `${then.getFullYear()}-${date}`;
+  const isToday = then.getMonth() === today.getMonth() && then.getDate() === today.getDate();
+  return isToday ? `${minutes}:${pad(then.getSeconds())}` : `${date} ${minutes}`;
+}
+
+function pad(count: number): string {
+  return String(count).padStart(2, "0");
 }
 
 /** Seconds only when near, minutes only within hours. */

@@ -14,6 +14,8 @@ export interface TaskView {
   readonly state: "active" | "paused" | "missed";
   readonly stateReason: string | null;
   readonly running: boolean;
+  /** A run outside the schedule that is to come as soon as somebody is there. */
+  readonly waiting: "initial" | "manual" | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly lastFiredAt: string | null;
@@ -42,6 +44,7 @@ export function viewTask(task: Task): TaskView {
     state: task.status === "ended" ? "active" : task.status,
     stateReason: task.statusReason,
     running: task.fire !== null,
+    waiting: task.request?.kind ?? null,
     createdAt: iso(task.createdAt),
     expiresAt: isoOrNull(task.expiresAt),
     lastFiredAt: isoOrNull(task.lastFiredAt),

@@ -1,0 +1,45 @@
+/** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
+import type { TaskView } from "../core/task/view.ts";
+import type { Lease } from "../ports.ts";
+import { heartbeatOf } from "../store/lease-file.ts";
+import { EXIT } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { renderOwner, renderTaskList } from "./render/task-list.ts";
+
+export interface Listing {
+  readonly dir: string;
+  /** Holds the lease and is there. */
+  readonly owner: Lease | null;
+  readonly tasks: readonly TaskView[];
+  readonly timeZone: string;
+}
+
+export interface ListFlags {
+  readonly json?: boolean;
+  readonly ids?: boolean;
+}
+
+export function showList({ dir, owner, tasks, timeZone }: Listing, flags: ListFlags, io: Io): number {
+  if (flags.ids) for (const task of tasks) io.out(task.id);
+  else if (flags.json) io.json({ owner: owner === null ? null : viewOwner(dir, owner), tasks });
+  else if (tasks.length === 0) io.out("No tasks. Create one: loop 5m check if the deployment finished");
+  else {
+    const width = process.stdout.columns ?? Number.POSITIVE_INFINITY;
+    io.out(renderTaskList(tasks, timeZone, Date.now(), io, width));
+    io.out("");
+    io.out(renderOwner(owner, tasks.length));
+    if (process.env.LOOP_DISABLE_SCHEDULER === "1") io.out("Firing is off here: LOOP_DISABLE_SCHEDULER=1.");
+  }
+  return EXIT.ok;
+}
+
+/** Oldest first. */
+export function byAge(a: TaskView, b: TaskView): number {
+  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1);
+}
+
+function viewOwner(dir: string, lease: Lease) {
+  const { owner, pid, procStart, host, token, acquiredAt } = lease;
+  const heartbeatAt = new Date(heartbeatOf(dir, lease)).toISOString();
+  return { owner, pid, procStart, host, token, acquiredAt: new Date(acquiredAt).toISOString(), heartbeatAt };
+}

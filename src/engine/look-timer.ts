@@ -1,0 +1,43 @@
+/**
+ * The one timer of an engine. Never longer than 30 s, so that a suspended machine or a changed clock is noticed;
+ * short for a passive process, which asks for the owner often, and for nothing else.
+ */
+import type { Clock, Store, Timer } from "../ports.ts";
+
+export const MAX_TIMER_MS = 30_000;
+/** How often a passive process asks whether the owner's process still exists. */
+const PROBE_MS = 250;
+
+export class LookTimer {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #look: () => void;
+  #timer: Timer | null = null;
+
+  constructor(store: Store, clock: Clock, look: () => void) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#look = look;
+  }
+
+  lookBy(at: number): void {
+    this.cancel();
+    this.#timer = this.#clock.wake(Math.min(at, this.#clock.now() + MAX_TIMER_MS), this.#look);
+  }
+
+  /** Looks when the owner is gone. What the owner writes comes through the watch. */
+  lookWhenOrphaned(since = this.#clock.now()): void {
+    this.cancel();
+    this.#timer = this.#clock.wake(this.#clock.now() + PROBE_MS, () => {
+      const now = this.#clock.now();
+      const holder = this.#store.lease();
+      const isQuiet = now >= since && now - since < MAX_TIMER_MS - PROBE_MS;
+      if (isQuiet && holder !== null && this.#store.isHolderAlive(holder, now)) this.lookWhenOrphaned(since);
+      else this.#look();
+    });
+  }
+
+  cancel(): void {
+    this.#timer?.cancel();
+  }
+}

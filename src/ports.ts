@@ -68,6 +68,8 @@ export interface Store {
   heartbeat(lease: Lease, at: number): Promise<void>;
   /** Is the holder of the lease still there? Never true by mistake for a process that is gone. */
   isHolderAlive(lease: Lease, now: number): boolean;
+  /** Cheap enough to ask all the time: true is certain, false means that `isHolderAlive` has to tell. */
+  isHolderGone(lease: Lease): boolean;
   /**
    * Rewrites the published files. Must not throw for a file that someone damaged: moves it aside. A file that a
    * person edited stays until its requests were taken (`force`).

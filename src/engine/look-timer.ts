@@ -7,6 +7,8 @@ import type { Clock, Store, Timer } from "../ports.ts";
 export const MAX_TIMER_MS = 30_000;
 /** How often a passive process asks whether the owner's process still exists. */
 const PROBE_MS = 250;
+/** How often it asks whether that process is the owner, and not frozen or another one with the same pid. */
+const FULL_PROBE_MS = 2_000;
 
 export class LookTimer {
   readonly #store: Store;
@@ -26,14 +28,21 @@ export class LookTimer {
   }
 
   /** Looks when the owner is gone. What the owner writes comes through the watch. */
-  lookWhenOrphaned(since = this.#clock.now()): void {
+  lookWhenOrphaned(): void {
+    const now = this.#clock.now();
+    this.#probe(now, now);
+  }
+
+  #probe(lookedAt: number, askedAt: number): void {
     this.cancel();
     this.#timer = this.#clock.wake(this.#clock.now() + PROBE_MS, () => {
       const now = this.#clock.now();
       const holder = this.#store.lease();
-      const isQuiet = now >= since && now - since < MAX_TIMER_MS - PROBE_MS;
-      if (isQuiet && holder !== null && this.#store.isHolderAlive(holder, now)) this.lookWhenOrphaned(since);
-      else this.#look();
+      const isQuiet = now >= lookedAt && now - lookedAt < MAX_TIMER_MS - PROBE_MS;
+      if (!isQuiet || holder === null || this.#store.isHolderGone(holder)) return this.#look();
+      const isFull = now - askedAt >= FULL_PROBE_MS;
+      if (isFull && !this.#store.isHolderAlive(holder, now)) return this.#look();
+      this.#probe(lookedAt, isFull ? now : askedAt);
     });
   }
 

@@ -9,7 +9,7 @@ import type { Verdict } from "./admission.ts";
 import type { LoopEntry } from "./entry.ts";
 import { errorCode } from "./files.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
-import { isHolderAlive, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
+import { isHolderAlive, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
 import { cannotRead, cannotWrite } from "./loop-dir.ts";
 import {
   isPublished,
@@ -98,6 +98,10 @@ export class FolderStore implements Store {
 
   isHolderAlive(lease: Lease, now: number): boolean {
     return isHolderAlive(this.dir, lease, now);
+  }
+
+  isHolderGone(lease: Lease): boolean {
+    return isHolderGone(lease);
   }
 
   async publish({ force = false } = {}): Promise<void> {

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import type { Lease } from "../ports.ts";
 import { readIfThere, writeAtomic } from "./files.ts";
 import { isAlive } from "./process.ts";
+import { answers } from "./process-table.ts";
 
 /** No sign of life for this long: the holder is gone, wherever it was. */
 export const STALE_AFTER_MS = 5 * 60_000;
@@ -62,9 +63,17 @@ export function heartbeatOf(dir: string, lease: Lease): number {
 
 /** A dead process on this host is known at once; otherwise, and for a frozen one, the heartbeat tells. */
 export function isHolderAlive(dir: string, lease: Lease, now: number): boolean {
-  if (lease.host === hostname() && !isAlive({ pid: lease.pid, start: lease.procStart })) return false;
+  if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return false;
   return now - heartbeatOf(dir, lease) < STALE_AFTER_MS;
 }
+
+/** One question to the system and no file: a process of this host that does not answer is gone. */
+export function isHolderGone(lease: Lease): boolean {
+  return lease.host === HOST && !answers(lease.pid);
+}
+
+/** It does not change while we run, and asking costs a system call. */
+const HOST = hostname();
 
 function leasePath(dir: string): string {
   return join(dir, "loop.lock");

@@ -8,8 +8,6 @@ import { readFileSync } from "node:fs";
 import type { ProcessRef } from "../core/loop.ts";
 import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
 
-export { treeMembers } from "./process-tree.ts";
-
 /** When the process started, in a form that no other process of this or another boot shares; null: unknown. */
 export function procStart(pid: number): string | null {
   if (!isPid(pid)) return null;

@@ -2,18 +2,18 @@
  * Notices what other processes write into `.loop/`.
  *
  * The system's own notification is fast but no promise: it is missing on network drives, runs out of watches, and
- * dies with the folder. So it only says when to look, and until it has once been the first to tell of a change, a
+ * dies with the folder. So it only says when to look, and until it has told of a file that we put there ourselves, a
  * look every 250 ms finds what it missed. (chokidar is not used: it drops what changes within 50 ms of the event
  * before, and the last commit of a burst is what counts.)
  */
-import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import { type FSWatcher, readdirSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const SEGMENT = /^journal(?:\.(\d+))?\.jsonl$/;
 /** A change is seen within 500 ms (A12), also by a busy process. */
 const LOOK_MS = 250;
 /** The system's notification works here: this is only for what it may lose. An idle process should sleep. */
-const PROVED_LOOK_MS = 2_000;
+const PROVED_LOOK_MS = 5_000;
 
 export function watchFolder(dir: string, callback: () => void, say: (message: string) => void): () => void {
   let seen: string | null = null;
@@ -23,13 +23,12 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
   let isSystemUsable = true;
   let soon: NodeJS.Immediate | null = null;
 
-  function look(): boolean {
+  function look(): void {
     follow();
     const now = signature(dir);
-    if (now === seen) return false;
+    if (now === seen) return;
     seen = now;
     callback();
-    return true;
   }
 
   function lookAgainLater(): void {
@@ -46,7 +45,7 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
   function lookSoon(): void {
     soon ??= setImmediate(() => {
       soon = null;
-      if (look()) isProved = isSystemUsable;
+      look();
     });
   }
 
@@ -59,9 +58,13 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     isProved = false;
     if (inode === 0) return;
     try {
-      const watcher = watch(dir, lookSoon);
+      const watcher = watch(dir, () => {
+        isProved = isSystemUsable;
+        lookSoon();
+      });
       watcher.on("error", giveUp);
       system = { watcher, inode };
+      proveSystem(dir);
     } catch (error) {
       giveUp(error);
     }
@@ -84,6 +87,17 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     if (soon !== null) clearImmediate(soon);
     system?.watcher.close();
   };
+}
+
+/** Something for the system to tell of. Where it cannot be written, the looks stay frequent. */
+function proveSystem(dir: string): void {
+  const probe = join(dir, `watch.${process.pid}.tmp`);
+  try {
+    writeFileSync(probe, "", { mode: 0o600 });
+    rmSync(probe, { force: true });
+  } catch {
+    // a folder that we may only read
+  }
 }
 
 /** Changes with every line of the journal and with every new lock file or tasks.json. */

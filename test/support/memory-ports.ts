@@ -251,6 +251,10 @@ export class MemoryStore implements Store {
     return this.#isRunning(lease.pid) && now - Math.max(beat, lease.acquiredAt) < STALE_AFTER_MS;
   }
 
+  isHolderGone(lease: Lease): boolean {
+    return !this.#isRunning(lease.pid);
+  }
+
   async publish(): Promise<void> {
     this.published += 1;
   }
@@ -478,6 +482,7 @@ export class MemoryProcess {
       release: (token, at) => appending(() => store.release(token, at)),
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
       isHolderAlive: (lease, now) => store.isHolderAlive(lease, now),
+      isHolderGone: (lease) => store.isHolderGone(lease),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),
     };

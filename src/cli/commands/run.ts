@@ -98,6 +98,7 @@ function onlyTask(store: Store, id: TaskId, wanted: () => boolean): Store {
     release: (token, at) => store.release(token, at),
     heartbeat: (lease, at) => store.heartbeat(lease, at),
     isHolderAlive: (lease, now) => store.isHolderAlive(lease, now),
+    isHolderGone: (lease) => store.isHolderGone(lease),
     publish: (options) => store.publish(options),
     watch: (callback) => store.watch(callback),
   };

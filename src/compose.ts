@@ -10,8 +10,8 @@ import { Engine, type EngineNews } from "./engine/engine.ts";
 import { LoopError, usageError } from "./errors.ts";
 import type { Agent, Clock, Lease, Notifier, Store } from "./ports.ts";
 import type { Config } from "./schema/config.ts";
-import { procStart } from "./store/process.ts";
-import { systemClock } from "./system-clock.ts";
+import { systemClock } from "./system/clock.ts";
+import { procStart } from "./system/process.ts";
 
 export interface AgentChoice {
   readonly agent?: string;

@@ -11,8 +11,8 @@
 import type { ChildProcess } from "node:child_process";
 import { resolve } from "node:path";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
-import { isAlive, procStart } from "../store/process.ts";
-import { stopTree, type Tree } from "../store/process-tree.ts";
+import { isAlive, procStart } from "../system/process.ts";
+import { stopTree, type Tree } from "../system/process-tree.ts";
 import { describeError, type Finished } from "./reasons.ts";
 import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";

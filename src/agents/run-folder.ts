@@ -28,8 +28,8 @@ import {
 } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Turn } from "../ports.ts";
+import { fsyncDir, lookAt, writeAtomic } from "../system/files.ts";
 import { isRunning, writeIntent } from "./ticket.ts";
-import { lookAt, replaceFile, syncFolder } from "./turn-files.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
 export type OutputFile = (typeof OUTPUTS)[number];
@@ -62,9 +62,9 @@ export function prepareFolder(projectDir: string, turn: Turn): string {
     const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in it is not a file`);
   }
-  replaceFile(promptFile(folder), turn.text, turn.token);
+  writeAtomic(promptFile(folder), turn.text);
   writeIntent(folder, turn.token);
-  for (const path of [folder, dirname(folder), dirname(dirname(folder))]) syncFolder(path);
+  for (const path of [dirname(folder), dirname(dirname(folder))]) fsyncDir(path);
   return folder;
 }
 

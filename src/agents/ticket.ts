@@ -2,7 +2,7 @@
  * Who may start a turn, and how it ended. Owns in the run folder of a turn, for each attempt, which its token names:
  *
  *   intent.<token>   on disk before the start: the boot in which a start was possible
- *   ticket.<token>    who was first: the wrapper (its process) or a recovery (`void`, `lost`)
+ *   ticket.<token>   who was first: the wrapper (its process) or a recovery (`void`, `lost`)
  *   exit.<token>     the exit code, written by the wrapper, complete with its newline
  *
  * Must not start or stop a process, nor change a ticket that is there.
@@ -10,11 +10,11 @@
  * 1. A ticket is created once, by whoever comes first; the agent starts only after its wrapper created it.
  * 2. `void` is answered only for a ticket that says so; whatever is torn or unreadable is not.
  */
-import { linkSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessRef } from "../core/loop.ts";
-import { bootId, isAlive, startFrom, startIfBy } from "../store/process.ts";
-import { lookAt, readSmall, replaceFile, writeSynced } from "./turn-files.ts";
+import { createOnce, lookAt, readSmall, writeAtomic } from "../system/files.ts";
+import { bootId, isAlive, startFrom, startIfBy } from "../system/process.ts";
 
 export type Ticket =
   /** A recovery was first: the agent did not start and never will. */
@@ -26,7 +26,7 @@ const HALF_WRITTEN = "the ticket of the turn was only half written";
 
 /** From here on a start is possible. */
 export function writeIntent(folder: string, token: number): void {
-  replaceFile(join(folder, `intent.${token}`), `${bootId() ?? ""}\n`, token);
+  writeAtomic(join(folder, `intent.${token}`), `${bootId() ?? ""}\n`);
 }
 
 /** Makes sure that there is a ticket, by taking it if nobody did, and says whose it is. */
@@ -34,7 +34,7 @@ export async function settleTicket(folder: string, token: number): Promise<Ticke
   const intent = readSmall(join(folder, `intent.${token}`))?.trim();
   const isSameBoot = intent === undefined || intent === (bootId() ?? "");
   // After a power cut a ticket may be missing although the agent ran: it is not synced, the intent is.
-  takeTicket(folder, token, isSameBoot ? "void\n" : "lost\n");
+  createOnce(join(folder, `ticket.${token}`), isSameBoot ? "void\n" : "lost\n");
   // The wrapper creates the ticket and then writes it, an instant later. Counted, not timed: after a suspend
   // it gets its instant too.
   for (let attempt = 0; attempt < (isSameBoot ? 40 : 1); attempt++) {
@@ -68,30 +68,6 @@ export function isRunning(folder: string): boolean {
     const ticket = readTicket(folder, Number(digits));
     return ticket?.kind === "taken" && readExit(folder, Number(digits)) === null && isAlive(ticket.process);
   });
-}
-
-/** Linked, not written in place: who sees our ticket sees all of it. */
-function takeTicket(folder: string, token: number, text: string): void {
-  const ticket = join(folder, `ticket.${token}`);
-  const temporary = `${ticket}.${process.pid}.tmp`;
-  writeSynced(temporary, text);
-  try {
-    linkSync(temporary, ticket);
-  } catch (error) {
-    if (isThere(error)) return;
-    // a file system without hard links
-    try {
-      writeFileSync(ticket, text, { mode: 0o600, flag: "wx" });
-    } catch (again) {
-      if (!isThere(again)) throw again;
-    }
-  } finally {
-    unlinkSync(temporary);
-  }
-}
-
-function isThere(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === "EEXIST";
 }
 
 function readTicket(folder: string, token: number): Ticket | null {

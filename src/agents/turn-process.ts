@@ -9,7 +9,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Turn } from "../ports.ts";
-import { type Tree, treeMembers } from "../store/process-tree.ts";
+import { type Tree, treeMembers } from "../system/process-tree.ts";
 import { promptFile } from "./run-folder.ts";
 
 export interface TurnProgram {

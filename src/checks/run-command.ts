@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CheckEvidence, Checker } from "../ports.ts";
-import { stopTree } from "../store/process-tree.ts";
+import { stopTree } from "../system/process-tree.ts";
 
 export interface CommandCheckerOptions {
   readonly shell?: string;

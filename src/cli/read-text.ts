@@ -1,6 +1,6 @@
 import { LoopError } from "../errors.ts";
-import { readIfThere } from "../store/files.ts";
 import { cannotRead } from "../store/loop-dir.ts";
+import { readIfThere } from "../system/files.ts";
 
 /** The text of a file that may be missing; a link, a folder or a file that is closed to us is one clear sentence. */
 export function readText(path: string): string | null {

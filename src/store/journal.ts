@@ -17,11 +17,10 @@
 import { closeSync, fsyncSync, rmSync } from "node:fs";
 import type { TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
+import { createOnce, fsyncDir } from "../system/files.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
 import { type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
-import { fsyncDir } from "./files.ts";
 import {
-  createOnce,
   exists,
   generations,
   lastBytes,
@@ -229,9 +228,9 @@ export class Journal {
     const next = later ?? this.#generation + 1;
     if (later === undefined) {
       try {
-        createOnce(this.#path(next), `${this.#path(next)}.${this.#nextId()}.tmp`, () =>
-          encodeEntry(this.#snapshot()),
-        );
+        // Without links others may enter it before its snapshot is there: they carry the state with them, and a
+        // snapshot that is not the first line does not count; the segment before is read instead.
+        createOnce(this.#path(next), encodeEntry(this.#snapshot()));
       } catch (error) {
         this.#obstacle = error;
         return false;

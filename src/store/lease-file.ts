@@ -9,9 +9,9 @@ import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Lease } from "../ports.ts";
-import { readIfThere, writeAtomic } from "./files.ts";
-import { isAlive } from "./process.ts";
-import { answers } from "./process-table.ts";
+import { readIfThere, writeAtomic } from "../system/files.ts";
+import { isAlive } from "../system/process.ts";
+import { answers } from "../system/process-table.ts";
 
 /** No sign of life for this long: the holder is gone, wherever it was. */
 export const STALE_AFTER_MS = 5 * 60_000;

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { LoopError } from "../errors.ts";
-import { errorCode, fsyncDir } from "./files.ts";
+import { errorCode, fsyncDir } from "../system/files.ts";
 
 /**
  * The project of a folder: inside a git work tree the nearest folder with a `.loop` up to the tree's root, else

@@ -5,18 +5,16 @@ import {
   closeSync,
   constants,
   fstatSync,
-  linkSync,
   openSync,
   readdirSync,
   readSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../system/files.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
-import { errorCode } from "./files.ts";
 
 /** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
 const VOID = "~";
@@ -142,35 +140,4 @@ function endsTorn(fd: number): boolean {
   const last = Buffer.alloc(1);
   readSync(fd, last, 0, 1, size - 1);
   return last[0] !== 0x0a;
-}
-
-/** Creates the file whole or not at all; when another process was first, its file stands. */
-export function createOnce(path: string, temporary: string, content: () => string): void {
-  const text = content();
-  try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
-    linkSync(temporary, path);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === "EEXIST") return;
-    if (!NO_LINKS.has(code ?? "")) throw error;
-    createInPlace(path, text);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-/** What link(2) answers on file systems without links (FAT, some shared folders). */
-const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
-
-/**
- * Others may enter the segment before its snapshot is in it. They carry the state with them and lose nothing;
- * a snapshot that is not the first line does not count, and the segment before is read instead.
- */
-function createInPlace(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true });
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-  }
 }

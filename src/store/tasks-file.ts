@@ -8,8 +8,8 @@
 import { join } from "node:path";
 import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
+import { errorCode, quarantine, readIfThere, writeAtomic } from "../system/files.ts";
 import { checksum } from "./checksum.ts";
-import { errorCode, quarantine, readIfThere, writeAtomic } from "./files.ts";
 
 export interface TasksFile {
   readonly version: 1;

@@ -19,7 +19,7 @@ import { type CommandAgentOptions, createCommandAgent } from "../../src/agents/c
 import { runFolder } from "../../src/agents/run-folder.ts";
 import type { FireId } from "../../src/core/loop.ts";
 import type { Turn, TurnEnd, TurnFate } from "../../src/ports.ts";
-import { isAlive, procStart } from "../../src/store/process.ts";
+import { isAlive, procStart } from "../../src/system/process.ts";
 import { fixture, makeControl, makeProject, makeTurn, type Project } from "../fixtures/agents/project.ts";
 import type { RunnerOrder } from "../fixtures/agents/runner.ts";
 import { until } from "../support/until.ts";

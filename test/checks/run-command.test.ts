@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCommandChecker } from "../../src/checks/run-command.ts";
-import { isAlive } from "../../src/store/process.ts";
+import { isAlive } from "../../src/system/process.ts";
 import { fixture, makeProject, type Project } from "../fixtures/agents/project.ts";
 import { until } from "../support/until.ts";
 

@@ -12,7 +12,7 @@ import type { TaskView } from "../../src/core/task/view.ts";
 import type { Entry } from "../../src/store/entry.ts";
 import { Journal } from "../../src/store/journal.ts";
 import type { LeaseFile } from "../../src/store/lease-file.ts";
-import { treeMembers } from "../../src/store/process-tree.ts";
+import { treeMembers } from "../../src/system/process-tree.ts";
 import { pauseCommand } from "../support/pause.ts";
 import { until } from "../support/until.ts";
 

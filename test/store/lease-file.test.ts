@@ -21,7 +21,7 @@ import {
   STALE_AFTER_MS,
   writeLeaseFile,
 } from "../../src/store/lease-file.ts";
-import { procStart } from "../../src/store/process.ts";
+import { procStart } from "../../src/system/process.ts";
 import { type Around, killStores, removeBundle, spawnStore } from "./fixtures/spawn-store.ts";
 import { NOW } from "./fixtures/tasks.ts";
 import { removeTempDirs, tempDir } from "./fixtures/temp-dir.ts";

@@ -1,8 +1,8 @@
 /** `loop init`: the folder, its .gitignore and a config file with the defaults to change. */
 import { join } from "node:path";
 import { defaultConfig } from "../../schema/config.ts";
-import { readIfThere, writeAtomic } from "../../store/files.ts";
 import { cannotWrite } from "../../store/loop-dir.ts";
+import { readIfThere, writeAtomic } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToWrite, type ProjectFlags } from "../project.ts";

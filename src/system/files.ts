@@ -1,21 +1,22 @@
-/** Files that are whole or not there (A13): temp file, fsync, rename. And what to do with one that does not parse. */
+/** Files that are whole or not there (A13): temp file, fsync, rename or link. And what to do with a damaged one. */
 import {
   closeSync,
   constants,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 
 export function writeAtomic(path: string, text: string, durable = true): void {
-  // Random, and "wx": a pid is not unique between containers, and a name that can be guessed can be a link.
-  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
+  const temporary = temporaryFor(path);
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: durable });
     renameSync(temporary, path);
@@ -24,6 +25,11 @@ export function writeAtomic(path: string, text: string, durable = true): void {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/** Random, and opened with "wx": a pid is not unique between containers, and a name that can be guessed can be a link. */
+function temporaryFor(path: string): string {
+  return `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
 }
 
 /** null when there is no such file. Symbolic links are not followed. */
@@ -39,6 +45,24 @@ export function readIfThere(path: string): string | null {
     return readFileSync(fd, "utf8");
   } finally {
     closeSync(fd);
+  }
+}
+
+/** null for whatever cannot be read. */
+export function readSmall(path: string): string | null {
+  try {
+    return readIfThere(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Size and time of last change; zeros for what cannot be looked at. */
+export function lookAt(path: string): { readonly size: number; readonly mtimeMs: number } {
+  try {
+    return statSync(path);
+  } catch {
+    return { size: 0, mtimeMs: 0 };
   }
 }
 
@@ -85,4 +109,34 @@ export function fsyncDir(dir: string): void {
 
 export function errorCode(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}
+
+/**
+ * Creates the file whole or not at all; when another process was first, its file stands. Only where a file system
+ * has no links can somebody see it before it is whole.
+ */
+export function createOnce(path: string, text: string): void {
+  const temporary = temporaryFor(path);
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
+    linkSync(temporary, path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "EEXIST") return;
+    if (!NO_LINKS.has(code ?? "")) throw error;
+    createInPlace(path, text);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** What link(2) answers on file systems without links (FAT, some shared folders). */
+const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
+
+function createInPlace(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
 }

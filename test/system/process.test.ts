@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
-import { bootId, isAlive, procStart, startFrom } from "../../src/store/process.ts";
-import { stopTree, treeMembers } from "../../src/store/process-tree.ts";
+import { bootId, isAlive, procStart, startFrom } from "../../src/system/process.ts";
+import { stopTree, treeMembers } from "../../src/system/process-tree.ts";
 import { until } from "../support/until.ts";
 
 const children: ChildProcess[] = [];

@@ -50,11 +50,20 @@ export type CommitResult =
   | { readonly kind: "full"; readonly live: number };
 
 /**
+ * What is known of the process that holds a lease. `gone`: it has ended, for certain. `silent`: it gave no sign of
+ * life for too long; it may be frozen, or on a host that is gone.
+ */
+export type HolderState = "alive" | "silent" | "gone";
+
+/**
  * All loops of one project. Several processes may have the same store open; commits are totally ordered.
- * A commit that answers `committed` is on disk. Reads answer from memory as of the last `refresh`.
+ * A commit that answers `committed` is on disk. Reads answer from memory as of the last commit, `catchUp` or
+ * `refresh`; after `conflict` they include what was first.
  */
 export interface Store {
-  /** Takes in what others committed; returns the ids that changed. */
+  /** Takes in what others committed. */
+  catchUp(): Promise<void>;
+  /** The same, and tells which loops changed since the last `refresh`, whoever changed them. For one caller only. */
   refresh(): Promise<readonly TaskId[]>;
   load(id: TaskId): Loop | undefined;
   loops(): IterableIterator<Loop>;
@@ -65,17 +74,17 @@ export interface Store {
   /** Highest token that was ever given out. */
   lastToken(): number;
   release(token: number, at: number): Promise<void>;
+  /** Must not reject: a sign of life that fails is a sign that comes later. */
   heartbeat(lease: Lease, at: number): Promise<void>;
-  /** Is the holder of the lease still there? Never true by mistake for a process that is gone. */
-  isHolderAlive(lease: Lease, now: number): boolean;
-  /** Cheap enough to ask all the time: true is certain, false means that `isHolderAlive` has to tell. */
+  holderState(lease: Lease, now: number): HolderState;
+  /** Cheap enough to ask all the time: true is certain, false means that `holderState` has to tell. */
   isHolderGone(lease: Lease): boolean;
   /**
-   * Rewrites the published files. Must not throw for a file that someone damaged: moves it aside. A file that a
-   * person edited stays until its requests were taken (`force`).
+   * Rewrites the published files. Must not reject: what is in its way is said, what is damaged is moved aside. A
+   * file that a person edited stays until its requests were taken (`force`).
    */
   publish(options?: { readonly force?: boolean }): Promise<void>;
-  /** Calls back after somebody else's commit, within 500 ms. */
+  /** Calls back after a commit of anybody's, within 500 ms of it where the system tells of changes at all. */
   watch(callback: () => void): () => void;
 }
 

@@ -4,7 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { isHolderAlive } from "../store/lease-file.ts";
+import { holderState } from "../store/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/loop-dir.ts";
 import { segmentPath } from "../store/segment.ts";
 import { readTasksFile, type TasksFile } from "../store/tasks-file.ts";
@@ -18,7 +18,7 @@ export function readPublished(from: string): Listing | null {
   const file = readTasksFile(dir);
   if (file.kind !== "published" || !isCurrent(dir, file.content)) return null;
   const { lease, tasks, timeZone } = file.content;
-  const owner = lease !== null && isHolderAlive(dir, lease, Date.now()) ? lease : null;
+  const owner = lease !== null && holderState(dir, lease, Date.now()) === "alive" ? lease : null;
   return { dir, owner, tasks: [...tasks].sort(byAge), timeZone };
 }
 

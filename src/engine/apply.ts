@@ -17,8 +17,8 @@ export async function applyEvent(
   event: LoopEvent,
   now: number,
   token: number | null,
-  /** Told what came in on the way: whoever keeps a schedule must not miss it. */
-  changed: (ids: readonly TaskId[]) => void = () => {},
+  /** Somebody was faster: whoever keeps a schedule looks again. */
+  onConflict: () => void = () => {},
 ): Promise<Applied> {
   for (;;) {
     const loop = store.load(id);
@@ -38,6 +38,6 @@ export async function applyEvent(
     });
     if (result.kind === "committed") return { kind: "committed", loop: decision.loop, effects, outcomes };
     if (result.kind === "fenced") return { kind: "fenced" };
-    changed(await store.refresh());
+    onConflict();
   }
 }

@@ -27,6 +27,8 @@ export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
 /** A gap between two looks that is longer than this was no normal wait: nobody was there. */
 const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
+/** How long we must have been awake before we take a silent owner for gone. */
+const SILENT_FOR_SURE_MS = 10_000;
 /** After a failed write (full disk): do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -213,10 +215,15 @@ export class Engine {
     if (!firing) return this.#enter("off", holder);
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
     const isOurs = holder !== null && holder.owner === self.owner;
-    if (holder !== null && !isOurs && store.isHolderAlive(holder, now)) return this.#enter("passive", holder);
+    const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
+    // After a suspend everybody wakes at once, and the owner's sign of life may be a moment away.
+    const isWaiting = state === "silent" && now - this.#awakeSince < SILENT_FOR_SURE_MS;
+    if (state === "alive" || isWaiting) return this.#enter("passive", holder);
     const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
     if (lease === null) return this.#enter("passive", store.lease());
     this.#lease = lease;
+    // Nobody fired while it was silent, although we were there.
+    if (state === "silent") this.#awakeSince = now;
     this.#recovered = false;
     this.#chores.beat(lease);
     this.#chores.publishSoon();
@@ -255,7 +262,7 @@ export class Engine {
     let applied: Applied;
     try {
       const token = this.#lease?.token ?? null;
-      applied = await applyEvent(store, id, event, clock.now(), token, (ids) => this.#take(ids));
+      applied = await applyEvent(store, id, event, clock.now(), token, () => this.nudge());
     } finally {
       this.#arm(id);
     }

@@ -41,7 +41,7 @@ export class LookTimer {
       const isQuiet = now >= lookedAt && now - lookedAt < MAX_TIMER_MS - PROBE_MS;
       if (!isQuiet || holder === null || this.#store.isHolderGone(holder)) return this.#look();
       const isFull = now - askedAt >= FULL_PROBE_MS;
-      if (isFull && !this.#store.isHolderAlive(holder, now)) return this.#look();
+      if (isFull && this.#store.holderState(holder, now) !== "alive") return this.#look();
       this.#probe(lookedAt, isFull ? now : askedAt);
     });
   }

@@ -32,7 +32,6 @@ export async function addTask(
     if (result.kind === "full") {
       throw usageError(fullMessage(result.live, maxTasks), "Delete one with: loop delete <id>");
     }
-    await store.refresh();
   }
 }
 

@@ -4,12 +4,12 @@ import type { Effect } from "../core/event.ts";
 import type { Loop, TaskId } from "../core/loop.ts";
 import { iso, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
-import type { Commit, CommitResult, Lease, Store } from "../ports.ts";
+import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.ts";
 import { errorCode } from "../system/files.ts";
 import type { Verdict } from "./admission.ts";
 import type { LoopEntry } from "./entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
-import { isHolderAlive, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
+import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
 import { cannotRead, cannotWrite } from "./loop-dir.ts";
 import {
   isPublished,
@@ -38,6 +38,10 @@ export class FolderStore implements Store {
     this.#options = options;
     this.journal = new Journal(dir, options);
     this.#read(() => this.journal.refresh());
+  }
+
+  async catchUp(): Promise<void> {
+    this.#read(() => this.journal.catchUp());
   }
 
   async refresh(): Promise<readonly TaskId[]> {
@@ -96,8 +100,8 @@ export class FolderStore implements Store {
     this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, at));
   }
 
-  isHolderAlive(lease: Lease, now: number): boolean {
-    return isHolderAlive(this.dir, lease, now);
+  holderState(lease: Lease, now: number): HolderState {
+    return holderState(this.dir, lease, now);
   }
 
   isHolderGone(lease: Lease): boolean {

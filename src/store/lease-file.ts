@@ -8,7 +8,7 @@
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Lease } from "../ports.ts";
+import type { HolderState, Lease } from "../ports.ts";
 import { readIfThere, writeAtomic } from "../system/files.ts";
 import { isAlive } from "../system/process.ts";
 import { answers } from "../system/process-table.ts";
@@ -62,9 +62,9 @@ export function heartbeatOf(dir: string, lease: Lease): number {
 }
 
 /** A dead process on this host is known at once; otherwise, and for a frozen one, the heartbeat tells. */
-export function isHolderAlive(dir: string, lease: Lease, now: number): boolean {
-  if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return false;
-  return now - heartbeatOf(dir, lease) < STALE_AFTER_MS;
+export function holderState(dir: string, lease: Lease, now: number): HolderState {
+  if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return "gone";
+  return now - heartbeatOf(dir, lease) < STALE_AFTER_MS ? "alive" : "silent";
 }
 
 /** One question to the system and no file: a process of this host that does not answer is gone. */

@@ -111,7 +111,7 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
 
 export function cronDelete(context: ToolContext, input: unknown): Promise<ToolResult<{ id: string }>> {
   return attempt(cronDeleteInput, input, async ({ id }) => {
-    await context.store.refresh();
+    await context.store.catchUp();
     const task = findTask(context.store, id);
     await requestEvent(
       context.store,
@@ -129,7 +129,7 @@ export function cronList(
   input: unknown = {},
 ): Promise<ToolResult<{ tasks: TaskView[] }>> {
   return attempt(cronListInput, input, async () => {
-    await context.store.refresh();
+    await context.store.catchUp();
     return { tasks: [...context.store.loops()].filter((task) => task.status !== "ended").map(viewTask) };
   });
 }
@@ -141,7 +141,7 @@ export function wakeup(
   input: unknown,
 ): Promise<ToolResult<{ wakeup: "sleep" | "stop" }>> {
   return attempt(wakeupInput, input, async (asked) => {
-    await context.store.refresh();
+    await context.store.catchUp();
     const task: Task | undefined = [...context.store.loops()].find((loop) => loop.fire?.id === fireId);
     const parsed = parseWakeup(asked);
     if (task === undefined || parsed === null)

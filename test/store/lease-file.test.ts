@@ -15,7 +15,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Lease } from "../../src/ports.ts";
 import {
   heartbeatOf,
-  isHolderAlive,
+  holderState,
   readLeaseFile,
   removeLeaseFile,
   STALE_AFTER_MS,
@@ -98,8 +98,8 @@ describe("loop.lock", () => {
     const dir = tempDir();
     writeFileSync(join(dir, "loop.lock"), content);
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW);
-    expect(isHolderAlive(dir, leaseOf(), NOW + MINUTE)).toBe(true);
-    expect(isHolderAlive(dir, elsewhere, NOW + STALE_AFTER_MS)).toBe(false);
+    expect(holderState(dir, leaseOf(), NOW + MINUTE)).toBe("alive");
+    expect(holderState(dir, elsewhere, NOW + STALE_AFTER_MS)).toBe("silent");
     writeLeaseFile(dir, leaseOf(), NOW + MINUTE);
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW + MINUTE);
   });
@@ -118,19 +118,19 @@ describe("loop.lock", () => {
   test("H1 a folder of that name decides nothing", () => {
     const dir = tempDir();
     mkdirSync(join(dir, "loop.lock"));
-    expect(isHolderAlive(dir, leaseOf(), NOW)).toBe(true);
+    expect(holderState(dir, leaseOf(), NOW)).toBe("alive");
   });
 });
 
 describe("is the holder alive?", () => {
   test("D6 this process is, as long as it gives signs of life", () => {
     const dir = tempDir();
-    expect(isHolderAlive(dir, leaseOf(), NOW)).toBe(true);
-    expect(isHolderAlive(dir, leaseOf(), NOW + STALE_AFTER_MS - 1)).toBe(true);
-    expect(isHolderAlive(dir, leaseOf(), NOW + STALE_AFTER_MS)).toBe(false);
+    expect(holderState(dir, leaseOf(), NOW)).toBe("alive");
+    expect(holderState(dir, leaseOf(), NOW + STALE_AFTER_MS - 1)).toBe("alive");
+    expect(holderState(dir, leaseOf(), NOW + STALE_AFTER_MS)).toBe("silent");
     writeLeaseFile(dir, leaseOf(), NOW + 4 * MINUTE);
-    expect(isHolderAlive(dir, leaseOf(), NOW + STALE_AFTER_MS)).toBe(true);
-    expect(isHolderAlive(dir, leaseOf(), NOW + 4 * MINUTE + STALE_AFTER_MS)).toBe(false);
+    expect(holderState(dir, leaseOf(), NOW + STALE_AFTER_MS)).toBe("alive");
+    expect(holderState(dir, leaseOf(), NOW + 4 * MINUTE + STALE_AFTER_MS)).toBe("silent");
     expect(STALE_AFTER_MS).toBe(5 * MINUTE);
   });
 
@@ -140,33 +140,33 @@ describe("is the holder alive?", () => {
     const pid = child.pid ?? 0;
     const lease = leaseOf({ pid, procStart: procStart(pid) });
     writeLeaseFile(dir, lease, NOW);
-    expect(isHolderAlive(dir, lease, NOW)).toBe(true);
+    expect(holderState(dir, lease, NOW)).toBe("alive");
     child.kill("SIGKILL");
     await once(child, "exit");
-    expect(isHolderAlive(dir, lease, NOW)).toBe(false);
-    expect(isHolderAlive(dir, { ...lease, procStart: null }, NOW)).toBe(false);
+    expect(holderState(dir, lease, NOW)).toBe("gone");
+    expect(holderState(dir, { ...lease, procStart: null }, NOW)).toBe("gone");
   });
 
   test("D6 H1 a pid that another process got is not the holder", () => {
     const dir = tempDir();
     writeLeaseFile(dir, leaseOf(), NOW);
-    expect(isHolderAlive(dir, leaseOf({ procStart: "00000000-1" }), NOW)).toBe(false);
-    expect(isHolderAlive(dir, leaseOf({ pid: 1, procStart: procStart(process.pid) }), NOW)).toBe(false);
+    expect(holderState(dir, leaseOf({ procStart: "00000000-1" }), NOW)).toBe("gone");
+    expect(holderState(dir, leaseOf({ pid: 1, procStart: procStart(process.pid) }), NOW)).toBe("gone");
   });
 
   test("D6 on another host only the heartbeat tells", () => {
     const dir = tempDir();
-    expect(isHolderAlive(dir, elsewhere, NOW)).toBe(true);
-    expect(isHolderAlive(dir, { ...elsewhere, pid: 2 ** 30 }, NOW)).toBe(true);
+    expect(holderState(dir, elsewhere, NOW)).toBe("alive");
+    expect(holderState(dir, { ...elsewhere, pid: 2 ** 30 }, NOW)).toBe("alive");
     writeLeaseFile(dir, elsewhere, NOW + MINUTE);
-    expect(isHolderAlive(dir, elsewhere, NOW + STALE_AFTER_MS)).toBe(true);
-    expect(isHolderAlive(dir, elsewhere, NOW + MINUTE + STALE_AFTER_MS)).toBe(false);
+    expect(holderState(dir, elsewhere, NOW + STALE_AFTER_MS)).toBe("alive");
+    expect(holderState(dir, elsewhere, NOW + MINUTE + STALE_AFTER_MS)).toBe("silent");
   });
 
   test("H1 a clock that went back does not make a living holder stale", () => {
     const dir = tempDir();
     writeLeaseFile(dir, leaseOf(), NOW);
-    expect(isHolderAlive(dir, leaseOf(), NOW - 60 * MINUTE)).toBe(true);
+    expect(holderState(dir, leaseOf(), NOW - 60 * MINUTE)).toBe("alive");
   });
 
   test.skipIf(process.getuid?.() !== 0)(

@@ -20,6 +20,7 @@ import type {
   Clock,
   Commit,
   CommitResult,
+  HolderState,
   Lease,
   Notifier,
   Store,
@@ -190,6 +191,10 @@ export class MemoryStore implements Store {
     this.#catchUp(null);
   }
 
+  async catchUp(): Promise<void> {
+    this.#catchUp(null);
+  }
+
   async refresh(): Promise<readonly TaskId[]> {
     this.#catchUp(null);
     const changed = [...this.#changed];
@@ -246,9 +251,10 @@ export class MemoryStore implements Store {
     this.#journal.beats.set(lease.token, at);
   }
 
-  isHolderAlive(lease: Lease, now: number): boolean {
+  holderState(lease: Lease, now: number): HolderState {
+    if (!this.#isRunning(lease.pid)) return "gone";
     const beat = this.#journal.beats.get(lease.token) ?? lease.acquiredAt;
-    return this.#isRunning(lease.pid) && now - Math.max(beat, lease.acquiredAt) < STALE_AFTER_MS;
+    return now - Math.max(beat, lease.acquiredAt) < STALE_AFTER_MS ? "alive" : "silent";
   }
 
   isHolderGone(lease: Lease): boolean {
@@ -472,6 +478,7 @@ export class MemoryProcess {
         }
       });
     return {
+      catchUp: () => this.#act(() => store.catchUp()),
       refresh: () => this.#act(() => store.refresh()),
       load: (id) => store.load(id),
       loops: () => store.loops(),
@@ -481,7 +488,7 @@ export class MemoryProcess {
       lastToken: () => store.lastToken(),
       release: (token, at) => appending(() => store.release(token, at)),
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
-      isHolderAlive: (lease, now) => store.isHolderAlive(lease, now),
+      holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),

@@ -24,7 +24,7 @@ export function liveTasks(store: Store): Task[] {
 /** Who holds the lease and is there. */
 export function liveOwner(store: Store, now: number): Lease | null {
   const lease = store.lease();
-  return lease !== null && store.isHolderAlive(lease, now) ? lease : null;
+  return lease !== null && store.holderState(lease, now) === "alive" ? lease : null;
 }
 
 export function localZone(): string {

@@ -88,6 +88,7 @@ function onlyTask(store: Store, id: TaskId, wanted: () => boolean): Store {
   const visible = (task: Task | undefined) =>
     task?.id === id && (wanted() || task.fire !== null) ? task : undefined;
   return {
+    catchUp: () => store.catchUp(),
     refresh: () => store.refresh(),
     load: (other) => visible(store.load(other)),
     loops: () => [...store.loops()].filter((task) => visible(task) !== undefined).values(),
@@ -97,7 +98,7 @@ function onlyTask(store: Store, id: TaskId, wanted: () => boolean): Store {
     lastToken: () => store.lastToken(),
     release: (token, at) => store.release(token, at),
     heartbeat: (lease, at) => store.heartbeat(lease, at),
-    isHolderAlive: (lease, now) => store.isHolderAlive(lease, now),
+    holderState: (lease, now) => store.holderState(lease, now),
     isHolderGone: (lease) => store.isHolderGone(lease),
     publish: (options) => store.publish(options),
     watch: (callback) => store.watch(callback),

@@ -2,7 +2,7 @@
  * What the engine needs from the outside. Each contract says what an adapter must and must not do;
  * the suites under test/ hold every adapter to it.
  */
-import type { Effect, LoopEvent, Outcome } from "./core/event.ts";
+import type { Effect, LoopEvent, Outcome, Usage } from "./core/event.ts";
 import type { FireId, FireKind, Loop, ProcessRef, TaskId } from "./core/loop.ts";
 
 export interface Timer {
@@ -100,20 +100,14 @@ export interface Turn {
   readonly deadlineAt: number;
 }
 
-export interface TurnUsage {
-  readonly costUsd: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-}
-
 /** How a turn ended. `cancelled` only after the caller's signal. */
 export type TurnEnd =
-  | { readonly kind: "ok"; readonly answer: string; readonly usage: TurnUsage | null }
+  | { readonly kind: "ok"; readonly answer: string; readonly usage: Usage | null }
   | {
       readonly kind: "failed";
       readonly reason: string;
       readonly answer: string;
-      readonly usage: TurnUsage | null;
+      readonly usage: Usage | null;
     }
   | { readonly kind: "cancelled" };
 
@@ -134,11 +128,16 @@ export interface Agent {
 }
 
 export interface TurnControl {
-  /** Stops the turn and everything it started. */
+  /**
+   * Stops the turn and everything it started. With `ABANDONED` as its reason nothing is stopped: another owner has
+   * the turn now, and this process only lets go of it.
+   */
   readonly signal: AbortSignal;
   /** Called at most once, when the agent's process exists. */
   readonly onStarted: (process: ProcessRef | null) => void;
 }
+
+export const ABANDONED = "abandoned";
 
 export interface CheckEvidence {
   readonly exitCode: number | null;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Agent, TurnEnd, TurnUsage } from "../ports.ts";
+import type { Usage } from "../core/event.ts";
+import type { Agent, TurnEnd } from "../ports.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "./launch.ts";
 import { describeExit, type Finished } from "./reasons.ts";
 
@@ -102,7 +103,7 @@ function describeText(text: string): string {
   return Array.from(line).slice(0, 200).join("");
 }
 
-function readUsage(last: ResultEvent, events: readonly ResultEvent[]): TurnUsage {
+function readUsage(last: ResultEvent, events: readonly ResultEvent[]): Usage {
   // `total_cost_usd` of a resumed session includes the turns before this one; the parts do not.
   const parts = events.map((event) => event.model_usage_since_last_result);
   if (parts.every((part) => part != null)) {

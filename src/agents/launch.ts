@@ -10,7 +10,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { resolve } from "node:path";
-import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
+import { ABANDONED, type Agent, type Turn, type TurnControl, type TurnEnd, type TurnFate } from "../ports.ts";
 import { isAlive, procStart } from "../system/process.ts";
 import { stopTree, type Tree } from "../system/process-tree.ts";
 import { describeError, type Finished } from "./reasons.ts";
@@ -170,6 +170,7 @@ async function finishTurn(
   { folder, tree, pid, startedAt, exited }: Attempt,
 ): Promise<TurnEnd> {
   const stop = await firstStop(settings, turn.deadlineAt, signal, folder, exited);
+  if (stop?.kind === "aborted" && signal.reason === ABANDONED) return { kind: "cancelled" };
   await stopTree(stop === null ? straysOf(tree, pid) : tree, settings.killGraceMs);
   let end: TurnEnd;
   if (stop !== null) end = stoppedEnd(settings, folder, stop, turn.deadlineAt - startedAt);

@@ -45,6 +45,9 @@ export type TaskEvent =
       readonly fireId: FireId;
       readonly outcome: "ok" | "failed";
       readonly reason: string | null;
+      /** What a self-paced agent asked for in its answer. */
+      readonly wakeup?: Wakeup;
+      readonly usage?: Usage;
     }
   /** The fire is over with no result: the runner or the agent was stopped. */
   | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
@@ -73,6 +76,13 @@ export interface CancelEffect {
 
 export type Effect = DeliverEffect | NotifyEffect | CancelEffect;
 
+/** What a turn cost, where the agent tells. */
+export interface Usage {
+  readonly costUsd: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+}
+
 export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted";
 
 /**
@@ -89,6 +99,7 @@ export interface Outcome {
   readonly reason: string | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+  readonly usage?: Usage;
   readonly count?: number;
   readonly untilSlot?: number;
 }

@@ -10,18 +10,17 @@
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
 import type { LoopEvent } from "../core/event.ts";
-import type { TaskId } from "../core/loop.ts";
+import type { Notice, TaskId } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
-import { parseWakeupLine } from "../core/task/wakeup.ts";
 import type { Lease } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Chores } from "./chores.ts";
 import { LookTimer, MAX_TIMER_MS } from "./look-timer.ts";
-import type { EngineParts, Look, Message, Role } from "./parts.ts";
+import { describe, type EngineParts, harmless, type Look, type Message, type Role } from "./parts.ts";
 import { recoverFires } from "./recover.ts";
 import { Schedule } from "./schedule.ts";
-import { type TurnOutcome, Turns } from "./turns.ts";
+import { endingOf, type TurnOutcome, Turns } from "./turns.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
@@ -53,7 +52,7 @@ export class Engine {
   #recovered = false;
 
   constructor(parts: EngineParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, observe: harmless(parts.observe) };
     this.#chores = new Chores(parts.store, parts.clock);
     this.#timer = new LookTimer(parts.store, parts.clock, () => this.#post({ type: "look" }));
     this.#turns = new Turns(parts.agent, parts.checker, {
@@ -72,10 +71,6 @@ export class Engine {
 
   get role(): Role {
     return this.#role ?? "off";
-  }
-
-  get isBusy(): boolean {
-    return this.#turns.size > 0;
   }
 
   start(): void {
@@ -125,7 +120,7 @@ export class Engine {
       await act();
     } catch (error) {
       const { clock, observe } = this.#parts;
-      observe({ type: "problem", message: error instanceof Error ? error.message : String(error) });
+      observe({ type: "problem", message: describe(error) });
       this.#retryAt = clock.now() + RETRY_AFTER_MS;
       // A write that failed may have landed all the same: a fire that we do not know of would block its task.
       this.#recovered = false;
@@ -156,22 +151,14 @@ export class Engine {
     }
   }
 
-  async #endTurn({ taskId, fireId, end, stopped }: TurnOutcome): Promise<void> {
-    // Forgotten since: its result belongs to another owner now.
+  async #endTurn(outcome: TurnOutcome): Promise<void> {
+    const { taskId, fireId, end } = outcome;
+    // Abandoned since: its result belongs to another owner now.
     if (!this.#turns.has(fireId)) return;
-    if (end.kind === "cancelled") {
-      const reason = stopped ?? "the turn was stopped";
-      await this.#apply(taskId, { type: "fire.interrupted", fireId, reason });
-    } else {
-      const wakeup = parseWakeupLine(end.answer);
-      const task = this.#parts.store.load(taskId);
-      if (wakeup !== null && task?.cadence.kind === "paced") {
-        await this.#apply(taskId, { type: "fire.wakeup", fireId, wakeup });
-      }
-      const reason = end.kind === "failed" ? end.reason : null;
+    if (end.kind !== "cancelled") {
       this.#parts.observe({ type: "answer", taskId, fireId, text: end.answer });
-      await this.#apply(taskId, { type: "fire.finished", fireId, outcome: end.kind, reason });
     }
+    await this.#apply(taskId, endingOf(outcome));
     this.#turns.settle(fireId);
   }
 
@@ -188,7 +175,9 @@ export class Engine {
     if (this.#lease === null || clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
       const apply = (id: TaskId, event: LoopEvent) => this.#apply(id, event);
-      this.#recovered = await recoverFires(this.#parts, this.#turns, this.#lease.token, apply);
+      this.#recovered = await recoverFires(this.#parts, this.#turns, this.#lease.token, apply, (notice) =>
+        this.#notify(notice),
+      );
       this.#stopDeletedTurns();
     }
     await this.#fireDue();
@@ -239,7 +228,7 @@ export class Engine {
   #demote(): void {
     this.#lease = null;
     this.#chores.stopBeating();
-    this.#turns.forgetAll();
+    this.#turns.abandonAll();
     this.#post({ type: "look" });
   }
 
@@ -285,13 +274,22 @@ export class Engine {
           this.#turns.start(loop, loop.fire, this.#parts.clock.now());
           break;
         case "notify":
-          this.#parts.notifier.notify(effect.title, effect.body);
+          this.#notify(effect);
           this.#post({ type: "notified", taskId: loop.id });
           break;
         case "cancel":
           this.#turns.stop(effect.fireId, effect.reason);
           break;
       }
+    }
+  }
+
+  /** A notifier that breaks its contract must not stop the fires. */
+  #notify({ title, body }: Notice): void {
+    try {
+      this.#parts.notifier.notify(title, body);
+    } catch (error) {
+      this.#parts.observe({ type: "problem", message: `A notice could not be given: ${describe(error)}` });
     }
   }
 
@@ -340,7 +338,7 @@ export class Engine {
         await store.publish();
       }
     } catch (error) {
-      observe({ type: "problem", message: error instanceof Error ? error.message : String(error) });
+      observe({ type: "problem", message: describe(error) });
     }
     this.#stopped = true;
     this.#timer.cancel();

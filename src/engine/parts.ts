@@ -42,3 +42,18 @@ export type Message =
   | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
   | { readonly type: "notified"; readonly taskId: TaskId }
   | { readonly type: "stop"; readonly reason: string };
+
+/** What a surface does with the news must not reach the loops. */
+export function harmless(observe: EngineParts["observe"]): EngineParts["observe"] {
+  return (news) => {
+    try {
+      observe(news);
+    } catch {
+      // nobody is left to tell
+    }
+  };
+}
+
+export function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

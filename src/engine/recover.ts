@@ -1,6 +1,6 @@
 /** What the owner before us left unfinished: notices, fires in flight, tasks of conversations that are over. */
 import type { LoopEvent } from "../core/event.ts";
-import type { Fire, Task, TaskId } from "../core/loop.ts";
+import type { Fire, Notice, Task, TaskId } from "../core/loop.ts";
 import type { TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
 import type { EngineParts } from "./parts.ts";
@@ -8,10 +8,11 @@ import type { Turns } from "./turns.ts";
 
 /** false: the lease was lost on the way, and the rest is the next owner's. */
 export async function recoverFires(
-  { store, clock, self, notifier }: EngineParts,
+  { store, clock, self }: EngineParts,
   turns: Turns,
   token: number,
   apply: (id: TaskId, event: LoopEvent) => Promise<Applied>,
+  notify: (notice: Notice) => void,
 ): Promise<boolean> {
   for (const task of [...store.loops()]) {
     const { fire } = task;
@@ -21,7 +22,7 @@ export async function recoverFires(
     }
     if (task.notice !== null) {
       // Handed over twice at worst, when the owner before us died right after it.
-      notifier.notify(task.notice.title, task.notice.body);
+      notify(task.notice);
       if ((await apply(task.id, { type: "task.notified" })).kind === "fenced") return false;
     }
     if (fire === null || turns.has(fire.id)) continue;

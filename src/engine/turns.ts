@@ -1,8 +1,18 @@
 /** The turns that an engine has under way: started by it, or found running after a takeover. */
 
+import type { LoopEvent } from "../core/event.ts";
 import type { Fire, FireId, ProcessRef, Task, TaskId } from "../core/loop.ts";
+import { parseWakeupLine } from "../core/task/wakeup.ts";
 import { renderFireText } from "../core/text/fire-text.ts";
-import type { Agent, Checker, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
+import {
+  ABANDONED,
+  type Agent,
+  type Checker,
+  type Turn,
+  type TurnControl,
+  type TurnEnd,
+  type TurnFate,
+} from "../ports.ts";
 
 export interface TurnOutcome {
   readonly taskId: TaskId;
@@ -80,8 +90,10 @@ export class Turns {
   }
 
   /** Their results belong to another owner now. */
-  forgetAll(): void {
+  abandonAll(): void {
+    const turns = [...this.#running.values()];
     this.#running.clear();
+    for (const { abort } of turns) abort.abort(ABANDONED);
   }
 
   settle(fireId: FireId): void {
@@ -106,8 +118,9 @@ export class Turns {
 
   #follow(task: Task, fire: Fire, ending: Promise<TurnEnd>, signal: AbortSignal): void {
     const running = this.#running.get(fire.id);
+    const isOurs = () => this.#running.get(fire.id) === running;
     void ending
-      .then((end) => this.#verify(task, end, signal))
+      .then((end) => (isOurs() ? this.#verify(task, end, signal) : end))
       .catch(
         (error: unknown): TurnEnd => ({
           ...{ kind: "failed", answer: "", usage: null },
@@ -115,7 +128,7 @@ export class Turns {
         }),
       )
       .then((end) => {
-        if (this.#running.get(fire.id) !== running) return;
+        if (!isOurs()) return;
         this.#news.ended({ taskId: task.id, fireId: fire.id, end, stopped: running?.stopped ?? null });
       });
   }
@@ -127,11 +140,36 @@ export class Turns {
     if (signal.aborted) return { kind: "cancelled" };
     if (evidence.exitCode === 0) return end;
     const how = evidence.timedOut ? "ran out of time" : `exit ${evidence.exitCode ?? "by a signal"}`;
-    const said = evidence.tail.trim().split("\n").at(-1)?.slice(0, 200) ?? "";
+    const said = lastLine(evidence.tail);
     return {
       ...end,
       kind: "failed",
       reason: `expected \`${task.expect}\` to pass: ${how}${said === "" ? "" : `: ${said}`}`,
     };
   }
+}
+
+/** What the end of a turn means for its fire. */
+export function endingOf({ fireId, end, stopped }: TurnOutcome): LoopEvent {
+  if (end.kind === "cancelled") {
+    return { type: "fire.interrupted", fireId, reason: stopped ?? "the turn was stopped" };
+  }
+  const wakeup = parseWakeupLine(end.answer);
+  return {
+    type: "fire.finished",
+    fireId,
+    outcome: end.kind,
+    reason: end.kind === "failed" ? end.reason : null,
+    ...(end.usage === null ? {} : { usage: end.usage }),
+    ...(wakeup === null ? {} : { wakeup }),
+  };
+}
+
+/** For a sentence: what a program printed is not trusted with the terminal. */
+function lastLine(output: string): string {
+  const line = output.trim().split("\n").at(-1) ?? "";
+  return line
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, 200);
 }

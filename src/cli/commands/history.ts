@@ -77,6 +77,7 @@ export function viewOutcome(line: Outcome) {
     reason: line.reason,
     startedAt: isoOrNull(line.startedAt),
     finishedAt: isoOrNull(line.finishedAt),
+    ...(line.usage === undefined ? {} : { usage: line.usage }),
     ...(line.count === undefined ? {} : { count: line.count, untilSlot: iso(line.untilSlot ?? line.slot) }),
   };
 }

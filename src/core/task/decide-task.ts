@@ -86,10 +86,7 @@ function decideEvent(task: Task, event: TaskEvent, now: number): Decision {
           : change(task, { fire: { ...fire, startedAt: now, process: event.process }, lastFiredAt: now }),
       );
     case "fire.finished":
-      return withFire(task, event.fireId, (fire) => ({
-        kind: "change",
-        ...settleFire(task, fire, event.outcome, event.reason, now),
-      }));
+      return withFire(task, event.fireId, (fire) => decideFinish(task, fire, event, now));
     case "fire.interrupted":
       return withFire(task, event.fireId, (fire) => ({
         kind: "change",
@@ -230,11 +227,26 @@ function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): De
   return change(task, { fire: null, cursorAt: fire.slot - 1 });
 }
 
+type Finished = Extract<TaskEvent, { type: "fire.finished" }>;
+
+function decideFinish(
+  task: Task,
+  fire: Fire,
+  { outcome, reason, wakeup, usage }: Finished,
+  now: number,
+): Decision {
+  const asked = wakeup === undefined || task.cadence.kind !== "paced" ? fire.wakeup : clampWakeup(wakeup);
+  const change = settleFire(task, { ...fire, wakeup: asked }, outcome, reason, now);
+  if (usage === undefined) return { kind: "change", ...change };
+  return { kind: "change", ...change, outcomes: change.outcomes.map((line) => ({ ...line, usage })) };
+}
+
 function decideWakeup(task: Task, fire: Fire, wakeup: Wakeup): Decision {
   if (task.cadence.kind !== "paced") return refused(`Task ${task.id} is not self-paced (loop auto).`);
-  const asked: Wakeup =
-    wakeup.kind === "stop"
-      ? wakeup
-      : { ...wakeup, delayMs: Math.min(MAX_WAKEUP_MS, Math.max(MIN_WAKEUP_MS, wakeup.delayMs)) };
-  return change(task, { fire: { ...fire, wakeup: asked } });
+  return change(task, { fire: { ...fire, wakeup: clampWakeup(wakeup) } });
+}
+
+function clampWakeup(wakeup: Wakeup): Wakeup {
+  if (wakeup.kind === "stop") return wakeup;
+  return { ...wakeup, delayMs: Math.min(MAX_WAKEUP_MS, Math.max(MIN_WAKEUP_MS, wakeup.delayMs)) };
 }

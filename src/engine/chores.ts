@@ -1,7 +1,8 @@
 /** What an owner does beside its events: signs of life, and the published files. */
 import type { Clock, Lease, Store, Timer } from "../ports.ts";
 
-const HEARTBEAT_MS = 30_000;
+/** Also how soon after a suspend an owner shows that it is there. */
+export const HEARTBEAT_MS = 10_000;
 const PUBLISH_AFTER_MS = 100;
 
 export class Chores {

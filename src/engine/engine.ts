@@ -15,7 +15,7 @@ import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
 import type { Lease } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
-import { Chores } from "./chores.ts";
+import { Chores, HEARTBEAT_MS } from "./chores.ts";
 import { LookTimer, MAX_TIMER_MS } from "./look-timer.ts";
 import { describe, type EngineParts, harmless, type Look, type Message, type Role } from "./parts.ts";
 import { recoverFires } from "./recover.ts";
@@ -27,7 +27,7 @@ export type { EngineNews, EngineParts, Role } from "./parts.ts";
 /** A gap between two looks that is longer than this was no normal wait: nobody was there. */
 const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
 /** How long we must have been awake before we take a silent owner for gone. */
-const SILENT_FOR_SURE_MS = 10_000;
+const SILENT_FOR_SURE_MS = HEARTBEAT_MS + 5_000;
 /** After a failed write (full disk): do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -205,7 +205,7 @@ export class Engine {
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
     const isOurs = holder !== null && holder.owner === self.owner;
     const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
-    // After a suspend everybody wakes at once, and the owner's sign of life may be a moment away.
+    // After a suspend everybody wakes at once, and the owner's next sign of life is still to come.
     const isWaiting = state === "silent" && now - this.#awakeSince < SILENT_FOR_SURE_MS;
     if (state === "alive" || isWaiting) return this.#enter("passive", holder);
     const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());

@@ -13,22 +13,23 @@ import type { Cadence, Task, TaskId } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { type Applied, applyEvent } from "../../src/engine/apply.ts";
 import { Engine, type EngineNews } from "../../src/engine/engine.ts";
-import type {
-  Agent,
-  CheckEvidence,
-  Checker,
-  Clock,
-  Commit,
-  CommitResult,
-  HolderState,
-  Lease,
-  Notifier,
-  Store,
-  Timer,
-  Turn,
-  TurnControl,
-  TurnEnd,
-  TurnFate,
+import {
+  ABANDONED,
+  type Agent,
+  type CheckEvidence,
+  type Checker,
+  type Clock,
+  type Commit,
+  type CommitResult,
+  type HolderState,
+  type Lease,
+  type Notifier,
+  type Store,
+  type Timer,
+  type Turn,
+  type TurnControl,
+  type TurnEnd,
+  type TurnFate,
 } from "../../src/ports.ts";
 import { admit, emptyState, type JournalState, type Verdict } from "../../src/store/admission.ts";
 import type { Entry, LoopEntry } from "../../src/store/entry.ts";
@@ -390,7 +391,9 @@ export class ScriptedAgent {
   }
 
   #stopOn(signal: AbortSignal, running: RunningTurn): void {
-    const stop = () => running.finish({ kind: "cancelled" });
+    const stop = () => {
+      if (signal.reason !== ABANDONED) running.finish({ kind: "cancelled" });
+    };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop);
   }
@@ -524,7 +527,7 @@ export class MemoryProcess {
   #signal(control: TurnControl): AbortSignal {
     const abort = new AbortController();
     const forward = () => {
-      if (this.alive) abort.abort();
+      if (this.alive) abort.abort(control.signal.reason);
     };
     if (control.signal.aborted) forward();
     else control.signal.addEventListener("abort", forward);

@@ -51,9 +51,9 @@ export type CommitResult =
 
 /**
  * What is known of the process that holds a lease. `gone`: it has ended, for certain. `silent`: it gave no sign of
- * life for too long; it may be frozen, or on a host that is gone.
+ * life for too long; it may have slept with the machine, or its host is gone. `frozen`: silent, and stopped.
  */
-export type HolderState = "alive" | "silent" | "gone";
+export type HolderState = "alive" | "silent" | "frozen" | "gone";
 
 /**
  * All loops of one project. Several processes may have the same store open; commits are totally ordered.
@@ -81,9 +81,10 @@ export interface Store {
   isHolderGone(lease: Lease): boolean;
   /**
    * Rewrites the published files. Must not reject: what is in its way is said, what is damaged is moved aside. A
-   * file that a person edited stays until its requests were taken (`force`).
+   * file that a person edited stays until its requests were taken: `adopted` is its text as it was taken, and one
+   * that was edited since stays for the next time.
    */
-  publish(options?: { readonly force?: boolean }): Promise<void>;
+  publish(options?: { readonly adopted?: string }): Promise<void>;
   /** Calls back after a commit of anybody's, within 500 ms of it where the system tells of changes at all. */
   watch(callback: () => void): () => void;
 }

@@ -1,14 +1,14 @@
 /** What an owner does beside its events: signs of life, and the published files. */
 import type { Clock, Lease, Store, Timer } from "../ports.ts";
 
-/** Also how soon after a suspend an owner shows that it is there. */
-export const HEARTBEAT_MS = 10_000;
+/** Looks come at least every 30 s, so that each of them is a sign of life when little happens. */
+const HEARTBEAT_MS = 20_000;
 const PUBLISH_AFTER_MS = 100;
 
 export class Chores {
   readonly #store: Store;
   readonly #clock: Clock;
-  #heartbeat: Timer | null = null;
+  #beatAt = 0;
   #publishing: Timer | null = null;
 
   constructor(store: Store, clock: Clock) {
@@ -16,16 +16,11 @@ export class Chores {
     this.#clock = clock;
   }
 
-  beat(lease: Lease): void {
-    this.#heartbeat = this.#clock.wake(this.#clock.now() + HEARTBEAT_MS, () => {
-      if (this.#store.lease()?.token !== lease.token) return;
-      void this.#store.heartbeat(lease, this.#clock.now());
-      this.beat(lease);
-    });
-  }
-
-  stopBeating(): void {
-    this.#heartbeat?.cancel();
+  beatWhenDue(lease: Lease): void {
+    const now = this.#clock.now();
+    if (now >= this.#beatAt && now - this.#beatAt < HEARTBEAT_MS) return;
+    this.#beatAt = now;
+    void this.#store.heartbeat(lease, now);
   }
 
   /** Soon, so that many commits in a row are published once. */
@@ -37,7 +32,6 @@ export class Chores {
   }
 
   stop(): void {
-    this.#heartbeat?.cancel();
     this.#publishing?.cancel();
   }
 }

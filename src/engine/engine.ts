@@ -15,7 +15,7 @@ import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
 import type { Lease } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
-import { Chores, HEARTBEAT_MS } from "./chores.ts";
+import { Chores } from "./chores.ts";
 import { LookTimer, MAX_TIMER_MS } from "./look-timer.ts";
 import { describe, type EngineParts, harmless, type Look, type Message, type Role } from "./parts.ts";
 import { recoverFires } from "./recover.ts";
@@ -26,8 +26,6 @@ export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
 /** A gap between two looks that is longer than this was no normal wait: nobody was there. */
 const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
-/** How long we must have been awake before we take a silent owner for gone. */
-const SILENT_FOR_SURE_MS = HEARTBEAT_MS + 5_000;
 /** After a failed write (full disk): do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -172,7 +170,9 @@ export class Engine {
     if (this.#stopping !== null) return;
     if (this.#lease !== null && store.lease()?.token !== this.#lease.token) this.#demote();
     if (this.#lease === null) await this.#tryLead(clock.now());
-    if (this.#lease === null || clock.now() < this.#retryAt) return;
+    if (this.#lease === null) return;
+    this.#chores.beatWhenDue(this.#lease);
+    if (clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
       const apply = (id: TaskId, event: LoopEvent) => this.#apply(id, event);
       this.#recovered = await recoverFires(this.#parts, this.#turns, this.#lease.token, apply, (notice) =>
@@ -205,16 +205,15 @@ export class Engine {
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
     const isOurs = holder !== null && holder.owner === self.owner;
     const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
-    // After a suspend everybody wakes at once, and the owner's next sign of life is still to come.
-    const isWaiting = state === "silent" && now - this.#awakeSince < SILENT_FOR_SURE_MS;
+    // After a suspend everybody wakes at once, and the owner's next look, with its sign of life, is still to come.
+    const isWaiting = state === "silent" && now - this.#awakeSince < ASLEEP_AFTER_MS;
     if (state === "alive" || isWaiting) return this.#enter("passive", holder);
     const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
     if (lease === null) return this.#enter("passive", store.lease());
     this.#lease = lease;
     // Nobody fired while it was silent, although we were there.
-    if (state === "silent") this.#awakeSince = now;
+    if (state === "silent" || state === "frozen") this.#awakeSince = now;
     this.#recovered = false;
-    this.#chores.beat(lease);
     this.#chores.publishSoon();
     this.#enter("owner", lease);
   }
@@ -227,7 +226,6 @@ export class Engine {
 
   #demote(): void {
     this.#lease = null;
-    this.#chores.stopBeating();
     this.#turns.abandonAll();
     this.#post({ type: "look" });
   }

@@ -1,5 +1,5 @@
 /** The store in `.loop/`: nothing to install, safe between processes. See `journal.ts` for how. */
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
 import type { Loop, TaskId } from "../core/loop.ts";
 import { iso, viewTask } from "../core/task/view.ts";
@@ -10,8 +10,9 @@ import type { Verdict } from "./admission.ts";
 import type { LoopEntry } from "./entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
-import { cannotRead, cannotWrite } from "./loop-dir.ts";
+import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
 import {
+  hasTasks,
   isPublished,
   quarantineTasksFile,
   readTasksFile,
@@ -32,6 +33,7 @@ export class FolderStore implements Store {
   readonly #options: FolderStoreOptions;
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
+  #claimed: string | null = null;
 
   constructor(dir: string, options: FolderStoreOptions) {
     this.dir = dir;
@@ -108,26 +110,34 @@ export class FolderStore implements Store {
     return isHolderGone(lease);
   }
 
-  async publish({ force = false } = {}): Promise<void> {
+  async publish({ adopted }: { readonly adopted?: string } = {}): Promise<void> {
     try {
-      // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
-      for (let round = 0; round < 10 && this.#publishOnce(force && round === 0) && this.#hasNews(); round++);
+      this.#claim();
+      for (let round = 0; round < 10; round++) {
+        const result = this.#publishOnce(adopted);
+        // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
+        if (result === "left" || (result === "written" && !this.#hasNews())) return;
+      }
     } catch (error) {
       const sentence = error instanceof LoopError ? error : cannotWrite(`${this.dir}/tasks.json`, error);
       this.#options.say(sentence.message);
     }
   }
 
-  #publishOnce(force: boolean): boolean {
+  /** `left`: it waits to be adopted. `overtaken`: somebody wrote it in between. */
+  #publishOnce(adopted: string | undefined): "written" | "left" | "overtaken" {
     const now = this.#options.now();
     this.journal.catchUp();
     const there = readTasksFile(this.dir);
-    if (there.kind === "edited" && !force) return false;
+    const isTaken = there.text !== null && there.text === adopted;
+    if (there.kind === "edited" && !isTaken) return "left";
     // The journal was taken away: what was published is the last that is known of the tasks.
-    if (there.kind === "published" && !force && this.journal.position.generation === 0) return false;
+    const isLost = this.journal.position.generation === 0;
+    if (isLost && there.kind === "published" && hasTasks(there.content) && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
-    writeTasksFile(this.dir, renderTasksFile(this.#published(now)));
-    return true;
+    const before = there.kind === "damaged" ? ({ kind: "absent", text: null } as const) : there;
+    const isWritten = writeTasksFile(this.dir, renderTasksFile(this.#published(now)), before);
+    return isWritten ? "written" : "overtaken";
   }
 
   #published(now: number): Omit<TasksFile, "sum"> {
@@ -208,8 +218,18 @@ export class FolderStore implements Store {
     }
   }
 
+  /** Asked anew for every folder that stands under this name: a checkout may replace it under a runner. */
+  #claim(): void {
+    const { dev, ino } = statSync(this.dir);
+    const folder = `${dev}:${ino}`;
+    if (this.#claimed === folder) return;
+    claimLoopDir(this.dir);
+    this.#claimed = folder;
+  }
+
   #append(entry: Parameters<Journal["append"]>[0]): Verdict {
     try {
+      this.#claim();
       return this.journal.append(entry);
     } catch (error) {
       throw error instanceof LoopError ? error : cannotWrite(`${this.dir}/journal.jsonl`, error);

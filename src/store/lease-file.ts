@@ -10,7 +10,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { HolderState, Lease } from "../ports.ts";
 import { readIfThere, writeAtomic } from "../system/files.ts";
-import { isAlive } from "../system/process.ts";
+import { isAlive, isStopped } from "../system/process.ts";
 import { answers } from "../system/process-table.ts";
 
 /** No sign of life for this long: the holder is gone, wherever it was. */
@@ -64,7 +64,8 @@ export function heartbeatOf(dir: string, lease: Lease): number {
 /** A dead process on this host is known at once; otherwise, and for a frozen one, the heartbeat tells. */
 export function holderState(dir: string, lease: Lease, now: number): HolderState {
   if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return "gone";
-  return now - heartbeatOf(dir, lease) < STALE_AFTER_MS ? "alive" : "silent";
+  if (now - heartbeatOf(dir, lease) < STALE_AFTER_MS) return "alive";
+  return lease.host === HOST && isStopped(lease.pid) ? "frozen" : "silent";
 }
 
 /** One question to the system and no file: a process of this host that does not answer is gone. */

@@ -1,17 +1,10 @@
 /** Where a project keeps its `.loop` folder, and the first thing written into it. */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { existsSync, lstatSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { LoopError } from "../errors.ts";
-import { errorCode, fsyncDir } from "../system/files.ts";
+import { createOnce, errorCode, fsyncDir } from "../system/files.ts";
+import { isInside } from "../system/inside.ts";
+import { createOrigin, refuseForeign } from "./origin.ts";
 
 /**
  * The project of a folder: inside a git work tree the nearest folder with a `.loop` up to the tree's root, else
@@ -33,7 +26,7 @@ export function checkLoopDir(project: string): boolean {
   const dir = join(project, ".loop");
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   if (stat === undefined) return false;
-  if (stat.isSymbolicLink() && isOutside(project, dir)) {
+  if (stat.isSymbolicLink() && !isInside(project, dir)) {
     throw new LoopError(
       "surroundings",
       `${dir} is a link that leads out of the project.`,
@@ -50,35 +43,40 @@ export function checkLoopDir(project: string): boolean {
   return true;
 }
 
-function isOutside(project: string, dir: string): boolean {
-  try {
-    const way = relative(realpathSync(project), realpathSync(dir));
-    return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
-  } catch {
-    return true;
-  }
-}
-
+/** The folder is there afterwards and may be written to. Throws when it is foreign. */
 export function ensureLoopDir(project: string): string {
   const dir = join(project, ".loop");
-  if (checkLoopDir(project)) return dir;
+  const isNew = !checkLoopDir(project) && makeDir(dir);
   try {
-    mkdirSync(dir, { mode: 0o700 });
+    claimLoopDir(dir);
+    if (isNew) fsyncDir(project);
   } catch (error) {
-    if (errorCode(error) === "EEXIST") return dir;
-    throw cannotWrite(dir, error);
-  }
-  try {
-    writeFileSync(join(dir, ".gitignore"), GITIGNORE, { mode: 0o600 });
-    fsyncDir(project);
-  } catch (error) {
-    undo(dir);
-    throw cannotWrite(dir, error);
+    if (isNew) undo(dir);
+    throw error instanceof LoopError ? error : cannotWrite(dir, error);
   }
   return dir;
 }
 
-/** A folder without its .gitignore would be taken for a finished one. */
+/** To be called before the engine writes anything: its files are then known as ours, and git does not see them. */
+export function claimLoopDir(dir: string): void {
+  refuseForeign(dir);
+  const ignore = join(dir, ".gitignore");
+  if (!existsSync(ignore)) createOnce(ignore, GITIGNORE);
+  createOrigin(dir);
+}
+
+/** false: another process was faster. */
+function makeDir(dir: string): boolean {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw cannotWrite(dir, error);
+  }
+}
+
+/** Not the mark: another process may have begun to work with it. */
 function undo(dir: string): void {
   try {
     rmSync(join(dir, ".gitignore"), { force: true });
@@ -109,6 +107,8 @@ function why(cause: unknown): string {
       return "the file system is read-only";
     case "ELOOP":
       return "there is a symbolic link, which loopwright does not follow";
+    case "EISDIR":
+      return "it is a folder";
     case "ENOENT":
       return "its folder does not exist";
     default:
@@ -119,6 +119,7 @@ function why(cause: unknown): string {
 /** What people write stays visible to git; what the engine writes does not. */
 const GITIGNORE = `# Written by loopwright: the engine's own files. Commit the rest (config.json, loop.md) if you like.
 /journal*.jsonl
+/origin
 /loop.lock
 /tasks.json
 /state.json

@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
-import { errorCode, quarantine, readIfThere, writeAtomic } from "../system/files.ts";
+import { errorCode, quarantine, readIfThere, replaceIf } from "../system/files.ts";
 import { checksum } from "./checksum.ts";
 
 export interface TasksFile {
@@ -26,11 +26,12 @@ export interface TasksFile {
   readonly sum: string;
 }
 
+/** `text` is what was read; null: there is nothing that could be read as a file. */
 export type TasksFileState =
-  | { readonly kind: "absent" }
-  | { readonly kind: "published"; readonly content: TasksFile }
-  | { readonly kind: "edited"; readonly content: unknown }
-  | { readonly kind: "damaged" };
+  | { readonly kind: "absent"; readonly text: null }
+  | { readonly kind: "published"; readonly text: string; readonly content: TasksFile }
+  | { readonly kind: "edited"; readonly text: string; readonly content: unknown }
+  | { readonly kind: "damaged"; readonly text: string | null };
 
 export function tasksPath(dir: string): string {
   return join(dir, "tasks.json");
@@ -45,27 +46,38 @@ export function readTasksFile(dir: string): TasksFileState {
 }
 
 function readTasksFileAt(path: string): TasksFileState {
-  let text: string | null;
+  let text: string | null = null;
   let content: unknown;
   try {
     text = readIfThere(path);
-    if (text === null) return { kind: "absent" };
+    if (text === null) return { kind: "absent", text };
     // some editors put a byte order mark in front
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     // ELOOP: a link, which we do not follow; EISDIR: a folder
     const code = errorCode(error);
-    if (error instanceof SyntaxError || code === "ELOOP" || code === "EISDIR") return { kind: "damaged" };
+    if (error instanceof SyntaxError || code === "ELOOP" || code === "EISDIR")
+      return { kind: "damaged", text };
     throw error;
   }
-  if (typeof content !== "object" || content === null || Array.isArray(content)) return { kind: "damaged" };
+  if (typeof content !== "object" || content === null || Array.isArray(content))
+    return { kind: "damaged", text };
   const { sum, ...rest } = content as Record<string, unknown>;
-  if (sum !== sumOf(rest)) return { kind: "edited", content };
-  return { kind: "published", content: content as TasksFile };
+  if (sum !== sumOf(rest)) return { kind: "edited", text, content };
+  return { kind: "published", text, content: content as TasksFile };
 }
 
-export function writeTasksFile(dir: string, text: string): void {
-  writeAtomic(tasksPath(dir), text);
+/** false: the file is not any more what was read before, and was left alone. */
+export function writeTasksFile(dir: string, text: string, before: TasksFileState): boolean {
+  return replaceIf(tasksPath(dir), text, () => {
+    const there = readTasksFile(dir);
+    return there.kind === before.kind && there.text === before.text;
+  });
+}
+
+/** What was published of tasks that the journal has lost; there may be nothing in it to lose. */
+export function hasTasks(content: TasksFile): boolean {
+  return Array.isArray(content.tasks) && content.tasks.length > 0;
 }
 
 export function quarantineTasksFile(dir: string, now: number): string {

@@ -16,11 +16,19 @@ import {
 import { dirname } from "node:path";
 
 export function writeAtomic(path: string, text: string, durable = true): void {
+  replaceIf(path, text, () => true, durable);
+}
+
+/** `isWanted` is asked when all is on disk but the name: what a person saved meanwhile can still be spared. */
+export function replaceIf(path: string, text: string, isWanted: () => boolean, durable = true): boolean {
   const temporary = temporaryFor(path);
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: durable });
-    renameSync(temporary, path);
-    if (durable) fsyncDir(dirname(path));
+    const isReplaced = isWanted();
+    if (isReplaced) renameSync(temporary, path);
+    else rmSync(temporary);
+    if (isReplaced && durable) fsyncDir(dirname(path));
+    return isReplaced;
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;

@@ -37,6 +37,12 @@ export function isAlive(ref: ProcessRef): boolean {
   return ref.start === null || start === "" || start === ref.start.split(/\s+/).join(" ");
 }
 
+/** Stopped by a signal (SIGSTOP, a debugger): it does nothing until it is told to go on. */
+export function isStopped(pid: number): boolean {
+  const stat = process.platform === "linux" && isPid(pid) ? readStat(pid) : null;
+  return stat !== null && /^[Tt]$/.test(parseStat(stat)?.state ?? "");
+}
+
 /** Tells one start of the machine from another; null where the system does not say. */
 export function bootId(): string | null {
   boot ??= { id: readBootId() };

@@ -77,9 +77,10 @@ async function runYear(timeOf: (n: number) => [minute: number, hour: number]) {
 }
 
 function exprOf(n: number, minute: number, hour: number): string {
-  const part = (n % 200) / 200;
-  if (part < 0.005) return "*/15 * * * *";
-  if (part < 0.025) return `${minute} * * * *`;
-  if (part < 0.1) return `${minute} */6 * * *`;
-  return part < 0.65 ? `${minute} ${hour} * * *` : `${minute} ${hour} * * 1-5`;
+  const part = (n % 500) / 500;
+  if (part < 0.002) return "*/15 * * * *";
+  if (part < 0.01) return `${minute} * * * *`;
+  if (part < 0.05) return `${minute} */6 * * *`;
+  if (part < 0.6) return `${minute} ${hour} * * *`;
+  return `${minute} ${hour} * * 1-5`;
 }

@@ -1,7 +1,6 @@
 /** The composition root: the only place that puts adapters together. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { createClaudeAgent } from "./agents/claude-cli.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { findExecutable } from "./agents/find.ts";
@@ -78,8 +77,4 @@ export function createEngine(setup: EngineSetup): Engine {
 
 export function newTaskId(): string {
   return randomBytes(4).toString("hex");
-}
-
-export function loopDirOf(project: string): string {
-  return join(project, ".loop");
 }

@@ -9,7 +9,7 @@ export { nextFireAt } from "./core/task/slots.ts";
 export { type TaskView, viewTask } from "./core/task/view.ts";
 export { renderCadence } from "./core/text/human.ts";
 export { Engine, type EngineNews, type EngineParts } from "./engine/engine.ts";
-export { addTask, findTask, requestEvent } from "./engine/tasks.ts";
+export { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "./engine/tasks.ts";
 export { LoopError } from "./errors.ts";
 export type * from "./ports.ts";
 export { type Config, configSchema, parseConfig } from "./schema/config.ts";

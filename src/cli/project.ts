@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { usageError } from "../errors.ts";
 import { FolderStore } from "../store/folder-store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../store/loop-dir.ts";
+import { FOREIGN, originOf } from "../store/origin.ts";
 import type { Io } from "./io.ts";
 
 export interface Project {
@@ -23,7 +24,14 @@ export function openProject(flags: ProjectFlags, io: Io): Project {
   return open(root, io);
 }
 
-/** For writing: `.loop/` is there afterwards, or the sentence why it cannot be. */
+/** For showing what is there, with a word on tasks that came from somewhere else. */
+export function openProjectToRead(flags: ProjectFlags, io: Io): Project {
+  const project = openProject(flags, io);
+  if (originOf(project.dir) === "foreign") io.say(FOREIGN);
+  return project;
+}
+
+/** For writing: `.loop/` is there afterwards, or the sentence why it cannot be or must not. */
 export function openProjectToWrite(flags: ProjectFlags, io: Io): Project {
   const root = projectRoot(flags);
   ensureLoopDir(root);

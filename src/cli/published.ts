@@ -6,6 +6,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { holderState } from "../store/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/loop-dir.ts";
+import { isMarked } from "../store/origin.ts";
 import { segmentPath } from "../store/segment.ts";
 import { readTasksFile, type TasksFile } from "../store/tasks-file.ts";
 import { byAge, type Listing } from "./list-view.ts";
@@ -15,6 +16,7 @@ export function readPublished(from: string): Listing | null {
   const root = findProject(from);
   if (!checkLoopDir(root)) return null;
   const dir = join(root, ".loop");
+  if (!isMarked(dir)) return null;
   const file = readTasksFile(dir);
   if (file.kind !== "published" || !isCurrent(dir, file.content)) return null;
   const { lease, tasks, timeZone } = file.content;

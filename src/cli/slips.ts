@@ -4,7 +4,7 @@ import { type LoopError, usageError } from "../errors.ts";
 
 /** Words of loops that this version does not run: they must not become prompts by accident. */
 const RESERVED = new Set(
-  "until backlog status continue cancel approve reject accept rollback report score trust install uninstall mcp watch doctor hook".split(
+  "until backlog status continue cancel approve reject accept rollback report score install uninstall mcp watch doctor hook".split(
     " ",
   ),
 );

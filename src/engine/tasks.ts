@@ -6,33 +6,85 @@ import { LoopError, usageError } from "../errors.ts";
 import type { Store } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 
+/** A task that has no id yet. */
+export type Draft = Omit<TaskDraft, "id">;
+
+/** What a project says of tasks that do not say it themselves. */
+export interface TaskDefaults {
+  /** How long a recurring task lives; null: for ever. */
+  readonly expiresMs: number | null;
+  readonly jitter: boolean;
+  readonly turnTimeoutMs: number;
+}
+
+/** What is not given takes its default; a one-shot never expires. */
+export function draftTask(
+  given: Pick<Draft, "prompt" | "cadence"> & Partial<Draft>,
+  defaults: TaskDefaults,
+  now: number,
+): Draft {
+  const expiresAt = defaults.expiresMs === null ? null : now + defaults.expiresMs;
+  return {
+    session: null,
+    jitter: defaults.jitter,
+    missed: null,
+    graceMs: null,
+    expect: null,
+    alertAfter: null,
+    timeoutMs: defaults.turnTimeoutMs,
+    runNow: false,
+    importedFrom: null,
+    ...given,
+    expiresAt:
+      given.cadence.kind === "once" ? null : given.expiresAt === undefined ? expiresAt : given.expiresAt,
+  };
+}
+
+/** Under a new id. Throws the sentence for the person when there is no room. */
 export async function addTask(
   store: Store,
-  draft: Omit<TaskDraft, "id">,
+  draft: Draft,
   maxTasks: number,
   now: number,
   newId: () => string,
 ): Promise<Task> {
   for (;;) {
-    const id = newId() as TaskId;
-    if (store.load(id) !== undefined) continue;
-    const { loop, effects, outcomes } = createTask({ ...draft, id }, now);
-    const result = await store.commit({
-      id,
-      expectedVersion: 0,
-      loop,
-      event: { type: "task.created" },
-      effects,
-      outcomes,
-      at: now,
-      token: null,
-      maxLive: maxTasks,
-    });
-    if (result.kind === "committed") return loop;
-    if (result.kind === "full") {
-      throw usageError(fullMessage(result.live, maxTasks), "Delete one with: loop delete <id>");
-    }
+    const added = await addTaskAs(newId() as TaskId, store, draft, maxTasks, now);
+    if (added.kind === "added") return added.task;
+    if (added.kind === "full")
+      throw usageError(fullMessage(added.live, maxTasks), "Delete one with: loop delete <id>");
   }
+}
+
+export type Added =
+  | { readonly kind: "added"; readonly task: Task }
+  /** There is, or was a moment ago, a task of this id. */
+  | { readonly kind: "taken" }
+  | { readonly kind: "full"; readonly live: number };
+
+/** Under this id or not at all. */
+export async function addTaskAs(
+  id: TaskId,
+  store: Store,
+  draft: Draft,
+  maxTasks: number,
+  now: number,
+): Promise<Added> {
+  if (store.load(id) !== undefined) return { kind: "taken" };
+  const { loop, effects, outcomes } = createTask({ ...draft, id }, now);
+  const result = await store.commit({
+    id,
+    expectedVersion: 0,
+    loop,
+    event: { type: "task.created" },
+    effects,
+    outcomes,
+    at: now,
+    token: null,
+    maxLive: maxTasks,
+  });
+  if (result.kind === "committed") return { kind: "added", task: loop };
+  return result.kind === "full" ? result : { kind: "taken" };
 }
 
 export function fullMessage(live: number, maxTasks: number): string {

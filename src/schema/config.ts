@@ -3,32 +3,59 @@ import { z } from "zod";
 import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
 
-const duration = z.string().refine((text) => (parseDuration(text) ?? 0) > 0, {
-  error: "expected a length of time such as 10m, 2h or 7d",
+/** What holds where the file says nothing, as one would write it there. */
+export const DEFAULTS = {
+  defaultInterval: "10m",
+  maxTasks: 50,
+  expires: "7d",
+  jitter: true,
+  turnTimeout: "1h",
+} as const;
+
+const duration = z.string().transform((text, context) => {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  context.addIssue("expected a length of time such as 10m, 2h or 7d");
+  return z.NEVER;
 });
 
-export const configSchema = z.strictObject({
-  $schema: z.string().optional(),
-  /** Interval of `loop <prompt>` with none given. */
-  defaultInterval: duration.default("10m"),
-  /** Live tasks at the most. */
-  maxTasks: z.int().min(1).max(100_000).default(50),
-  /** When recurring tasks end by themselves. */
-  expires: z
-    .string()
-    .refine((text) => text === "never" || (parseDuration(text) ?? 0) > 0, {
-      error: "expected a length of time such as 3d or 30d, or never",
-    })
-    .default("7d"),
-  jitter: z.boolean().default(true),
-  timeZone: z.string().refine(isTimeZone, { error: "expected a time zone such as Europe/Paris" }).optional(),
-  /** The agent that fires go to when the command line names none. */
-  agent: z.enum(["claude"]).optional(),
-  /** A turn that takes longer is stopped. */
-  turnTimeout: duration.default("1h"),
+/** null: never. */
+const lifetime = z.string().transform((text, context) => {
+  if (text === "never") return null;
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  context.addIssue("expected a length of time such as 3d or 30d, or never");
+  return z.NEVER;
 });
 
-export type Config = z.infer<typeof configSchema>;
+/** The file goes in, lengths of time come out in milliseconds. */
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    /** Interval of `loop <prompt>` with none given. */
+    defaultInterval: duration.prefault(DEFAULTS.defaultInterval),
+    /** Live tasks at the most. */
+    maxTasks: z.int().min(1).max(100_000).default(DEFAULTS.maxTasks),
+    /** When recurring tasks end by themselves. */
+    expires: lifetime.prefault(DEFAULTS.expires),
+    jitter: z.boolean().default(DEFAULTS.jitter),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, { error: "expected a time zone such as Europe/Paris" })
+      .optional(),
+    /** The agent that fires go to when the command line names none. */
+    agent: z.enum(["claude"]).optional(),
+    /** A turn that takes longer is stopped. */
+    turnTimeout: duration.prefault(DEFAULTS.turnTimeout),
+  })
+  .transform(({ $schema: _, defaultInterval, expires, turnTimeout, ...rest }) => ({
+    ...rest,
+    defaultIntervalMs: defaultInterval,
+    expiresMs: expires,
+    turnTimeoutMs: turnTimeout,
+  }));
+
+export type Config = z.output<typeof configSchema>;
 
 export type ConfigResult = { kind: "ok"; config: Config } | { kind: "invalid"; message: string };
 

@@ -13,7 +13,6 @@ const claudeTask = z.object({
   prompt: z.string().min(1),
   recurring: z.boolean().default(false),
   createdAt: moment.nullish(),
-  lastFiredAt: moment.nullish(),
 });
 
 /** `.pi/loop-tasks.json` */
@@ -24,7 +23,6 @@ const piTask = z.object({
   recurring: z.boolean().default(true),
   createdAt: moment.nullish(),
   expiresAt: moment.nullish(),
-  lastFiredAt: moment.nullish(),
 });
 
 export interface ForeignTask {

@@ -135,8 +135,13 @@ export class FolderStore implements Store {
     const isLost = this.journal.position.generation === 0;
     if (isLost && there.kind === "published" && hasTasks(there.content) && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
-    const before = there.kind === "damaged" ? ({ kind: "absent", text: null } as const) : there;
-    const isWritten = writeTasksFile(this.dir, renderTasksFile(this.#published(now)), before);
+    const before = there.kind === "damaged" ? null : there.text;
+    const text = renderTasksFile(this.#published(now));
+    const isWritten = writeTasksFile(
+      this.dir,
+      text,
+      (now) => now.kind !== "damaged" && (now.text === before || (now.kind === "published" && !isLost)),
+    );
     return isWritten ? "written" : "overtaken";
   }
 

@@ -67,12 +67,13 @@ function readTasksFileAt(path: string): TasksFileState {
   return { kind: "published", text, content: content as TasksFile };
 }
 
-/** false: the file is not any more what was read before, and was left alone. */
-export function writeTasksFile(dir: string, text: string, before: TasksFileState): boolean {
-  return replaceIf(tasksPath(dir), text, () => {
-    const there = readTasksFile(dir);
-    return there.kind === before.kind && there.text === before.text;
-  });
+/** `mayReplace` is asked at the last moment. false: the file was left alone. */
+export function writeTasksFile(
+  dir: string,
+  text: string,
+  mayReplace: (there: TasksFileState) => boolean,
+): boolean {
+  return replaceIf(tasksPath(dir), text, () => mayReplace(readTasksFile(dir)));
 }
 
 /** What was published of tasks that the journal has lost; there may be nothing in it to lose. */

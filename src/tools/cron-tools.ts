@@ -9,20 +9,16 @@ import { nextFireAt } from "../core/task/slots.ts";
 import { isoOrNull, type TaskView, viewTask } from "../core/task/view.ts";
 import { parseWakeup } from "../core/task/wakeup.ts";
 import { renderCadence } from "../core/text/human.ts";
-import { addTask, findTask, requestEvent } from "../engine/tasks.ts";
+import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks.ts";
 import { LoopError } from "../errors.ts";
 import type { Store } from "../ports.ts";
 
-export interface ToolContext {
+export interface ToolContext extends TaskDefaults {
   readonly store: Store;
   readonly now: () => number;
   readonly newId: () => string;
   readonly tz: string;
   readonly maxTasks: number;
-  /** How long a recurring task lives; null: for ever. */
-  readonly expiresMs: number | null;
-  readonly timeoutMs: number;
-  readonly jitter: boolean;
   /** The host conversation that the agent is in; tasks that are not durable live with it. */
   readonly session: string | null;
 }
@@ -80,20 +76,11 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
     }
     const task = await addTask(
       context.store,
-      {
-        prompt: planned.prompt,
-        cadence: planned.cadence,
-        session: durable ? null : context.session,
-        expiresAt: recurring && context.expiresMs !== null ? now + context.expiresMs : null,
-        jitter: context.jitter,
-        missed: null,
-        graceMs: null,
-        expect: null,
-        alertAfter: null,
-        timeoutMs: context.timeoutMs,
-        runNow: false,
-        importedFrom: null,
-      },
+      draftTask(
+        { prompt: planned.prompt, cadence: planned.cadence, session: durable ? null : context.session },
+        context,
+        now,
+      ),
       context.maxTasks,
       now,
       context.newId,

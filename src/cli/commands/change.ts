@@ -5,6 +5,7 @@ import { nextFireAt } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
+import { refuseForeign } from "../../store/origin.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -94,9 +95,10 @@ async function changeTasks(
   return EXIT.ok;
 }
 
-/** Opens the project and carries out what a person wrote into tasks.json first. */
+/** For a change: opens the project and carries out what a person wrote into tasks.json first. */
 export async function openWithEdits(flags: ProjectFlags, io: Io): Promise<Project> {
   const project = openProject(flags, io);
+  refuseForeign(project.dir);
   await adoptEdits(project, readConfig(project), io);
   return project;
 }

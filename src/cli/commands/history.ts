@@ -6,7 +6,7 @@ import { pick } from "../../engine/tasks.ts";
 import type { FolderStore } from "../../store/folder-store.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
 import { countFlag } from "../task-flags.ts";
@@ -23,7 +23,7 @@ export async function historyCommand(
 ): Promise<number> {
   const now = Date.now();
   const limit = flags.limit === undefined ? null : countFlag("--limit", flags.limit);
-  const { store } = openProject(flags, io);
+  const { store } = openProjectToRead(flags, io);
   const { outcomes, running } = readHistory(store, prefix);
   if (flags.json) {
     const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(

@@ -1,6 +1,6 @@
 /** `loop init`: the folder, its .gitignore and a config file with the defaults to change. */
 import { join } from "node:path";
-import { defaultConfig } from "../../schema/config.ts";
+import { DEFAULTS } from "../../schema/config.ts";
 import { cannotWrite } from "../../store/loop-dir.ts";
 import { readIfThere, writeAtomic } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -12,7 +12,7 @@ export async function initCommand(flags: ProjectFlags & { json?: boolean }, io: 
   const path = join(dir, "config.json");
   const written = readIfThere(path) === null;
   try {
-    if (written) writeAtomic(path, `${JSON.stringify(defaultConfig(), null, 2)}\n`);
+    if (written) writeAtomic(path, `${JSON.stringify(DEFAULTS, null, 2)}\n`);
   } catch (error) {
     throw cannotWrite(path, error);
   }

@@ -5,11 +5,11 @@ import type { Lease, Store } from "../../ports.ts";
 import { readConfig } from "../config.ts";
 import type { Io } from "../io.ts";
 import { type ListFlags, showList } from "../list-view.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { adoptEdits, hasEdits } from "../requests.ts";
 
 export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Promise<number> {
-  const project = openProject(flags, io);
+  const project = openProjectToRead(flags, io);
   const { dir, store } = project;
   if (hasEdits(project)) await adoptEdits(project, readConfig(project), io);
   const tasks = liveTasks(store).map(viewTask);

@@ -3,11 +3,12 @@
 import { slotAfter } from "../../core/task/slots.ts";
 import { iso, viewTask } from "../../core/task/view.ts";
 import { findTask } from "../../engine/tasks.ts";
+import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import type { ProjectFlags } from "../project.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTask } from "../render/tasks.ts";
-import { openWithEdits } from "./change.ts";
+import { adoptEdits } from "../requests.ts";
 import { readHistory, viewOutcome } from "./history.ts";
 
 const LATEST = 5;
@@ -18,7 +19,9 @@ export async function showCommand(
   io: Io,
 ): Promise<number> {
   const now = Date.now();
-  const { store } = await openWithEdits(flags, io);
+  const project = openProjectToRead(flags, io);
+  await adoptEdits(project, readConfig(project), io);
+  const { store } = project;
   const task = findTask(store, prefix);
   const latest = readHistory(store, task.id).outcomes.slice(-LATEST);
   if (!flags.json) {

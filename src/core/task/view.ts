@@ -1,5 +1,5 @@
 /** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
-import type { MissedPolicy, Task } from "../loop.ts";
+import type { MissedPolicy, Task, TaskStatus } from "../loop.ts";
 import { renderCadence } from "../text/human.ts";
 import { nextFireAt } from "./slots.ts";
 
@@ -11,7 +11,7 @@ export interface TaskView {
   readonly prompt: string;
   readonly recurring: boolean;
   readonly durable: boolean;
-  readonly state: "active" | "paused" | "missed";
+  readonly state: TaskStatus;
   readonly stateReason: string | null;
   readonly running: boolean;
   /** A run outside the schedule that is to come as soon as somebody is there. */
@@ -41,7 +41,7 @@ export function viewTask(task: Task): TaskView {
     prompt: task.prompt,
     recurring: cadence.kind !== "once",
     durable: task.session === null,
-    state: task.status === "ended" ? "active" : task.status,
+    state: task.status,
     stateReason: task.statusReason,
     running: task.fire !== null,
     waiting: task.request?.kind ?? null,

@@ -23,12 +23,12 @@ import {
   openSync,
   readdirSync,
   readSync,
-  realpathSync,
   rmSync,
 } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../ports.ts";
 import { fsyncDir, lookAt, writeAtomic } from "../system/files.ts";
+import { isInside } from "../system/inside.ts";
 import { isRunning, writeIntent } from "./ticket.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
@@ -121,13 +121,11 @@ export function pruneRuns(current: string, keep: number): void {
 
 /** What a repository brings along as `.loop` must not make us write elsewhere. */
 function refuseLinks(projectDir: string, folder: string): void {
-  const root = realpathSync(projectDir);
   for (let path = folder; path !== projectDir; path = dirname(path)) {
     if (!existsSync(path)) {
       // a link to nowhere does not exist either, and mkdir would follow it
       if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
         throw new Error(`${path} leads nowhere`);
-    } else if (!realpathSync(path).startsWith(root + sep))
-      throw new Error(`${path} leads out of the project`);
+    } else if (!isInside(projectDir, path)) throw new Error(`${path} leads out of the project`);
   }
 }

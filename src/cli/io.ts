@@ -51,7 +51,7 @@ export function createIo(env: NodeJS.ProcessEnv): Io {
  * Written at once, so that an exit right after it cannot cut the answer short. A pipe that is full is waited for
  * (Node makes pipes non-blocking); a reader that is gone (EPIPE), or a terminal that is (EIO), is no failure.
  */
-export function writeNow(fd: 1 | 2, text: string): void {
+export function writeNow(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) {
     try {

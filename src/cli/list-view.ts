@@ -4,6 +4,7 @@ import type { Lease } from "../ports.ts";
 import { heartbeatOf } from "../store/lease-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
+import { oneLine } from "./render/table.ts";
 import { renderOwner, renderTaskList } from "./render/task-list.ts";
 
 export interface Listing {
@@ -20,16 +21,23 @@ export interface ListFlags {
 }
 
 export function showList({ dir, owner, tasks, timeZone }: Listing, flags: ListFlags, io: Io): number {
-  if (flags.ids) for (const task of tasks) io.out(task.id);
-  else if (flags.json) io.json({ owner: owner === null ? null : viewOwner(dir, owner), tasks });
-  else if (tasks.length === 0) io.out("No tasks. Create one: loop 5m check if the deployment finished");
+  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  if (flags.ids) {
+    for (const task of tasks) io.out(oneLine(task.id));
+    return EXIT.ok;
+  }
+  if (flags.json) {
+    io.json({ owner: owner === null ? null : viewOwner(dir, owner), firing, tasks });
+    return EXIT.ok;
+  }
+  if (tasks.length === 0) io.out("No tasks. Create one: loop 5m check if the deployment finished");
   else {
     const width = process.stdout.columns ?? Number.POSITIVE_INFINITY;
     io.out(renderTaskList(tasks, timeZone, Date.now(), io, width));
     io.out("");
     io.out(renderOwner(owner, tasks.length));
-    if (process.env.LOOP_DISABLE_SCHEDULER === "1") io.out("Firing is off here: LOOP_DISABLE_SCHEDULER=1.");
   }
+  if (!firing) io.out("Firing is off here: LOOP_DISABLE_SCHEDULER=1.");
   return EXIT.ok;
 }
 

@@ -1,15 +1,16 @@
 /** The prompt of a loop that was given none (A17): the project's, else the person's own, else ours. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { readText } from "./read-text.ts";
+import { readText, readTextThroughLinks } from "./read-text.ts";
 
 export function maintenancePrompt(dir: string): string {
   const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
-  for (const path of [join(dir, "loop.md"), join(config, "loopwright", "loop.md")]) {
-    const text = readText(path)?.trim();
-    if (text) return text;
-  }
-  return BUILT_IN;
+  return (
+    readText(join(dir, "loop.md"))?.trim() ||
+    // the person's own files may be kept elsewhere and linked here
+    readTextThroughLinks(join(config, "loopwright", "loop.md"))?.trim() ||
+    BUILT_IN
+  );
 }
 
 const BUILT_IN = `Look after this project, one small thing at a time.

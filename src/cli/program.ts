@@ -1,6 +1,6 @@
 /** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
 import { Command } from "commander";
-import { EDIT_EXAMPLES, EXAMPLES, HELP, UP_HELP } from "./help.ts";
+import { EDIT_EXAMPLES, EXAMPLES, HELP, TRUST_HELP, UP_HELP } from "./help.ts";
 import type { Io } from "./io.ts";
 import { checkFirstWord, flagsBefore } from "./slips.ts";
 import { VERSION } from "./version.ts";
@@ -101,6 +101,13 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .action(
       act(async (flags, [from]) => (await import("./commands/import.ts")).importCommand(from, flags, io)),
     );
+
+  common(
+    program.command("trust").description("let the tasks run that this folder brought along (asks first)"),
+  )
+    .option("-y, --yes", "do not ask")
+    .addHelpText("after", TRUST_HELP)
+    .action(act(async (flags) => (await import("./commands/trust.ts")).trustCommand(flags, io)));
 
   const up = common(
     program.command("up").description("the resident runner: fires what is due, until it is stopped"),

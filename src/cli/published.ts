@@ -4,12 +4,17 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type { TaskView } from "../core/task/view.ts";
+import type { Lease } from "../ports.ts";
 import { holderState } from "../store/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/loop-dir.ts";
 import { isMarked } from "../store/origin.ts";
 import { segmentPath } from "../store/segment.ts";
 import { readTasksFile, type TasksFile } from "../store/tasks-file.ts";
 import { byAge, type Listing } from "./list-view.ts";
+
+const ID = /^[0-9a-f]{8}$/;
+const MAX_DATE_MS = 8.64e15;
 
 /** null: it has to be read from the journal. */
 export function readPublished(from: string): Listing | null {
@@ -20,13 +25,49 @@ export function readPublished(from: string): Listing | null {
   const file = readTasksFile(dir);
   if (file.kind !== "published" || !isCurrent(dir, file.content)) return null;
   const { lease, tasks, timeZone } = file.content;
+  // the checksum is no secret: a file that came with a repository may say anything
+  if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const owner = lease !== null && holderState(dir, lease, Date.now()) === "alive" ? lease : null;
   return { dir, owner, tasks: [...tasks].sort(byAge), timeZone };
 }
 
 function isCurrent(dir: string, { journal, sessionTasks, version, timeZone }: TasksFile): boolean {
-  if (version !== 1 || sessionTasks !== 0 || timeZone === undefined) return false;
+  if (version !== 1 || sessionTasks !== 0 || typeof timeZone !== "string") return false;
   const current = statSync(segmentPath(dir, journal.generation), { throwIfNoEntry: false });
   const next = statSync(segmentPath(dir, journal.generation + 1), { throwIfNoEntry: false });
   return current?.size === journal.bytes && next === undefined;
+}
+
+/** Whatever is shown or reckoned with. By hand, and plainly: this is the fast path, and every millisecond shows. */
+function isTaskView(task: Record<keyof TaskView, unknown> | null): boolean {
+  return (
+    typeof task === "object" &&
+    task !== null &&
+    typeof task.id === "string" &&
+    ID.test(task.id) &&
+    typeof task.prompt === "string" &&
+    typeof task.human === "string" &&
+    typeof task.state === "string" &&
+    typeof task.missed === "string" &&
+    typeof task.createdAt === "string" &&
+    typeof task.recurring === "boolean" &&
+    typeof task.durable === "boolean" &&
+    typeof task.running === "boolean" &&
+    (task.cron === null || typeof task.cron === "string") &&
+    (task.tz === null || typeof task.tz === "string") &&
+    (task.waiting === null || typeof task.waiting === "string") &&
+    (task.expect === null || typeof task.expect === "string") &&
+    (task.stateReason === null || typeof task.stateReason === "string") &&
+    (task.expiresAt === null || typeof task.expiresAt === "string") &&
+    (task.lastFiredAt === null || typeof task.lastFiredAt === "string") &&
+    (task.nextFireAt === null || typeof task.nextFireAt === "string")
+  );
+}
+
+function isLease({ owner, pid, procStart, host, token, acquiredAt }: Lease): boolean {
+  const isTime = Number.isInteger(acquiredAt) && Math.abs(acquiredAt) <= MAX_DATE_MS;
+  const isProcess = Number.isInteger(pid) && (procStart === null || typeof procStart === "string");
+  return (
+    typeof owner === "string" && typeof host === "string" && isProcess && Number.isInteger(token) && isTime
+  );
 }

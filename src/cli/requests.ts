@@ -5,14 +5,14 @@
 import { createHash } from "node:crypto";
 import type { LoopEvent, TaskEdit } from "../core/event.ts";
 import type { Cadence, Task, TaskId } from "../core/loop.ts";
-import { parseDuration } from "../core/task/interval.ts";
 import { planCron } from "../core/task/plan.ts";
 import { viewTask } from "../core/task/view.ts";
-import { addTask, requestEvent } from "../engine/tasks.ts";
+import { addTaskAs, draftTask, fullMessage, requestEvent } from "../engine/tasks.ts";
 import { LoopError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 import type { FileTask } from "../schema/tasks-file.ts";
-import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
+import { originOf } from "../store/origin.ts";
+import { hasTasks, quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
 import { localTimeZone } from "./config.ts";
 import type { Io } from "./io.ts";
 import type { Project } from "./project.ts";
@@ -25,7 +25,7 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const { dir, store } = project;
   const file = await readSettled(dir);
   const now = Date.now();
-  if (file.kind === "absent" || (file.kind === "published" && !isLost(store))) return;
+  if (file.kind === "absent" || !isRequest(file, store)) return;
   const { tasksFileSchema } = await import("../schema/tasks-file.ts");
   const content = file.kind === "damaged" ? null : file.content;
   const parsed = tasksFileSchema.safeParse(content);
@@ -37,7 +37,7 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
         ? "did not parse"
         : `has a fault at ${issue?.path.join(".")}: ${issue?.message}`;
     io.say(`tasks.json ${why}: moved to ${aside} and written anew from the journal.`);
-    await store.publish({ force: true });
+    await store.publish();
     return;
   }
   const restoring = isLost(store);
@@ -52,10 +52,10 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
     await requestEvent(store, task, { type: "task.deleted", reason: "removed from tasks.json" }, now);
     done.push(`deleted ${task.id}`);
   }
-  for (const [place, wanted] of parsed.data.tasks.entries()) {
+  const newIdFor = idsFrom(content);
+  for (const wanted of parsed.data.tasks) {
     try {
-      const newId = (round: number) => derivedId(content, place, round);
-      const what = await adoptTask(project, config, wanted, newId, now);
+      const what = await adoptTask(project, config, wanted, newIdFor(wanted), now);
       if (what !== null) done.push(what);
     } catch (error) {
       if (!(error instanceof LoopError)) throw error;
@@ -64,7 +64,7 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   }
   const why = restoring ? "The journal was gone; from tasks.json" : "tasks.json was edited";
   if (done.length > 0) io.say(`${why}: ${done.join(", ")}.`);
-  await store.publish({ force: true });
+  await store.publish(file.text === null ? {} : { adopted: file.text });
 }
 
 /** An editor that saves in place leaves half a file for a moment: only what stays broken is damaged. */
@@ -155,9 +155,23 @@ async function createNew(
   }
 }
 
-function derivedId(content: unknown, place: number, round: number): TaskId {
-  const text = JSON.stringify([round, place, content]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 8) as TaskId;
+/**
+ * An id follows from the task and from the publication that was edited: a person who saves twice before the file is
+ * published anew adds a task once.
+ */
+function idsFrom(content: unknown): (wanted: FileTask) => (round: number) => TaskId {
+  const { publishedAt, journal } = content as { publishedAt?: string; journal?: unknown };
+  const base = publishedAt === undefined ? content : [publishedAt, journal];
+  const seen = new Map<string, number>();
+  return (wanted) => {
+    const task = JSON.stringify(wanted);
+    const twin = seen.get(task) ?? 0;
+    seen.set(task, twin + 1);
+    return (round) => {
+      const text = JSON.stringify([round, twin, task, base]);
+      return createHash("sha256").update(text).digest("hex").slice(0, 8) as TaskId;
+    };
+  };
 }
 
 /** null: the id is taken. */
@@ -169,49 +183,29 @@ async function createFrom(
   now: number,
 ): Promise<Task | null> {
   if (store.load(id) !== undefined) return null;
-  const cadence = cadenceOf(wanted, config, now);
-  const configured = config.expires === "never" ? null : now + (parseDuration(config.expires) ?? 0);
-  const written = wanted.expiresAt == null ? null : Date.parse(wanted.expiresAt);
-  const expiresAt = wanted.expiresAt === undefined ? configured : written;
-  const draft = {
-    prompt: wanted.prompt,
-    cadence,
-    session: null,
-    expiresAt: cadence.kind === "once" ? null : expiresAt,
-    jitter: wanted.jitterMs !== 0 && config.jitter,
-    missed: wanted.missed ?? null,
-    graceMs: wanted.graceMs ?? null,
-    expect: wanted.expect ?? null,
-    alertAfter: wanted.alertAfter ?? null,
-    timeoutMs: wanted.timeoutMs ?? parseDuration(config.turnTimeout) ?? 3_600_000,
-    runNow: false,
-    importedFrom: null,
-  };
-  const task = await addOnce(store, draft, config, id, now);
-  if (task === null) return null;
-  return wanted.state === "paused" ? requestEvent(store, task, { type: "task.paused" }, now) : task;
-}
-
-class Taken extends Error {}
-
-async function addOnce(
-  store: Project["store"],
-  draft: Parameters<typeof addTask>[1],
-  config: Config,
-  id: TaskId,
-  now: number,
-): Promise<Task | null> {
-  let tries = 0;
-  const newId = () => {
-    if (tries++ > 0) throw new Taken();
-    return id;
-  };
-  try {
-    return await addTask(store, draft, config.maxTasks, now, newId);
-  } catch (error) {
-    if (error instanceof Taken) return null;
-    throw error;
-  }
+  const draft = draftTask(
+    {
+      prompt: wanted.prompt,
+      cadence: cadenceOf(wanted, config, now),
+      jitter: wanted.jitterMs !== 0 && config.jitter,
+      missed: wanted.missed ?? null,
+      graceMs: wanted.graceMs ?? null,
+      expect: wanted.expect ?? null,
+      alertAfter: wanted.alertAfter ?? null,
+      ...(wanted.timeoutMs === undefined ? {} : { timeoutMs: wanted.timeoutMs }),
+      ...(wanted.expiresAt === undefined
+        ? {}
+        : { expiresAt: wanted.expiresAt === null ? null : Date.parse(wanted.expiresAt) }),
+    },
+    config,
+    now,
+  );
+  const added = await addTaskAs(id, store, draft, config.maxTasks, now);
+  if (added.kind === "full") throw new LoopError("usage", fullMessage(added.live, config.maxTasks));
+  if (added.kind === "taken") return null;
+  return wanted.state === "paused"
+    ? requestEvent(store, added.task, { type: "task.paused" }, now)
+    : added.task;
 }
 
 function cadenceOf(wanted: FileTask, config: Config, now: number): Cadence {
@@ -230,10 +224,14 @@ function cadenceOf(wanted: FileTask, config: Config, now: number): Cadence {
   return { kind: "once", at, cron: null, tz };
 }
 
-/** Did a person change, damage or bring along tasks.json? */
+/** Did a person change, damage or bring back tasks.json? What a repository brought along is no person's word. */
 export function hasEdits({ dir, store }: Project): boolean {
-  const file = readTasksFile(dir);
-  return file.kind === "edited" || file.kind === "damaged" || (file.kind === "published" && isLost(store));
+  return originOf(dir) !== "foreign" && isRequest(readTasksFile(dir), store);
+}
+
+function isRequest(file: TasksFileState, store: Project["store"]): boolean {
+  if (file.kind === "published") return isLost(store) && hasTasks(file.content);
+  return file.kind !== "absent";
 }
 
 /** The journal is gone but what it said was published: tasks must not vanish with it. */

@@ -65,7 +65,42 @@ export function decodeEntry(line: string): Entry | null {
       "Update loopwright.",
     );
   }
-  return TYPES.has(entry.type) ? upgrade(entry) : null;
+  return TYPES.has(entry.type) && isSound(entry) ? upgrade(entry) : null;
+}
+
+const ID = /^[0-9a-f]{8}$/;
+const STATUSES: ReadonlySet<unknown> = new Set<Loop["status"]>(["active", "paused", "missed", "ended"]);
+const CADENCES: ReadonlySet<unknown> = new Set<Loop["cadence"]["kind"]>(["cron", "every", "once", "paced"]);
+
+/** What the fold relies on, and no more: it is asked for every line. */
+function isSound(entry: Entry): boolean {
+  switch (entry.type) {
+    case "loop":
+      return (
+        isLoop(entry.loop) &&
+        entry.loop.id === entry.id &&
+        typeof entry.ver === "number" &&
+        typeof entry.event?.type === "string" &&
+        Array.isArray(entry.outcomes)
+      );
+    case "snapshot":
+      return typeof entry.lastToken === "number" && Array.isArray(entry.loops) && entry.loops.every(isLoop);
+    case "lease":
+      return typeof entry.lease?.token === "number";
+    case "release":
+      return typeof entry.token === "number";
+    case "seal":
+      return true;
+  }
+}
+
+function isLoop(loop: Loop | null | undefined): boolean {
+  return (
+    ID.test(loop?.id ?? "") &&
+    typeof loop?.version === "number" &&
+    STATUSES.has(loop.status) &&
+    CADENCES.has(loop.cadence?.kind)
+  );
 }
 
 function upgrade(entry: Entry): Entry {

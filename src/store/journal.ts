@@ -14,7 +14,7 @@
  *    The next segment starts with a snapshot. Whoever finds a seal without a successor creates it, by link(2),
  *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
  */
-import { closeSync, fsyncSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync } from "node:fs";
 import type { TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import { createOnce, fsyncDir } from "../system/files.ts";
@@ -30,6 +30,7 @@ import {
   readBehind,
   readWhole,
   removeLeftovers,
+  retireSegments,
   segmentPath,
   startsWithSnapshot,
   writeLine,
@@ -40,9 +41,15 @@ export interface JournalOptions {
   readonly segmentBytes: number;
   /** How many closed segments are kept for the history, and against a damaged snapshot. */
   readonly keptSegments: number;
+  /** And how many bytes of them: lines carry whole prompts. */
+  readonly keptBytes: number;
 }
 
-const DEFAULTS: JournalOptions = { segmentBytes: 256 * 1024, keptSegments: 200 };
+const DEFAULTS: JournalOptions = {
+  segmentBytes: 256 * 1024,
+  keptSegments: 200,
+  keptBytes: 64 * 1024 * 1024,
+};
 
 type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
 
@@ -279,8 +286,7 @@ export class Journal {
     try {
       const w = this.#nextId();
       this.#writeAndLook(encodeEntry({ v: JOURNAL_VERSION, w, at, type: "seal" }), w);
-      const old = generations(this.#dir).slice(0, -(this.#options.keptSegments + 1));
-      for (const generation of old) rmSync(this.#path(generation), { force: true });
+      retireSegments(this.#dir, this.#options.keptSegments, this.#options.keptBytes);
       removeLeftovers(this.#dir, at);
     } catch {
       // a full disk, most likely: the next append says so if it is in the way

@@ -52,6 +52,21 @@ export function generations(dir: string): number[] {
   return found.sort((a, b) => a - b);
 }
 
+/**
+ * Removes the oldest segments, so that at most so many closed ones of at most so many bytes are left. The current one
+ * stays, and the one before it, from which a damaged snapshot is rebuilt.
+ */
+export function retireSegments(dir: string, keptSegments: number, keptBytes: number): void {
+  const closed = generations(dir).slice(0, -1).reverse();
+  let bytes = 0;
+  for (const [place, generation] of closed.entries()) {
+    const path = segmentPath(dir, generation);
+    bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const isKept = place < keptSegments && (place === 0 || bytes <= keptBytes);
+    if (!isKept) rmSync(path, { force: true });
+  }
+}
+
 /** Temporary files of processes that were killed. */
 export function removeLeftovers(dir: string, now: number): void {
   for (const name of listDir(dir)) {

@@ -9,11 +9,11 @@ describe("config.json", () => {
   test("H5 an empty one is the defaults, of the SPEC", () => {
     expect(parseConfig({})).toEqual({ kind: "ok", config: defaultConfig() });
     expect(defaultConfig()).toEqual({
-      defaultInterval: "10m",
+      defaultIntervalMs: 600_000,
       maxTasks: 50,
-      expires: "7d",
+      expiresMs: 7 * 86_400_000,
       jitter: true,
-      turnTimeout: "1h",
+      turnTimeoutMs: 3_600_000,
     });
   });
 

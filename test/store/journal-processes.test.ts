@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { LoopEntry } from "../../src/store/entry.ts";
 import { Journal } from "../../src/store/journal.ts";
+import { createOrigin } from "../../src/store/origin.ts";
 import { until } from "../support/until.ts";
 import { killStores, removeBundle, type StoreProcess, spawnStore } from "./fixtures/spawn-store.ts";
 import { creation, idOf, newTask } from "./fixtures/tasks.ts";
@@ -151,6 +152,7 @@ test("A9 H1 of the very first commits, before there is a journal, none is told t
 
 test("H1 a line that ran into somebody's torn line is written again", { timeout: TIMEOUT }, async () => {
   const dir = tempDir();
+  createOrigin(dir);
   const journal = new Journal(dir);
   journal.append({ type: "loop", ver: 1, ...entryOf() });
   const tear = `const fs = require("node:fs"); const fd = fs.openSync(process.argv[1], "a");
@@ -175,6 +177,7 @@ test(
   "D6 of eight processes that take the lease at once exactly one gets it, and the one before is fenced",
   async () => {
     const dir = tempDir();
+    createOrigin(dir);
     new Journal(dir).append({ type: "loop", ver: 1, ...entryOf() });
     const processes = await Promise.all(Array.from({ length: 8 }, () => spawnStore({ dir, ...TINY })));
     await Promise.all(processes.map((one) => one.ask({ op: "counters" })));

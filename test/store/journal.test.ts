@@ -26,7 +26,7 @@ afterEach(removeTempDirs);
 
 const A = idOf(1);
 const B = idOf(2);
-const TINY: JournalOptions = { segmentBytes: 2_000, keptSegments: 1_000 };
+const TINY: JournalOptions = { segmentBytes: 2_000, keptSegments: 1_000, keptBytes: 64_000_000 };
 
 function entryOf({ expectedVersion, maxLive, ...rest }: Commit) {
   const max = maxLive === undefined ? {} : { max: maxLive };

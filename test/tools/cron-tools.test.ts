@@ -37,7 +37,7 @@ function openContext(
     tz: "UTC",
     maxTasks: 3,
     expiresMs: 7 * 86_400_000,
-    timeoutMs: 3_600_000,
+    turnTimeoutMs: 3_600_000,
     jitter: false,
     session: "session:1",
     ...changes,

@@ -1,13 +1,12 @@
 /** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
 import { readFileSync } from "node:fs";
 import { chooseAgent, newTaskId, thisRunner } from "../../compose.ts";
-import type { Cadence, Task } from "../../core/loop.ts";
-import { parseDuration } from "../../core/task/interval.ts";
+import type { Task } from "../../core/loop.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
 import { iso, isoOrNull, viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import { addTask } from "../../engine/tasks.ts";
+import { addTask, type Draft, draftTask } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { Lease } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
@@ -39,10 +38,8 @@ export interface CreateFlags extends TaskFlags, RunnerFlags {
 }
 
 interface Planned {
-  readonly prompt: string;
-  readonly cadence: Cadence;
+  readonly draft: Draft;
   readonly notice: string | null;
-  readonly expiresAt: number | null;
 }
 
 export async function createCommand(words: readonly string[], flags: CreateFlags, io: Io): Promise<number> {
@@ -56,7 +53,6 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
       "For example: loop 5m check if the deployment finished. More: loop help",
     );
   }
-  const details = parseDetails(flags, config);
   checkRunnerFlags(flags);
   if (flags.dryRun) return showPlan(planned, flags, io, now);
 
@@ -74,22 +70,13 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   const project = openProjectToWrite(flags, io);
   await adoptEdits(project, config, io);
   const self = thisRunner();
-  const recurring = planned.cadence.kind !== "once";
-  const task = await addTask(
-    project.store,
-    {
-      ...details,
-      prompt: planned.prompt,
-      cadence: planned.cadence,
-      expiresAt: planned.expiresAt,
-      session: flags.session ? self.owner : null,
-      runNow: recurring && flags.now !== false,
-      importedFrom: null,
-    },
-    config.maxTasks,
-    now,
-    newTaskId,
-  );
+  const recurring = planned.draft.cadence.kind !== "once";
+  const draft: Draft = {
+    ...planned.draft,
+    session: flags.session ? self.owner : null,
+    runNow: recurring && flags.now !== false,
+  };
+  const task = await addTask(project.store, draft, config.maxTasks, now, newTaskId);
   await project.store.publish();
   if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
   else io.out(renderCreated(task, planned.notice, now, io));
@@ -115,7 +102,6 @@ function plan(
 ): Planned | null {
   const typed = words.join(" ");
   const text = flags.promptFile === undefined ? typed : `${typed} ${readPrompt(flags.promptFile)}`;
-  const defaultIntervalMs = parseDuration(config.defaultInterval) ?? 600_000;
   const tz = flags.tz ?? localTimeZone(config);
   if (flags.cron !== undefined && flags.exact) throw usageError("--exact and --cron exclude each other.");
   const planned = planTask({
@@ -123,7 +109,7 @@ function plan(
     cron: flags.cron ?? null,
     tz,
     exact: flags.exact ?? false,
-    defaultIntervalMs,
+    defaultIntervalMs: config.defaultIntervalMs,
     now,
   });
   if (planned.kind === "usage") return null;
@@ -134,11 +120,14 @@ function plan(
   }
   const prompt =
     planned.prompt === "" && cadence.kind === "paced" ? maintenancePrompt(project.dir) : planned.prompt;
-  const expires = flags.expires ?? config.expires;
   if (cadence.kind === "once" && flags.expires !== undefined) {
     throw usageError("--expires is for recurring tasks; a one-shot ends when it has fired.");
   }
-  return { prompt, cadence, notice, expiresAt: cadence.kind === "once" ? null : expiryFlag(expires, now) };
+  const given = flags.expires === undefined ? {} : { expiresAt: expiryFlag(flags.expires, now) };
+  return {
+    notice,
+    draft: draftTask({ prompt, cadence, ...given, ...parseDetails(flags, config) }, config, now),
+  };
 }
 
 function parseDetails(flags: CreateFlags, config: Config) {
@@ -148,7 +137,7 @@ function parseDetails(flags: CreateFlags, config: Config) {
     graceMs: flags.grace === undefined ? null : durationFlag("--grace", flags.grace),
     expect: flags.expect === undefined ? null : expectFlag(flags.expect),
     alertAfter: flags.alertAfter === undefined ? null : countFlag("--alert-after", flags.alertAfter),
-    timeoutMs: durationFlag("--timeout", flags.timeout ?? config.turnTimeout),
+    timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
   };
 }
 
@@ -160,12 +149,8 @@ export function readPrompt(file: string): string {
   }
 }
 
-function showPlan(
-  { prompt, cadence, notice, expiresAt }: Planned,
-  flags: CreateFlags,
-  io: Io,
-  now: number,
-): number {
+function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: number): number {
+  const { prompt, cadence, expiresAt } = draft;
   const next = cadence.kind === "paced" ? now : slotAfter(cadence, now);
   const human = renderCadence(cadence);
   if (flags.json) {

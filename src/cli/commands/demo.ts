@@ -10,13 +10,13 @@ import { createEngine, newTaskId, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import { addTask } from "../../engine/tasks.ts";
+import { addTask, draftTask, type TaskDefaults } from "../../engine/tasks.ts";
 import type { Clock } from "../../ports.ts";
 import { FolderStore } from "../../store/folder-store.ts";
 import { ensureLoopDir } from "../../store/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
-import { renderNews } from "../live/lines.ts";
+import { renderNews, renderNotice } from "../live/lines.ts";
 import { cut } from "../render/table.ts";
 import { renderClock } from "../render/times.ts";
 import { readHistory, viewOutcome } from "./history.ts";
@@ -25,6 +25,12 @@ import { liveTasks } from "./list.ts";
 const SPEED = 300;
 const MINUTE = 60_000;
 const TURN_MS = MINUTE;
+
+const DEFAULTS: TaskDefaults = {
+  expiresMs: 7 * 24 * 60 * MINUTE,
+  jitter: false,
+  turnTimeoutMs: 60 * MINUTE,
+};
 
 const TASKS: readonly { words: string; expect: string | null }[] = [
   { words: "10m check if the deployment finished", expect: null },
@@ -84,7 +90,7 @@ export async function demoCommand(flags: { json?: boolean }, io: Io): Promise<nu
         store,
         project,
         agent,
-        notifier: { notify: (title, body) => say(`  ${paint(io, "yellow", `! ${title}`)}: ${body}`) },
+        notifier: { notify: (title, body) => say(`  ${renderNotice(title, body, io)}`) },
         self: thisRunner(),
         firing: true,
         clock,
@@ -108,20 +114,7 @@ async function createTasks(store: FolderStore, clock: Clock, say: (line: string)
     const planned = planTask({ words, cron: null, tz, exact: false, defaultIntervalMs: 10 * MINUTE, now });
     if (planned.kind !== "plan") throw new Error(`the demo's own words do not parse: ${words}`);
     const { cadence, prompt } = planned;
-    const draft = {
-      prompt,
-      cadence,
-      session: null,
-      expiresAt: cadence.kind === "once" ? null : now + 7 * 24 * 60 * MINUTE,
-      jitter: false,
-      missed: null,
-      graceMs: null,
-      expect,
-      alertAfter: null,
-      timeoutMs: 60 * MINUTE,
-      runNow: false,
-      importedFrom: null,
-    };
+    const draft = draftTask({ prompt, cadence, expect }, DEFAULTS, now);
     const task = await addTask(store, draft, 50, now, newTaskId);
     say(`$ loop ${words}${expect === null ? "" : ` --expect '${expect}'`}`);
     say(`  Created ${task.id}: ${renderCadence(cadence)}`);

@@ -1,16 +1,17 @@
 /** `loop import`: takes over the tasks of Claude Code and of pi's loop extension (A19). Twice is as good as once. */
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { newTaskId } from "../../compose.ts";
-import type { Task } from "../../core/loop.ts";
-import { parseDuration } from "../../core/task/interval.ts";
+import type { Task, TaskId } from "../../core/loop.ts";
+import { createTask } from "../../core/task/decide-task.ts";
 import { planCron } from "../../core/task/plan.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import { addTask, fullMessage } from "../../engine/tasks.ts";
+import { addTaskAs, draftTask, fullMessage } from "../../engine/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
+import { isInside } from "../../system/inside.ts";
 import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -95,9 +96,7 @@ function readSources(
 /** H4: prompts are not taken from wherever a link in a repository leads. */
 function checkInside(root: string, source: string): void {
   const folder = join(root, dirname(source));
-  if (!existsSync(folder)) return;
-  const way = relative(realpathSync(root), realpathSync(folder));
-  if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way))
+  if (existsSync(folder) && !isInside(root, folder))
     throw new LoopError(
       "surroundings",
       `${folder} is a link that leads out of the project.`,
@@ -125,8 +124,6 @@ async function importTask(
   const now = Date.now();
   const importedFrom = `${source}#${foreign.id}`;
   if ([...project.store.loops()].some((task) => task.importedFrom === importedFrom)) return "imported before";
-  const expiresAt =
-    foreign.expiresAt ?? (config.expires === "never" ? null : now + (parseDuration(config.expires) ?? 0));
   if (foreign.expiresAt !== null && foreign.expiresAt <= now) return "it has expired";
   // A one-shot is pinned to its first match after it was made, which may have passed: then a person is asked.
   const from = foreign.recurring ? now : (foreign.createdAt ?? now);
@@ -135,42 +132,19 @@ async function importTask(
     now: from,
   });
   if (planned.kind !== "plan") return planned.kind === "invalid" ? planned.message : "it has no prompt";
-  const draft = {
-    prompt: foreign.prompt,
-    cadence: planned.cadence,
-    session: null,
-    expiresAt: planned.cadence.kind === "once" ? null : expiresAt,
-    jitter: config.jitter,
-    missed: null,
-    graceMs: null,
-    expect: null,
-    alertAfter: null,
-    timeoutMs: parseDuration(config.turnTimeout) ?? 3_600_000,
-    runNow: false,
-    importedFrom,
-  };
-  let wanted = /^[0-9a-f]{8}$/.test(foreign.id) ? foreign.id : null;
-  const newId = () => {
-    const id = wanted ?? newTaskId();
-    wanted = null;
-    return id;
-  };
+  const given = foreign.expiresAt === null ? {} : { expiresAt: foreign.expiresAt };
+  const { cadence } = planned;
+  const draft = draftTask({ prompt: foreign.prompt, cadence, importedFrom, ...given }, config, now);
+  const wanted = /^[0-9a-f]{8}$/.test(foreign.id) ? foreign.id : null;
   if (dryCount !== null) {
     const live = liveTasks(project.store).length + dryCount;
     if (live >= config.maxTasks) return fullMessage(live, config.maxTasks);
-    const { createTask } = await import("../../core/task/decide-task.ts");
-    return createTask({ ...draft, id: newId() as Task["id"] }, now).loop;
+    return createTask({ ...draft, id: (wanted ?? newTaskId()) as TaskId }, now).loop;
   }
-  try {
-    return await addTask(
-      project.store,
-      draft,
-      config.maxTasks,
-      planned.cadence.kind === "once" ? from : now,
-      newId,
-    );
-  } catch (error) {
-    if (error instanceof LoopError) return error.message;
-    throw error;
+  const madeAt = cadence.kind === "once" ? from : now;
+  for (let id = wanted ?? newTaskId(); ; id = newTaskId()) {
+    const added = await addTaskAs(id as TaskId, project.store, draft, config.maxTasks, madeAt);
+    if (added.kind === "added") return added.task;
+    if (added.kind === "full") return fullMessage(added.live, config.maxTasks);
   }
 }

@@ -8,8 +8,11 @@ import type { Lease, Store } from "../../ports.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { printable } from "../render/table.ts";
+import { renderNotice } from "../live/lines.ts";
+import { leftOutText, writeInBackground } from "../live/outlet.ts";
+import { oneLine, printable } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
+import { listenForStop } from "../signals.ts";
 import { openWithEdits } from "./change.ts";
 import { renderRunner } from "./create.ts";
 import { liveOwner } from "./list.ts";
@@ -20,6 +23,8 @@ export async function runCommand(
   flags: RunnerFlags & { detach?: boolean },
   io: Io,
 ): Promise<number> {
+  // first of all, see `loop up`
+  const stop = listenForStop();
   checkRunnerFlags(flags);
   const project = await openWithEdits(flags, io);
   const task = findTask(project.store, prefix);
@@ -30,6 +35,7 @@ export async function runCommand(
     !flags.detach &&
     !flags.json &&
     process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  if (stop.signal.aborted) return EXIT.interrupted;
   // An agent that is not there must be known before the request is made.
   const agent = here ? chooseAgent(flags, readConfig(project), project.root, process.env) : null;
   const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
@@ -37,10 +43,13 @@ export async function runCommand(
   if (flags.json) io.json({ ...viewTask(requested), owner: owner?.owner ?? null });
   if (agent === null) {
     if (!flags.json)
-      io.out(owner === null ? `${task.id} waits to be run.` : `${task.id} is handed to ${owner.owner}.`);
+      io.out(
+        owner === null ? `${task.id} waits to be run.` : oneLine(`${task.id} is handed to ${owner.owner}.`),
+      );
     if (owner === null) io.say(renderRunner(owner, process.env.LOOP_DISABLE_SCHEDULER !== "1"));
     return EXIT.ok;
   }
+  writeInBackground(io, leftOutText);
   io.say(`Running ${task.id} here; Ctrl-C stops it.`);
   let handedTo: Lease | null = null;
   const outcome = await runOnce();
@@ -55,11 +64,11 @@ export async function runCommand(
       store: onlyTask(project.store, task.id, () => result === null),
       project: project.root,
       agent: agent as NonNullable<typeof agent>,
-      notifier: { notify: (title, body) => io.say(`! ${title}: ${body}`) },
+      notifier: { notify: (title, body) => io.say(renderNotice(title, body, io)) },
       self: thisRunner(),
       firing: true,
       observe: (news) => {
-        if (news.type === "problem") io.say(news.message);
+        if (news.type === "problem") io.say(oneLine(news.message));
         if (news.type === "answer" && news.taskId === task.id) io.out(printable(news.text).trimEnd());
         // somebody else took the lease in the meantime, and the request with it
         if (news.type === "role" && news.role === "passive") {
@@ -72,13 +81,11 @@ export async function runCommand(
         if (result !== null) void engine.stop("the run was over");
       },
     });
-    const onSignal = () => void engine.stop("stopped by a person");
-    process.on("SIGINT", onSignal);
-    process.on("SIGTERM", onSignal);
+    const end = () => void engine.stop(`stopped by a person (${stop.signal.reason})`);
+    stop.signal.addEventListener("abort", end, { once: true });
     engine.start();
+    if (stop.signal.aborted) end();
     await engine.done;
-    process.off("SIGINT", onSignal);
-    process.off("SIGTERM", onSignal);
     return result;
   }
 }

@@ -1,12 +1,11 @@
 /** `loop up`: the resident runner of a project, until it is stopped. */
-import { spawn } from "node:child_process";
-import { Socket } from "node:net";
+import { removeEndedRuns } from "../../agents/ended-runs.ts";
 import { checkAgentChoice, chooseAgent, createEngine, thisRunner } from "../../compose.ts";
-import type { Task } from "../../core/loop.ts";
+import type { Task, TaskId } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
-import type { Agent, Lease, Notifier } from "../../ports.ts";
+import type { Agent, Lease } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -15,14 +14,14 @@ import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
 import { createScreenView } from "../live/screen-view.ts";
 import type { LiveView } from "../live/view.ts";
+import { createNotifier } from "../notifier.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
-import { oneLine } from "../render/table.ts";
 import { adoptEdits } from "../requests.ts";
+import { listenForStop, type StopRequest } from "../signals.ts";
 import { durationFlag } from "../task-flags.ts";
 import { liveTasks } from "./list.ts";
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-const MAX_SAID = 500;
 
 export interface RunnerFlags extends ProjectFlags {
   readonly agent?: string;
@@ -33,11 +32,13 @@ export interface RunnerFlags extends ProjectFlags {
 }
 
 export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
+  // first of all: reading a long journal takes a moment, and a signal in it is no crash
+  const stop = listenForStop();
   checkRunnerFlags(flags);
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const agent = chooseAgent(flags, config, reader.root, process.env);
-  return runResident(openProjectToWrite(flags, io), config, flags, io, thisRunner(), agent);
+  return runResident(openProjectToWrite(flags, io), config, flags, io, thisRunner(), agent, stop);
 }
 
 /** Wrong values are refused before anything is written, also by commands that end up not running anything. */
@@ -47,6 +48,10 @@ export function checkRunnerFlags(flags: RunnerFlags): void {
   if (flags.notifyCmd?.trim() === "") throw usageError("--notify-cmd is empty; give a command.");
 }
 
+/**
+ * The last thing that a process does. It goes on listening for signals to its very end: closing a terminal sends
+ * more than one, and none may cut short what the first has begun.
+ */
 export async function runResident(
   project: Project,
   config: Config,
@@ -54,13 +59,16 @@ export async function runResident(
   io: Io,
   self: Omit<Lease, "token" | "acquiredAt">,
   agent: Agent,
+  stop: StopRequest = listenForStop(),
 ): Promise<number> {
   const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
   const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   await adoptEdits(project, config, io);
+  removeEndedRuns(project.root, (id) => project.store.load(id as TaskId) !== undefined, Date.now());
+  if (stop.signal.aborted) return EXIT.ok;
 
   const view = createView(project, flags, io);
-  const notifier = createNotifier(flags, view);
+  const notifier = createNotifier(flags.notifyCmd, view);
   const engine = createEngine({
     store: project.store,
     project: project.root,
@@ -113,9 +121,10 @@ export async function runResident(
   });
   view.open({ agent: agent.name, firing, endAt });
   engine.start();
-  const stopped = stopOnSignals(engine, view, endAt);
+  stopOnSignal(stop.signal, engine, view);
+  const cancelEnd = stopAt(endAt, engine);
   await engine.done;
-  stopped();
+  cancelEnd();
   unwatch();
   await adopting;
   view.close();
@@ -128,14 +137,17 @@ function createView(project: Project, flags: RunnerFlags, io: Io): LiveView {
   return canRedraw ? createScreenView(project, io) : createLineView(project, io);
 }
 
-/** Returns what to call when the engine has stopped by another way. */
-function stopOnSignals(engine: Engine, view: LiveView, endAt: number | null): () => void {
-  const onSignal = (signal: NodeJS.Signals) => {
-    view.stopping(signal);
-    void engine.stop(`the runner was stopped (${signal})`);
+function stopOnSignal(stop: AbortSignal, engine: Engine, view: LiveView): void {
+  const end = () => {
+    view.stopping(String(stop.reason));
+    void engine.stop(`the runner was stopped (${stop.reason})`);
   };
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, onSignal);
+  if (stop.aborted) end();
+  else stop.addEventListener("abort", end, { once: true });
+}
+
+/** Returns what to call when the engine has stopped by another way. */
+function stopAt(endAt: number | null, engine: Engine): () => void {
   let timer: NodeJS.Timeout | null = null;
   // Node's timers end at 24.8 days, and a longer one fires at once
   const wait = (at: number) => {
@@ -145,34 +157,6 @@ function stopOnSignals(engine: Engine, view: LiveView, endAt: number | null): ()
   };
   if (endAt !== null) wait(endAt);
   return () => {
-    for (const signal of signals) process.off(signal, onSignal);
     if (timer !== null) clearTimeout(timer);
-  };
-}
-
-/** Says it here, and hands it to the person's own command, which never holds the runner up. */
-function createNotifier(flags: RunnerFlags, view: LiveView): Notifier {
-  return {
-    notify(title, body) {
-      view.notify(title, body);
-      if (flags.notifyCmd === undefined) return;
-      const child = spawn("/bin/sh", ["-c", flags.notifyCmd], {
-        stdio: ["pipe", "ignore", "pipe"],
-        env: { ...process.env, LOOP_TITLE: title, LOOP_BODY: body },
-      });
-      let said = "";
-      child.stderr.on("data", (bytes: Buffer) => {
-        said = `${said}${bytes}`.slice(-MAX_SAID);
-      });
-      child.on("error", (error) => view.problem(error));
-      child.on("close", (code, signal) => {
-        const how = code === null ? `by ${signal}` : `with exit ${code}`;
-        if (code !== 0) view.problem(new Error(oneLine(`--notify-cmd ended ${how}. ${said}`)));
-      });
-      child.stdin.on("error", () => {});
-      child.stdin.end(`${title}\n${body}\n`);
-      child.unref();
-      if (child.stderr instanceof Socket) child.stderr.unref();
-    },
   };
 }

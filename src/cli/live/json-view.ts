@@ -4,10 +4,13 @@ import { iso, viewTask } from "../../core/task/view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import { viewOutcome } from "../commands/history.ts";
 import type { Io } from "../io.ts";
+import { writeInBackground } from "./outlet.ts";
 import type { LiveView } from "./view.ts";
 
 export function createJsonView(io: Io): LiveView {
-  const emit = (type: string, fields: object) => io.json({ type, at: iso(Date.now()), ...fields });
+  const line = (type: string, fields: object) => ({ type, at: iso(Date.now()), ...fields });
+  const emit = (type: string, fields: object) => io.json(line(type, fields));
+  writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines })));
   return {
     open: ({ agent, firing, endAt }) =>
       emit("up", { agent, firing, endAt: endAt === null ? null : iso(endAt), pid: process.pid }),

@@ -2,14 +2,15 @@
 
 import { viewTask } from "../../core/task/view.ts";
 import { liveTasks, localZone } from "../commands/list.ts";
-import { type Io, paint } from "../io.ts";
+import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
-import { oneLine } from "../render/table.ts";
 import { renderTaskList } from "../render/task-list.ts";
-import { renderNews } from "./lines.ts";
+import { renderNews, renderNotice, renderProblem } from "./lines.ts";
+import { leftOutText, writeInBackground } from "./outlet.ts";
 import type { LiveView } from "./view.ts";
 
 export function createLineView(project: Project, io: Io): LiveView {
+  writeInBackground(io, leftOutText);
   return {
     open: ({ agent, firing }) => {
       const tasks = liveTasks(project.store);
@@ -21,8 +22,8 @@ export function createLineView(project: Project, io: Io): LiveView {
     show: (news) => {
       for (const line of renderNews(news, liveTasks(project.store).length, Date.now(), io)) io.out(line);
     },
-    notify: (title, body) => io.say(`${paint(io, "yellow", `! ${title}`)}: ${oneLine(body)}`),
-    problem: (error) => io.say(error instanceof Error ? error.message : String(error)),
+    notify: (title, body) => io.say(renderNotice(title, body, io)),
+    problem: (error) => io.say(renderProblem(error, io)),
     stopping: (signal) => io.say(`${signal}: stopping.`),
     ask: async () => null,
     close: () => io.out(farewell(liveTasks(project.store).length)),

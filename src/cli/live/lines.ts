@@ -1,31 +1,48 @@
 /** Engine news as lines for people; empty when there is nothing to say. */
 import type { Task } from "../../core/loop.ts";
 import type { EngineNews } from "../../engine/engine.ts";
-import { type Io, paint } from "../io.ts";
-import { oneLine } from "../render/table.ts";
+import type { Io } from "../io.ts";
+import { type Cell, oneLine, renderCell } from "../render/table.ts";
 import { outcomeRow } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
 
 export function renderNews(news: EngineNews, count: number, now: number, io: Io): string[] {
-  const time = paint(io, "dim", renderClock(now, now));
+  const time: Cell = { style: "dim", text: renderClock(now, now) };
+  return cellsOf(news, count, now).map((cells) => renderLine([time, ...cells], io));
+}
+
+/** Told to the person: by the engine, in words that may quote an agent. */
+export function renderNotice(title: string, body: string, io: Io): string {
+  return `${renderCell({ style: "yellow", text: `! ${title}` }, io)}: ${oneLine(body)}`;
+}
+
+export function renderProblem(error: unknown, io: Io): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return renderCell({ style: "red", text }, io);
+}
+
+function renderLine(cells: readonly Cell[], io: Io): string {
+  return cells
+    .filter((cell) => cell !== "")
+    .map((cell) => renderCell(cell, io))
+    .join("  ");
+}
+
+function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
   switch (news.type) {
     case "role":
-      return [`${time}  ${roleText(news, count)}`];
+      return [[roleText(news, count)]];
     case "fire.intended":
-      return [`${time}  ${paint(io, "cyan", "▶ fire")}  ${news.task.id}  ${fireText(news.task)}`];
+      return [[{ style: "cyan", text: "▶ fire" }, news.task.id, fireText(news.task)]];
     case "outcomes":
-      return news.outcomes.map(
-        (line) =>
-          `${time}  ${outcomeRow(line, now, io)
-            .filter((cell) => cell !== "")
-            .join("  ")}`,
-      );
+      return news.outcomes.map((line) => outcomeRow(line, now));
     case "answer":
-      return oneLine(news.text) === "" ? [] : [`${time}    ${paint(io, "dim", lastLine(news.text))}`];
+      // an empty part indents it below its fire
+      return oneLine(news.text) === "" ? [] : [[[""], { style: "dim", text: lastLine(news.text) }]];
     case "ended":
-      return [`${time}  ${news.task.id} ended: ${news.task.statusReason ?? "deleted"}`];
+      return [[`${news.task.id} ended: ${news.task.statusReason ?? "deleted"}`]];
     case "problem":
-      return [`${time}  ${paint(io, "red", news.message)}`];
+      return [[{ style: "red", text: news.message }]];
     case "tasks":
       return [];
   }
@@ -44,9 +61,9 @@ function roleText(news: Extract<EngineNews, { type: "role" }>, count: number): s
 
 function fireText(task: Task): string {
   const kind = task.fire?.kind ?? "scheduled";
-  return `${kind === "scheduled" ? "" : `(${kind}) `}${oneLine(task.prompt)}`;
+  return `${kind === "scheduled" ? "" : `(${kind}) `}${task.prompt}`;
 }
 
 function lastLine(text: string): string {
-  return oneLine(text.trim().split("\n").at(-1) ?? "");
+  return text.trim().split("\n").at(-1) ?? "";
 }

@@ -51,8 +51,9 @@ export function createOutlet(
   };
 }
 
-function putterFor(stream: NodeJS.WriteStream): (text: string) => void {
-  if (!(stream instanceof Socket)) return (text) => putIntoFile(stream.fd === 2 ? 2 : 1, text);
+function putterFor(stream: NodeJS.WriteStream & { readonly fd?: number }): (text: string) => void {
+  const { fd = 1 } = stream;
+  if (!((stream as unknown) instanceof Socket)) return (text) => putIntoFile(fd, text);
   // Node makes terminals blocking, and one that is stopped by Ctrl-S would stop the engine too. libuv has opened
   // it anew for us, so this does not reach the shell. There is no public way.
   (stream as { _handle?: { setBlocking?(on: boolean): void } })._handle?.setBlocking?.(false);
@@ -60,7 +61,7 @@ function putterFor(stream: NodeJS.WriteStream): (text: string) => void {
 }
 
 /** A full disk takes lines from the log; the runner goes on. */
-function putIntoFile(fd: 1 | 2, text: string): void {
+function putIntoFile(fd: number, text: string): void {
   try {
     writeNow(fd, text);
   } catch {

@@ -1,115 +1,159 @@
 /**
  * The live list in a terminal: news scroll away above, the list stays below and is redrawn in place.
- * It is drawn when something happened, and once a second only while the text really changes.
+ *
+ * 1. It is built anew when something happened, and by the clock only when a time in it reads otherwise.
+ * 2. What is erased, the news and the list are one write: a terminal that takes no more gets all of it or nothing.
+ * 3. While a question is open nothing is drawn; news wait, the newest of them.
  */
 import { viewTask } from "../../core/task/view.ts";
+import type { Role } from "../../engine/engine.ts";
 import { liveTasks, localZone } from "../commands/list.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
-import { cut, oneLine, seenWidth } from "../render/table.ts";
-import { renderTaskList } from "../render/task-list.ts";
+import { cut, oneLine, printable, seenWidth } from "../render/table.ts";
+import { listChangesAt, renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
 import { farewell } from "./line-view.ts";
-import { renderNews } from "./lines.ts";
+import { renderNews, renderNotice, renderProblem } from "./lines.ts";
+import { leftOutText } from "./outlet.ts";
+import { askYesNo } from "./question.ts";
+import { openScreen, type Screen } from "./screen.ts";
 import type { LiveView } from "./view.ts";
 
 const TICK_MS = 1_000;
+const MAX_WAITING = 200;
 
-export function createScreenView(project: Project, io: Io): LiveView {
-  let drawn = "";
-  let status = "";
-  let about = "";
-  let asking = false;
-  let waiting: string[] = [];
-  let ticker: NodeJS.Timeout | null = null;
-  let undivert = () => {};
+export function createScreenView(
+  project: Project,
+  io: Io,
+  open: (onBack: (lines: number) => void) => Screen = openScreen,
+): LiveView {
+  const screen = open((lines) => log([paint(io, "dim", leftOutText(lines))]));
   const zone = localZone();
-  const onResize = () => draw(true);
+  let drawn = "";
+  let builtAt = 0;
+  let changesAt = 0;
+  let role: Role | null = null;
+  let about = "";
+  let question: AbortController | null = null;
+  let waiting: string[] = [];
+  let leftOut = 0;
+  /** open, then stopping (no more questions), then closed (nothing more at all). */
+  let phase: "open" | "stopping" | "closed" = "open";
+  let undo: (() => void)[] = [];
 
-  const width = () => process.stdout.columns ?? 80;
-  const write = (text: string) => process.stdout.write(text);
-
-  function block(): string {
-    const tasks = liveTasks(project.store);
-    const rows = Math.max(3, (process.stdout.rows ?? 24) - 6);
+  function build(): string {
+    builtAt = Date.now();
+    const tasks = liveTasks(project.store).map(viewTask);
+    changesAt = listChangesAt(tasks, builtAt);
+    const rows = Math.max(3, screen.rows - 6);
     const list =
       tasks.length === 0
         ? "No tasks yet; create one in another terminal: loop 5m <prompt>"
-        : renderTaskList(tasks.map(viewTask), zone, Date.now(), io, width());
+        : renderTaskList(tasks, zone, builtAt, io, screen.columns);
     const lines = list.split("\n");
     const hidden = lines.length - rows;
     const shown = hidden > 0 ? [...lines.slice(0, rows), paint(io, "dim", `… and ${hidden} more`)] : lines;
-    return ["", ...shown, cut(paint(io, "dim", `${status}${about}  Ctrl-C stops`), width())].join("\n");
+    const status = `${statusText(role, tasks.length)}${about}  Ctrl-C stops`;
+    return ["", ...shown, cut(paint(io, "dim", status), screen.columns)].join("\n");
   }
 
-  function draw(force = false): void {
-    if (asking) return;
-    const next = block();
-    if (!force && next === drawn) return;
-    erase();
-    write(`${next}\n`);
-    drawn = next;
+  function draw(news: readonly string[] = [], force = false): void {
+    if (question !== null || phase === "closed") return;
+    if (news.length === 0 && !force && screen.isBehind) {
+      changesAt = 0;
+      return;
+    }
+    const next = build();
+    if (news.length === 0 && !force && next === drawn) return;
+    const lines = [...news, next].map((line) => `${line}\n`);
+    if (screen.write(`${erasure()}${lines.join("")}`, news.length)) drawn = next;
+    else changesAt = 0;
+  }
+
+  function tick(): void {
+    const now = Date.now();
+    if (now >= changesAt || now < builtAt) draw();
   }
 
   /** A terminal that was made narrower has wrapped what stands there: lines count as what they take up now. */
+  function erasure(): string {
+    if (drawn === "") return "";
+    const rows = drawn.split("\n").map((line) => Math.max(1, Math.ceil(seenWidth(line) / screen.columns)));
+    return `\u001b[${rows.reduce((sum, count) => sum + count, 0)}A\u001b[0J`;
+  }
+
   function erase(): void {
-    if (drawn === "") return;
-    const rows = drawn.split("\n").map((line) => Math.max(1, Math.ceil(seenWidth(line) / width())));
-    write(`\u001b[${rows.reduce((sum, count) => sum + count, 0)}A\u001b[0J`);
-    drawn = "";
+    if (screen.write(erasure(), 0)) drawn = "";
   }
 
   function log(lines: readonly string[]): void {
-    if (asking) {
-      waiting.push(...lines);
-      return;
+    if (question === null) draw(lines);
+    else {
+      const all = [...waiting, ...lines];
+      waiting = all.slice(-MAX_WAITING);
+      leftOut += all.length - waiting.length;
     }
-    if (lines.length > 0) {
-      erase();
-      for (const line of lines) write(`${line}\n`);
-    }
-    draw();
+  }
+
+  function takeWaiting(): string[] {
+    const note =
+      leftOut === 0 ? [] : [paint(io, "dim", `(${leftOut} earlier lines left out during the question)`)];
+    const lines = [...note, ...waiting];
+    waiting = [];
+    leftOut = 0;
+    return lines;
   }
 
   return {
     open: ({ agent, firing, endAt }) => {
       about = ` · agent: ${agent}${endAt === null ? "" : ` · until ${renderClock(endAt, Date.now())}`}`;
       if (!firing) log([paint(io, "yellow", "Firing is off: LOOP_DISABLE_SCHEDULER=1.")]);
-      undivert = io.divert((text) => log(text.split("\n")));
-      ticker = setInterval(draw, TICK_MS);
-      process.stdout.on("resize", onResize);
+      const ticker = setInterval(tick, TICK_MS);
+      undo = [
+        io.divert({ say: (text) => log(printable(text).split("\n")) }),
+        screen.onResize(() => draw([], true)),
+        () => clearInterval(ticker),
+      ];
       draw();
     },
     show: (news) => {
-      const tasks = liveTasks(project.store).length;
-      if (news.type === "role")
-        status = news.role === "passive" ? `loop:${tasks} (passive)` : `loop:${tasks}`;
-      else status = status.replace(/loop:\d+/, `loop:${tasks}`);
-      log(renderNews(news, tasks, Date.now(), io).map((line) => cut(line, width())));
+      if (news.type === "role") role = news.role;
+      const count = liveTasks(project.store).length;
+      log(renderNews(news, count, Date.now(), io).map((line) => cut(line, screen.columns)));
     },
-    notify: (title, body) => log([`\u0007${paint(io, "yellow", `! ${title}`)}`, `  ${oneLine(body)}`]),
-    problem: (error) => log([paint(io, "red", error instanceof Error ? error.message : String(error))]),
-    stopping: () => log([paint(io, "dim", "Stopping …")]),
-    async ask(question, detail) {
-      if (asking) return null;
+    notify: (title, body) => log([`\u0007${renderNotice(title, body, io)}`]),
+    problem: (error) => log([renderProblem(error, io)]),
+    stopping: () => {
+      phase = "stopping";
+      question?.abort();
+      log([paint(io, "dim", "Stopping …")]);
+    },
+    async ask(message, detail) {
+      if (question !== null || phase !== "open") return null;
       erase();
-      asking = true;
-      const { confirm, isCancel } = await import("@clack/prompts");
-      write(`  ${cut(oneLine(detail), width() - 2)}\n`);
-      const answer = await confirm({ message: question, initialValue: false });
-      asking = false;
-      const missedMeanwhile = waiting;
-      waiting = [];
-      log(missedMeanwhile);
-      if (isCancel(answer)) process.kill(process.pid, "SIGINT");
-      return isCancel(answer) ? null : answer;
+      question = new AbortController();
+      screen.write(`  ${cut(oneLine(detail), screen.columns - 2)}\n`);
+      const answer = await askYesNo(message, question.signal).finally(() => {
+        question = null;
+        draw(takeWaiting());
+      });
+      // in raw mode the terminal sends no signal for Ctrl-C
+      if (answer === "cancelled") process.kill(process.pid, "SIGINT");
+      return typeof answer === "boolean" ? answer : null;
     },
     close: () => {
-      if (ticker !== null) clearInterval(ticker);
-      process.stdout.off("resize", onResize);
-      undivert();
+      phase = "closed";
+      question?.abort();
+      for (const step of undo) step();
       erase();
-      write(`${farewell(liveTasks(project.store).length)}\n`);
+      const last = [...takeWaiting(), farewell(liveTasks(project.store).length)];
+      screen.write(last.map((line) => `${line}\n`).join(""));
     },
   };
+}
+
+function statusText(role: Role | null, count: number): string {
+  if (role === null) return "";
+  return role === "passive" ? `loop:${count} (passive)` : `loop:${count}`;
 }

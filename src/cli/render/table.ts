@@ -1,4 +1,17 @@
-/** Columns that line up, cut to the terminal's width. Width counts what is seen: colours and wide letters too. */
+/**
+ * Columns that line up, cut to the terminal's width. Width counts what is seen: colours and wide letters too.
+ * Cells come without colours: whatever they quote is made harmless here, and painted after that.
+ */
+import { type Io, paint, type Style } from "../io.ts";
+
+export interface Span {
+  readonly style: Style;
+  readonly text: string;
+}
+
+/** The parts of a cell stand side by side with a space between them. */
+export type Cell = string | Span | readonly (string | Span)[];
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with one
 const ESCAPE = /(\u001b\[[0-9;]*m)/;
 const WIDE =
@@ -7,7 +20,12 @@ const WIDE =
 /** Letters of one column each and nothing hidden: most of what is shown, and not worth a closer look. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-export function renderTable(rows: readonly (readonly string[])[], width: number): string {
+export function renderTable(
+  table: readonly (readonly Cell[])[],
+  width: number,
+  io: Pick<Io, "colour">,
+): string {
+  const rows = table.map((row) => row.map((cell) => renderCell(cell, io)));
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) =>
     Math.max(...rows.map((row) => seenWidth(row[i] ?? ""))),
@@ -16,6 +34,16 @@ export function renderTable(rows: readonly (readonly string[])[], width: number)
     .map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : pad(cell, widths[i] ?? 0))).join("  "))
     .map((line) => cut(line.trimEnd(), width))
     .join("\n");
+}
+
+export function renderCell(cell: Cell, io: Pick<Io, "colour">): string {
+  if (typeof cell === "string") return oneLine(cell);
+  if (isSpan(cell)) return paint(io, cell.style, oneLine(cell.text));
+  return cell.map((part) => renderCell(part, io)).join(" ");
+}
+
+function isSpan(cell: Exclude<Cell, string>): cell is Span {
+  return "style" in cell;
 }
 
 /** One line, control characters shown as spaces: what a repository or an agent wrote must not move the cursor. */

@@ -3,9 +3,9 @@
  * start: nothing here may use Intl, whose first use alone costs half of that.
  */
 import type { TaskView } from "../../core/task/view.ts";
-import { type Io, paint } from "../io.ts";
-import { oneLine, renderTable } from "./table.ts";
-import { renderClock, renderWhen } from "./times.ts";
+import type { Io } from "../io.ts";
+import { type Cell, oneLine, renderTable } from "./table.ts";
+import { nextMidnight, renderClock, renderWhen, whenChanges } from "./times.ts";
 
 const NARROW = 72;
 
@@ -20,15 +20,21 @@ export function renderTaskList(
   // a narrow terminal shows less about the times, so that the prompt can still be told
   const narrow = width < NARROW;
   const titles = ["ID", "SCHEDULE", "NEXT", ...(narrow ? [] : ["LAST"]), "PROMPT"];
-  const head = titles.map((title) => paint(io, "dim", title));
-  const rows = tasks.map((task) => [
-    paint(io, "bold", task.id),
+  const head = titles.map((text): Cell => ({ style: "dim", text }));
+  const rows = tasks.map((task): Cell[] => [
+    { style: "bold", text: task.id },
     renderSchedule(task, timeZone) + (task.durable ? "" : " (session)"),
-    renderNext(task, now, io, narrow),
+    renderNext(task, now, narrow),
     ...(narrow ? [] : [task.lastFiredAt === null ? "never" : renderClock(Date.parse(task.lastFiredAt), now)]),
-    oneLine(task.prompt),
+    task.prompt,
   ]);
-  return renderTable([head, ...rows], width);
+  return renderTable([head, ...rows], width, io);
+}
+
+/** From when on the list of the same tasks may read otherwise. */
+export function listChangesAt(tasks: readonly TaskView[], now: number): number {
+  const times = tasks.map(({ nextFireAt }) => Date.parse(nextFireAt ?? "")).filter((at) => !Number.isNaN(at));
+  return times.reduce((soonest, at) => Math.min(soonest, whenChanges(at, now)), nextMidnight(now));
 }
 
 /** In words, with the time zone where it is another one. */
@@ -37,10 +43,12 @@ export function renderSchedule({ human, cron, recurring, tz }: TaskView, timeZon
   return isTimeOfDay && tz !== timeZone ? `${human} (${tz})` : human;
 }
 
-export function renderNext(task: TaskView, now: number, io: Io, short = false): string {
-  if (task.running) return paint(io, "green", "running now");
-  if (task.state === "paused") return paint(io, "yellow", "paused");
-  if (task.state === "missed") return paint(io, "red", short ? "missed" : "missed: run or delete");
+export function renderNext(task: TaskView, now: number, short = false): Cell {
+  const state: string = task.state;
+  if (task.running) return { style: "green", text: "running now" };
+  if (state === "ended") return { style: "dim", text: "ended" };
+  if (state === "paused") return { style: "yellow", text: "paused" };
+  if (state === "missed") return { style: "red", text: short ? "missed" : "missed: run or delete" };
   if (task.waiting !== null && short) return "now";
   if (task.waiting !== null) return task.waiting === "initial" ? "now (initial run)" : "now (by hand)";
   if (task.nextFireAt === null) return "-";
@@ -56,6 +64,6 @@ export function renderOwner(
   count: number,
 ): string {
   const tasks = count === 1 ? "1 task" : `${count} tasks`;
-  if (owner !== null) return `${tasks}; run by ${owner.owner} on ${owner.host} (pid ${owner.pid})`;
+  if (owner !== null) return oneLine(`${tasks}; run by ${owner.owner} on ${owner.host} (pid ${owner.pid})`);
   return `${tasks}; nothing runs ${count === 1 ? "it" : "them"}: start \`loop up\` in this folder`;
 }

@@ -6,7 +6,7 @@ import { slotAfter } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { type Io, paint } from "../io.ts";
-import { oneLine, printable, renderTable } from "./table.ts";
+import { type Cell, printable, renderTable } from "./table.ts";
 import { renderNext } from "./task-list.ts";
 import { renderClock, renderWhen } from "./times.ts";
 
@@ -15,24 +15,26 @@ export function renderTask(task: Task, recent: readonly Outcome[], now: number, 
   const once = cadence.kind === "once";
   const expiry = task.expiresAt === null ? "never" : renderWhen(task.expiresAt, now);
   const alarm = `after ${task.alertAfter} failed or silent in a row (now ${task.streak})`;
-  const fields: [string, string | null][] = [
-    ["id", `${task.id}  ${statusText(task)}`],
+  const fields: [string, Cell | null][] = [
+    ["id", [task.id, statusText(task)]],
     ["schedule", renderCadence(cadence)],
     ["cron", cadence.kind === "cron" ? `${cadence.expr} (${cadence.tz})` : once ? cadence.cron : null],
-    ["next", renderNext(viewTask(task), now, io)],
+    ["next", renderNext(viewTask(task), now)],
     ["then", laterSlots(task, now)],
     ["last", task.lastFiredAt === null ? "never" : renderWhen(task.lastFiredAt, now)],
     ["jitter", jitterText(task.jitterMs)],
     ["created", renderWhen(task.createdAt, now)],
     ["expires", once ? null : expiry],
     ["missed", `${task.missed}${task.graceMs === null ? "" : `, grace ${renderDuration(task.graceMs)}`}`],
-    ["expect", task.expect === null ? null : oneLine(task.expect)],
+    ["expect", task.expect],
     ["alert", task.alertAfter === null ? null : alarm],
     ["kept", task.session === null ? "on disk (durable)" : "for this runner's session only"],
     ["from", task.importedFrom],
   ];
-  const rows = fields.flatMap(([name, value]) => (value === null ? [] : [[paint(io, "dim", name), value]]));
-  const lines = [renderTable(rows, Number.POSITIVE_INFINITY), "", printable(task.prompt)];
+  const rows = fields.flatMap(([text, value]): Cell[][] =>
+    value === null ? [] : [[{ style: "dim", text }, value]],
+  );
+  const lines = [renderTable(rows, Number.POSITIVE_INFINITY, io), "", printable(task.prompt)];
   if (recent.length > 0) {
     lines.push("", paint(io, "dim", "latest"), renderHistory(recent, now, io, Number.POSITIVE_INFINITY));
   }
@@ -74,22 +76,23 @@ const STYLES = {
 
 export function renderHistory(outcomes: readonly Outcome[], now: number, io: Io, width: number): string {
   return renderTable(
-    outcomes.map((line) => outcomeRow(line, now, io)),
+    outcomes.map((line) => outcomeRow(line, now)),
     width,
+    io,
   );
 }
 
-export function outcomeRow(line: Outcome, now: number, io: Io): string[] {
+export function outcomeRow(line: Outcome, now: number): Cell[] {
   const { startedAt, finishedAt } = line;
   const took = startedAt !== null && finishedAt !== null ? renderDuration(finishedAt - startedAt) : "";
-  const many =
-    line.count === undefined ? "" : ` ×${line.count} until ${renderClock(line.untilSlot ?? line.slot, now)}`;
+  const mark = { style: STYLES[line.outcome], text: `${MARKS[line.outcome]} ${line.outcome}` };
+  const last = renderClock(line.untilSlot ?? line.slot, now);
   const kind = line.kind === "scheduled" ? "" : `${line.kind}${line.reason === null ? "" : ": "}`;
   return [
-    `${paint(io, STYLES[line.outcome], `${MARKS[line.outcome]} ${line.outcome}`)}${many}`,
+    line.count === undefined ? mark : [mark, `×${line.count} until ${last}`],
     renderClock(line.slot, now),
     line.taskId,
     took,
-    oneLine(`${kind}${line.reason ?? ""}`),
+    `${kind}${line.reason ?? ""}`,
   ];
 }

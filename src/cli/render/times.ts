@@ -1,9 +1,35 @@
 /** Times for people: short, local, and always with the distance from now. */
 import { renderDuration } from "../../core/task/interval.ts";
 
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Below the first, seconds are shown; below the second, minutes. */
+const SECONDS_UNTIL = 2 * MINUTE;
+const MINUTES_UNTIL = 24 * HOUR;
+
 export function renderWhen(at: number, now: number): string {
   const words = renderDuration(coarse(Math.abs(at - now)));
   return `${renderClock(at, now)} (${at >= now ? `in ${words}` : `${words} ago`})`;
+}
+
+/** `renderWhen(at, ·)` reads the same until then. */
+export function whenChanges(at: number, now: number): number {
+  const away = Math.abs(at - now);
+  if (away < SECONDS_UNTIL) return now + 1;
+  const unit = unitOf(away);
+  const shown = Math.round(away / unit);
+  // it shrinks to the half below and to the finer unit, or grows to the half above and to the coarser one
+  const change =
+    at >= now
+      ? at - Math.max((shown - 0.5) * unit, unit === HOUR ? MINUTES_UNTIL : SECONDS_UNTIL) + 1
+      : at + Math.min((shown + 0.5) * unit, unit === HOUR ? Infinity : MINUTES_UNTIL);
+  return Math.min(Math.max(change, now + 1), nextMidnight(now));
+}
+
+/** Times of today are written without a date. */
+export function nextMidnight(now: number): number {
+  const today = new Date(now);
+  return new Date(today.getFullYear(), today.getMonth(), today.getDate() + 1).getTime();
 }
 
 /** Time of day; with the date when it is not today. */
@@ -23,6 +49,11 @@ function pad(count: number): string {
 
 /** Seconds only when near, minutes only within hours. */
 function coarse(ms: number): number {
-  const unit = ms < 2 * 60_000 ? 1000 : ms < 24 * 3_600_000 ? 60_000 : 3_600_000;
+  const unit = unitOf(ms);
   return Math.max(1000, Math.round(ms / unit) * unit);
+}
+
+function unitOf(ms: number): number {
+  if (ms < SECONDS_UNTIL) return 1000;
+  return ms < MINUTES_UNTIL ? MINUTE : HOUR;
 }

@@ -56,7 +56,7 @@ const HORIZON_MS = 366 * DAY_MS;
 /** Far from any real moment, and from the calendars and the end of dates that Intl would meet beyond. */
 const EARLIEST_AT = Date.UTC(1900, 0, 1);
 const LATEST_AT = Date.UTC(2500, 0, 1);
-const MAX_SCHEDULES = 512;
+const MAX_SCHEDULES = 2048;
 
 const schedules = new Map<string, Schedule>();
 

@@ -48,8 +48,9 @@ Examples:
   loop up --for 8h --notify-cmd 'notify-send "$LOOP_TITLE" "$LOOP_BODY"'`;
 
 export const TRUST_HELP = `
-A clone or a copy may bring a .loop folder with tasks in it. They can be listed, but nothing of them runs and nothing
-is changed until you have said so here. What is shown is all that would run: prompts, and commands of --expect.
+A clone or a copy may bring a .loop folder with tasks in it. They can be listed, but nothing of them runs and
+nothing is changed until you have said so here. What is shown is all that would run: prompts, and the commands
+of --expect.
 
 Examples:
   loop trust                               shows them and asks

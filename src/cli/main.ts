@@ -3,7 +3,7 @@ import { CommanderError } from "commander";
 import { LoopError } from "../errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { createIo } from "./io.ts";
-import { leave, surviveLostReaders } from "./leave.ts";
+import { surviveLostReaders } from "./leave.ts";
 import { createProgram } from "./program.ts";
 import { oneLine } from "./render/table.ts";
 import { checkHelpWord, explainParseError } from "./slips.ts";
@@ -43,5 +43,5 @@ function explain(error: unknown): number {
   return EXIT.failure;
 }
 
-surviveLostReaders();
+const leave = surviveLostReaders();
 await leave(await main(process.argv.slice(2)));

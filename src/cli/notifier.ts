@@ -44,7 +44,8 @@ function runCommand(
   child.on("error", (error) => view.problem(error));
   child.on("close", (code, signal) => {
     const how = code === null ? `by ${signal}` : `with exit ${code}`;
-    if (code !== 0) view.problem(new Error(`--notify-cmd ended ${how}. ${said}`));
+    // without a pid it never ran, and `error` has told
+    if (code !== 0 && child.pid !== undefined) view.problem(new Error(`--notify-cmd ended ${how}. ${said}`));
   });
   stdin?.on("error", () => {});
   stdin?.end(`${title}\n${body}\n`);

@@ -96,8 +96,9 @@ function isSound(entry: Entry): boolean {
 
 function isLoop(loop: Loop | null | undefined): boolean {
   return (
-    ID.test(loop?.id ?? "") &&
-    typeof loop?.version === "number" &&
+    typeof loop?.id === "string" &&
+    ID.test(loop.id) &&
+    typeof loop.version === "number" &&
     STATUSES.has(loop.status) &&
     CADENCES.has(loop.cadence?.kind)
   );

@@ -1,8 +1,8 @@
 /** Self-paced loops: the agent says when it wants to be woken, or the loop ends. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { create, historyOf, listOf, loopJson, makeProject, startLoop } from "../support/cli.ts";
+import { create, historyOf, listOf, loopJson, makeProject, runLoop, startLoop } from "../support/cli.ts";
 
 async function oneTurn(cwd: string, command: string): Promise<string> {
   const up = startLoop(["up", "--agent-cmd", command], { cwd });
@@ -78,10 +78,21 @@ describe("loop auto", () => {
     mkdirSync(own, { recursive: true });
     writeFileSync(join(own, "loop.md"), "the person's own\n");
     expect((await plan()).prompt).toBe("the person's own");
+    // dotfile managers keep such files elsewhere
+    renameSync(join(own, "loop.md"), join(dirname(cwd), "home", "dotfiles.md"));
+    symlinkSync("../../dotfiles.md", join(own, "loop.md"));
+    expect((await plan()).prompt).toBe("the person's own");
     mkdirSync(join(cwd, ".loop"));
     writeFileSync(join(cwd, ".loop", "loop.md"), "\nthe project's\n");
     expect((await plan()).prompt).toBe("the project's");
     writeFileSync(join(cwd, ".loop", "loop.md"), " \n");
     expect((await plan()).prompt).toBe("the person's own");
+    rmSync(join(own, "loop.md"));
+    mkdirSync(join(own, "loop.md"));
+    expect(await runLoop(["auto", "--dry-run"], { cwd })).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^loop: Cannot read .*loop\.md: it is a folder\.\n$/),
+    });
   });
 });

@@ -1,5 +1,5 @@
 /** `loop up` from outside: fires, time limits, signals. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { create, historyOf, leftovers, listOf, makeProject, runLoop, startLoop } from "../support/cli.ts";
@@ -34,6 +34,20 @@ describe("loop up", () => {
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "cat"], { cwd });
     expect(up.stdout).not.toContain("▶ fire");
     expect(await historyOf(cwd)).toEqual([]);
+  });
+
+  test("run folders of tasks that are gone are removed after a week; those of tasks that are there stay", async () => {
+    const cwd = makeProject();
+    const { id } = await create(cwd, "1h", "--no-now", "later");
+    const runs = join(cwd, ".loop", "runs");
+    const weekAgo = new Date(Date.now() - 8 * 86_400_000);
+    for (const name of [id, "0badcafe"]) {
+      mkdirSync(join(runs, name), { recursive: true });
+      utimesSync(join(runs, name), weekAgo, weekAgo);
+    }
+    const up = startLoop(["up", "--agent-cmd", "cat"], { cwd });
+    await up.line(/this runner fires/);
+    expect(readdirSync(runs)).toEqual([id]);
   });
 
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
@@ -87,6 +101,8 @@ describe("loop up", () => {
   test("A20 LOOP_DISABLE_SCHEDULER=1 fires nothing, and says so everywhere", async () => {
     const cwd = makeProject();
     const env = { LOOP_DISABLE_SCHEDULER: "1" };
+    const off = "Firing is off here: LOOP_DISABLE_SCHEDULER=1.";
+    expect((await runLoop(["list"], { cwd, env })).stdout).toMatch(new RegExp(`^No tasks\\..*\\n${off}\\n$`));
     const made = await runLoop(["5m", "x"], { cwd, env });
     expect(made.stderr).toContain("LOOP_DISABLE_SCHEDULER=1");
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "touch fired"], { cwd, env });
@@ -95,9 +111,9 @@ describe("loop up", () => {
       stdout: expect.stringContaining("Firing is off: LOOP_DISABLE_SCHEDULER=1."),
     });
     expect(existsSync(join(cwd, "fired"))).toBe(false);
-    expect((await runLoop(["list"], { cwd, env })).stdout).toContain(
-      "Firing is off here: LOOP_DISABLE_SCHEDULER=1.",
-    );
+    expect((await runLoop(["list"], { cwd, env })).stdout).toContain(off);
+    const json = async (env = {}) => JSON.parse((await runLoop(["list", "--json"], { cwd, env })).stdout);
+    expect([(await json(env)).firing, (await json()).firing]).toEqual([false, true]);
     expect(await historyOf(cwd)).toEqual([]);
   });
 

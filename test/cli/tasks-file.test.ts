@@ -88,7 +88,7 @@ describe("a hand edit", () => {
     await create(cwd, "5m", "x", "--no-now");
     editFile(cwd, (file) => file.tasks.push({ prompt: "added", everyMs: 60_000 }));
     expect((await runLoop(["clear", "--yes"], { cwd })).stdout).toBe("Deleted all 2 tasks.\n");
-    expect(await listOf(cwd)).toEqual({ owner: null, tasks: [] });
+    expect(await listOf(cwd)).toMatchObject({ owner: null, tasks: [] });
     expect(readFile(cwd).tasks).toEqual([]);
   });
 

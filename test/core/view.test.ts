@@ -73,6 +73,8 @@ test("A3 every kind of schedule, paused and session-only tasks", () => {
     { type: "task.paused" },
     START,
   ).loop;
+  const ended = changed(task(cron("0 * * * *")), { type: "task.deleted", reason: "done" }, START).loop;
+  expect(viewTask(ended)).toMatchObject({ state: "ended", nextFireAt: null });
   expect(viewTask(paused)).toMatchObject({
     durable: false,
     state: "paused",

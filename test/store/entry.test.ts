@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { TaskId } from "../../src/core/loop.ts";
 import { LoopError } from "../../src/errors.ts";
 import {
   decodeEntry,
@@ -96,6 +97,28 @@ describe("one line of the journal", () => {
     ["an unknown type", '{"v":1,"w":"x","at":0,"type":"nonsense"'],
   ])("H5 %s with a right checksum is no line", (_, body) => {
     expect(decodeEntry(signed(body))).toBeNull();
+  });
+
+  test.each<[string, object]>([
+    ["no loop", { loop: null }],
+    ["a loop of another id", { loop: newTask(idOf(2)) }],
+    ["an id that is a path", { id: "../../x", loop: newTask("../../x" as TaskId) }],
+    ["an id that is a number", { id: 12345678, loop: { ...newTask(idOf(1)), id: 12345678 } }],
+    ["a version that is text", { loop: { ...newTask(idOf(1)), version: "1" } }],
+    ["an unknown status", { loop: { ...newTask(idOf(1)), status: "asleep" } }],
+    ["an unknown cadence", { loop: { ...newTask(idOf(1)), cadence: { kind: "lunar" } } }],
+    ["no cadence", { loop: { ...newTask(idOf(1)), cadence: null } }],
+    ["no event", { event: null }],
+    ["outcomes that are no list", { outcomes: 5 }],
+    ["a snapshot with a loop that is none", { type: "snapshot", lastToken: 0, lease: null, loops: [{}] }],
+    ["a snapshot without loops", { type: "snapshot", lastToken: 0, lease: null }],
+    ["a lease without a holder", { type: "lease", lease: null }],
+    ["a release of nothing", { type: "release", token: null }],
+  ])("H2 H5 %s with a right checksum counts as damaged", (_, fields) => {
+    const { v, w, at, ...rest } = entryOf("x");
+    const entry = { v, w, at, ...rest, ...fields };
+    expect(decodeEntry(signed(JSON.stringify(entry).slice(0, -1)))).toBeNull();
+    expect(decodeEntry(signed(JSON.stringify(entryOf("x")).slice(0, -1)))).not.toBeNull();
   });
 
   test("the same helper signs what is a line", () => {

@@ -154,7 +154,13 @@ describe("publish", () => {
     await store.acquire(wantedLease(), 0);
     await store.publish();
     expect(published(dir)).toEqual([A]);
-    expect(readdirSync(dir).sort()).toEqual([".gitignore", "journal.jsonl", "loop.lock", "origin", "tasks.json"]);
+    expect(readdirSync(dir).sort()).toEqual([
+      ".gitignore",
+      "journal.jsonl",
+      "loop.lock",
+      "origin",
+      "tasks.json",
+    ]);
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     expect(said).toEqual([]);
@@ -367,13 +373,13 @@ describe("the folder", () => {
       const dir = loopDir();
       const { store } = opened(dir);
       await store.commit(creation(newTask(A)));
+      for (const name of ["..", "origin", "journal.jsonl"]) chmodSync(join(dir, name), 0o755);
+      chmodSync(dir, 0o777);
+      expect(await (await spawnStore({ dir }, asNobody)).ask({ op: "trust" })).toEqual({});
       writeFileSync(join(dir, "journal.jsonl"), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }), {
         flag: "a",
       });
       chmodSync(join(dir, ".."), 0o755);
-      chmodSync(join(dir, "origin"), 0o644);
-      chmodSync(dir, 0o777);
-      await (await spawnStore({ dir }, asNobody)).ask({ op: "trust" });
       // he could add to this segment, but behind a seal nothing counts, and he cannot make the next
       chmodSync(join(dir, "journal.jsonl"), 0o666);
       chmodSync(dir, 0o555);

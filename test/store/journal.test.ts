@@ -370,6 +370,22 @@ describe("rotation", () => {
     expect(opened(dir).state.loops).toEqual(journal.state.loops);
   });
 
+  test("only so many bytes of closed segments are kept, the newest ones and always the last", () => {
+    const dir = tempDir();
+    const sizes = (names: readonly string[]) => names.map((name) => statSync(join(dir, name)).size);
+    const journal = rotated(dir, { ...TINY, keptBytes: 6_000 });
+    const { generation } = journal.position;
+    const closed = segments(dir).slice(0, -1);
+    expect(closed.length).toBeGreaterThan(1);
+    expect(closed.at(-1)).toBe(`journal.${generation - 1}.jsonl`);
+    expect(closed).toEqual(closed.map((_, n) => `journal.${generation - closed.length + n}.jsonl`));
+    expect(sizes(closed).reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(6_000);
+    expect(opened(dir).state.loops).toEqual(journal.state.loops);
+    const little = tempDir();
+    const last = rotated(little, { ...TINY, keptBytes: 1 }).position.generation;
+    expect(segments(little)).toEqual([last - 1, last].map((n) => `journal.${n}.jsonl`));
+  });
+
   test("one that slept until its segment was retired finds the new one and leaves no stray file", () => {
     const dir = tempDir();
     const sleeper = opened(dir, TINY);

@@ -14,6 +14,10 @@ export interface Terminal {
   keys(...keys: string[]): void;
   resize(columns: number, rows: number): void;
   screen(): string;
+  /** Prompts hide it; whoever hides it must show it again. */
+  cursorIsShown(): boolean;
+  /** As if its window was closed. */
+  close(): void;
   /** Waits until the screen matches; returns it. */
   sees(pattern: RegExp, withinMs?: number): Promise<string>;
 }
@@ -41,6 +45,10 @@ export function openTerminal(project: string, columns = 100, rows = 30): Termina
       tmux("resize-window", "-t", "t", "-x", String(width), "-y", String(height));
     },
     screen,
+    cursorIsShown: () => tmux("display-message", "-p", "-t", "t", "#{cursor_flag}").trim() === "1",
+    close: () => {
+      tmux("kill-server");
+    },
     async sees(pattern, withinMs) {
       let last = "";
       const seen = async () => {

@@ -1,15 +1,42 @@
 /** A yes or no that can be taken back: the process must be able to end while nobody has answered. */
+import { PassThrough } from "node:stream";
 
 export type Answer = boolean | "cancelled" | "withdrawn";
 
 export async function askYesNo(message: string, withdrawn: AbortSignal): Promise<Answer> {
   const { confirm, isCancel } = await import("@clack/prompts");
   if (withdrawn.aborted) return "withdrawn";
-  // a terminal that is closed while it is read from must not be the end of the runner
-  if (!process.stdin.listeners("error").includes(ignore)) process.stdin.on("error", ignore);
-  const answer = await confirm({ message, initialValue: false, signal: withdrawn });
-  if (!isCancel(answer)) return answer;
-  return withdrawn.aborted ? "withdrawn" : "cancelled";
+  const { input, close } = openKeyboard();
+  try {
+    const answer = await confirm({ message, initialValue: false, signal: withdrawn, input });
+    if (!isCancel(answer)) return answer;
+    return withdrawn.aborted ? "withdrawn" : "cancelled";
+  } finally {
+    close();
+  }
+}
+
+/**
+ * stdin as the prompt sees it, without its errors: `readline` emits those again, where nobody listens, and a
+ * terminal that is closed during a question would be the end of the runner.
+ */
+function openKeyboard(): { readonly input: PassThrough; close(): void } {
+  const { stdin } = process;
+  const setRawMode = (on: boolean) => {
+    stdin.setRawMode(on);
+    return input;
+  };
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode });
+  if (!stdin.listeners("error").includes(ignore)) stdin.on("error", ignore);
+  stdin.pipe(input, { end: false });
+  return {
+    input,
+    close: () => {
+      stdin.unpipe(input);
+      stdin.pause();
+      input.destroy();
+    },
+  };
 }
 
 function ignore(): void {}

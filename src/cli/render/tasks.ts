@@ -16,7 +16,7 @@ export function renderTask(task: Task, recent: readonly Outcome[], now: number, 
   const expiry = task.expiresAt === null ? "never" : renderWhen(task.expiresAt, now);
   const alarm = `after ${task.alertAfter} failed or silent in a row (now ${task.streak})`;
   const fields: [string, Cell | null][] = [
-    ["id", [task.id, statusText(task)]],
+    ["id", [task.id, "", statusText(task)]],
     ["schedule", renderCadence(cadence)],
     ["cron", cadence.kind === "cron" ? `${cadence.expr} (${cadence.tz})` : once ? cadence.cron : null],
     ["next", renderNext(viewTask(task), now)],

@@ -8,6 +8,7 @@ import { createTask } from "../src/core/task/decide-task.ts";
 import { addTask } from "../src/engine/tasks.ts";
 import type { Store } from "../src/ports.ts";
 import { encodeEntry } from "../src/store/entry.ts";
+import { createOrigin } from "../src/store/origin.ts";
 import { MemoryJournal, MemoryStore } from "../test/support/memory-ports.ts";
 import { startTicking, type Ticking } from "./engine.ts";
 import { draftOf, farAway, idOf, openStore, tempProject } from "./project.ts";
@@ -161,6 +162,7 @@ function memoryStore(): MemoryStore {
 /** A journal as that many creations would have left it, without their fsyncs. */
 function journalOf(count: number): string {
   const { dir } = tempProject();
+  createOrigin(dir);
   const lines: string[] = [];
   for (let n = 0; n < count; n++) {
     const { loop, effects, outcomes } = createTask({ ...draftOf(n, farAway(n, START)), id: idOf(n) }, START);

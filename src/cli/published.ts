@@ -8,9 +8,9 @@ import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
 import { holderState } from "../store/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/loop-dir.ts";
-import { isMarked } from "../store/origin.ts";
 import { segmentPath } from "../store/segment.ts";
 import { readTasksFile, type TasksFile } from "../store/tasks-file.ts";
+import { readSmall } from "../system/files.ts";
 import { byAge, type Listing } from "./list-view.ts";
 
 const ID = /^[0-9a-f]{8}$/;
@@ -21,7 +21,6 @@ export function readPublished(from: string): Listing | null {
   const root = findProject(from);
   if (!checkLoopDir(root)) return null;
   const dir = join(root, ".loop");
-  if (!isMarked(dir)) return null;
   const file = readTasksFile(dir);
   if (file.kind !== "published" || !isCurrent(dir, file.content)) return null;
   const { lease, tasks, timeZone } = file.content;
@@ -31,8 +30,14 @@ export function readPublished(from: string): Listing | null {
   return { dir, owner, tasks: [...tasks].sort(byAge), timeZone };
 }
 
-function isCurrent(dir: string, { journal, sessionTasks, version, timeZone }: TasksFile): boolean {
+function isCurrent(
+  dir: string,
+  { journal, folder, mark, sessionTasks, version, timeZone }: TasksFile,
+): boolean {
   if (version !== 1 || sessionTasks !== 0 || typeof timeZone !== "string") return false;
+  // A clone, a copy, or a mark that is not what it was: the full program says whose tasks these are. It works the
+  // mark out, which takes too long here.
+  if (statSync(dir).ino !== folder || !readSmall(join(dir, "origin"))?.includes(mark)) return false;
   const current = statSync(segmentPath(dir, journal.generation), { throwIfNoEntry: false });
   const next = statSync(segmentPath(dir, journal.generation + 1), { throwIfNoEntry: false });
   return current?.size === journal.bytes && next === undefined;

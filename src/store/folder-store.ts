@@ -11,6 +11,7 @@ import type { LoopEntry } from "./entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
+import { markOf } from "./origin.ts";
 import {
   hasTasks,
   isPublished,
@@ -152,6 +153,8 @@ export class FolderStore implements Store {
       version: 1,
       publishedAt: iso(now),
       journal: this.journal.position,
+      folder: statSync(this.dir).ino,
+      mark: markOf(this.dir),
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       lease: this.lease(),
       sessionTasks: live.length - durable.length,

@@ -70,7 +70,7 @@ function readMarks(dir: string): string[] {
   return lines.filter((line) => MARK.test(line)).slice(0, MAX_MARKS);
 }
 
-function markOf(dir: string): string {
+export function markOf(dir: string): string {
   const { ino } = statSync(dir, { bigint: true });
   const parts = ["loopwright origin 1", machineId(), String(process.getuid?.() ?? ""), String(ino)];
   return createHash("sha256").update(parts.join("\n")).digest("hex");

@@ -16,6 +16,10 @@ export interface TasksFile {
   readonly publishedAt: string;
   /** How far the journal had been read. While it has not grown, this file says all there is to say. */
   readonly journal: { readonly generation: number; readonly bytes: number };
+  /** Inode of the folder: a copy of it that lies elsewhere says so itself. */
+  readonly folder: number;
+  /** The mark in `origin` under which it was published. */
+  readonly mark: string;
   /** Zone of the machine that published it: times of other zones are shown with their zone. */
   readonly timeZone: string;
   readonly lease: Lease | null;

@@ -14,7 +14,7 @@ export { LoopError } from "./errors.ts";
 export type * from "./ports.ts";
 export { type Config, configSchema, parseConfig } from "./schema/config.ts";
 export { FolderStore } from "./store/folder-store.ts";
-export { findProject } from "./store/loop-dir.ts";
+export { ensureLoopDir, findProject } from "./store/loop-dir.ts";
 export {
   cronCreate,
   cronCreateInput,

@@ -137,10 +137,11 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   program
     .command("completions <shell>")
     .description("print completions for bash, zsh or fish")
+    .option("--json", "print JSON for programs")
     .addHelpText("after", '\nExample: eval "$(loop completions bash)"')
     .action(
-      act(async (_flags, [shell = ""]) =>
-        (await import("./commands/completions.ts")).completionsCommand(shell, program, io),
+      act(async (flags, [shell = ""]) =>
+        (await import("./commands/completions.ts")).completionsCommand(shell, flags, program, io),
       ),
     );
 

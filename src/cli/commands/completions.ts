@@ -11,7 +11,12 @@ interface Known {
   readonly takesId: boolean;
 }
 
-export async function completionsCommand(shell: string, program: Command, io: Io): Promise<number> {
+export async function completionsCommand(
+  shell: string,
+  flags: { readonly json?: boolean },
+  program: Command,
+  io: Io,
+): Promise<number> {
   const renderers: Record<string, (known: readonly Known[], flags: readonly string[]) => string> = {
     bash: renderBash,
     zsh: renderZsh,
@@ -20,7 +25,9 @@ export async function completionsCommand(shell: string, program: Command, io: Io
   const render = Object.hasOwn(renderers, shell) ? renderers[shell] : undefined;
   if (render === undefined)
     throw usageError(`There are no completions for "${shell}"; known: ${Object.keys(renderers).join(", ")}.`);
-  io.out(render(known(program), longFlags(program)));
+  const script = render(known(program), longFlags(program));
+  if (flags.json) io.json({ shell, script });
+  else io.out(script);
   return EXIT.ok;
 }
 

@@ -38,6 +38,11 @@ export function chooseAgent(
   );
 }
 
+/** Finds and ends turns of any agent; for who starts none. */
+export function createReconciler(project: string): Agent {
+  return createCommandAgent({ command: "true", projectDir: project });
+}
+
 /** Refuses what no surroundings can make right. */
 export function checkAgentChoice({ agent, agentCmd }: AgentChoice): void {
   if (agentCmd?.trim() === "")

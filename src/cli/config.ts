@@ -1,7 +1,8 @@
 /** The project's settings, `.loop/config.json`. */
 import { join } from "node:path";
-import { LoopError } from "../errors.ts";
+import { LoopError, usageError } from "../errors.ts";
 import { type Config, defaultConfig, parseConfig } from "../schema/config.ts";
+import { systemTimeZone } from "../system/time-zone.ts";
 import type { Project } from "./project.ts";
 import { readText } from "./read-text.ts";
 
@@ -28,5 +29,11 @@ export function readConfig(project: Pick<Project, "dir">): Config {
 }
 
 export function localTimeZone(config: Pick<Config, "timeZone">): string {
-  return config.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = config.timeZone ?? systemTimeZone(process.env);
+  if (zone !== null) return zone;
+  const { TZ } = process.env;
+  throw usageError(
+    TZ === undefined ? "This machine's time zone has no name." : `No time zone is known by TZ=${TZ}.`,
+    "Name it with TZ or with --tz, such as --tz Europe/Paris.",
+  );
 }

@@ -12,7 +12,7 @@ import { LoopError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 import type { FileTask } from "../schema/tasks-file.ts";
 import { originOf } from "../store/origin.ts";
-import { hasTasks, quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
+import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
 import { localTimeZone } from "./config.ts";
 import type { Io } from "./io.ts";
 import type { Project } from "./project.ts";
@@ -26,6 +26,7 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const file = await readSettled(dir);
   const now = Date.now();
   if (file.kind === "absent" || !isRequest(file, store)) return;
+  if (file.kind === "published") return restoreLost(project, config, io, file.text);
   const { tasksFileSchema } = await import("../schema/tasks-file.ts");
   const content = file.kind === "damaged" ? null : file.content;
   const parsed = tasksFileSchema.safeParse(content);
@@ -40,7 +41,6 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
     await store.publish();
     return;
   }
-  const restoring = isLost(store);
   const knownBy = Date.parse(parsed.data.publishedAt ?? "") || 0;
   const done: string[] = [];
   const listed = new Set(parsed.data.tasks.map(({ id }) => id));
@@ -62,9 +62,33 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
       io.say(`tasks.json, task ${wanted.id ?? "(new)"}: ${error.message} It was left out.`);
     }
   }
-  const why = restoring ? "The journal was gone; from tasks.json" : "tasks.json was edited";
-  if (done.length > 0) io.say(`${why}: ${done.join(", ")}.`);
+  if (done.length > 0) io.say(`tasks.json was edited: ${done.join(", ")}.`);
   await store.publish(file.text === null ? {} : { adopted: file.text });
+}
+
+/** The journal is gone, cut or damaged, but what it said was published: tasks must not vanish with it (A13). */
+async function restoreLost({ dir, store }: Project, config: Config, io: Io, adopted: string): Promise<void> {
+  const { fileTaskSchema } = await import("../schema/tasks-file.ts");
+  const aside = store.journal.keepAside(Date.now());
+  const restored: string[] = [];
+  for (const lost of store.lostTasks()) {
+    try {
+      const task = await createNew(
+        store,
+        config,
+        fileTaskSchema.parse(lost),
+        () => lost.id as TaskId,
+        Date.now(),
+      );
+      if (task !== null) restored.push(task.id);
+    } catch (error) {
+      if (!(error instanceof LoopError)) throw error;
+      io.say(`Task ${lost.id} could not be restored: ${error.message}`);
+    }
+  }
+  const what = aside === null ? "The journal was gone" : `The journal was cut or damaged (kept as ${aside})`;
+  io.say(`${what}; restored from tasks.json in ${dir}: ${restored.join(", ")}. Slots count from now.`);
+  await store.publish({ adopted });
 }
 
 /** An editor that saves in place leaves half a file for a moment: only what stays broken is damaged. */
@@ -230,11 +254,6 @@ export function hasEdits({ dir, store }: Project): boolean {
 }
 
 function isRequest(file: TasksFileState, store: Project["store"]): boolean {
-  if (file.kind === "published") return isLost(store) && hasTasks(file.content);
+  if (file.kind === "published") return store.lostTasks().length > 0;
   return file.kind !== "absent";
-}
-
-/** The journal is gone but what it said was published: tasks must not vanish with it. */
-function isLost(store: Project["store"]): boolean {
-  return store.journal.position.generation === 0;
 }

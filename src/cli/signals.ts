@@ -1,15 +1,34 @@
 /** The ways to be asked to end: Ctrl-C, a service manager, a terminal that is closed. */
+import { readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
-
 /** Returns how to end listening; until then none of them ends the process by itself. */
 export function onStopSignals(callback: (signal: StopSignal) => void): () => void {
-  for (const signal of SIGNALS) process.on(signal, callback);
+  const hangUp = isUnderNohup(process.env) ? () => {} : callback;
+  process.on("SIGINT", callback).on("SIGTERM", callback).on("SIGHUP", hangUp);
   return () => {
-    for (const signal of SIGNALS) process.off(signal, callback);
+    process.off("SIGINT", callback).off("SIGTERM", callback).off("SIGHUP", hangUp);
   };
+}
+
+/**
+ * Whether `nohup` started us. Node sets every signal back to its default before any of our code runs, so that
+ * SIGHUP was ignored cannot be seen any more, and a listener that does nothing has to ignore it again. What can be
+ * seen: the shell's note of what it called, and the stdin that nohup opens in place of a terminal, for writing only.
+ */
+export function isUnderNohup(
+  env: Readonly<Record<string, string | undefined>>,
+  stdin: string = "/proc/self/fd/0",
+): boolean {
+  if (basename(env._ ?? "") === "nohup") return true;
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(stdin.replace("/fd/", "/fdinfo/"), "utf8"))?.[1];
+    return readlinkSync(stdin) === "/dev/null" && (Number.parseInt(flags ?? "0", 8) & 3) === 1;
+  } catch {
+    return false;
+  }
 }
 
 export interface StopRequest {

@@ -17,13 +17,26 @@ export function checkFirstWord(program: Command, words: readonly string[]): void
       `To schedule a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
     );
   }
-  const close = rest.length === 0 ? closestName(program, first) : undefined;
-  if (close !== undefined) {
+  if (!isShortCommand(rest)) return;
+  const asPrompt = `To schedule it as a prompt: loop 10m ${words.join(" ")}`;
+  const close = closestName(program, first) ?? (isSame(first, "version") ? "--version" : undefined);
+  if (close !== undefined)
     throw usageError(
-      `There is no command "${first}"; did you mean \`loop ${close}\`?`,
-      `To schedule it as a prompt: loop 10m ${first}`,
+      `There is no command "${first}"; did you mean \`${["loop", close, ...rest].join(" ")}\`?`,
+      asPrompt,
     );
-  }
+  const reserved = [...RESERVED].find((word) => isSame(first, word) || isMistyped(first, word));
+  if (reserved !== undefined)
+    throw usageError(
+      `There is no command "${first}", and \`loop ${reserved}\` is not in this version.`,
+      asPrompt,
+    );
+}
+
+/** Nothing follows, or only what looks like a task's id: more than that is a prompt. */
+function isShortCommand(rest: readonly string[]): boolean {
+  const [id = ""] = rest;
+  return rest.length === 0 || (rest.length === 1 && /^[0-9a-f]{1,8}$/i.test(id));
 }
 
 /** `loop help lst`: commander would print everything it knows. */
@@ -86,12 +99,26 @@ function namesOf(program: Command): string[] {
 }
 
 function closestName(program: Command, word: string): string | undefined {
-  return namesOf(program).find((name) => isSlip(word, name));
+  const names = namesOf(program);
+  return names.find((name) => isSame(word, name)) ?? names.find((name) => isSlip(word, name));
+}
+
+function isSame(typed: string, name: string): boolean {
+  return typed.toLowerCase() === name;
+}
+
+/** A slip that is no other word: `stauts`, but not `look`, which is near `hook`. */
+function isMistyped(typed: string, name: string): boolean {
+  const letters = (word: string) => [...word.toLowerCase()].sort().join("");
+  return isSlip(typed, name) && (typed.length !== name.length || letters(typed) === letters(name));
 }
 
 /** One letter changed, left out, added, or two swapped. */
-function isSlip(typed: string, name: string): boolean {
-  if (name.length < 3 || Math.abs(typed.length - name.length) > 1) return false;
+function isSlip(word: string, name: string): boolean {
+  const typed = word.toLowerCase();
+  // of two letters, nearly every short word is one letter away: only `upp` and `pu`
+  if (name.length < 3) return typed.replace(/(.)\1/, "$1") === name || typed === [...name].reverse().join("");
+  if (Math.abs(typed.length - name.length) > 1) return false;
   let start = 0;
   while (start < typed.length && typed[start] === name[start]) start += 1;
   let end = 0;

@@ -34,6 +34,8 @@ export type TaskEvent =
   | { readonly type: "task.paused" }
   | { readonly type: "task.resumed" }
   | { readonly type: "task.deleted"; readonly reason: string }
+  /** Its own agent wants no further run: it ends with the turn that is under way. */
+  | { readonly type: "task.ending" }
   | { readonly type: "task.run-requested" }
   /** The notice was handed to the notifier. */
   | { readonly type: "task.notified" }

@@ -136,7 +136,11 @@ export class Turns {
   /** A18: the agent's exit code is its word; the postcondition is ours. */
   async #verify(task: Task, end: TurnEnd, signal: AbortSignal): Promise<TurnEnd> {
     if (end.kind !== "ok" || task.expect === null) return end;
-    const evidence = await this.#checker.run(task.expect, EXPECT_TIMEOUT_MS, signal);
+    const evidence = await this.#checker.run(
+      task.expect,
+      Math.min(EXPECT_TIMEOUT_MS, task.timeoutMs),
+      signal,
+    );
     if (signal.aborted) return { kind: "cancelled" };
     if (evidence.exitCode === 0) return end;
     const how = evidence.timedOut ? "ran out of time" : `exit ${evidence.exitCode ?? "by a signal"}`;

@@ -2,10 +2,11 @@
 import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
 import type { Loop, TaskId } from "../core/loop.ts";
-import { iso, viewTask } from "../core/task/view.ts";
+import { iso, type TaskView, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.ts";
 import { errorCode } from "../system/files.ts";
+import { systemTimeZone } from "../system/time-zone.ts";
 import type { Verdict } from "./admission.ts";
 import type { LoopEntry } from "./entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
@@ -13,7 +14,6 @@ import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./le
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
 import { markOf } from "./origin.ts";
 import {
-  hasTasks,
   isPublished,
   quarantineTasksFile,
   readTasksFile,
@@ -34,6 +34,7 @@ export class FolderStore implements Store {
   readonly #options: FolderStoreOptions;
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
+  #inode: number | null = null;
   #claimed: string | null = null;
 
   constructor(dir: string, options: FolderStoreOptions) {
@@ -132,9 +133,9 @@ export class FolderStore implements Store {
     const there = readTasksFile(this.dir);
     const isTaken = there.text !== null && there.text === adopted;
     if (there.kind === "edited" && !isTaken) return "left";
-    // The journal was taken away: what was published is the last that is known of the tasks.
-    const isLost = this.journal.position.generation === 0;
-    if (isLost && there.kind === "published" && hasTasks(there.content) && !isTaken) return "left";
+    // The journal was taken away or damaged: what was published is the last that is known of some tasks.
+    const isLost = this.lostTasks().length > 0;
+    if (isLost && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
     const before = there.kind === "damaged" ? null : there.text;
     const text = renderTasksFile(this.#published(now));
@@ -146,6 +147,29 @@ export class FolderStore implements Store {
     return isWritten ? "written" : "overtaken";
   }
 
+  /** Tasks that were published, and of which the journal, gone, cut or damaged since, knows nothing any more. */
+  lostTasks(): readonly TaskView[] {
+    const file = readTasksFile(this.dir);
+    if (file.kind !== "published") return [];
+    // After the file: whatever it had seen of the journal, we have seen too, unless it is not there any more.
+    this.journal.catchUp();
+    const { generation, bytes } = this.journal.position;
+    const { journal, tasks } = file.content;
+    const isCut =
+      journal.generation > generation || (journal.generation === generation && journal.bytes > bytes);
+    const isDamaged = journal.generation === generation && this.journal.state.damaged > 0;
+    if (!isCut && !isDamaged) return [];
+    const { loops, ended } = this.journal.state;
+    return tasks.filter(({ id }) => !loops.has(id as TaskId) && !ended.has(id as TaskId));
+  }
+
+  /** Is this still the folder that was opened? Not after `rm -rf`, `git clean -fdx` or a move of the project. */
+  isInPlace(): boolean {
+    const inode = statSync(this.dir, { throwIfNoEntry: false })?.ino ?? null;
+    this.#inode ??= inode;
+    return inode !== null && inode === this.#inode;
+  }
+
   #published(now: number): Omit<TasksFile, "sum"> {
     const live = [...this.loops()].filter((task) => task.status !== "ended");
     const durable = live.filter((task) => task.session === null);
@@ -155,7 +179,7 @@ export class FolderStore implements Store {
       journal: this.journal.position,
       folder: statSync(this.dir).ino,
       mark: markOf(this.dir),
-      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      timeZone: systemTimeZone(process.env) ?? "UTC",
       lease: this.lease(),
       sessionTasks: live.length - durable.length,
       tasks: durable.map(viewTask),

@@ -17,7 +17,7 @@
 import { closeSync, fsyncSync } from "node:fs";
 import type { TaskId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
-import { createOnce, fsyncDir } from "../system/files.ts";
+import { copyAside, createOnce, fsyncDir } from "../system/files.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
 import { type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
 import {
@@ -132,6 +132,11 @@ export class Journal {
         if (verdict.kind === "committed" && entry !== null) yield entry;
       }
     }
+  }
+
+  /** A copy of the segment as it is, for whoever wants to know what was lost; null when there is none. */
+  keepAside(now: number): string | null {
+    return this.#generation === 0 ? null : copyAside(this.#path(this.#generation), now);
   }
 
   #nextId(): string {

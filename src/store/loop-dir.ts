@@ -1,5 +1,15 @@
 /** Where a project keeps its `.loop` folder, and the first thing written into it. */
-import { existsSync, lstatSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { LoopError } from "../errors.ts";
 import { createOnce, errorCode, fsyncDir } from "../system/files.ts";
@@ -63,6 +73,22 @@ export function claimLoopDir(dir: string): void {
   const ignore = join(dir, ".gitignore");
   if (!existsSync(ignore)) createOnce(ignore, GITIGNORE);
   createOrigin(dir);
+}
+
+/** For a runner: what it would only find out at its first fire is said before it starts. */
+export function checkWritable(dir: string): void {
+  check(dir);
+  for (const name of readdirSync(dir)) {
+    if (/^journal.*\.jsonl$/.test(name)) check(join(dir, name));
+  }
+
+  function check(path: string): void {
+    try {
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      throw cannotWrite(path, error);
+    }
+  }
 }
 
 /** false: another process was faster. */

@@ -80,11 +80,6 @@ export function writeTasksFile(
   return replaceIf(tasksPath(dir), text, () => mayReplace(readTasksFile(dir)));
 }
 
-/** What was published of tasks that the journal has lost; there may be nothing in it to lose. */
-export function hasTasks(content: TasksFile): boolean {
-  return Array.isArray(content.tasks) && content.tasks.length > 0;
-}
-
 export function quarantineTasksFile(dir: string, now: number): string {
   return quarantine(tasksPath(dir), now);
 }

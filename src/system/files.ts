@@ -2,6 +2,7 @@
 import {
   closeSync,
   constants,
+  copyFileSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -88,6 +89,13 @@ export function quarantine(path: string, now: number): string {
       throw error;
     }
   }
+}
+
+/** The same for a file that others go on using: a copy; its name. */
+export function copyAside(path: string, now: number): string {
+  const target = `${path}.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
+  copyFileSync(path, target);
+  return target;
 }
 
 /** The name is ours from here on: two processes that quarantine at once must not rename over each other. */

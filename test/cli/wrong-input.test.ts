@@ -91,6 +91,12 @@ describe("in a folder without tasks, nothing is written", () => {
     await refuseAll(makeProject(), [
       [["lst"], /There is no command "lst"; did you mean `loop list`\?/],
       [["hsitory"], /did you mean `loop history`\?/],
+      [["delte", "3f"], /There is no command "delte"; did you mean `loop delete 3f`\?/],
+      [["UP"], /did you mean `loop up`\?/],
+      [["upp"], /did you mean `loop up`\?/],
+      [["Delete", "0badcafe"], /did you mean `loop delete 0badcafe`\?/],
+      [["stauts"], /There is no command "stauts", and `loop status` is not in this version\./],
+      [["version"], /did you mean `loop --version`\?/],
       [["help", "lst"], /did you mean `loop help list`\?/],
       [["help", "nonsense"], /There is no command "nonsense"/],
       [["until", "tests pass"], /`loop until` is not in this version/],

@@ -13,7 +13,8 @@ import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderWhen } from "../render/times.ts";
 import { adoptEdits } from "../requests.ts";
-import { liveTasks } from "./list.ts";
+import { settleFire } from "../settle-fire.ts";
+import { liveOwner, liveTasks } from "./list.ts";
 
 export interface ChangeFlags extends ProjectFlags {
   readonly json?: boolean;
@@ -45,9 +46,17 @@ export async function deleteCommand(
   flags: ChangeFlags,
   io: Io,
 ): Promise<number> {
-  return changeTasks(prefixes, DELETED, flags, io, (task) =>
-    task.fire === null ? `Deleted ${task.id}.` : `Deleted ${task.id}; the fire that runs now is stopped.`,
-  );
+  return changeTasks(prefixes, DELETED, flags, io, async (task, project) => {
+    if (task.fire === null) return `Deleted ${task.id}.`;
+    const isStopped = await stopFire(project, task, io);
+    return `Deleted ${task.id}; the fire that runs now is stopped${isStopped ? "" : " by the next runner"}.`;
+  });
+}
+
+/** A runner that is there stops it; without one (it was killed, its agent was not) we do. false: neither can. */
+async function stopFire(project: Project, task: Task, io: Io): Promise<boolean> {
+  if (liveOwner(project.store, Date.now()) !== null) return true;
+  return (await settleFire(project, task, io)) || liveOwner(project.store, Date.now()) !== null;
 }
 
 export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: Io): Promise<number> {
@@ -64,8 +73,10 @@ export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: I
       return EXIT.ok;
     }
   }
-  for (const task of tasks) await requestEvent(project.store, task, DELETED, Date.now());
+  const deleted: Task[] = [];
+  for (const task of tasks) deleted.push(await requestEvent(project.store, task, DELETED, Date.now()));
   if (tasks.length > 0) await project.store.publish();
+  for (const task of deleted) if (task.fire !== null) await stopFire(project, task, io);
   if (flags.json) io.json({ deleted: tasks.map((task) => task.id) });
   else io.out(tasks.length === 0 ? "There are no tasks." : `Deleted ${count(tasks)}.`);
   return EXIT.ok;
@@ -81,7 +92,7 @@ async function changeTasks(
   event: LoopEvent,
   flags: ChangeFlags,
   io: Io,
-  sentence: (task: Task) => string,
+  sentence: (task: Task, project: Project) => string | Promise<string>,
 ): Promise<number> {
   const project = await openWithEdits(flags, io);
   const tasks = prefixes.map((prefix) => findTask(project.store, prefix));
@@ -89,7 +100,8 @@ async function changeTasks(
   for (const task of new Set(tasks)) changed.push(await requestEvent(project.store, task, event, Date.now()));
   await project.store.publish();
   for (const task of changed) {
-    if (!flags.json) io.out(sentence(task));
+    const text = await sentence(task, project);
+    if (!flags.json) io.out(text);
   }
   if (flags.json) io.json(changed.map((task) => ({ ...viewTask(task), deleted: task.status === "ended" })));
   return EXIT.ok;

@@ -20,7 +20,7 @@ import { renderNews, renderNotice } from "../live/lines.ts";
 import { cut } from "../render/table.ts";
 import { renderClock } from "../render/times.ts";
 import { readHistory, viewOutcome } from "./history.ts";
-import { liveTasks } from "./list.ts";
+import { liveTasks, localZone } from "./list.ts";
 
 const SPEED = 300;
 const MINUTE = 60_000;
@@ -108,7 +108,7 @@ export async function demoCommand(flags: { json?: boolean }, io: Io): Promise<nu
 }
 
 async function createTasks(store: FolderStore, clock: Clock, say: (line: string) => void): Promise<void> {
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = localZone();
   for (const { words, expect } of TASKS) {
     const now = clock.now();
     const planned = planTask({ words, cron: null, tz, exact: false, defaultIntervalMs: 10 * MINUTE, now });

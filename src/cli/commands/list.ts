@@ -2,6 +2,7 @@
 import type { Task } from "../../core/loop.ts";
 import { viewTask } from "../../core/task/view.ts";
 import type { Lease, Store } from "../../ports.ts";
+import { systemTimeZone } from "../../system/time-zone.ts";
 import { readConfig } from "../config.ts";
 import type { Io } from "../io.ts";
 import { type ListFlags, showList } from "../list-view.ts";
@@ -27,6 +28,7 @@ export function liveOwner(store: Store, now: number): Lease | null {
   return lease !== null && store.holderState(lease, now) === "alive" ? lease : null;
 }
 
+/** For showing only. */
 export function localZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return systemTimeZone(process.env) ?? "UTC";
 }

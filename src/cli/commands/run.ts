@@ -1,15 +1,15 @@
 /** `loop run <id>`: now. The owner takes it; without one, a terminal runs it here and waits for its end. */
 import { chooseAgent, createEngine, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
-import type { Task, TaskId } from "../../core/loop.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
-import type { Lease, Store } from "../../ports.ts";
+import type { Lease } from "../../ports.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { renderNotice } from "../live/lines.ts";
 import { leftOutText, writeInBackground } from "../live/outlet.ts";
+import { onlyTask } from "../only-task.ts";
 import { oneLine, printable } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { listenForStop } from "../signals.ts";
@@ -88,26 +88,4 @@ export async function runCommand(
     await engine.done;
     return result;
   }
-}
-
-/** The store with one task in it while `wanted`: a run by hand must not start, or cut short, what else is due. */
-function onlyTask(store: Store, id: TaskId, wanted: () => boolean): Store {
-  const visible = (task: Task | undefined) =>
-    task?.id === id && (wanted() || task.fire !== null) ? task : undefined;
-  return {
-    catchUp: () => store.catchUp(),
-    refresh: () => store.refresh(),
-    load: (other) => visible(store.load(other)),
-    loops: () => [...store.loops()].filter((task) => visible(task) !== undefined).values(),
-    commit: (commit) => store.commit(commit),
-    lease: () => store.lease(),
-    acquire: (lease, expectedToken) => store.acquire(lease, expectedToken),
-    lastToken: () => store.lastToken(),
-    release: (token, at) => store.release(token, at),
-    heartbeat: (lease, at) => store.heartbeat(lease, at),
-    holderState: (lease, now) => store.holderState(lease, now),
-    isHolderGone: (lease) => store.isHolderGone(lease),
-    publish: (options) => store.publish(options),
-    watch: (callback) => store.watch(callback),
-  };
 }

@@ -7,6 +7,7 @@ import { requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { Agent, Lease } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
+import { checkWritable } from "../../store/loop-dir.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -38,7 +39,9 @@ export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const agent = chooseAgent(flags, config, reader.root, process.env);
-  return runResident(openProjectToWrite(flags, io), config, flags, io, thisRunner(), agent, stop);
+  const project = openProjectToWrite(flags, io);
+  checkWritable(project.dir);
+  return runResident(project, config, flags, io, thisRunner(), agent, stop);
 }
 
 /** Wrong values are refused before anything is written, also by commands that end up not running anything. */
@@ -69,6 +72,7 @@ export async function runResident(
 
   const view = createView(project, flags, io);
   const notifier = createNotifier(flags.notifyCmd, view);
+  project.store.isInPlace();
   const engine = createEngine({
     store: project.store,
     project: project.root,
@@ -116,7 +120,12 @@ export async function runResident(
 
   // One after the other: an edit that is being taken must not be taken a second time.
   let adopting = Promise.resolve();
+  let isGone = false;
   const unwatch = project.store.watch(() => {
+    if (!project.store.isInPlace()) {
+      if (!isGone) leaveGoneFolder();
+      return;
+    }
     adopting = adopting.then(() => adoptEdits(project, config, io)).catch(view.problem);
   });
   view.open({ agent: agent.name, firing, endAt });
@@ -128,7 +137,16 @@ export async function runResident(
   unwatch();
   await adopting;
   view.close();
-  return EXIT.ok;
+  return isGone ? EXIT.failure : EXIT.ok;
+
+  /** `rm -rf .loop`, `git clean -fdx`, a moved project: a runner without its tasks must not look as if it ran. */
+  function leaveGoneFolder(): void {
+    isGone = true;
+    const body = `${project.dir} was removed or moved away, and its tasks with it. This runner ends.`;
+    view.problem(new Error(body));
+    notifier.notify("Loopwright stopped", body);
+    void engine.stop("the folder .loop was removed or moved away");
+  }
 }
 
 function createView(project: Project, flags: RunnerFlags, io: Io): LiveView {

@@ -1,9 +1,10 @@
 /** Plain lines, for logs and pipes. */
-
+import { hostname } from "node:os";
 import { viewTask } from "../../core/task/view.ts";
-import { liveTasks, localZone } from "../commands/list.ts";
+import { liveOwner, liveTasks, localZone } from "../commands/list.ts";
 import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
+import { oneLine } from "../render/table.ts";
 import { renderTaskList } from "../render/task-list.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
@@ -26,11 +27,19 @@ export function createLineView(project: Project, io: Io): LiveView {
     problem: (error) => io.say(renderProblem(error, io)),
     stopping: (signal) => io.say(`${signal}: stopping.`),
     ask: async () => null,
-    close: () => io.out(farewell(liveTasks(project.store).length)),
+    close: () => io.out(farewell(project)),
   };
 }
 
-export function farewell(count: number): string {
+/** The last line: what becomes of the tasks now. */
+export function farewell({ store }: Pick<Project, "store">): string {
+  const count = liveTasks(store).length;
   if (count === 0) return "Stopped. There are no tasks.";
-  return `Stopped. ${count === 1 ? "The task stays" : `The ${count} tasks stay`}; nothing runs until \`loop up\` is started again.`;
+  const owner = liveOwner(store, Date.now());
+  // a lease that we could not give back is nobody's
+  const next =
+    owner === null || (owner.pid === process.pid && owner.host === hostname())
+      ? "nothing runs until `loop up` is started again"
+      : oneLine(`${owner.owner} goes on running ${count === 1 ? "it" : "them"}`);
+  return `Stopped. ${count === 1 ? "The task stays" : `The ${count} tasks stay`}; ${next}.`;
 }

@@ -147,7 +147,7 @@ export function createScreenView(
       question?.abort();
       for (const step of undo) step();
       erase();
-      const last = [...takeWaiting(), farewell(liveTasks(project.store).length)];
+      const last = [...takeWaiting(), farewell(project)];
       screen.write(last.map((line) => `${line}\n`).join(""));
     },
   };

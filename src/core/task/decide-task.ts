@@ -73,6 +73,8 @@ function decideEvent(task: Task, event: TaskEvent, now: number): Decision {
       return decideResume(task, now);
     case "task.deleted":
       return decideDelete(task, event.reason, now);
+    case "task.ending":
+      return task.fire === null ? { kind: "none" } : decideEnding(task, task.fire);
     case "task.run-requested":
       return decideRun(task, now);
     case "task.notified":
@@ -204,6 +206,12 @@ function decideDelete(task: Task, reason: string, now: number): Decision {
   return { kind: "change", loop, effects, outcomes };
 }
 
+/** Deleted from inside its own turn: the turn is let finish, as the final one. */
+function decideEnding(task: Task, fire: Fire): Decision {
+  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  return change(task, { expiresAt: fire.slot, fire: { ...fire, kind: "final" } });
+}
+
 function decideRun(task: Task, now: number): Decision {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if (task.status === "paused") return refused(`Task ${task.id} is paused; loop resume ${task.id} first.`);
@@ -235,7 +243,9 @@ function decideFinish(
   { outcome, reason, wakeup, usage }: Finished,
   now: number,
 ): Decision {
-  const asked = wakeup === undefined || task.cadence.kind !== "paced" ? fire.wakeup : clampWakeup(wakeup);
+  // What the agent asked for by command counts before what it printed.
+  const printed = wakeup === undefined || task.cadence.kind !== "paced" ? null : clampWakeup(wakeup);
+  const asked = fire.wakeup ?? printed;
   const change = settleFire(task, { ...fire, wakeup: asked }, outcome, reason, now);
   if (usage === undefined) return { kind: "change", ...change };
   return { kind: "change", ...change, outcomes: change.outcomes.map((line) => ({ ...line, usage })) };

@@ -1,0 +1,36 @@
+/** The name of this machine's time zone, also where the runtime does not know it (`TZ=:/usr/share/zoneinfo/…`). */
+import { readlinkSync, realpathSync } from "node:fs";
+import { isTimeZone } from "../core/task/zone.ts";
+
+const LOCALTIME = "/etc/localtime";
+
+/** null: no name is to be had, and a schedule must not guess one. */
+export function systemTimeZone(
+  env: Readonly<Record<string, string | undefined>>,
+  known: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone,
+  localtime: string = LOCALTIME,
+): string | null {
+  if (typeof known === "string" && isTimeZone(known)) return known;
+  // set to nothing it means UTC, for which the runtime has the name Etc/Unknown
+  if (env.TZ === "") return "UTC";
+  const path = env.TZ?.replace(/^:/, "") ?? "";
+  return (path.startsWith("/") ? zoneOfFile(path) : null) ?? zoneOfFile(localtime);
+}
+
+/** By its own path, else by what it leads to. */
+function zoneOfFile(path: string): string | null {
+  return zoneInPath(path) ?? zoneInPath(follow(path, readlinkSync)) ?? zoneInPath(follow(path, realpathSync));
+}
+
+function follow(path: string, read: (path: string) => string): string {
+  try {
+    return read(path);
+  } catch {
+    return "";
+  }
+}
+
+function zoneInPath(path: string): string | null {
+  const name = /\/zoneinfo[^/]*\/(?:(?:posix|right)\/)?(.+)$/.exec(path)?.[1];
+  return name !== undefined && isTimeZone(name) ? name : null;
+}

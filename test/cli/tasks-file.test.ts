@@ -166,7 +166,7 @@ describe("a journal that is gone", () => {
     for (const name of readdirSync(join(cwd, ".loop")))
       if (name.startsWith("journal")) rmSync(join(cwd, ".loop", name));
     const { stdout, stderr } = await runLoop(["list", "--json"], { cwd });
-    expect(stderr).toContain("The journal was gone; from tasks.json: created");
+    expect(stderr).toContain("The journal was gone; restored from tasks.json");
     const byId = new Map((JSON.parse(stdout) as ListJson).tasks.map((task) => [task.id, task]));
     expect(byId.get(never.id)).toMatchObject({ prompt: "never ends", expiresAt: null, jitterMs: 0 });
     expect(byId.get(once.id)).toMatchObject({

@@ -21,6 +21,9 @@ import { until } from "../support/until.ts";
 const NOBODY = 65_534;
 const HANGS = "while :; do sleep 60; done";
 
+const outcomeOf = async (cwd: string, id: string) =>
+  (await historyOf(cwd)).filter(({ taskId }) => taskId === id).map(({ outcome }) => outcome);
+
 describe("nohup", () => {
   test.skipIf(!existsSync("/bin/bash"))("A5 under nohup a hang-up ends nothing, SIGTERM does", async () => {
     const cwd = makeProject();
@@ -40,15 +43,17 @@ describe("nohup", () => {
     expect(await code).toBe(0);
   });
 
-  test("it is known by the shell's note, or by a stdin that can only be written to", () => {
-    const opened = (flags: string) => {
-      const fd = openSync("/dev/null", flags);
+  test("it is known by the shell's note, by its file or by a stdin that can only be written to", () => {
+    const opened = (flags: string, path = "/dev/null") => {
+      const fd = openSync(path, flags);
       onTestFinished(() => closeSync(fd));
       return `/proc/self/fd/${fd}`;
     };
     expect(isUnderNohup({ _: "/usr/bin/nohup" }, opened("r"))).toBe(true);
     expect(isUnderNohup({ _: "/usr/bin/loop" }, opened("w"))).toBe(process.platform === "linux");
     expect(isUnderNohup({}, opened("r"))).toBe(false);
+    const out = join(makeProject(), "nohup.out");
+    expect(isUnderNohup({}, opened("r"), opened("w", out))).toBe(process.platform === "linux");
     expect(isUnderNohup({}, opened("r+"))).toBe(false);
     expect(isUnderNohup({}, "/nowhere/fd/0")).toBe(false);
   });
@@ -104,9 +109,10 @@ test.each([["delete"], ["clear", "--yes"]])(
     const done = await runLoop(command[0] === "delete" ? ["delete", id] : command, { cwd });
     expect(done).toMatchObject({ code: 0, stderr: "" });
     expect(leftovers(cwd)).toEqual([]);
-    expect(await historyOf(cwd)).toMatchObject([
-      { taskId: id, outcome: "interrupted", reason: "the task was deleted", finishedAt: expect.any(String) },
+    expect((await historyOf(cwd)).filter(({ taskId }) => taskId === id)).toMatchObject([
+      { outcome: "interrupted", reason: "the task was deleted", finishedAt: expect.any(String) },
     ]);
+    expect(await outcomeOf(cwd, other.id)).toEqual(command[0] === "delete" ? [] : ["skipped"]);
     const { owner, tasks } = await listOf(cwd);
     expect(owner).toBeNull();
     expect(tasks.map((task) => task.id)).toEqual(command[0] === "delete" ? [other.id] : []);

@@ -46,7 +46,11 @@ function open(tasks: readonly Task[]) {
     seen.built++;
     return tasks.values();
   };
-  const view = createScreenView({ store: { loops } } as unknown as Project, io, () => screen);
+  const view = createScreenView(
+    { store: { loops, lease: () => null } } as unknown as Project,
+    io,
+    () => screen,
+  );
   view.open({ agent: "test", firing: true, endAt: null });
   return { view, seen };
 }

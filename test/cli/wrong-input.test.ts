@@ -116,6 +116,16 @@ describe("in a folder without tasks, nothing is written", () => {
   });
 });
 
+test.each(["delte the old branches", "Status of the build", "version the API", "look", "show 3f to me"])(
+  "A3 a prompt that only begins like a command stays a prompt: %s",
+  async (prompt) => {
+    const words = prompt.startsWith("show") ? ["10m", ...prompt.split(" ")] : prompt.split(" ");
+    const { code, stdout } = await runLoop([...words, "--dry-run", "--json"], { cwd: makeProject() });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ prompt });
+  },
+);
+
 describe("in a project with tasks, they stay as they are", () => {
   test("A3 H5 ids that are none, unknown or several", async () => {
     const cwd = makeProject();

@@ -96,3 +96,12 @@ describe("loop auto", () => {
     });
   });
 });
+
+test("A3 an agent that deletes its own task finishes its turn, and the task is gone then", async () => {
+  const cwd = makeProject();
+  const { id } = await create(cwd, "5m", "delete this loop when the deploy is done");
+  const shown = await oneTurn(cwd, 'loop delete "$LOOP_ID"; echo deployed');
+  expect(shown).toContain("deployed");
+  expect((await listOf(cwd)).tasks).toEqual([]);
+  expect(await historyOf(cwd, id)).toMatchObject([{ outcome: "ok", kind: "final" }]);
+});

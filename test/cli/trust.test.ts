@@ -168,6 +168,6 @@ describe("trust", () => {
     await terminal.sees(/Trust 1 task\?[\s\S]*No/);
     terminal.keys("y");
     await terminal.sees(/Trusted: 1 task\. They run with: loop up\n\$$/);
-    expect((await runLoop(["list"], { cwd })).stderr).toMatch(/tasks\.json: created abcd1234\.\n$/);
+    expect((await runLoop(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
   });
 });

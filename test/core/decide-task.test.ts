@@ -309,3 +309,37 @@ test("A17 only a self-paced task takes a wake-up", () => {
   const event: LoopEvent = { type: "fire.wakeup", fireId: running.fire?.id as never, wakeup };
   expect(decide(running, event, T(6))).toMatchObject({ kind: "refused" });
 });
+
+describe("A3 a task that its own agent ends", () => {
+  test.each([
+    ["on a schedule", () => fires(task(fives), T(5)).loop],
+    ["run by hand", () => fires(changed(task(hourly), RUN, T(1)).loop, T(1)).loop],
+    ["self-paced", () => fires(task(paced(), { runNow: true }), START).loop],
+    ["a one-shot", () => fires(task(once(T(5))), T(5)).loop],
+  ])("%s: the turn is let finish, and nothing follows it", (_, begin) => {
+    const running = begin();
+    const ending = changed(running, { type: "task.ending" }, T(6));
+    expect(ending.loop).toMatchObject({ status: "active", fire: { id: running.fire?.id } });
+    expect(ending.effects).toEqual([]);
+    expect(finish(ending.loop, T(7)).loop.status).toBe("ended");
+  });
+
+  test("without a turn under way it means nothing", () => {
+    expect(decide(task(fives), { type: "task.ending" }, T(1))).toEqual({ kind: "none" });
+  });
+
+  test("A17 what the agent asked for by command counts before what it printed", () => {
+    const begun = fires(task(paced(), { runNow: true }), START).loop;
+    const fireId = begun.fire?.id ?? ("none" as never);
+    const stop = { kind: "stop", reason: "done" } as const;
+    const asked = changed(begun, { type: "fire.wakeup", fireId, wakeup: stop }, T(1)).loop;
+    const event = {
+      type: "fire.finished",
+      fireId,
+      outcome: "ok",
+      reason: null,
+      wakeup: wakeIn(5 * MINUTE),
+    } as const;
+    expect(changed(asked, event, T(2)).loop.status).toBe("ended");
+  });
+});

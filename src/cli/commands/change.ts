@@ -23,8 +23,13 @@ export interface ChangeFlags extends ProjectFlags {
 const DELETED: LoopEvent = { type: "task.deleted", reason: "deleted by a person" };
 
 export async function pauseCommand(prefixes: readonly string[], flags: ChangeFlags, io: Io): Promise<number> {
-  return changeTasks(prefixes, { type: "task.paused" }, flags, io, (task) =>
-    task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}; the fire that runs now is let finish.`,
+  return changeTasks(
+    prefixes,
+    () => ({ type: "task.paused" }),
+    flags,
+    io,
+    (task) =>
+      task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}; the fire that runs now is let finish.`,
   );
 }
 
@@ -33,12 +38,18 @@ export async function resumeCommand(
   flags: ChangeFlags,
   io: Io,
 ): Promise<number> {
-  return changeTasks(prefixes, { type: "task.resumed" }, flags, io, (task) => {
-    const next = nextFireAt(task);
-    if (task.status === "missed")
-      return `${task.id} was due during the pause; run it now: loop run ${task.id}`;
-    return `Resumed ${task.id}${next === null ? "" : `; next ${renderWhen(next, Date.now())}`}.`;
-  });
+  return changeTasks(
+    prefixes,
+    () => ({ type: "task.resumed" }),
+    flags,
+    io,
+    (task) => {
+      const next = nextFireAt(task);
+      if (task.status === "missed")
+        return `${task.id} was due during the pause; run it now: loop run ${task.id}`;
+      return `Resumed ${task.id}${next === null ? "" : `; next ${renderWhen(next, Date.now())}`}.`;
+    },
+  );
 }
 
 export async function deleteCommand(
@@ -46,11 +57,18 @@ export async function deleteCommand(
   flags: ChangeFlags,
   io: Io,
 ): Promise<number> {
-  return changeTasks(prefixes, DELETED, flags, io, async (task, project) => {
+  // An agent that ends its own loop is not cut off in the middle of its answer.
+  const eventFor = (task: Task): LoopEvent => (isOwnTurn(task) ? { type: "task.ending" } : DELETED);
+  return changeTasks(prefixes, eventFor, flags, io, async (task, project) => {
+    if (isOwnTurn(task)) return `${task.id} ends with this turn.`;
     if (task.fire === null) return `Deleted ${task.id}.`;
     const isStopped = await stopFire(project, task, io);
     return `Deleted ${task.id}; the fire that runs now is stopped${isStopped ? "" : " by the next runner"}.`;
   });
+}
+
+function isOwnTurn({ fire }: Task): boolean {
+  return fire !== null && fire.id === process.env.LOOP_FIRE_ID;
 }
 
 /** A runner that is there stops it; without one (it was killed, its agent was not) we do. false: neither can. */
@@ -89,7 +107,7 @@ function count(tasks: readonly Task[]): string {
 /** All ids are looked up before anything is changed. */
 async function changeTasks(
   prefixes: readonly string[],
-  event: LoopEvent,
+  eventFor: (task: Task) => LoopEvent,
   flags: ChangeFlags,
   io: Io,
   sentence: (task: Task, project: Project) => string | Promise<string>,
@@ -97,7 +115,9 @@ async function changeTasks(
   const project = await openWithEdits(flags, io);
   const tasks = prefixes.map((prefix) => findTask(project.store, prefix));
   const changed: Task[] = [];
-  for (const task of new Set(tasks)) changed.push(await requestEvent(project.store, task, event, Date.now()));
+  for (const task of new Set(tasks)) {
+    changed.push(await requestEvent(project.store, task, eventFor(task), Date.now()));
+  }
   await project.store.publish();
   for (const task of changed) {
     const text = await sentence(task, project);

@@ -6,7 +6,7 @@ import type { Clock, Store, Timer } from "../ports.ts";
 
 export const MAX_TIMER_MS = 30_000;
 /** How often a passive process asks whether the owner's process still exists. */
-const PROBE_MS = 250;
+const PROBE_MS = 400;
 /** How often it asks whether that process is the owner, and not frozen or another one with the same pid. */
 const FULL_PROBE_MS = 2_000;
 

@@ -1,5 +1,5 @@
 /** stdout is data, stderr is for people. Nothing else writes to either. */
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 
 const FULL_PIPE_WAIT_MS = 5;
 
@@ -26,7 +26,7 @@ export interface Io extends Voices {
 }
 
 export function createIo(env: NodeJS.ProcessEnv): Io {
-  const tty = Boolean(process.stdout.isTTY);
+  const tty = isTerminal(1);
   let voices: Voices = {
     out: (text) => writeNow(1, `${text}\n`),
     say: (text) => writeNow(2, `${text}\n`),
@@ -42,9 +42,23 @@ export function createIo(env: NodeJS.ProcessEnv): Io {
         voices = before;
       };
     },
-    interactive: tty && Boolean(process.stdin.isTTY),
+    interactive: tty && isTerminal(0),
     colour: tty && !env.NO_COLOR && env.TERM !== "dumb",
   };
+}
+
+/** Columns to fit a list into; without end where there is no terminal. */
+export function terminalWidth(): number {
+  return isTerminal(1) ? (process.stdout.columns ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+}
+
+/** Not through `process.stdout`: the first look at it loads all that Node has for streams and terminals. */
+function isTerminal(fd: number): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
+  } catch {
+    return false;
+  }
 }
 
 /**

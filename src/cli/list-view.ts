@@ -3,7 +3,7 @@ import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
 import { heartbeatOf } from "../store/lease-file.ts";
 import { EXIT } from "./exit-codes.ts";
-import type { Io } from "./io.ts";
+import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";
 import { renderOwner, renderTaskList } from "./render/task-list.ts";
 
@@ -32,8 +32,7 @@ export function showList({ dir, owner, tasks, timeZone }: Listing, flags: ListFl
   }
   if (tasks.length === 0) io.out("No tasks. Create one: loop 5m check if the deployment finished");
   else {
-    const width = process.stdout.columns ?? Number.POSITIVE_INFINITY;
-    io.out(renderTaskList(tasks, timeZone, Date.now(), io, width));
+    io.out(renderTaskList(tasks, timeZone, Date.now(), io, terminalWidth()));
     io.out("");
     io.out(renderOwner(owner, tasks.length));
   }

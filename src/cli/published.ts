@@ -9,7 +9,7 @@ import type { Lease } from "../ports.ts";
 import { holderState } from "../store/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/loop-dir.ts";
 import { segmentPath } from "../store/segment.ts";
-import { readTasksFile, type TasksFile } from "../store/tasks-file.ts";
+import { readUntouched, type TasksFile } from "../store/tasks-file.ts";
 import { readSmall } from "../system/files.ts";
 import { byAge, type Listing } from "./list-view.ts";
 
@@ -21,9 +21,9 @@ export function readPublished(from: string): Listing | null {
   const root = findProject(from);
   if (!checkLoopDir(root)) return null;
   const dir = join(root, ".loop");
-  const file = readTasksFile(dir);
-  if (file.kind !== "published" || !isCurrent(dir, file.content)) return null;
-  const { lease, tasks, timeZone } = file.content;
+  const file = readUntouched(dir);
+  if (file === null || !isCurrent(dir, file)) return null;
+  const { lease, tasks, timeZone } = file;
   // the checksum is no secret: a file that came with a repository may say anything
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const owner = lease !== null && holderState(dir, lease, Date.now()) === "alive" ? lease : null;

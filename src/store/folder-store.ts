@@ -142,6 +142,7 @@ export class FolderStore implements Store {
     const isWritten = writeTasksFile(
       this.dir,
       text,
+      now,
       (now) => now.kind !== "damaged" && (now.text === before || (now.kind === "published" && !isLost)),
     );
     return isWritten ? "written" : "overtaken";

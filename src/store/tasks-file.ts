@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
-import { errorCode, quarantine, readIfThere, replaceIf } from "../system/files.ts";
+import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../system/files.ts";
 import { checksum } from "./checksum.ts";
 
 export interface TasksFile {
@@ -75,9 +75,21 @@ function readTasksFileAt(path: string): TasksFileState {
 export function writeTasksFile(
   dir: string,
   text: string,
+  publishedAt: number,
   mayReplace: (there: TasksFileState) => boolean,
 ): boolean {
-  return replaceIf(tasksPath(dir), text, () => mayReplace(readTasksFile(dir)));
+  return replaceIf(tasksPath(dir), text, () => mayReplace(readTasksFile(dir)), true, publishedAt);
+}
+
+/**
+ * The file, if nobody touched it since it was published: it has the time of its own publication. Quicker than the
+ * checksum, which decides about anything that is done with the file; null says nothing but that.
+ */
+export function readUntouched(dir: string): TasksFile | null {
+  const text = readIfThere(tasksPath(dir));
+  const content = text === null ? null : (JSON.parse(text) as TasksFile | null);
+  const changedAt = Math.round(lookAt(tasksPath(dir)).mtimeMs);
+  return content !== null && Date.parse(content.publishedAt) === changedAt ? content : null;
 }
 
 export function quarantineTasksFile(dir: string, now: number): string {

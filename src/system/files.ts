@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -21,10 +22,18 @@ export function writeAtomic(path: string, text: string, durable = true): void {
 }
 
 /** `isWanted` is asked when all is on disk but the name: what a person saved meanwhile can still be spared. */
-export function replaceIf(path: string, text: string, isWanted: () => boolean, durable = true): boolean {
+export function replaceIf(
+  path: string,
+  text: string,
+  isWanted: () => boolean,
+  durable = true,
+  /** Time of last change that the file is to have. */
+  changedAt: number | null = null,
+): boolean {
   const temporary = temporaryFor(path);
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: durable });
+    if (changedAt !== null) utimesSync(temporary, changedAt / 1000, changedAt / 1000);
     const isReplaced = isWanted();
     if (isReplaced) renameSync(temporary, path);
     else rmSync(temporary);

@@ -179,3 +179,14 @@ describe("a journal that is gone", () => {
     expect(await historyOf(cwd)).toEqual([]);
   });
 });
+
+test("A13 `loop list` takes an edit over instead of just showing it", async () => {
+  const cwd = makeProject();
+  const { id } = await create(cwd, "5m", "as it was", "--no-now");
+  const path = join(cwd, ".loop", "tasks.json");
+  writeFileSync(path, readFileSync(path, "utf8").replace("as it was", "as it shall be"));
+  const { stdout, stderr } = await runLoop(["list"], { cwd });
+  expect(stderr).toBe(`tasks.json was edited: changed ${id}.\n`);
+  expect(stdout).toContain("as it shall be");
+  expect((await runLoop(["list"], { cwd })).stderr).toBe("");
+});

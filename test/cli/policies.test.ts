@@ -1,5 +1,5 @@
 /** What decides whether a fire succeeded, and what becomes of slots that nobody was there for. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { create, historyOf, listOf, makeProject, runLoop, startLoop } from "../support/cli.ts";
@@ -112,4 +112,19 @@ describe("slots that passed while nothing ran", () => {
     expect((await create(cwd, "at", "14:31", "x")).jitterMs).toBe(0);
     expect((await create(cwd, "at", "14:30", "x", "--no-jitter")).nextFireAt).toMatch(/T14:30:00.000Z$/);
   });
+});
+
+test("H3 what is in the runner's environment stays there: no file of ours holds it", async () => {
+  const cwd = makeProject();
+  const secret = "sk-fake-4711-do-not-keep";
+  await create(cwd, "5m", "x", "--expect", "true", "--alert-after", "1");
+  const args = ["up", "--for", "2s", "--json", "--agent-cmd", "exit 3", "--notify-cmd", "true"];
+  const { stdout, stderr } = await runLoop(args, { cwd, env: { ANTHROPIC_API_KEY: secret } });
+  expect(stdout).toContain('"outcome":"failed"');
+  const files = readdirSync(join(cwd, ".loop"), { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  expect(files.length).toBeGreaterThan(5);
+  const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+  expect([stdout, stderr, ...texts].join("\n")).not.toContain(secret);
 });

@@ -2,10 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Cadence, TaskId } from "../src/core/loop.ts";
+import type { Cadence } from "../src/core/loop.ts";
 import type { TaskDraft } from "../src/core/task/decide-task.ts";
 import { addTask } from "../src/engine/tasks.ts";
 import { FolderStore } from "../src/store/folder-store.ts";
+import { DRAFT } from "../test/support/memory-ports.ts";
+import { idOf } from "../test/support/year.ts";
 
 export const YEAR_MS = 365 * 86_400_000;
 
@@ -39,26 +41,10 @@ export function farAway(n: number, now: number): Cadence {
 }
 
 export function draftOf(n: number, cadence: Cadence): Omit<TaskDraft, "id"> {
-  return {
-    prompt: `look at service ${n} and say whether it is well`,
-    cadence,
-    session: null,
-    expiresAt: null,
-    jitter: true,
-    missed: null,
-    graceMs: null,
-    expect: null,
-    alertAfter: null,
-    timeoutMs: 3_600_000,
-    runNow: false,
-    importedFrom: null,
-  };
+  return { ...DRAFT, prompt: `look at service ${n} and say whether it is well`, cadence, jitter: true };
 }
 
-/** Spread over all ids, as random ones are, but the same in every run. */
-export function idOf(n: number): TaskId {
-  return (Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0") as TaskId;
-}
+export { idOf };
 
 /** A mix of what people have: crons in words that `list` knows, exact intervals, one-shots. */
 export async function addFifty(dir: string): Promise<void> {

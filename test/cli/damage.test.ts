@@ -79,7 +79,9 @@ describe("H1 a folder that is gone", () => {
     await create(cwd, "5m", "x", "--no-now");
     const up = startLoop(["up", "--agent-cmd", "true"], { cwd });
     await until(() => up.output.stdout.includes("this runner fires"), "it is the owner");
-    rmSync(join(cwd, ".loop"), { recursive: true, force: true });
+    // The runner may be writing at this moment: a file that appears between the listing and the rmdir
+    // would fail the removal itself.
+    rmSync(join(cwd, ".loop"), { recursive: true, force: true, maxRetries: 20, retryDelay: 5 });
     expect(await up.ended).toBe(1);
     expect(up.output.stderr).toContain("was removed or moved away, and its tasks with it");
     expect(existsSync(join(cwd, ".loop"))).toBe(false);

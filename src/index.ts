@@ -2,7 +2,7 @@
 export { chooseAgent, createEngine, newTaskId, thisRunner } from "./compose.ts";
 export { decide } from "./core/decide.ts";
 export type { Decision, Effect, LoopEvent, Outcome } from "./core/event.ts";
-export type { Cadence, Fire, FireId, Loop, Task, TaskId } from "./core/loop.ts";
+export type { Cadence, Fire, FireId, Loop, LoopId, Task } from "./core/loop.ts";
 export { createTask, type TaskDraft } from "./core/task/decide-task.ts";
 export { type Plan, planCron, planTask } from "./core/task/plan.ts";
 export { nextFireAt } from "./core/task/slots.ts";

@@ -3,7 +3,7 @@
  * the suites under test/ hold every adapter to it.
  */
 import type { Effect, LoopEvent, Outcome, Usage } from "./core/event.ts";
-import type { FireId, FireKind, Loop, ProcessRef, TaskId } from "./core/loop.ts";
+import type { FireId, FireKind, Loop, LoopId, ProcessRef } from "./core/loop.ts";
 
 export interface Timer {
   cancel(): void;
@@ -27,7 +27,7 @@ export interface Lease {
 }
 
 export interface Commit {
-  readonly id: TaskId;
+  readonly id: LoopId;
   /** The version that the decision was made on; 0 for a loop that does not exist yet. */
   readonly expectedVersion: number;
   readonly loop: Loop;
@@ -64,8 +64,8 @@ export interface Store {
   /** Takes in what others committed. */
   catchUp(): Promise<void>;
   /** The same, and tells which loops changed since the last `refresh`, whoever changed them. For one caller only. */
-  refresh(): Promise<readonly TaskId[]>;
-  load(id: TaskId): Loop | undefined;
+  refresh(): Promise<readonly LoopId[]>;
+  load(id: LoopId): Loop | undefined;
   loops(): IterableIterator<Loop>;
   commit(commit: Commit): Promise<CommitResult>;
   lease(): Lease | null;
@@ -92,7 +92,7 @@ export interface Store {
 /** One prompt for an agent. `token` names the attempt: a turn is started at most once per token. */
 export interface Turn {
   readonly fireId: FireId;
-  readonly taskId: TaskId;
+  readonly taskId: LoopId;
   readonly token: number;
   readonly slot: number;
   readonly fireKind: FireKind;

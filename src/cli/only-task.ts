@@ -1,9 +1,9 @@
 /** For commands that run an engine for one task and nothing else. */
-import type { Task, TaskId } from "../core/loop.ts";
+import type { LoopId, Task } from "../core/loop.ts";
 import type { Store } from "../ports.ts";
 
 /** The store with one task in it while `wanted`: a run by hand must not start, or cut short, what else is due. */
-export function onlyTask(store: Store, id: TaskId, wanted: () => boolean): Store {
+export function onlyTask(store: Store, id: LoopId, wanted: () => boolean): Store {
   const visible = (task: Task | undefined) =>
     task?.id === id && (wanted() || task.fire !== null) ? task : undefined;
   return {

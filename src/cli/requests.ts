@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { LoopEvent, TaskEdit } from "../core/event.ts";
-import type { Cadence, Task, TaskId } from "../core/loop.ts";
+import type { Cadence, LoopId, Task } from "../core/loop.ts";
 import { planCron } from "../core/task/plan.ts";
 import { viewTask } from "../core/task/view.ts";
 import { addTaskAs, draftTask, fullMessage, requestEvent } from "../engine/tasks.ts";
@@ -77,7 +77,7 @@ async function restoreLost({ dir, store }: Project, config: Config, io: Io, adop
         store,
         config,
         fileTaskSchema.parse(lost),
-        () => lost.id as TaskId,
+        () => lost.id as LoopId,
         Date.now(),
       );
       if (task !== null) restored.push(task.id);
@@ -105,10 +105,10 @@ async function adoptTask(
   { store }: Project,
   config: Config,
   wanted: FileTask,
-  newId: (round: number) => TaskId,
+  newId: (round: number) => LoopId,
   now: number,
 ): Promise<string | null> {
-  const task = wanted.id === undefined ? null : liveTask(store, wanted.id as TaskId);
+  const task = wanted.id === undefined ? null : liveTask(store, wanted.id as LoopId);
   if (task === null) {
     const created = await createNew(store, config, wanted, newId, now);
     return created === null ? null : `created ${created.id}`;
@@ -123,7 +123,7 @@ async function adoptTask(
   return `changed ${task.id}`;
 }
 
-function liveTask(store: Project["store"], id: TaskId): Task | null {
+function liveTask(store: Project["store"], id: LoopId): Task | null {
   const task = store.load(id);
   return task === undefined || task.status === "ended" ? null : task;
 }
@@ -166,11 +166,11 @@ async function createNew(
   store: Project["store"],
   config: Config,
   wanted: FileTask,
-  newId: (round: number) => TaskId,
+  newId: (round: number) => LoopId,
   now: number,
 ): Promise<Task | null> {
   for (let round = 0; ; round++) {
-    const id = round === 0 && wanted.id !== undefined ? (wanted.id as TaskId) : newId(round);
+    const id = round === 0 && wanted.id !== undefined ? (wanted.id as LoopId) : newId(round);
     const task = await createFrom(store, config, wanted, id, now);
     if (task !== null || liveTask(store, id) !== null) return task;
     // The id was used before, by a task that has ended.
@@ -183,7 +183,7 @@ async function createNew(
  * An id follows from the task and from the publication that was edited: a person who saves twice before the file is
  * published anew adds a task once.
  */
-function idsFrom(content: unknown): (wanted: FileTask) => (round: number) => TaskId {
+function idsFrom(content: unknown): (wanted: FileTask) => (round: number) => LoopId {
   const { publishedAt, journal } = content as { publishedAt?: string; journal?: unknown };
   const base = publishedAt === undefined ? content : [publishedAt, journal];
   const seen = new Map<string, number>();
@@ -193,7 +193,7 @@ function idsFrom(content: unknown): (wanted: FileTask) => (round: number) => Tas
     seen.set(task, twin + 1);
     return (round) => {
       const text = JSON.stringify([round, twin, task, base]);
-      return createHash("sha256").update(text).digest("hex").slice(0, 8) as TaskId;
+      return createHash("sha256").update(text).digest("hex").slice(0, 8) as LoopId;
     };
   };
 }
@@ -203,7 +203,7 @@ async function createFrom(
   store: Project["store"],
   config: Config,
   wanted: FileTask,
-  id: TaskId,
+  id: LoopId,
   now: number,
 ): Promise<Task | null> {
   if (store.load(id) !== undefined) return null;

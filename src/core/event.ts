@@ -6,11 +6,11 @@ import type {
   Cadence,
   FireId,
   FireKind,
+  LoopId,
   MissedPolicy,
   Notice,
   ProcessRef,
   Task,
-  TaskId,
   Wakeup,
 } from "./loop.ts";
 
@@ -93,7 +93,7 @@ export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted"
  */
 export interface Outcome {
   readonly fireId: FireId;
-  readonly taskId: TaskId;
+  readonly taskId: LoopId;
   readonly slot: number;
   readonly dueAt: number;
   readonly outcome: OutcomeKind;

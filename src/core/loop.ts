@@ -5,7 +5,7 @@
  * name that ends in `Ms` is a length of time. There are no Date objects in `core`.
  */
 
-export type TaskId = string & { readonly brand: "TaskId" };
+export type LoopId = string & { readonly brand: "LoopId" };
 export type FireId = string & { readonly brand: "FireId" };
 
 /** When a task is due. Every kind yields slots: moments that are fired at most once each. */
@@ -60,7 +60,7 @@ export type TaskStatus = "active" | "paused" | "missed" | "ended";
 
 export interface Task {
   readonly kind: "task";
-  readonly id: TaskId;
+  readonly id: LoopId;
   /** Rises by one with every committed change; a commit names the version it was decided on. */
   readonly version: number;
   readonly prompt: string;

@@ -1,7 +1,7 @@
 /** One event against one loop: decide on what is there, commit, and decide anew when somebody was faster. */
 import { decide } from "../core/decide.ts";
 import type { Change, LoopEvent } from "../core/event.ts";
-import type { TaskId } from "../core/loop.ts";
+import type { LoopId } from "../core/loop.ts";
 import type { Store } from "../ports.ts";
 
 export type Applied =
@@ -13,7 +13,7 @@ export type Applied =
 
 export async function applyEvent(
   store: Store,
-  id: TaskId,
+  id: LoopId,
   event: LoopEvent,
   now: number,
   token: number | null,

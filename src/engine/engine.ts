@@ -10,7 +10,7 @@
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
 import type { LoopEvent } from "../core/event.ts";
-import type { Notice, TaskId } from "../core/loop.ts";
+import type { LoopId, Notice } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
 import { wakeAt } from "../core/task/slots.ts";
 import type { Lease } from "../ports.ts";
@@ -174,7 +174,7 @@ export class Engine {
     this.#chores.beatWhenDue(this.#lease);
     if (clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
-      const apply = (id: TaskId, event: LoopEvent) => this.#apply(id, event);
+      const apply = (id: LoopId, event: LoopEvent) => this.#apply(id, event);
       this.#recovered = await recoverFires(this.#parts, this.#turns, this.#lease.token, apply, (notice) =>
         this.#notify(notice),
       );
@@ -183,7 +183,7 @@ export class Engine {
     await this.#fireDue();
   }
 
-  #take(changed: readonly TaskId[]): void {
+  #take(changed: readonly LoopId[]): void {
     for (const id of changed) this.#arm(id);
     if (changed.length > 0) this.#parts.observe({ type: "tasks" });
   }
@@ -244,7 +244,7 @@ export class Engine {
     }
   }
 
-  async #apply(id: TaskId, event: LoopEvent): Promise<Applied> {
+  async #apply(id: LoopId, event: LoopEvent): Promise<Applied> {
     const { store, clock, observe } = this.#parts;
     let applied: Applied;
     try {
@@ -299,7 +299,7 @@ export class Engine {
     }
   }
 
-  #arm(id: TaskId): void {
+  #arm(id: LoopId): void {
     const { store, clock, self } = this.#parts;
     const task = store.load(id);
     if (task === undefined || (task.session !== null && task.session !== self.owner)) {

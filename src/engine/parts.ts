@@ -1,6 +1,6 @@
 /** What an engine is made of, and what it tells those who watch it. */
 import type { Outcome } from "../core/event.ts";
-import type { FireId, ProcessRef, Task, TaskId } from "../core/loop.ts";
+import type { FireId, LoopId, ProcessRef, Task } from "../core/loop.ts";
 import type { Agent, Checker, Clock, Lease, Notifier, Store } from "../ports.ts";
 import type { TurnOutcome } from "./turns.ts";
 
@@ -25,7 +25,7 @@ export type EngineNews =
   | { readonly type: "tasks" }
   | { readonly type: "fire.intended"; readonly task: Task }
   | { readonly type: "outcomes"; readonly outcomes: readonly Outcome[] }
-  | { readonly type: "answer"; readonly taskId: TaskId; readonly fireId: FireId; readonly text: string }
+  | { readonly type: "answer"; readonly taskId: LoopId; readonly fireId: FireId; readonly text: string }
   | { readonly type: "ended"; readonly task: Task }
   | { readonly type: "problem"; readonly message: string };
 
@@ -35,12 +35,12 @@ export type Message =
   | Look
   | {
       readonly type: "turn.started";
-      readonly taskId: TaskId;
+      readonly taskId: LoopId;
       readonly fireId: FireId;
       readonly process: ProcessRef | null;
     }
   | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
-  | { readonly type: "notified"; readonly taskId: TaskId }
+  | { readonly type: "notified"; readonly taskId: LoopId }
   | { readonly type: "stop"; readonly reason: string };
 
 /** What a surface does with the news must not reach the loops. */

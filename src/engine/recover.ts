@@ -1,6 +1,6 @@
 /** What the owner before us left unfinished: notices, fires in flight, tasks of conversations that are over. */
 import type { LoopEvent } from "../core/event.ts";
-import type { Fire, Notice, Task, TaskId } from "../core/loop.ts";
+import type { Fire, LoopId, Notice, Task } from "../core/loop.ts";
 import type { TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
 import type { EngineParts } from "./parts.ts";
@@ -11,7 +11,7 @@ export async function recoverFires(
   { store, clock, self }: EngineParts,
   turns: Turns,
   token: number,
-  apply: (id: TaskId, event: LoopEvent) => Promise<Applied>,
+  apply: (id: LoopId, event: LoopEvent) => Promise<Applied>,
   notify: (notice: Notice) => void,
 ): Promise<boolean> {
   for (const task of [...store.loops()]) {

@@ -2,23 +2,23 @@
  * Which loop is next: one binary heap. Re-arming leaves the old node in place and ignores it when it surfaces,
  * so arming is O(log n) and a look at the next due time is O(1), however many loops wait.
  */
-import type { TaskId } from "../core/loop.ts";
+import type { LoopId } from "../core/loop.ts";
 
 interface Node {
   readonly at: number;
-  readonly id: TaskId;
+  readonly id: LoopId;
 }
 
 export class Schedule {
   readonly #heap: Node[] = [];
-  readonly #armed = new Map<TaskId, Node>();
+  readonly #armed = new Map<LoopId, Node>();
 
   get size(): number {
     return this.#armed.size;
   }
 
   /** `null` takes the loop out. */
-  arm(id: TaskId, at: number | null): void {
+  arm(id: LoopId, at: number | null): void {
     if (at === null) {
       this.#armed.delete(id);
       return;
@@ -30,7 +30,7 @@ export class Schedule {
     if (this.#heap.length > 64 && this.#heap.length > 4 * this.#armed.size) this.#compact();
   }
 
-  armedAt(id: TaskId): number | null {
+  armedAt(id: LoopId): number | null {
     return this.#armed.get(id)?.at ?? null;
   }
 
@@ -39,7 +39,7 @@ export class Schedule {
   }
 
   /** Takes out one loop whose time has come, the longest waiting first. */
-  popDue(now: number): TaskId | null {
+  popDue(now: number): LoopId | null {
     const top = this.#top();
     if (top === null || top.at > now) return null;
     this.#pop();

@@ -1,6 +1,6 @@
 /** What people and agents ask of tasks: create, find, change. Every surface goes through here. */
 import type { LoopEvent } from "../core/event.ts";
-import type { Task, TaskId } from "../core/loop.ts";
+import type { LoopId, Task } from "../core/loop.ts";
 import { createTask, type TaskDraft } from "../core/task/decide-task.ts";
 import { LoopError, usageError } from "../errors.ts";
 import type { Store } from "../ports.ts";
@@ -49,7 +49,7 @@ export async function addTask(
   newId: () => string,
 ): Promise<Task> {
   for (;;) {
-    const added = await addTaskAs(newId() as TaskId, store, draft, maxTasks, now);
+    const added = await addTaskAs(newId() as LoopId, store, draft, maxTasks, now);
     if (added.kind === "added") return added.task;
     if (added.kind === "full")
       throw usageError(fullMessage(added.live, maxTasks), "Delete one with: loop delete <id>");
@@ -64,7 +64,7 @@ export type Added =
 
 /** Under this id or not at all. */
 export async function addTaskAs(
-  id: TaskId,
+  id: LoopId,
   store: Store,
   draft: Draft,
   maxTasks: number,

@@ -1,7 +1,7 @@
 /** The turns that an engine has under way: started by it, or found running after a takeover. */
 
 import type { LoopEvent } from "../core/event.ts";
-import type { Fire, FireId, ProcessRef, Task, TaskId } from "../core/loop.ts";
+import type { Fire, FireId, LoopId, ProcessRef, Task } from "../core/loop.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
 import { renderFireText } from "../core/text/fire-text.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../ports.ts";
 
 export interface TurnOutcome {
-  readonly taskId: TaskId;
+  readonly taskId: LoopId;
   readonly fireId: FireId;
   readonly end: TurnEnd;
   /** Why it was stopped, when we stopped it. */
@@ -23,12 +23,12 @@ export interface TurnOutcome {
 }
 
 export interface TurnNews {
-  started(taskId: TaskId, fireId: FireId, process: ProcessRef | null): void;
+  started(taskId: LoopId, fireId: FireId, process: ProcessRef | null): void;
   ended(outcome: TurnOutcome): void;
 }
 
 interface Running {
-  readonly taskId: TaskId;
+  readonly taskId: LoopId;
   readonly abort: AbortController;
   stopped: string | null;
 }
@@ -56,7 +56,7 @@ export class Turns {
     return this.#running.has(fireId);
   }
 
-  tasks(): Iterable<[FireId, TaskId]> {
+  tasks(): Iterable<[FireId, LoopId]> {
     return [...this.#running].map(([fireId, { taskId }]) => [fireId, taskId]);
   }
 

@@ -11,14 +11,14 @@
  * 4. A verdict depends on nothing but the snapshot and the lines of the segment: a process that has been
  *    reading for days and one that starts now come to the same.
  */
-import type { Loop, TaskId } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import type { CommitResult, Lease } from "../ports.ts";
 import type { Entry, LoopEntry } from "./entry.ts";
 
 export interface JournalState {
-  readonly loops: Map<TaskId, Loop>;
+  readonly loops: Map<LoopId, Loop>;
   /** Loops that ended in this segment, with their last version: a late line must not revive one. */
-  readonly ended: Map<TaskId, number>;
+  readonly ended: Map<LoopId, number>;
   lease: Lease | null;
   lastToken: number;
   live: number;

@@ -3,7 +3,7 @@
  * A line that is torn, merged with another or damaged does not pass and counts for nothing.
  */
 import type { Effect, LoopEvent, Outcome } from "../core/event.ts";
-import type { Loop, TaskId } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import type { Lease } from "../ports.ts";
 import { checksum } from "./checksum.ts";
@@ -20,7 +20,7 @@ interface Common {
 
 export type LoopEntry = Common & {
   readonly type: "loop";
-  readonly id: TaskId;
+  readonly id: LoopId;
   readonly ver: number;
   readonly token: number | null;
   readonly max?: number;

@@ -1,7 +1,7 @@
 /** The store in `.loop/`: nothing to install, safe between processes. See `journal.ts` for how. */
 import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
-import type { Loop, TaskId } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import { iso, type TaskView, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.ts";
@@ -48,11 +48,11 @@ export class FolderStore implements Store {
     this.#read(() => this.journal.catchUp());
   }
 
-  async refresh(): Promise<readonly TaskId[]> {
+  async refresh(): Promise<readonly LoopId[]> {
     return this.#read(() => this.journal.refresh());
   }
 
-  load(id: TaskId): Loop | undefined {
+  load(id: LoopId): Loop | undefined {
     return this.journal.state.loops.get(id);
   }
 
@@ -161,7 +161,7 @@ export class FolderStore implements Store {
     const isDamaged = journal.generation === generation && this.journal.state.damaged > 0;
     if (!isCut && !isDamaged) return [];
     const { loops, ended } = this.journal.state;
-    return tasks.filter(({ id }) => !loops.has(id as TaskId) && !ended.has(id as TaskId));
+    return tasks.filter(({ id }) => !loops.has(id as LoopId) && !ended.has(id as LoopId));
   }
 
   /** Is this still the folder that was opened? Not after `rm -rf`, `git clean -fdx` or a move of the project. */

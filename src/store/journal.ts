@@ -15,7 +15,7 @@
  *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
  */
 import { closeSync, fsyncSync } from "node:fs";
-import type { TaskId } from "../core/loop.ts";
+import type { LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../system/files.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
@@ -66,7 +66,7 @@ export class Journal {
   /** Why a sealed segment has no successor yet. */
   #obstacle: unknown = null;
   #state: JournalState = emptyState();
-  #changed = new Set<TaskId>();
+  #changed = new Set<LoopId>();
 
   constructor(dir: string, options: Partial<JournalOptions> = {}) {
     this.#dir = dir;
@@ -83,7 +83,7 @@ export class Journal {
   }
 
   /** Takes in all complete lines that were appended since; returns the loops that changed. */
-  refresh(): readonly TaskId[] {
+  refresh(): readonly LoopId[] {
     this.#readOn(null);
     const changed = [...this.#changed];
     this.#changed.clear();

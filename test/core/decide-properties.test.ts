@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide } from "../../src/core/decide.ts";
 import type { Decision, LoopEvent, TaskEdit } from "../../src/core/event.ts";
-import type { Cadence, FireId, MissedPolicy, Task, TaskId } from "../../src/core/loop.ts";
+import type { Cadence, FireId, LoopId, MissedPolicy, Task } from "../../src/core/loop.ts";
 import { wakeAt } from "../../src/core/task/slots.ts";
 import { checkAccounts } from "../support/accounts.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, START, task, wakeIn } from "../support/tasks.ts";
@@ -54,7 +54,7 @@ const cadences: fc.Arbitrary<(now: number) => Cadence> = fc.oneof(
 );
 const policies = fc.constantFrom<MissedPolicy>("ask", "once", "skip", "all");
 const graces = fc.constantFrom(null, 0, 30_000, 10 * MINUTE);
-const ids = fc.integer({ min: 0, max: 0xffff_ffff }).map((n) => n.toString(16).padStart(8, "0") as TaskId);
+const ids = fc.integer({ min: 0, max: 0xffff_ffff }).map((n) => n.toString(16).padStart(8, "0") as LoopId);
 
 const edits: fc.Arbitrary<(now: number) => TaskEdit> = fc.oneof(
   cadences.map((make) => (now: number) => ({ cadence: make(now) })),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decide } from "../../src/core/decide.ts";
 import type { LoopEvent, TaskEdit } from "../../src/core/event.ts";
-import type { Task, TaskId } from "../../src/core/loop.ts";
+import type { LoopId, Task } from "../../src/core/loop.ts";
 import { jitterFor } from "../../src/core/task/jitter.ts";
 import { wakeAt } from "../../src/core/task/slots.ts";
 import {
@@ -41,7 +41,7 @@ describe("create", () => {
   });
 
   test("A6 jitter comes from the id, and --no-jitter turns it off", () => {
-    expect(task(hourly, { jitter: true }).jitterMs).toBe(jitterFor("a1b2c3d4" as TaskId, hourly, START));
+    expect(task(hourly, { jitter: true }).jitterMs).toBe(jitterFor("a1b2c3d4" as LoopId, hourly, START));
     expect(task(hourly, { jitter: true }).jitterMs).toBeGreaterThan(0);
     expect(task(hourly, { jitter: false }).jitterMs).toBe(0);
   });
@@ -71,7 +71,7 @@ describe("A3 edit", () => {
   });
 
   test("A6 jitter is measured anew for the new schedule, and stays off when it was off", () => {
-    const daily = task(cron("0 9 * * *"), { jitter: true, id: "ffffffff" as TaskId });
+    const daily = task(cron("0 9 * * *"), { jitter: true, id: "ffffffff" as LoopId });
     expect(changed(daily, edit({ cadence: fives }), T(1)).loop.jitterMs).toBeLessThanOrEqual(30_000);
     expect(changed(task(hourly), edit({ cadence: fives }), T(1)).loop.jitterMs).toBe(0);
     expect(changed(daily, edit({ jitter: false }), T(1)).loop.jitterMs).toBe(0);

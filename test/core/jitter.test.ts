@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TaskId } from "../../src/core/loop.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import { jitterFor } from "../../src/core/task/jitter.ts";
 import { slotAfter } from "../../src/core/task/slots.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, SECOND, START } from "../support/tasks.ts";
 
-const ids = fc.integer({ min: 0, max: 0xffff_ffff }).map((n) => n.toString(16).padStart(8, "0") as TaskId);
-const LAST = "ffffffff" as TaskId;
-const FIRST = "00000000" as TaskId;
+const ids = fc.integer({ min: 0, max: 0xffff_ffff }).map((n) => n.toString(16).padStart(8, "0") as LoopId);
+const LAST = "ffffffff" as LoopId;
+const FIRST = "00000000" as LoopId;
 
 describe("A6 jitter of recurring tasks", () => {
   test.each([
@@ -89,9 +89,9 @@ describe("A6 jitter of one-shots", () => {
 
 test("A6 the same id gives the same jitter, another one another; a self-paced task has none", () => {
   const daily = cron("0 9 * * *");
-  expect(jitterFor("a1b2c3d4" as TaskId, daily, START)).toBe(jitterFor("a1b2c3d4" as TaskId, daily, START));
-  expect(jitterFor("a1b2c3d4" as TaskId, daily, START)).not.toBe(
-    jitterFor("b1b2c3d4" as TaskId, daily, START),
+  expect(jitterFor("a1b2c3d4" as LoopId, daily, START)).toBe(jitterFor("a1b2c3d4" as LoopId, daily, START));
+  expect(jitterFor("a1b2c3d4" as LoopId, daily, START)).not.toBe(
+    jitterFor("b1b2c3d4" as LoopId, daily, START),
   );
   expect(jitterFor(LAST, paced(START), START)).toBe(0);
 });

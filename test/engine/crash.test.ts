@@ -9,7 +9,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Task, TaskId } from "../../src/core/loop.ts";
+import type { LoopId, Task } from "../../src/core/loop.ts";
 import { slotRun, wakeAt } from "../../src/core/task/slots.ts";
 import { checkAccounts, checkLines } from "../support/accounts.ts";
 import { FAILED, type MemoryProcess, OK, START, settled, World } from "../support/memory-ports.ts";
@@ -131,7 +131,7 @@ async function play(
   if (standby) await world.spawn();
   await world.clock.advanceTo(START + 12 * MINUTE + 10 * SECOND);
   await world.request(doomed, { type: "task.deleted", reason: "deleted by a person" });
-  await world.request("00000002" as TaskId, { type: "task.run-requested" });
+  await world.request("00000002" as LoopId, { type: "task.run-requested" });
   await world.clock.advanceTo(END);
   world.onStep = () => {};
   await world.clock.advance(10 * MINUTE);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TaskId } from "../../src/core/loop.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import { FAILED, OK, START, settled, World } from "../support/memory-ports.ts";
 import { cron, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 
@@ -63,7 +63,7 @@ describe("A4 A5 firing", () => {
     const mine = await world.create(once(START + MINUTE));
     const runner = await world.spawn();
     await world.clock.advance(50 * SECOND);
-    let other: TaskId | null = null;
+    let other: LoopId | null = null;
     const { commit } = runner.store;
     runner.store.commit = async (wanted) => {
       runner.store.commit = commit;

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TaskId } from "../../src/core/loop.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import { Schedule } from "../../src/engine/schedule.ts";
 
-type Action = { readonly id: TaskId; readonly at: number | null } | { readonly popAt: number };
+type Action = { readonly id: LoopId; readonly at: number | null } | { readonly popAt: number };
 
 const actions: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      id: fc.constantFrom(..."abcdefgh").map((id) => id as TaskId),
+      id: fc.constantFrom(..."abcdefgh").map((id) => id as LoopId),
       at: fc.option(fc.nat(30), { freq: 6 }),
     }),
   },
@@ -18,9 +18,9 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
 
 /** The same without a heap: look through all of them. */
 class Naive {
-  readonly armed = new Map<TaskId, number>();
+  readonly armed = new Map<LoopId, number>();
 
-  first(): [TaskId, number] | null {
+  first(): [LoopId, number] | null {
     const sorted = [...this.armed].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1));
     return sorted[0] ?? null;
   }
@@ -54,9 +54,9 @@ describe("A5 which task is next", () => {
 
   test("a task that is armed again and again does not grow the heap for ever", () => {
     const schedule = new Schedule();
-    schedule.arm("z" as TaskId, 1e9);
+    schedule.arm("z" as LoopId, 1e9);
     const before = process.memoryUsage().heapUsed;
-    for (let at = 200_000; at > 0; at--) schedule.arm("a" as TaskId, at);
+    for (let at = 200_000; at > 0; at--) schedule.arm("a" as LoopId, at);
     expect(schedule.size).toBe(2);
     expect(schedule.popDue(1)).toBe("a");
     expect(schedule.nextAt()).toBe(1e9);

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TaskId } from "../../src/core/loop.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import { LoopError } from "../../src/errors.ts";
 import {
   decodeEntry,
@@ -102,7 +102,7 @@ describe("one line of the journal", () => {
   test.each<[string, object]>([
     ["no loop", { loop: null }],
     ["a loop of another id", { loop: newTask(idOf(2)) }],
-    ["an id that is a path", { id: "../../x", loop: newTask("../../x" as TaskId) }],
+    ["an id that is a path", { id: "../../x", loop: newTask("../../x" as LoopId) }],
     ["an id that is a number", { id: 12345678, loop: { ...newTask(idOf(1)), id: 12345678 } }],
     ["a version that is text", { loop: { ...newTask(idOf(1)), version: "1" } }],
     ["an unknown status", { loop: { ...newTask(idOf(1)), status: "asleep" } }],

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import type { Task, TaskId } from "../../src/core/loop.ts";
+import type { LoopId, Task } from "../../src/core/loop.ts";
 import { LoopError } from "../../src/errors.ts";
 import { encodeEntry } from "../../src/store/entry.ts";
 import { FolderStore, type FolderStoreOptions } from "../../src/store/folder-store.ts";
@@ -64,7 +64,7 @@ function loopDir(): string {
   return ensureLoopDir(tempDir());
 }
 
-function loaded(store: FolderStore, id: TaskId): Task {
+function loaded(store: FolderStore, id: LoopId): Task {
   const task = store.load(id);
   if (task === undefined) throw new Error(`no ${id}`);
   return task;

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Task, TaskId } from "../../src/core/loop.ts";
+import type { LoopId, Task } from "../../src/core/loop.ts";
 import { LoopError } from "../../src/errors.ts";
 import type { Commit } from "../../src/ports.ts";
 import { encodeEntry } from "../../src/store/entry.ts";
@@ -37,7 +37,7 @@ function commit(journal: Journal, wanted: Commit): string {
   return journal.append(entryOf(wanted)).kind;
 }
 
-function bump(journal: Journal, id: TaskId): string {
+function bump(journal: Journal, id: LoopId): string {
   journal.refresh();
   const task = journal.state.loops.get(id);
   return commit(journal, task === undefined ? creation(newTask(id)) : increment(task));

@@ -9,7 +9,7 @@
  * 5. Turns belong to the world and not to the process that started them: they outlive it.
  */
 import type { LoopEvent, Outcome } from "../../src/core/event.ts";
-import type { Cadence, Task, TaskId } from "../../src/core/loop.ts";
+import type { Cadence, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { type Applied, applyEvent } from "../../src/engine/apply.ts";
 import { Engine, type EngineNews } from "../../src/engine/engine.ts";
@@ -180,7 +180,7 @@ export class MemoryStore implements Store {
   readonly #name: string;
   readonly #isRunning: (pid: number) => boolean;
   readonly #state = emptyState();
-  readonly #changed = new Set<TaskId>();
+  readonly #changed = new Set<LoopId>();
   #position = 0;
   published = 0;
 
@@ -196,14 +196,14 @@ export class MemoryStore implements Store {
     this.#catchUp(null);
   }
 
-  async refresh(): Promise<readonly TaskId[]> {
+  async refresh(): Promise<readonly LoopId[]> {
     this.#catchUp(null);
     const changed = [...this.#changed];
     this.#changed.clear();
     return changed;
   }
 
-  load(id: TaskId): Task | undefined {
+  load(id: LoopId): Task | undefined {
     return this.#state.loops.get(id);
   }
 
@@ -299,7 +299,7 @@ export class MemoryStore implements Store {
 
 export interface Delivery {
   readonly fireId: string;
-  readonly taskId: TaskId;
+  readonly taskId: LoopId;
   readonly slot: number;
   readonly token: number;
   readonly kind: string;
@@ -594,8 +594,8 @@ export class World {
     return process;
   }
 
-  async create(cadence: Cadence, draft: Partial<TaskDraft> = {}): Promise<TaskId> {
-    const id = draft.id ?? ((++this.#ids).toString(16).padStart(8, "0") as TaskId);
+  async create(cadence: Cadence, draft: Partial<TaskDraft> = {}): Promise<LoopId> {
+    const id = draft.id ?? ((++this.#ids).toString(16).padStart(8, "0") as LoopId);
     const at = this.clock.now();
     const { loop, effects, outcomes } = createTask({ ...DRAFT, ...draft, id, cadence }, at);
     await this.#person.refresh();
@@ -607,21 +607,21 @@ export class World {
   }
 
   /** What a person asks for from another terminal. */
-  async request(id: TaskId, event: LoopEvent): Promise<Applied> {
+  async request(id: LoopId, event: LoopEvent): Promise<Applied> {
     await this.#person.refresh();
     return applyEvent(this.#person, id, event, this.clock.now(), null);
   }
 
-  task(id: TaskId): Task | undefined {
+  task(id: LoopId): Task | undefined {
     return this.journal.state().loops.get(id);
   }
 
-  outcomes(id?: TaskId): Outcome[] {
+  outcomes(id?: LoopId): Outcome[] {
     const all = this.journal.accepted().flatMap((entry) => entry.outcomes);
     return id === undefined ? all : all.filter((outcome) => outcome.taskId === id);
   }
 
-  deliveries(id: TaskId): Delivery[] {
+  deliveries(id: LoopId): Delivery[] {
     return this.agent.deliveries.filter((delivery) => delivery.taskId === id);
   }
 }

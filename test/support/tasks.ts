@@ -1,7 +1,7 @@
 /** Tasks and short ways to put them through decisions, for the tests of `core`. */
 import { decide } from "../../src/core/decide.ts";
 import type { Decision, LoopEvent } from "../../src/core/event.ts";
-import type { Cadence, Task, TaskId, Wakeup } from "../../src/core/loop.ts";
+import type { Cadence, LoopId, Task, Wakeup } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { DRAFT, START } from "./memory-ports.ts";
 
@@ -17,7 +17,7 @@ export const once = (at: number, tz = "UTC"): Cadence => ({ kind: "once", at, cr
 export const paced = (wakeAt: number | null = null): Cadence => ({ kind: "paced", wakeAt, reason: null });
 
 export function task(cadence: Cadence, draft: Partial<TaskDraft> = {}, now = START): Task {
-  const id = draft.id ?? ("a1b2c3d4" as TaskId);
+  const id = draft.id ?? ("a1b2c3d4" as LoopId);
   return createTask({ ...DRAFT, ...draft, id, cadence }, now).loop;
 }
 

@@ -9,7 +9,7 @@
  * find nothing to do. The mix is not measured on anybody's tasks. It was thinned until the year took less than 20 s:
  * with 5 every 15 minutes, 20 every hour and 75 every 6 hours (752,000 fires) it took 24 to 28 s, about 30 us a fire.
  */
-import type { Cadence, TaskId } from "../../src/core/loop.ts";
+import type { Cadence, LoopId } from "../../src/core/loop.ts";
 import { createTask } from "../../src/core/task/decide-task.ts";
 import { slotRun } from "../../src/core/task/slots.ts";
 import { Engine } from "../../src/engine/engine.ts";
@@ -47,7 +47,7 @@ export async function runYear({ tasks, days, startAt, timeOf }: Year): Promise<Y
   journal.json = false;
   journal.maxLines = 16;
   const store = new MemoryStore(journal, clock, "runner", () => true);
-  const last = new Map<TaskId, number>();
+  const last = new Map<LoopId, number>();
   let fires = 0;
   let doubled = 0;
   const engine = new Engine({
@@ -88,11 +88,11 @@ export async function runYear({ tasks, days, startAt, timeOf }: Year): Promise<Y
 }
 
 /** Spread over all ids, as random ones are, but the same in every run. */
-export function idOf(n: number): TaskId {
-  return (Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0") as TaskId;
+export function idOf(n: number): LoopId {
+  return (Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0") as LoopId;
 }
 
-async function create(store: MemoryStore, id: TaskId, cadence: Cadence, at: number): Promise<void> {
+async function create(store: MemoryStore, id: LoopId, cadence: Cadence, at: number): Promise<void> {
   const { loop, effects, outcomes } = createTask({ ...DRAFT, id, cadence, jitter: true }, at);
   const event = { type: "task.created" } as const;
   await store.commit({ id, expectedVersion: 0, loop, event, effects, outcomes, at, token: null });

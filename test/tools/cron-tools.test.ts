@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { decide } from "../../src/core/decide.ts";
-import type { FireId, Task, TaskId } from "../../src/core/loop.ts";
+import type { FireId, LoopId, Task } from "../../src/core/loop.ts";
 import { addTask } from "../../src/engine/tasks.ts";
 import { FolderStore } from "../../src/store/folder-store.ts";
 import { ensureLoopDir } from "../../src/store/loop-dir.ts";
@@ -181,7 +181,7 @@ describe("Wakeup", () => {
     expect(await context.store.commit(commit)).toEqual({ kind: "committed" });
     return decision.loop.fire.id;
   }
-  const loaded = (context: ToolContext) => context.store.load("ab000000" as TaskId) as Task;
+  const loaded = (context: ToolContext) => context.store.load("ab000000" as LoopId) as Task;
 
   test("A17 sets the wake-up of the running turn, or its end", async () => {
     const context = openContext();

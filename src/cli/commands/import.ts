@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newTaskId } from "../../compose.ts";
-import type { Task, TaskId } from "../../core/loop.ts";
+import type { LoopId, Task } from "../../core/loop.ts";
 import { createTask } from "../../core/task/decide-task.ts";
 import { planCron } from "../../core/task/plan.ts";
 import { viewTask } from "../../core/task/view.ts";
@@ -139,11 +139,11 @@ async function importTask(
   if (dryCount !== null) {
     const live = liveTasks(project.store).length + dryCount;
     if (live >= config.maxTasks) return fullMessage(live, config.maxTasks);
-    return createTask({ ...draft, id: (wanted ?? newTaskId()) as TaskId }, now).loop;
+    return createTask({ ...draft, id: (wanted ?? newTaskId()) as LoopId }, now).loop;
   }
   const madeAt = cadence.kind === "once" ? from : now;
   for (let id = wanted ?? newTaskId(); ; id = newTaskId()) {
-    const added = await addTaskAs(id as TaskId, project.store, draft, config.maxTasks, madeAt);
+    const added = await addTaskAs(id as LoopId, project.store, draft, config.maxTasks, madeAt);
     if (added.kind === "added") return added.task;
     if (added.kind === "full") return fullMessage(added.live, config.maxTasks);
   }

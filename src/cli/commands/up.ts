@@ -1,7 +1,7 @@
 /** `loop up`: the resident runner of a project, until it is stopped. */
 import { removeEndedRuns } from "../../agents/ended-runs.ts";
 import { checkAgentChoice, chooseAgent, createEngine, thisRunner } from "../../compose.ts";
-import type { Task, TaskId } from "../../core/loop.ts";
+import type { LoopId, Task } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
@@ -67,7 +67,7 @@ export async function runResident(
   const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
   const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   await adoptEdits(project, config, io);
-  removeEndedRuns(project.root, (id) => project.store.load(id as TaskId) !== undefined, Date.now());
+  removeEndedRuns(project.root, (id) => project.store.load(id as LoopId) !== undefined, Date.now());
   if (stop.signal.aborted) return EXIT.ok;
 
   const view = createView(project, flags, io);

@@ -1,6 +1,6 @@
 /** Pure decisions about a task: what an event makes of it, and what has to be done. */
 import type { Change, Decision, TaskEdit, TaskEvent } from "../event.ts";
-import type { Cadence, Fire, MissedPolicy, Task, TaskId, Wakeup } from "../loop.ts";
+import type { Cadence, Fire, LoopId, MissedPolicy, Task, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
 import { MAX_PROMPT_LENGTH, TOO_LONG } from "./plan.ts";
@@ -8,7 +8,7 @@ import { end, MAX_WAKEUP_MS, MIN_WAKEUP_MS, passSlots, settleFire } from "./sett
 import { cadenceSlots, openSlots } from "./slots.ts";
 
 export interface TaskDraft {
-  readonly id: TaskId;
+  readonly id: LoopId;
   readonly prompt: string;
   readonly cadence: Cadence;
   readonly session: string | null;

@@ -2,7 +2,7 @@
  * Jitter spreads tasks that many people schedule for the same minute. It is a pure function of the id,
  * so every owner agrees on it and a restart does not move it.
  */
-import type { Cadence, TaskId } from "../loop.ts";
+import type { Cadence, LoopId } from "../loop.ts";
 import { slotAfter } from "./slots.ts";
 
 const MAX_LATE_MS = 15 * 60_000;
@@ -11,7 +11,7 @@ const MAX_EARLY_MS = 90_000;
 const GAPS_LOOKED_AT = 8;
 
 /** Milliseconds to add to each slot of the task (A6): late when recurring, early for a one-shot. */
-export function jitterFor(id: TaskId, cadence: Cadence, createdAt: number): number {
+export function jitterFor(id: LoopId, cadence: Cadence, createdAt: number): number {
   const part = fraction(id);
   switch (cadence.kind) {
     case "cron":
@@ -27,7 +27,7 @@ export function jitterFor(id: TaskId, cadence: Cadence, createdAt: number): numb
   }
 }
 
-function fraction(id: TaskId): number {
+function fraction(id: LoopId): number {
   return Number.parseInt(id.slice(0, 8), 16) / 0x1_0000_0000;
 }
 

@@ -38,8 +38,9 @@ export async function startTicking(store: Store, startAt: number): Promise<Ticki
     store,
     clock,
     agent: NO_AGENT,
-    checker: { run: async () => ({ exitCode: 0, timedOut: false, tail: "" }) },
+    checker: { run: async () => ({ exitCode: 0, timedOut: false, tail: "" }), sweep: async () => {} },
     notifier: { notify: () => {} },
+    goals: null,
     self: { owner: "bench", pid: process.pid, procStart: null, host: "here" },
     firing: true,
     observe: (news) => {

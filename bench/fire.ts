@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { measure } from "mitata";
 import { createCommandAgent } from "../src/agents/command.ts";
-import { createEngine, newTaskId, thisRunner } from "../src/compose.ts";
+import { createEngine, newLoopId, thisRunner } from "../src/compose.ts";
 import { applyEvent } from "../src/engine/apply.ts";
 import { addTask, requestEvent } from "../src/engine/tasks.ts";
 import { draftOf, farAway, openStore, tempProject } from "./project.ts";
@@ -33,7 +33,7 @@ async function fire(): Promise<void> {
       over();
     },
   });
-  const task = await addTask(store, draftOf(0, farAway(0, Date.now())), 1, Date.now(), newTaskId);
+  const task = await addTask(store, draftOf(0, farAway(0, Date.now())), 1, Date.now(), newLoopId);
   engine.start();
   const ours: number[] = [];
   const plain: number[] = [];
@@ -72,7 +72,7 @@ function spawned(): Promise<void> {
 async function append(): Promise<void> {
   const { dir } = tempProject();
   const store = openStore(dir);
-  const { id } = await addTask(store, draftOf(0, farAway(0, Date.now())), 1, Date.now(), newTaskId);
+  const { id } = await addTask(store, draftOf(0, farAway(0, Date.now())), 1, Date.now(), newLoopId);
   let prompt = 0;
   const commit = async () => {
     prompt = 1 - prompt;

@@ -4,11 +4,17 @@ import { hostname } from "node:os";
 import { createClaudeAgent } from "./agents/claude-cli.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { findExecutable } from "./agents/find.ts";
+import { createProtection } from "./checks/protection/protection.ts";
 import { createCommandChecker } from "./checks/run-command.ts";
+import { createWorkspace } from "./checks/workspace.ts";
+import type { AgentSpec } from "./core/goal/goal.ts";
 import { Engine, type EngineNews } from "./engine/engine.ts";
+import type { GoalParts } from "./engine/parts.ts";
 import { LoopError, usageError } from "./errors.ts";
+import { createCheckpoints } from "./git/checkpoints.ts";
 import type { Agent, Clock, Lease, Notifier, Store } from "./ports.ts";
 import type { Config } from "./schema/config.ts";
+import type { GoalFiles } from "./store/goal-files.ts";
 import { systemClock } from "./system/clock.ts";
 import { procStart } from "./system/process.ts";
 
@@ -24,11 +30,24 @@ export function chooseAgent(
   project: string,
   env: NodeJS.ProcessEnv,
 ): Agent {
+  return agentFor(chooseAgentSpec(choice, config, env), project, env);
+}
+
+/** The same choice as data, for a goal that remembers it. */
+export function chooseAgentSpec(choice: AgentChoice, config: Config, env: NodeJS.ProcessEnv): AgentSpec {
   checkAgentChoice(choice);
   const command =
     choice.agentCmd ?? (choice.agent === undefined ? env.LOOP_AGENT_CMD || undefined : undefined);
-  if (command !== undefined) return createCommandAgent({ command, projectDir: project });
-  checkAgentChoice({ agent: choice.agent ?? config.agent ?? "claude" });
+  if (command !== undefined) return { kind: "command", command };
+  const name = choice.agent ?? config.agent ?? "claude";
+  checkAgentChoice({ agent: name });
+  return { kind: "named", name };
+}
+
+/** Throws the sentence for the person when it is not to be had here. */
+export function agentFor(spec: AgentSpec, project: string, env: NodeJS.ProcessEnv): Agent {
+  if (spec.kind === "command") return createCommandAgent({ command: spec.command, projectDir: project });
+  checkAgentChoice({ agent: spec.name });
   const executable = findExecutable("claude", env);
   if (executable !== null) return createClaudeAgent({ executable, projectDir: project });
   throw new LoopError(
@@ -73,13 +92,25 @@ export interface EngineSetup {
   readonly firing: boolean;
   readonly observe: (news: EngineNews) => void;
   readonly clock?: Clock;
+  /** Who notices that somebody wrote into the published state. */
+  readonly goalFiles?: GoalFiles;
+  /** Instead of the agents that goals name. */
+  readonly goalAgent?: Agent;
 }
 
 export function createEngine(setup: EngineSetup): Engine {
-  const { project, clock = systemClock, ...parts } = setup;
-  return new Engine({ ...parts, clock, checker: createCommandChecker(project) });
+  const { project, clock = systemClock, goalFiles, goalAgent, ...parts } = setup;
+  const goals: GoalParts = {
+    agentFor: (spec) => goalAgent ?? agentFor(spec, project, process.env),
+    workspace: createWorkspace(project),
+    protection: createProtection(project),
+    checkpoints: createCheckpoints(project, { now: clock.now }),
+    newNonce: () => randomBytes(8).toString("hex"),
+    wasStateEdited: () => goalFiles?.wasStateEdited() ?? false,
+  };
+  return new Engine({ ...parts, goals, clock, checker: createCommandChecker(project) });
 }
 
-export function newTaskId(): string {
+export function newLoopId(): string {
   return randomBytes(4).toString("hex");
 }

@@ -1,5 +1,5 @@
 /** The library: decisions, the folder store, the engine and the tools, for programs that bring their own surface. */
-export { chooseAgent, createEngine, newTaskId, thisRunner } from "./compose.ts";
+export { chooseAgent, createEngine, newLoopId, thisRunner } from "./compose.ts";
 export { decide } from "./core/decide.ts";
 export type { Decision, Effect, LoopEvent, Outcome } from "./core/event.ts";
 export type { Cadence, Fire, FireId, Loop, LoopId, Task } from "./core/loop.ts";

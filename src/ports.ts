@@ -3,7 +3,8 @@
  * the suites under test/ hold every adapter to it.
  */
 import type { Effect, LoopEvent, Outcome, Usage } from "./core/event.ts";
-import type { FireId, FireKind, Loop, LoopId, ProcessRef } from "./core/loop.ts";
+import type { Criterion, Failure, MustNot, ProtectedChange } from "./core/goal/goal.ts";
+import type { Loop, LoopId, ProcessRef } from "./core/loop.ts";
 
 export interface Timer {
   cancel(): void;
@@ -89,28 +90,61 @@ export interface Store {
   watch(callback: () => void): () => void;
 }
 
+/** A conversation of an agent's that can go on, and what the agent's own running total says it has cost. */
+export interface Conversation {
+  readonly id: string;
+  readonly costUsd: number | null;
+}
+
 /** One prompt for an agent. `token` names the attempt: a turn is started at most once per token. */
 export interface Turn {
-  readonly fireId: FireId;
-  readonly taskId: LoopId;
+  /** The fire or the job that it is for. */
+  readonly id: string;
+  readonly loopId: LoopId;
   readonly token: number;
-  readonly slot: number;
-  readonly fireKind: FireKind;
   readonly text: string;
   /** Absolute; the turn is stopped then. */
   readonly deadlineAt: number;
+  /** More for the agent's environment: `LOOP_KIND` and the like. */
+  readonly env: Readonly<Record<string, string>>;
+  /** null: a fresh one. An agent that has no conversations takes every turn as a fresh one. */
+  readonly conversation: Conversation | null;
+  /** What it may cost, for agents that can be told. */
+  readonly budgetUsd: number | null;
+}
+
+/** What an agent did in a turn, where it tells. */
+export interface Activity {
+  readonly toolCalls: number;
+  /** How often each file was written to. */
+  readonly edits: Readonly<Record<string, number>>;
+  /** Tools that it was not allowed to use. */
+  readonly denials: readonly string[];
+}
+
+interface TurnResult {
+  /** The last message of the agent's. */
+  readonly answer: string;
+  readonly usage: Usage | null;
+  readonly conversation: Conversation | null;
+  readonly activity: Activity | null;
 }
 
 /** How a turn ended. `cancelled` only after the caller's signal. */
 export type TurnEnd =
-  | { readonly kind: "ok"; readonly answer: string; readonly usage: Usage | null }
-  | {
-      readonly kind: "failed";
-      readonly reason: string;
-      readonly answer: string;
-      readonly usage: Usage | null;
-    }
+  | ({ readonly kind: "ok" } & TurnResult)
+  /** The class comes from structured events or exit codes, never from prose. */
+  | ({ readonly kind: "failed"; readonly failure: Failure } & TurnResult)
   | { readonly kind: "cancelled" };
+
+/** What surfaces are shown while a turn runs. Nothing is decided on it: the end of the turn tells all of it again. */
+export type AgentEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "tool"; readonly name: string; readonly detail: string }
+  | { readonly type: "file"; readonly path: string }
+  | { readonly type: "usage"; readonly usage: Usage }
+  | { readonly type: "permission"; readonly tool: string; readonly answer: "asked" | "denied" }
+  | { readonly type: "failure"; readonly failure: Failure };
 
 /** What became of a turn whose runner died. */
 export type TurnFate =
@@ -136,6 +170,8 @@ export interface TurnControl {
   readonly signal: AbortSignal;
   /** Called at most once, when the agent's process exists. */
   readonly onStarted: (process: ProcessRef | null) => void;
+  /** As it happens, for agents that stream. */
+  readonly onEvent?: (event: AgentEvent) => void;
 }
 
 export const ABANDONED = "abandoned";
@@ -149,7 +185,76 @@ export interface CheckEvidence {
 
 /** Runs a command of the person's in the project. Must not throw for anything that the command does. */
 export interface Checker {
-  run(command: string, timeoutMs: number, signal: AbortSignal): Promise<CheckEvidence>;
+  /** `mark` names what it is run for, so that `sweep` finds it again after a crash. */
+  run(command: string, timeoutMs: number, signal: AbortSignal, mark?: string): Promise<CheckEvidence>;
+  /** Ends everything that was run under this mark by a process that is gone. */
+  sweep(mark: string): Promise<void>;
+}
+
+/** The files of a project at one moment. */
+export interface Snapshot {
+  /** Same hash, same files. */
+  readonly hash: string;
+  /** Path, with `/`, and hash of mode and content. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly isGit: boolean;
+}
+
+/**
+ * The files that count: what git tracks or would track, or, without git, everything but the folders that tools
+ * fill. `.loop` never counts. Must not throw for anything that an agent does to them.
+ */
+export interface Workspace {
+  /** Files that match one of these globs are left out. */
+  snapshot(except?: readonly string[]): Promise<Snapshot>;
+}
+
+export interface ProtectionRules {
+  readonly criteria: readonly Criterion[];
+  readonly mustNot: readonly MustNot[];
+  /** Globs that add to what is found, and that take away from it. */
+  readonly protect: readonly string[];
+  readonly allowChanges: readonly string[];
+}
+
+export type ProtectionState =
+  | { readonly kind: "known"; readonly changes: readonly ProtectedChange[] }
+  /** The record is gone or is not the one that was made. */
+  | { readonly kind: "tampered"; readonly reason: string };
+
+/** What checks consist of (B7): found without being named, hashed before any work, compared after each turn. */
+export interface Protection {
+  record(loopId: LoopId, rules: ProtectionRules): Promise<{ readonly digest: string; readonly count: number }>;
+  compare(loopId: LoopId, digest: string, rules: ProtectionRules): Promise<ProtectionState>;
+  /** What a change looks like, as a unified diff for a person. */
+  diff(loopId: LoopId, change: ProtectedChange): Promise<string>;
+}
+
+export type CheckpointResult =
+  | { readonly kind: "saved"; readonly commit: string }
+  /** No git here, or it cannot: what is lost, as a sentence. */
+  | { readonly kind: "none"; readonly reason: string };
+
+export interface Checkpoint {
+  readonly commit: string;
+  readonly label: string;
+  readonly at: number;
+}
+
+export type RollbackResult =
+  | { readonly kind: "restored"; readonly files: readonly string[]; readonly undo: string | null }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * States of the files as commits on `refs/loopwright/<loop>/…`. Never touches the person's index, branch, stash or
+ * configuration, and runs none of their hooks.
+ */
+export interface Checkpoints {
+  save(loopId: LoopId, label: string): Promise<CheckpointResult>;
+  /** Oldest first. */
+  list(loopId: LoopId): Promise<readonly Checkpoint[]>;
+  /** Puts the files back as they were, after saving them as they are now. */
+  restore(loopId: LoopId, commit: string): Promise<RollbackResult>;
 }
 
 /** Tells a person. Must not throw and must not wait for an answer. */

@@ -1,8 +1,11 @@
-import { z } from "zod";
-import type { Usage } from "../core/event.ts";
-import type { Agent, TurnEnd } from "../ports.ts";
+import { resolve } from "node:path";
+import type { Agent, Conversation, Turn, TurnEnd } from "../ports.ts";
+import { readActivity, readActivityLine } from "./claude-activity.ts";
+import { type ClaudeEvent, parseClaudeStream, type ResultEvent } from "./claude-events.ts";
+import { classifyFailure, isUnresumable } from "./claude-failure.ts";
+import { readUsage } from "./claude-usage.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "./launch.ts";
-import { describeExit, type Finished } from "./reasons.ts";
+import { describeExit, type Finished, makeFailure } from "./reasons.ts";
 
 export interface ClaudeAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */
@@ -12,121 +15,87 @@ export interface ClaudeAgentOptions extends LaunchOptions {
   readonly projectDir: string;
 }
 
-/** Claude Code, headless: `claude -p` with its event stream, from which answer, failure and cost are read. */
+/** Claude Code, headless: `claude -p` with its event stream, from which everything is read. */
 export function createClaudeAgent({
   executable,
   args = [],
   projectDir,
   ...options
 }: ClaudeAgentOptions): Agent {
+  const folder = resolve(projectDir);
   const launcher = createLauncher({
     ...options,
     projectDir,
-    argv: [executable, "-p", "--output-format", "stream-json", "--verbose", ...args],
+    argv: (turn) => [
+      executable,
+      "-p",
+      "--output-format",
+      "stream-json",
+      "--verbose",
+      ...args,
+      ...argumentsOf(turn),
+    ],
     // the last event holds the whole answer in one line: a cut line would be no event
     answerCapBytes: 64 * 1024 * 1024,
-    readEnd: readClaudeEnd,
+    readEnd: (finished, turn) => readClaudeEnd(finished, turn, folder),
+    readLine: (line) => readActivityLine(line, folder),
   });
   return { name: "claude", ...launcher };
 }
 
-const Count = z.number().nonnegative().nullish().catch(null);
-
-const ModelUsage = z.object({
-  costUSD: z.number().nonnegative(),
-  inputTokens: z.number().nonnegative(),
-  outputTokens: z.number().nonnegative(),
-  cacheReadInputTokens: z.number().nonnegative().default(0),
-  cacheCreationInputTokens: z.number().nonnegative().default(0),
-});
-
-/** Only what is read here; anything of another shape in the fields beside the verdict counts as missing. */
-const ResultEvent = z.object({
-  type: z.literal("result"),
-  subtype: z.string().nullish().catch(null),
-  is_error: z.boolean(),
-  result: z.string().nullish().catch(null),
-  terminal_reason: z.string().nullish().catch(null),
-  api_error_status: z.union([z.number(), z.string()]).nullish().catch(null),
-  errors: z.array(z.string()).nullish().catch(null),
-  total_cost_usd: Count,
-  model_usage_since_last_result: z.record(z.string(), ModelUsage).nullish().catch(null),
-  usage: z
-    .object({
-      input_tokens: Count,
-      output_tokens: Count,
-      cache_creation_input_tokens: Count,
-      cache_read_input_tokens: Count,
-    })
-    .nullish()
-    .catch(null),
-});
-type ResultEvent = z.infer<typeof ResultEvent>;
+function argumentsOf({ conversation, budgetUsd }: Turn): readonly string[] {
+  return [
+    ...(conversation === null ? [] : ["--resume", conversation.id]),
+    // counts this run alone, also in a conversation that goes on
+    ...(budgetUsd === null ? [] : ["--max-budget-usd", Math.max(budgetUsd, 0.0001).toFixed(4)]),
+  ];
+}
 
 /** Reads `--output-format stream-json`. The last `result` event counts; without one nothing was achieved. */
-export function readClaudeEnd(finished: Finished): TurnEnd {
-  const events = readResults(finished.answer);
-  const event = events.at(-1);
-  if (event === undefined) {
+export function readClaudeEnd(
+  finished: Finished,
+  turn: Pick<Turn, "conversation">,
+  projectDir: string,
+): TurnEnd {
+  const events = parseClaudeStream(finished.answer);
+  const results = events.filter((event) => event.type === "result");
+  const last = results.at(-1);
+  const activity = readActivity(events, projectDir);
+  if (last === undefined) {
     const reason = finished.exitCode === 0 ? "claude ended without a result" : describeExit(finished);
-    return { kind: "failed", reason, answer: "", usage: null };
+    const failure = makeFailure("fault", reason);
+    const conversation = begunConversation(events, turn.conversation);
+    return { kind: "failed", failure, answer: "", usage: null, conversation, activity };
   }
-  const answer = capped(event.result ?? "");
-  const usage = readUsage(event, events);
+  const result = {
+    answer: capped(last.result ?? ""),
+    usage: readUsage(last, results, turn.conversation),
+    conversation: isUnresumable(last, events, turn.conversation) ? null : conversationOf(last),
+    activity,
+  };
   // An API error arrives with subtype "success": is_error decides.
-  if (event.is_error || (event.subtype ?? "success") !== "success") {
-    return { kind: "failed", reason: describeError(event), answer, usage };
+  if (last.is_error || (last.subtype ?? "success") !== "success") {
+    return { kind: "failed", failure: classifyFailure(last, events, turn.conversation), ...result };
   }
   if (finished.exitCode !== 0) {
-    return { kind: "failed", reason: describeExit({ ...finished, answer: "" }), answer, usage };
+    const failure = makeFailure("fault", describeExit({ ...finished, answer: "" }));
+    return { kind: "failed", failure, ...result };
   }
-  return { kind: "ok", answer, usage };
+  return { kind: "ok", ...result };
 }
 
-function readResults(stream: string): readonly ResultEvent[] {
-  return stream
-    .split("\n")
-    .filter((line) => line.includes('"result"')) // a look before the parse: some lines are megabytes
-    .map((line) => ResultEvent.safeParse(parseJson(line)))
-    .flatMap((event) => (event.success ? [event.data] : []));
+function conversationOf({ session_id, total_cost_usd }: ResultEvent): Conversation | null {
+  return session_id ? { id: session_id, costUsd: total_cost_usd ?? null } : null;
 }
 
-function describeError(event: ResultEvent): string {
-  const kind = event.terminal_reason ?? (event.subtype === "success" ? "error" : event.subtype) ?? "error";
-  const status = event.api_error_status == null ? "" : ` ${event.api_error_status}`;
-  const text = describeText(event.result || event.errors?.join("; ") || "");
-  return `claude: ${kind.replaceAll("_", " ")}${status}${text === "" ? "" : `: ${text}`}`;
-}
-
-function describeText(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, 200).join("");
-}
-
-function readUsage(last: ResultEvent, events: readonly ResultEvent[]): Usage {
-  // `total_cost_usd` of a resumed session includes the turns before this one; the parts do not.
-  const parts = events.map((event) => event.model_usage_since_last_result);
-  if (parts.every((part) => part != null)) {
-    const models = parts.flatMap((part) => Object.values(part));
-    return {
-      costUsd: sum(models.map((model) => model.costUSD)),
-      inputTokens: sum(
-        models.map((m) => m.inputTokens + m.cacheReadInputTokens + m.cacheCreationInputTokens),
-      ),
-      outputTokens: sum(models.map((model) => model.outputTokens)),
-    };
-  }
-  const { usage } = last;
-  const input = [usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens];
-  return {
-    costUsd: last.total_cost_usd ?? null,
-    inputTokens: usage?.input_tokens == null ? null : sum(input.map((count) => count ?? 0)),
-    outputTokens: usage?.output_tokens ?? null,
-  };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+/** Of a run that was killed: what it cost is in no total yet, so that of before still holds. */
+function begunConversation(
+  events: readonly ClaudeEvent[],
+  resumed: Conversation | null,
+): Conversation | null {
+  const begun = events.find((event) => event.type === "system" && event.subtype === "init");
+  if (begun?.type !== "system" || !begun.session_id) return null;
+  return { id: begun.session_id, costUsd: resumed === null ? 0 : resumed.costUsd };
 }
 
 function capped(text: string): string {
@@ -135,12 +104,4 @@ function capped(text: string): string {
   let from = bytes.length - ANSWER_CAP_BYTES;
   while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
   return bytes.toString("utf8", from);
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,11 @@
-/** Why a turn failed, for a person: one line, short, without control characters. */
+/**
+ * Why a turn failed: a class, which decides what is done about it (B13), and for a person one line, short, without
+ * control characters. The class comes from codes, never from what was printed.
+ */
 import { constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
+import type { Failure, FailureClass } from "../core/goal/goal.ts";
+import type { TurnEnd } from "../ports.ts";
 
 /** A turn whose process ended by itself. */
 export interface Finished {
@@ -9,6 +14,36 @@ export interface Finished {
   /** The end of what it printed. */
   readonly answer: string;
   readonly stderr: string;
+}
+
+/** Codes of sysexits.h by which a command says that it is not to blame: EX_TEMPFAIL, EX_NOPERM. */
+const EXIT_CLASSES: ReadonlyMap<number, FailureClass> = new Map([
+  [75, "outage"],
+  [77, "auth"],
+]);
+
+/** What of the system's is used up, and will be there again. */
+const SHORTAGES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
+
+export function makeFailure(type: FailureClass, reason: string, resetsAt: number | null = null): Failure {
+  return { class: type, reason, resetsAt };
+}
+
+/** A turn that came to nothing. */
+export function failedEnd(type: FailureClass, reason: string): TurnEnd {
+  const failure = makeFailure(type, reason);
+  return { kind: "failed", failure, answer: "", usage: null, conversation: null, activity: null };
+}
+
+/** A turn for which the system had no room or no way. */
+export function refusedEnd(what: string, error: unknown): TurnEnd {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
+  return failedEnd(SHORTAGES.has(code) ? "outage" : "fault", `${what}: ${describeError(error)}`);
+}
+
+/** A process that ended with another code than 0. */
+export function failureOfExit(finished: Finished): Failure {
+  return makeFailure(EXIT_CLASSES.get(finished.exitCode) ?? "fault", describeExit(finished));
 }
 
 /** Why a process that ended with this code counts as failed. */

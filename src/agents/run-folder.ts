@@ -1,15 +1,15 @@
 /**
- * Owns `.loop/runs/<task>/<fire>/`: what goes into a turn and comes out, as files, which outlive the runner.
+ * Owns `.loop/runs/<loop>/<turn>/`: what goes into a turn and comes out, as files, which outlive the runner.
  *
  *   prompt.txt                            written here, before the start
  *   answer.txt  stderr.txt                written by the agent, so they may be anything by now
- *   intent.* ticket.* exit.*               see ticket.ts
+ *   ticket.* exit.*  and  ../intent.*      see ticket.ts
  *
  * Must not open answer.txt or stderr.txt for writing: a runner that was frozen for an hour would truncate what
  * a later attempt wrote.
  *
  * 1. Nothing is written outside the project, whatever the ids are and whatever links a repository brings along.
- * 2. Folders are 0700, files 0600, and what was prepared is on disk.
+ * 2. Folders are 0700, files 0600. On disk is only what a recovery relies on: each sync costs more than all the rest.
  * 3. A run whose agent is still there is never pruned.
  */
 import {
@@ -24,24 +24,25 @@ import {
   readdirSync,
   readSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../ports.ts";
-import { fsyncDir, lookAt, writeAtomic } from "../system/files.ts";
+import { errorCode, lookAt, writeAtomic } from "../system/files.ts";
 import { isInside } from "../system/inside.ts";
-import { isRunning, writeIntent } from "./ticket.ts";
+import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
 export type OutputFile = (typeof OUTPUTS)[number];
 
 /** Where the files of a turn are. Throws for an id that is no plain name. */
-export function runFolder(projectDir: string, turn: Pick<Turn, "taskId" | "fireId">): string {
-  for (const id of [turn.taskId, turn.fireId]) {
+export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id">): string {
+  for (const id of [turn.loopId, turn.id]) {
     if (!/^[A-Za-z0-9._-]+$/.test(id) || id === "." || id === "..") {
       throw new Error(`${JSON.stringify(id)} is no valid id`);
     }
   }
-  return join(resolve(projectDir), ".loop", "runs", turn.taskId, turn.fireId);
+  return join(resolve(projectDir), ".loop", "runs", turn.loopId, turn.id);
 }
 
 /** Makes the folder if need be. Throws where that cannot or must not be done. */
@@ -62,10 +63,19 @@ export function prepareFolder(projectDir: string, turn: Turn): string {
     const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in it is not a file`);
   }
-  writeAtomic(promptFile(folder), turn.text);
+  writePrompt(promptFile(folder), turn.text);
   writeIntent(folder, turn.token);
-  for (const path of [dirname(folder), dirname(dirname(folder))]) fsyncDir(path);
   return folder;
+}
+
+function writePrompt(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+    // of an earlier attempt, whose agent may still be reading it
+    writeAtomic(path, text, false);
+  }
 }
 
 export function promptFile(folder: string): string {
@@ -101,13 +111,16 @@ export function findFlood(folder: string, maxBytes: number): OutputFile | undefi
   return OUTPUTS.find((name) => lookAt(join(folder, name)).size > maxBytes);
 }
 
-/** Deletes all but the newest runs of the task that `current` belongs to. Never throws: it is mere tidiness. */
+/** Deletes all but the newest runs of the loop that `current` belongs to. Never throws: it is mere tidiness. */
 export function pruneRuns(current: string, keep: number): void {
   try {
-    const taskFolder = dirname(current);
-    const others = readdirSync(taskFolder, { withFileTypes: true })
+    const loopFolder = dirname(current);
+    const entries = readdirSync(loopFolder, { withFileTypes: true });
+    if (entries.length <= keep) return;
+    pruneIntents(loopFolder, keep);
+    const others = entries
       .filter((entry) => entry.isDirectory())
-      .map((entry) => join(taskFolder, entry.name))
+      .map((entry) => join(loopFolder, entry.name))
       .filter((path) => path !== current)
       .map((path) => ({ path, at: lookAt(path).mtimeMs }))
       .sort((a, b) => b.at - a.at);
@@ -122,10 +135,13 @@ export function pruneRuns(current: string, keep: number): void {
 /** What a repository brings along as `.loop` must not make us write elsewhere. */
 function refuseLinks(projectDir: string, folder: string): void {
   for (let path = folder; path !== projectDir; path = dirname(path)) {
-    if (!existsSync(path)) {
-      // a link to nowhere does not exist either, and mkdir would follow it
-      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-        throw new Error(`${path} leads nowhere`);
-    } else if (!isInside(projectDir, path)) throw new Error(`${path} leads out of the project`);
+    if (existsSync(path)) {
+      // where it leads includes where everything above it leads
+      if (!isInside(projectDir, path)) throw new Error(`${path} leads out of the project`);
+      return;
+    }
+    // a link to nowhere does not exist either, and mkdir would follow it
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new Error(`${path} leads nowhere`);
   }
 }

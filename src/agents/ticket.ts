@@ -1,19 +1,22 @@
 /**
  * Who may start a turn, and how it ended. Owns in the run folder of a turn, for each attempt, which its token names:
  *
- *   intent.<token>   on disk before the start: the boot in which a start was possible
- *   ticket.<token>   who was first: the wrapper (its process) or a recovery (`void`, `lost`)
- *   exit.<token>     the exit code, written by the wrapper, complete with its newline
+ *   ticket.<token>      who was first: the wrapper (its process) or a recovery (`void`, `lost`)
+ *   exit.<token>        the exit code, written by the wrapper, complete with its newline
+ *
+ * and in the folder of the loop, for all turns under a token, so that it has to be synced for the first of them only:
+ *
+ *   intent.<token>      on disk before any start: the boots in which one was possible, a line each
  *
  * Must not start or stop a process, nor change a ticket that is there.
  *
  * 1. A ticket is created once, by whoever comes first; the agent starts only after its wrapper created it.
  * 2. `void` is answered only for a ticket that says so; whatever is torn or unreadable is not.
  */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { ProcessRef } from "../core/loop.ts";
-import { createOnce, lookAt, readSmall, writeAtomic } from "../system/files.ts";
+import { createOnce, fsyncDir, lookAt, readSmall, writeAtomic } from "../system/files.ts";
 import { bootId, isAlive, startFrom, startIfBy } from "../system/process.ts";
 
 export type Ticket =
@@ -24,15 +27,30 @@ export type Ticket =
 
 const HALF_WRITTEN = "the ticket of the turn was only half written";
 
-/** From here on a start is possible. */
+/** From here on a start of the turn is possible. */
 export function writeIntent(folder: string, token: number): void {
-  writeAtomic(join(folder, `intent.${token}`), `${bootId() ?? ""}\n`);
+  const path = intentFile(folder, token);
+  const boots = readSmall(path) ?? "";
+  const boot = `${bootId() ?? ""}\n`;
+  if (boots.includes(boot)) return;
+  writeAtomic(path, boots + boot);
+  const runs = dirname(dirname(path));
+  for (const above of [runs, dirname(runs)]) fsyncDir(above);
+}
+
+/** Forgets the oldest tokens: their turns are settled before a later token has its own. */
+export function pruneIntents(loopFolder: string, keep: number): void {
+  const tokens = readdirSync(loopFolder)
+    .flatMap((name) => /^intent\.(\d+)$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => b - a);
+  for (const token of tokens.slice(keep)) rmSync(join(loopFolder, `intent.${token}`), { force: true });
 }
 
 /** Makes sure that there is a ticket, by taking it if nobody did, and says whose it is. */
 export async function settleTicket(folder: string, token: number): Promise<Ticket> {
-  const intent = readSmall(join(folder, `intent.${token}`))?.trim();
-  const isSameBoot = intent === undefined || intent === (bootId() ?? "");
+  const boots = readSmall(intentFile(folder, token))?.trim().split("\n") ?? [];
+  const isSameBoot = boots.every((boot) => boot === (bootId() ?? ""));
   // After a power cut a ticket may be missing although the agent ran: it is not synced, the intent is.
   createOnce(join(folder, `ticket.${token}`), isSameBoot ? "void\n" : "lost\n");
   // The wrapper creates the ticket and then writes it, an instant later. Counted, not timed: after a suspend
@@ -68,6 +86,10 @@ export function isRunning(folder: string): boolean {
     const ticket = readTicket(folder, Number(digits));
     return ticket?.kind === "taken" && readExit(folder, Number(digits)) === null && isAlive(ticket.process);
   });
+}
+
+function intentFile(folder: string, token: number): string {
+  return join(dirname(folder), `intent.${token}`);
 }
 
 function readTicket(folder: string, token: number): Ticket | null {

@@ -10,11 +10,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Turn } from "../ports.ts";
 import { type Tree, treeMembers } from "../system/process-tree.ts";
+import { withoutTurn } from "../system/turn-env.ts";
 import { promptFile } from "./run-folder.ts";
 
 export interface TurnProgram {
   readonly projectDir: string;
-  readonly argv: readonly [string, ...string[]];
+  readonly argv: (turn: Turn) => readonly [string, ...string[]];
   readonly env: NodeJS.ProcessEnv;
   readonly shell: string;
 }
@@ -44,17 +45,16 @@ exit "$c"
 export function spawnTurn(program: TurnProgram, turn: Turn, folder: string): ChildProcess {
   const { projectDir, argv, env, shell } = program;
   const umask = process.umask().toString(8);
-  return spawn(shell, ["-c", WRAPPER, "loop-turn", folder, String(turn.token), umask, ...argv], {
+  return spawn(shell, ["-c", WRAPPER, "loop-turn", folder, String(turn.token), umask, ...argv(turn)], {
     cwd: projectDir,
     detached: true,
     stdio: "ignore",
     env: {
-      ...env,
+      ...withoutTurn(env),
       PWD: projectDir,
-      LOOP_ID: turn.taskId,
-      LOOP_FIRE_ID: turn.fireId,
-      LOOP_SLOT: new Date(turn.slot).toISOString(),
-      LOOP_KIND: turn.fireKind,
+      ...turn.env,
+      LOOP_ID: turn.loopId,
+      LOOP_FIRE_ID: turn.id,
       LOOP_PROMPT_FILE: promptFile(folder),
       LOOP_PROJECT: projectDir,
     },
@@ -73,7 +73,7 @@ export function exitOf(child: ChildProcess): Promise<number | Error> {
 
 /** Everything that the turn started. `group`: null when the wrapper is gone and cannot vouch for it. */
 export function treeOf(projectDir: string, turn: Turn, group: number | null): Tree {
-  return { group, marks: [`LOOP_FIRE_ID=${turn.fireId}`, `LOOP_PROJECT=${projectDir}`] };
+  return { group, marks: [`LOOP_FIRE_ID=${turn.id}`, `LOOP_PROJECT=${projectDir}`] };
 }
 
 /** What an ended turn left in its group; found by the marks where the group cannot be vouched for. */

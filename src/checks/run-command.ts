@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CheckEvidence, Checker } from "../ports.ts";
-import { stopTree } from "../system/process-tree.ts";
+import { stopTree, type Tree } from "../system/process-tree.ts";
+import { withoutTurn } from "../system/turn-env.ts";
 
 export interface CommandCheckerOptions {
   readonly shell?: string;
@@ -15,17 +16,25 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Runs checks with `sh -c` in the project. When a check is over, so is everything that it started. */
 export function createCommandChecker(projectDir: string, options: CommandCheckerOptions = {}): Checker {
   const cwd = resolve(projectDir);
+  const killGraceMs = options.killGraceMs ?? 3_000;
   return {
-    async run(command, timeoutMs, signal) {
+    async run(command, timeoutMs, signal, mark = "") {
       if (signal.aborted) return evidence(null, false, "");
-      const mark = `LOOP_CHECK_ID=${randomUUID()}`;
+      const env = { LOOP_PROJECT: cwd, LOOP_CHECK_FOR: mark, LOOP_CHECK_ID: randomUUID() };
+      const since = performance.now();
       let child: ChildProcess;
       try {
-        child = spawnCheck(command, cwd, mark, options);
+        child = spawnCheck(command, cwd, env, options);
       } catch (error) {
         return notStarted(error);
       }
-      return watchCheck(child, mark, timeoutMs, signal, options.killGraceMs ?? 3_000);
+      const tree = { group: child.pid ?? null, marks: [`LOOP_CHECK_ID=${env.LOOP_CHECK_ID}`], since };
+      return watchCheck(child, tree, timeoutMs, signal, killGraceMs);
+    },
+    async sweep(mark) {
+      // its group is not known any more, and may be somebody else's
+      const marks = [`LOOP_CHECK_FOR=${mark}`, `LOOP_PROJECT=${cwd}`];
+      if (mark !== "") await stopTree({ group: null, marks }, killGraceMs);
     },
   };
 }
@@ -33,23 +42,22 @@ export function createCommandChecker(projectDir: string, options: CommandChecker
 function spawnCheck(
   command: string,
   cwd: string,
-  mark: string,
+  env: Readonly<Record<string, string>>,
   options: CommandCheckerOptions,
 ): ChildProcess {
   const shell = options.shell ?? "/bin/sh";
-  const [name = "", id = ""] = mark.split("=");
-  // one pipe for both streams keeps their lines in order
-  return spawn(shell, ["-c", 'exec "$0" -c "$1" 2>&1', shell, command], {
+  // One pipe for both streams keeps their lines in order. A line of its own: it counts although the next is nonsense.
+  return spawn(shell, ["-c", `exec 2>&1\n${command}`], {
     cwd,
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
-    env: { ...process.env, PWD: cwd, LOOP_PROJECT: cwd, [name]: id },
+    env: { ...withoutTurn(process.env), PWD: cwd, ...env },
   });
 }
 
 async function watchCheck(
   child: ChildProcess,
-  mark: string,
+  tree: Tree,
   timeoutMs: number,
   signal: AbortSignal,
   killGraceMs: number,
@@ -63,7 +71,7 @@ async function watchCheck(
   const closed = new Promise<void>((done) => child.once("close", () => done()));
   const first = await firstOf(child, timeoutMs, signal);
   if (first.kind === "error") return notStarted(first.error);
-  if (child.pid !== undefined) await stopTree({ group: child.pid, marks: [mark] }, killGraceMs);
+  if (tree.group !== null) await stopTree(tree, killGraceMs);
   // Everybody who could hold the pipe is gone, so it closes, after what is still in it was read. On a system
   // without /proc a process may have left the group with the pipe: it is not waited for.
   const patience = setTimeout(() => child.stdout?.destroy(), 1_000);

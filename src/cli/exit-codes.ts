@@ -1,2 +1,40 @@
-/** What the shell is told. Codes 2 to 6 mean something else in loops that people script; wrong use is 64. */
-export const EXIT = { ok: 0, failure: 1, usage: 64, interrupted: 130 } as const;
+/** What the shell is told. Wrong use is 64: 2 to 6 say how a goal loop came to stand still (B17). */
+import type { Goal, PauseCode } from "../core/goal/goal.ts";
+
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  budget: 2,
+  iterations: 3,
+  breaker: 4,
+  vague: 5,
+  waiting: 6,
+  usage: 64,
+  interrupted: 130,
+} as const;
+
+const PAUSED: Readonly<Record<PauseCode, number>> = {
+  budget: EXIT.budget,
+  tokens: EXIT.budget,
+  time: EXIT.budget,
+  iterations: EXIT.iterations,
+  breaker: EXIT.breaker,
+  "must-not": EXIT.breaker,
+  failures: EXIT.breaker,
+  integrity: EXIT.waiting,
+  person: EXIT.waiting,
+  rejected: EXIT.waiting,
+  auth: EXIT.waiting,
+  denied: EXIT.waiting,
+  interrupted: EXIT.interrupted,
+  surroundings: EXIT.failure,
+};
+
+/** For a goal that stands still. */
+export function exitCodeOf(goal: Goal): number {
+  if (goal.end !== null) {
+    const codes = { done: EXIT.ok, failed: EXIT.failure, cancelled: EXIT.interrupted };
+    return codes[goal.end.status];
+  }
+  return goal.pause === null ? EXIT.waiting : PAUSED[goal.pause.code];
+}

@@ -1,5 +1,6 @@
 /** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
 import { Command } from "commander";
+import { addGoalCommands } from "./goal-program.ts";
 import { EDIT_EXAMPLES, EXAMPLES, HELP, TRUST_HELP, UP_HELP } from "./help.ts";
 import type { Io } from "./io.ts";
 import { checkFirstWord, flagsBefore } from "./slips.ts";
@@ -17,9 +18,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     };
 
   const program = new Command("loop")
-    .description(
-      "Runs coding agents in loops that people can trust: on a schedule, with every slot accounted for.",
-    )
+    .description("Runs coding agents in loops that people can trust: on a schedule, or until proved done.")
     .usage("[interval] <prompt> [options]\n       loop <command> [options]")
     .argument("[words...]", "an interval and a prompt; see the examples")
     .version(VERSION, "-V, --version")
@@ -64,9 +63,11 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
       act(async (flags, [id]) => (await import("./commands/history.ts")).historyCommand(id, flags, io)),
     );
 
-  common(program.command("pause <ids...>").description("stop firing, keep the task")).action(
-    act(async (flags, ids) => (await import("./commands/change.ts")).pauseCommand(ids, flags, io)),
-  );
+  addGoalCommands(program, { io, act, common, agentOptions });
+
+  common(
+    program.command("pause [ids...]").description("stop firing a task; stop a goal loop at once"),
+  ).action(act(async (flags, ids) => (await import("./commands/change.ts")).pauseCommand(ids, flags, io)));
   common(program.command("resume <ids...>").description("go on after a pause")).action(
     act(async (flags, ids) => (await import("./commands/change.ts")).resumeCommand(ids, flags, io)),
   );
@@ -103,9 +104,13 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     );
 
   common(
-    program.command("trust").description("let the tasks run that this folder brought along (asks first)"),
+    program
+      .command("trust")
+      .description("let run what this folder brought along: tasks, and commands in its files (asks first)"),
   )
     .option("-y, --yes", "do not ask")
+    .option("--revoke", "trust no file of this project any more")
+    .option("--list", "show the files that are trusted, of all projects")
     .addHelpText("after", TRUST_HELP)
     .action(act(async (flags) => (await import("./commands/trust.ts")).trustCommand(flags, io)));
 

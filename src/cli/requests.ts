@@ -45,7 +45,7 @@ export async function adoptEdits(project: Project, config: Config, io: Io): Prom
   const done: string[] = [];
   const listed = new Set(parsed.data.tasks.map(({ id }) => id));
   // first, so that a file that replaces all tasks does not meet the limit
-  for (const task of [...store.loops()]) {
+  for (const task of [...store.loops()].filter((loop) => loop.kind === "task")) {
     const removed =
       task.session === null && task.status !== "ended" && !listed.has(task.id) && task.createdAt <= knownBy;
     if (!removed) continue;
@@ -125,7 +125,7 @@ async function adoptTask(
 
 function liveTask(store: Project["store"], id: LoopId): Task | null {
   const task = store.load(id);
-  return task === undefined || task.status === "ended" ? null : task;
+  return task?.kind !== "task" || task.status === "ended" ? null : task;
 }
 
 function changesTo(task: Task, wanted: FileTask, config: Config, now: number): LoopEvent[] {

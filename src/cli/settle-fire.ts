@@ -1,20 +1,26 @@
 /** A deleted task's fire that no runner is there to stop: it is stopped from here. */
 import { createEngine, createReconciler, thisRunner } from "../compose.ts";
-import type { Task } from "../core/loop.ts";
+import type { Loop } from "../core/loop.ts";
 import type { Io } from "./io.ts";
 import { renderNotice } from "./live/lines.ts";
-import { onlyTask } from "./only-task.ts";
+import { onlyLoop } from "./only-loop.ts";
 import type { Project } from "./project.ts";
 import { oneLine } from "./render/table.ts";
 import { onStopSignals } from "./signals.ts";
 
+function isBusy(loop: Loop | undefined): boolean {
+  if (loop === undefined) return false;
+  return (loop.kind === "task" ? loop.fire : loop.job) !== null;
+}
+
 /** Until the fire is settled; false when another runner took over, which settles it. Starts nothing. */
-export async function settleFire(project: Project, { id }: Task, io: Io): Promise<boolean> {
-  const isSettled = () => (project.store.load(id)?.fire ?? null) === null;
+export async function settleFire(project: Project, { id }: Loop, io: Io): Promise<boolean> {
+  const isSettled = () => !isBusy(project.store.load(id));
   const engine = createEngine({
-    store: onlyTask(project.store, id, () => true),
+    store: onlyLoop(project.store, id, () => true),
     project: project.root,
     agent: createReconciler(project.root),
+    goalAgent: createReconciler(project.root),
     notifier: { notify: (title, body) => io.say(renderNotice(title, body, io)) },
     self: thisRunner(),
     firing: true,

@@ -3,11 +3,7 @@ import type { Command, CommanderError } from "commander";
 import { type LoopError, usageError } from "../errors.ts";
 
 /** Words of loops that this version does not run: they must not become prompts by accident. */
-const RESERVED = new Set(
-  "until backlog status continue cancel approve reject accept rollback report score install uninstall mcp watch doctor hook".split(
-    " ",
-  ),
-);
+const RESERVED = new Set("backlog install uninstall mcp watch doctor hook".split(" "));
 
 export function checkFirstWord(program: Command, words: readonly string[]): void {
   const [first = "", ...rest] = words;

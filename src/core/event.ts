@@ -1,16 +1,18 @@
 /**
- * What can happen to a task, and what a decision asks the outside to do.
+ * What can happen to a loop, and what a decision asks the outside to do.
  * Both are plain data; both are written to the journal before anything is carried out.
  */
+import type { GoalEvent } from "./goal/event.ts";
+import type { JobId } from "./goal/goal.ts";
 import type {
   Cadence,
   FireId,
   FireKind,
+  Loop,
   LoopId,
   MissedPolicy,
   Notice,
   ProcessRef,
-  Task,
   Wakeup,
 } from "./loop.ts";
 
@@ -57,7 +59,25 @@ export type TaskEvent =
   | { readonly type: "fire.withdrawn"; readonly fireId: FireId; readonly reason: string }
   | { readonly type: "fire.wakeup"; readonly fireId: FireId; readonly wakeup: Wakeup };
 
-export type LoopEvent = TaskEvent;
+export type LoopEvent = TaskEvent | GoalEvent;
+
+/** Only who holds the lease may say these; everything else is a person's wish or an agent's word. */
+export const OWNERS_EVENTS: ReadonlySet<string> = new Set<LoopEvent["type"]>([
+  "task.due",
+  "task.notified",
+  "fire.started",
+  "fire.finished",
+  "fire.interrupted",
+  "fire.withdrawn",
+  "goal.due",
+  "goal.notified",
+  "job.started",
+  "job.surveyed",
+  "job.turned",
+  "job.checked",
+  "job.interrupted",
+  "job.withdrawn",
+]);
 
 /** The task's fire is to be delivered, once. What is said is rendered from the task when it goes out. */
 export interface DeliverEffect {
@@ -69,14 +89,20 @@ export interface NotifyEffect extends Notice {
   readonly kind: "notify";
 }
 
-/** The running delivery must stop: its task is gone. */
+/** The goal's job is to be done. Idempotent, or (a turn) started at most once per token. */
+export interface WorkEffect {
+  readonly kind: "work";
+  readonly jobId: JobId;
+}
+
+/** The running turn must stop: its loop is gone, or was told to stand still. */
 export interface CancelEffect {
   readonly kind: "cancel";
-  readonly fireId: FireId;
+  readonly fireId: FireId | JobId;
   readonly reason: string;
 }
 
-export type Effect = DeliverEffect | NotifyEffect | CancelEffect;
+export type Effect = DeliverEffect | WorkEffect | NotifyEffect | CancelEffect;
 
 /** What a turn cost, where the agent tells. */
 export interface Usage {
@@ -106,14 +132,14 @@ export interface Outcome {
   readonly untilSlot?: number;
 }
 
-export interface Change {
-  readonly loop: Task;
+export interface Change<L extends Loop = Loop> {
+  readonly loop: L;
   readonly effects: readonly Effect[];
   readonly outcomes: readonly Outcome[];
 }
 
 /** `refused` carries a sentence for the person; `none` means that the event changes nothing. */
-export type Decision =
-  | ({ readonly kind: "change" } & Change)
+export type Decision<L extends Loop = Loop> =
+  | ({ readonly kind: "change" } & Change<L>)
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly message: string };

@@ -4,6 +4,7 @@
  * Units: a name that ends in `At` (or is called `slot`) is a moment in milliseconds since the epoch, a
  * name that ends in `Ms` is a length of time. There are no Date objects in `core`.
  */
+import type { Goal } from "./goal/goal.ts";
 
 export type LoopId = string & { readonly brand: "LoopId" };
 export type FireId = string & { readonly brand: "FireId" };
@@ -93,5 +94,4 @@ export interface Task {
   readonly notice: Notice | null;
 }
 
-/** Later kinds (goal, backlog) join this union. */
-export type Loop = Task;
+export type Loop = Task | Goal;

@@ -9,30 +9,32 @@
  * 3. The timer is never set further ahead than 30 s: a suspended machine or a changed clock is noticed.
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
+import { loopWakeAt } from "../core/decide.ts";
 import type { LoopEvent } from "../core/event.ts";
 import type { LoopId, Notice } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
-import { wakeAt } from "../core/task/slots.ts";
-import type { Lease } from "../ports.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Chores } from "./chores.ts";
-import { LookTimer, MAX_TIMER_MS } from "./look-timer.ts";
+import { GoalWork } from "./goal-work.ts";
+import { ASLEEP_AFTER_MS, Leadership } from "./leadership.ts";
+import { LookTimer } from "./look-timer.ts";
 import { describe, type EngineParts, harmless, type Look, type Message, type Role } from "./parts.ts";
-import { recoverFires } from "./recover.ts";
+import { type Crew, notifiedEvent, recoverWork } from "./recover.ts";
 import { Schedule } from "./schedule.ts";
-import { endingOf, type TurnOutcome, Turns } from "./turns.ts";
+import { Turns } from "./turns.ts";
+import { Underway, type WorkEnded } from "./underway.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
-/** A gap between two looks that is longer than this was no normal wait: nobody was there. */
-const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
 /** After a failed write (full disk): do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
 export class Engine {
   readonly #parts: EngineParts;
   readonly #schedule = new Schedule();
-  readonly #turns: Turns;
+  readonly #underway: Underway;
+  readonly #crew: Crew;
+  readonly #lead: Leadership;
   readonly #chores: Chores;
   readonly #timer: LookTimer;
   readonly #done: Promise<void>;
@@ -41,8 +43,6 @@ export class Engine {
   #pumping = false;
   #stopping: string | null = null;
   #stopped = false;
-  #lease: Lease | null = null;
-  #role: Role | null = null;
   #unwatch: () => void = () => {};
   #awakeSince = 0;
   #lastLookAt = 0;
@@ -51,12 +51,18 @@ export class Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = { ...parts, observe: harmless(parts.observe) };
+    this.#lead = new Leadership(this.#parts);
     this.#chores = new Chores(parts.store, parts.clock);
     this.#timer = new LookTimer(parts.store, parts.clock, () => this.#post({ type: "look" }));
-    this.#turns = new Turns(parts.agent, parts.checker, {
-      started: (taskId, fireId, process) => this.#post({ type: "turn.started", taskId, fireId, process }),
-      ended: (outcome) => this.#post({ type: "turn.ended", outcome }),
+    this.#underway = new Underway({
+      started: (started) => this.#post({ type: "work.started", ...started }),
+      ended: (ended) => this.#post({ type: "work.ended", ...ended }),
     });
+    this.#crew = {
+      underway: this.#underway,
+      turns: new Turns(parts.agent, parts.checker, this.#underway),
+      goals: parts.goals === null ? null : new GoalWork(this.#parts, parts.goals, this.#underway),
+    };
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -68,7 +74,7 @@ export class Engine {
   }
 
   get role(): Role {
-    return this.#role ?? "off";
+    return this.#lead.role ?? "off";
   }
 
   start(): void {
@@ -105,7 +111,7 @@ export class Engine {
       for (const message of batch) {
         if (message.type !== "look") await this.#guard(message, () => this.#handle(message));
       }
-      const isOnlyStart = batch.every(({ type }) => type === "turn.started");
+      const isOnlyStart = batch.every(({ type }) => type === "work.started");
       if (!this.#stopped && !isOnlyStart) await this.#guard(null, () => this.#look());
     }
     this.#pumping = false;
@@ -123,62 +129,62 @@ export class Engine {
       // A write that failed may have landed all the same: a fire that we do not know of would block its task.
       this.#recovered = false;
       if (message === null) return;
-      // On the way out nothing is waited for: the next owner finds the fire and settles it.
-      const isLeaving = this.#stopping !== null && message.type === "turn.ended";
-      if (isLeaving) this.#turns.settle(message.outcome.fireId);
+      // On the way out nothing is waited for: the next owner finds the work and settles it.
+      const isLeaving = this.#stopping !== null && message.type === "work.ended";
+      if (isLeaving) this.#underway.settle(message.workId);
       else clock.wake(this.#retryAt, () => this.#post(message));
     }
   }
 
   async #handle(message: Exclude<Message, Look>): Promise<void> {
     switch (message.type) {
-      case "turn.started": {
-        const { taskId, fireId, process } = message;
-        if (this.#turns.has(fireId)) await this.#apply(taskId, { type: "fire.started", fireId, process });
+      case "work.started":
+        if (this.#underway.has(message.workId)) await this.#apply(message.loopId, message.event);
+        return;
+      case "work.ended":
+        return this.#endWork(message);
+      case "notified": {
+        const loop = this.#parts.store.load(message.loopId);
+        if (loop !== undefined) await this.#apply(loop.id, notifiedEvent(loop));
         return;
       }
-      case "turn.ended":
-        return this.#endTurn(message.outcome);
-      case "notified":
-        await this.#apply(message.taskId, { type: "task.notified" });
-        return;
       case "stop":
         this.#stopping = message.reason;
-        for (const [fireId] of this.#turns.tasks()) this.#turns.stop(fireId, message.reason);
+        for (const [id] of this.#underway.loops()) this.#underway.stop(id, message.reason);
         return;
     }
   }
 
-  async #endTurn(outcome: TurnOutcome): Promise<void> {
-    const { taskId, fireId, end } = outcome;
+  async #endWork({ loopId, workId, event, answer }: WorkEnded): Promise<void> {
     // Abandoned since: its result belongs to another owner now.
-    if (!this.#turns.has(fireId)) return;
-    if (end.kind !== "cancelled") {
-      this.#parts.observe({ type: "answer", taskId, fireId, text: end.answer });
-    }
-    await this.#apply(taskId, endingOf(outcome));
-    this.#turns.settle(fireId);
+    if (!this.#underway.has(workId)) return;
+    const loop = this.#parts.store.load(loopId);
+    if (answer !== null && loop !== undefined)
+      this.#parts.observe({ type: "answer", loop, workId, text: answer });
+    await this.#apply(loopId, event, () => this.#underway.settle(workId));
+    this.#underway.settle(workId);
   }
 
   /** Everything that is not an answer to a particular event: what others did, the lease, what is due. */
   async #look(): Promise<void> {
     const { store, clock } = this.#parts;
     this.#noticeClock(clock.now());
-    if (this.#stopping !== null && this.#turns.size === 0) return this.#leave();
+    if (this.#stopping !== null && this.#underway.size === 0) return this.#leave();
     this.#take(await store.refresh());
-    this.#stopDeletedTurns();
+    this.#stopUnwanted();
     if (this.#stopping !== null) return;
-    if (this.#lease !== null && store.lease()?.token !== this.#lease.token) this.#demote();
-    if (this.#lease === null) await this.#tryLead(clock.now());
-    if (this.#lease === null) return;
-    this.#chores.beatWhenDue(this.#lease);
+    if (this.#lead.isLost) this.#demote();
+    if (this.#lead.lease === null) await this.#tryLead(clock.now());
+    const { lease } = this.#lead;
+    if (lease === null) return;
+    this.#chores.beatWhenDue(lease);
     if (clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
       const apply = (id: LoopId, event: LoopEvent) => this.#apply(id, event);
-      this.#recovered = await recoverFires(this.#parts, this.#turns, this.#lease.token, apply, (notice) =>
+      this.#recovered = await recoverWork(this.#parts, this.#crew, lease.token, apply, (notice) =>
         this.#notify(notice),
       );
-      this.#stopDeletedTurns();
+      this.#stopUnwanted();
     }
     await this.#fireDue();
   }
@@ -199,44 +205,25 @@ export class Engine {
   }
 
   async #tryLead(now: number): Promise<void> {
-    const { store, self, firing } = this.#parts;
-    const holder = store.lease();
-    if (!firing) return this.#enter("off", holder);
-    // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
-    const isOurs = holder !== null && holder.owner === self.owner;
-    const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
-    // After a suspend everybody wakes at once, and the owner's next look, with its sign of life, is still to come.
-    const isWaiting = state === "silent" && now - this.#awakeSince < ASLEEP_AFTER_MS;
-    if (state === "alive" || isWaiting) return this.#enter("passive", holder);
-    const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
-    if (lease === null) return this.#enter("passive", store.lease());
-    this.#lease = lease;
-    // Nobody fired while it was silent, although we were there.
-    if (state === "silent" || state === "frozen") this.#awakeSince = now;
+    const led = await this.#lead.tryLead(now, this.#awakeSince);
+    if (led === "no") return;
+    if (led === "after-silence") this.#awakeSince = now;
     this.#recovered = false;
     this.#chores.publishSoon();
-    this.#enter("owner", lease);
-  }
-
-  #enter(role: Role, lease: Lease | null): void {
-    if (role === this.#role) return;
-    this.#role = role;
-    this.#parts.observe({ type: "role", role, lease });
   }
 
   #demote(): void {
-    this.#lease = null;
-    this.#turns.abandonAll();
+    this.#lead.drop();
+    this.#underway.abandonAll();
     this.#post({ type: "look" });
   }
 
   async #fireDue(): Promise<void> {
     const { clock } = this.#parts;
-    while (this.#turns.size === 0 && this.#lease !== null) {
+    while (this.#underway.size === 0 && this.#lead.lease !== null) {
       const id = this.#schedule.popDue(clock.now());
       if (id === null) return;
-      const { token } = this.#lease;
-      const applied = await this.#apply(id, { type: "task.due", token, awakeSince: this.#awakeSince });
+      const applied = await this.#apply(id, this.#dueEvent(id, this.#lead.lease.token));
       const at = this.#schedule.armedAt(id);
       if (applied.kind === "none" && at !== null) {
         this.#schedule.arm(id, Math.max(at, clock.now() + RETRY_AFTER_MS));
@@ -244,21 +231,32 @@ export class Engine {
     }
   }
 
-  async #apply(id: LoopId, event: LoopEvent): Promise<Applied> {
+  #dueEvent(id: LoopId, token: number): LoopEvent {
+    const { store, goals } = this.#parts;
+    if (store.load(id)?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
+    return { type: "task.due", token, awakeSince: this.#awakeSince };
+  }
+
+  /** `onCommitted` comes before its effects are carried out. */
+  async #apply(id: LoopId, event: LoopEvent, onCommitted: () => void = () => {}): Promise<Applied> {
     const { store, clock, observe } = this.#parts;
+    const before = store.load(id);
     let applied: Applied;
     try {
-      const token = this.#lease?.token ?? null;
+      const token = this.#lead.lease?.token ?? null;
       applied = await applyEvent(store, id, event, clock.now(), token, () => this.nudge());
     } finally {
       this.#arm(id);
     }
     if (applied.kind === "fenced") this.#demote();
     if (applied.kind !== "committed") return applied;
+    onCommitted();
     this.#chores.publishSoon();
-    if (applied.outcomes.length > 0) observe({ type: "outcomes", outcomes: applied.outcomes });
-    const isOver = applied.loop.status === "ended" && applied.loop.fire === null;
-    if (isOver && event.type !== "task.notified") observe({ type: "ended", task: applied.loop });
+    const { loop, outcomes } = applied;
+    if (outcomes.length > 0) observe({ type: "outcomes", outcomes });
+    if (loop.kind === "goal" && before?.kind === "goal") observe({ type: "goal", before, goal: loop });
+    const isOver = loop.kind === "task" && loop.status === "ended" && loop.fire === null;
+    if (isOver && event.type !== "task.notified") observe({ type: "ended", task: loop });
     this.#carryOut(applied);
     return applied;
   }
@@ -267,16 +265,19 @@ export class Engine {
     for (const effect of effects) {
       switch (effect.kind) {
         case "deliver":
-          if (loop.fire === null) break;
+          if (loop.kind !== "task" || loop.fire === null) break;
           this.#parts.observe({ type: "fire.intended", task: loop });
-          this.#turns.start(loop, loop.fire, this.#parts.clock.now());
+          this.#crew.turns.start(loop, loop.fire, this.#parts.clock.now());
+          break;
+        case "work":
+          if (loop.kind === "goal" && loop.job !== null) this.#crew.goals?.start(loop, loop.job);
           break;
         case "notify":
           this.#notify(effect);
-          this.#post({ type: "notified", taskId: loop.id });
+          this.#post({ type: "notified", loopId: loop.id });
           break;
         case "cancel":
-          this.#turns.stop(effect.fireId, effect.reason);
+          this.#underway.stop(effect.fireId, effect.reason);
           break;
       }
     }
@@ -291,35 +292,40 @@ export class Engine {
     }
   }
 
-  /** Another process deleted the task of a running turn. */
-  #stopDeletedTurns(): void {
-    for (const [fireId, taskId] of this.#turns.tasks()) {
-      const status = this.#parts.store.load(taskId)?.status ?? "ended";
-      if (status === "ended") this.#turns.stop(fireId, "the task was deleted");
+  /** Another process deleted the task of a running turn, or told a goal to stand still. */
+  #stopUnwanted(): void {
+    for (const [workId, loopId] of this.#underway.loops()) {
+      const loop = this.#parts.store.load(loopId);
+      if (loop === undefined || (loop.kind === "task" && loop.status === "ended"))
+        this.#underway.stop(workId, "the task was deleted");
+      else if (loop.kind === "goal" && loop.status !== "active")
+        this.#underway.stop(workId, loop.pause?.reason ?? loop.end?.reason ?? "the goal has ended");
     }
   }
 
   #arm(id: LoopId): void {
     const { store, clock, self } = this.#parts;
-    const task = store.load(id);
-    if (task === undefined || (task.session !== null && task.session !== self.owner)) {
+    const loop = store.load(id);
+    const isElsewhere = loop?.session != null && loop.session !== self.owner;
+    if (loop === undefined || isElsewhere || (loop.kind === "goal" && this.#crew.goals === null)) {
       this.#schedule.arm(id, null);
       return;
     }
     const now = clock.now();
-    const at = wakeAt(task);
+    const at = loopWakeAt(loop);
     // A run by hand waits for nothing, also when the clock was set back since it was asked for.
-    const soon = clockWentBack(task, now) || (at !== null && task.request?.kind === "manual");
+    const soon =
+      loop.kind === "task" && (clockWentBack(loop, now) || (at !== null && loop.request?.kind === "manual"));
     this.#schedule.arm(id, soon ? Math.min(at ?? now, now) : at);
   }
 
   #setTimer(): void {
     if (this.#stopped) return;
-    if (this.#role === "passive") {
+    if (this.#lead.role === "passive") {
       this.#timer.lookWhenOrphaned();
       return;
     }
-    const isFree = this.#lease !== null && this.#turns.size === 0;
+    const isFree = this.#lead.lease !== null && this.#underway.size === 0;
     const next = isFree ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
     this.#timer.lookBy(Math.max(next, this.#retryAt));
   }
@@ -327,12 +333,12 @@ export class Engine {
   async #leave(): Promise<void> {
     const { store, clock, self, observe } = this.#parts;
     try {
-      if (this.#lease !== null) {
-        for (const task of [...store.loops()]) {
-          if (task.session === self.owner)
-            await this.#apply(task.id, { type: "task.deleted", reason: "its session ended" });
+      if (this.#lead.lease !== null) {
+        for (const loop of [...store.loops()]) {
+          if (loop.session === self.owner && loop.kind === "task")
+            await this.#apply(loop.id, { type: "task.deleted", reason: "its session ended" });
         }
-        if (this.#lease !== null) await store.release(this.#lease.token, clock.now());
+        if (this.#lead.lease !== null) await store.release(this.#lead.lease.token, clock.now());
         await store.publish();
       }
     } catch (error) {
@@ -342,7 +348,7 @@ export class Engine {
     this.#timer.cancel();
     this.#chores.stop();
     this.#unwatch();
-    this.#role = "off";
+    this.#lead.leave();
     this.#finish();
   }
 }

@@ -1,8 +1,33 @@
 /** What an engine is made of, and what it tells those who watch it. */
 import type { Outcome } from "../core/event.ts";
-import type { FireId, LoopId, ProcessRef, Task } from "../core/loop.ts";
-import type { Agent, Checker, Clock, Lease, Notifier, Store } from "../ports.ts";
-import type { TurnOutcome } from "./turns.ts";
+import type { AgentSpec, Goal } from "../core/goal/goal.ts";
+import type { Loop, LoopId, Task } from "../core/loop.ts";
+import type {
+  Agent,
+  AgentEvent,
+  Checker,
+  Checkpoints,
+  Clock,
+  Lease,
+  Notifier,
+  Protection,
+  Store,
+  Workspace,
+} from "../ports.ts";
+import type { WorkEnded, WorkId, WorkStarted } from "./underway.ts";
+
+/** What goals need beyond tasks. */
+export interface GoalParts {
+  /** Throws the sentence for the person when there is no such agent here. */
+  agentFor(spec: AgentSpec): Agent;
+  readonly workspace: Workspace;
+  readonly protection: Protection;
+  readonly checkpoints: Checkpoints;
+  /** Not to be guessed. */
+  newNonce(): string;
+  /** Did somebody else write into the published state since it was published? */
+  wasStateEdited(): boolean;
+}
 
 export interface EngineParts {
   readonly store: Store;
@@ -10,6 +35,8 @@ export interface EngineParts {
   readonly agent: Agent;
   readonly checker: Checker;
   readonly notifier: Notifier;
+  /** null: goals are not run here. */
+  readonly goals: GoalParts | null;
   /** Who we are when we hold the lease. */
   readonly self: Omit<Lease, "token" | "acquiredAt">;
   /** false: watch only (A20). */
@@ -25,22 +52,20 @@ export type EngineNews =
   | { readonly type: "tasks" }
   | { readonly type: "fire.intended"; readonly task: Task }
   | { readonly type: "outcomes"; readonly outcomes: readonly Outcome[] }
-  | { readonly type: "answer"; readonly taskId: LoopId; readonly fireId: FireId; readonly text: string }
+  | { readonly type: "answer"; readonly loop: Loop; readonly workId: WorkId; readonly text: string }
   | { readonly type: "ended"; readonly task: Task }
+  /** A goal before and after an event of the owner's. */
+  | { readonly type: "goal"; readonly before: Goal; readonly goal: Goal }
+  | { readonly type: "agent"; readonly loopId: LoopId; readonly event: AgentEvent }
   | { readonly type: "problem"; readonly message: string };
 
 /** What the engine handles, one after the other. A look is what it does after anything else anyway. */
 export type Look = { readonly type: "look" };
 export type Message =
   | Look
-  | {
-      readonly type: "turn.started";
-      readonly taskId: LoopId;
-      readonly fireId: FireId;
-      readonly process: ProcessRef | null;
-    }
-  | { readonly type: "turn.ended"; readonly outcome: TurnOutcome }
-  | { readonly type: "notified"; readonly taskId: LoopId }
+  | ({ readonly type: "work.started" } & WorkStarted)
+  | ({ readonly type: "work.ended" } & WorkEnded)
+  | { readonly type: "notified"; readonly loopId: LoopId }
   | { readonly type: "stop"; readonly reason: string };
 
 /** What a surface does with the news must not reach the loops. */

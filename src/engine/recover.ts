@@ -1,41 +1,64 @@
-/** What the owner before us left unfinished: notices, fires in flight, tasks of conversations that are over. */
+/** What the owner before us left unfinished: notices, fires and jobs in flight, loops of conversations that are over. */
 import type { LoopEvent } from "../core/event.ts";
-import type { Fire, LoopId, Notice, Task } from "../core/loop.ts";
+import type { Fire, Loop, LoopId, Notice, Task } from "../core/loop.ts";
 import type { TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
+import type { GoalWork } from "./goal-work.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Turns } from "./turns.ts";
+import type { Underway } from "./underway.ts";
+
+export interface Crew {
+  readonly underway: Underway;
+  readonly turns: Turns;
+  readonly goals: GoalWork | null;
+}
 
 /** false: the lease was lost on the way, and the rest is the next owner's. */
-export async function recoverFires(
+export async function recoverWork(
   { store, clock, self }: EngineParts,
-  turns: Turns,
+  crew: Crew,
   token: number,
   apply: (id: LoopId, event: LoopEvent) => Promise<Applied>,
   notify: (notice: Notice) => void,
 ): Promise<boolean> {
-  for (const task of [...store.loops()]) {
-    const { fire } = task;
-    if (task.session !== null && task.session !== self.owner && task.status !== "ended") {
-      const applied = await apply(task.id, { type: "task.deleted", reason: "its session ended" });
+  for (const loop of [...store.loops()]) {
+    const isOrphan = loop.session !== null && loop.session !== self.owner && loop.status !== "ended";
+    if (isOrphan && loop.kind === "task") {
+      const applied = await apply(loop.id, { type: "task.deleted", reason: "its session ended" });
       if (applied.kind === "fenced") return false;
     }
-    if (task.notice !== null) {
+    if (loop.notice !== null) {
       // Handed over twice at worst, when the owner before us died right after it.
-      notify(task.notice);
-      if ((await apply(task.id, { type: "task.notified" })).kind === "fenced") return false;
+      notify(loop.notice);
+      if ((await apply(loop.id, notifiedEvent(loop))).kind === "fenced") return false;
     }
-    if (fire === null || turns.has(fire.id)) continue;
-    // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
-    if (fire.token === token && task.status !== "ended") {
-      turns.start(task, fire, clock.now());
-      continue;
-    }
-    const fate = await turns.reconcile(task, fire, clock.now());
-    const event = eventFor(task, fire, fate);
-    if (event !== null && (await apply(task.id, event)).kind === "fenced") return false;
+    const event = await recoverLoop(loop, crew, token, clock.now());
+    if (event !== null && (await apply(loop.id, event)).kind === "fenced") return false;
   }
   return true;
+}
+
+export function notifiedEvent(loop: Loop): LoopEvent {
+  return loop.kind === "task" ? { type: "task.notified" } : { type: "goal.notified" };
+}
+
+function recoverLoop(loop: Loop, crew: Crew, token: number, now: number): Promise<LoopEvent | null> {
+  if (loop.kind === "task") return recoverFire(loop, crew, token, now);
+  if (loop.job === null || crew.goals === null || crew.underway.has(loop.job.id))
+    return Promise.resolve(null);
+  return crew.goals.recover(loop, loop.job, token, now);
+}
+
+async function recoverFire(task: Task, crew: Crew, token: number, now: number): Promise<LoopEvent | null> {
+  const { fire } = task;
+  if (fire === null || crew.underway.has(fire.id)) return null;
+  // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
+  if (fire.token === token && task.status !== "ended") {
+    crew.turns.start(task, fire, now);
+    return null;
+  }
+  return eventFor(task, fire, await crew.turns.reconcile(task, fire, now));
 }
 
 function eventFor(task: Task, fire: Fire, fate: TurnFate): LoopEvent | null {

@@ -1,6 +1,6 @@
 /** What people and agents ask of tasks: create, find, change. Every surface goes through here. */
 import type { LoopEvent } from "../core/event.ts";
-import type { LoopId, Task } from "../core/loop.ts";
+import type { Loop, LoopId, Task } from "../core/loop.ts";
 import { createTask, type TaskDraft } from "../core/task/decide-task.ts";
 import { LoopError, usageError } from "../errors.ts";
 import type { Store } from "../ports.ts";
@@ -93,7 +93,7 @@ export function fullMessage(live: number, maxTasks: number): string {
 
 /** A unique beginning of an id is enough. */
 export function findTask(store: Store, prefix: string): Task {
-  const live = [...store.loops()].filter((task) => task.status !== "ended");
+  const live = [...store.loops()].filter((loop) => loop.kind === "task" && loop.status !== "ended");
   return live[
     pick(
       prefix,
@@ -103,7 +103,7 @@ export function findTask(store: Store, prefix: string): Task {
 }
 
 /** Index of the id that `prefix` means; throws the sentence for the person when it is none or several. */
-export function pick(prefix: string, ids: readonly string[]): number {
+export function pick(prefix: string, ids: readonly string[], what: "task" | "goal" = "task"): number {
   const wanted = prefix.toLowerCase();
   if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
     throw usageError(
@@ -115,7 +115,7 @@ export function pick(prefix: string, ids: readonly string[]): number {
   if (exact !== -1) return exact;
   const matches = ids.flatMap((id, index) => (id.startsWith(wanted) ? [index] : []));
   const [only, second] = matches;
-  if (only === undefined) throw usageError(`There is no task ${prefix} here.`, "See them with: loop list");
+  if (only === undefined) throw usageError(`There is no ${what} ${prefix} here.`, "See them with: loop list");
   if (second !== undefined) {
     throw usageError(`${prefix} is the beginning of several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
   }
@@ -124,20 +124,23 @@ export function pick(prefix: string, ids: readonly string[]): number {
 
 /** Carries out a request on one task. Returns the task after it. */
 export async function requestEvent(store: Store, task: Task, event: LoopEvent, now: number): Promise<Task> {
-  const applied: Applied = await applyEvent(store, task.id, event, now, null);
+  return (await request(store, task, event, now)) as Task;
+}
+
+/** Carries out a person's request on a loop of any kind. Returns the loop after it. */
+export async function request(store: Store, loop: Loop, event: LoopEvent, now: number): Promise<Loop> {
+  const applied: Applied = await applyEvent(store, loop.id, event, now, null);
+  const name = `${loop.kind === "task" ? "Task" : "Goal"} ${loop.id}`;
   switch (applied.kind) {
     case "committed":
       return applied.loop;
     case "none":
-      return store.load(task.id) ?? task;
+      return store.load(loop.id) ?? loop;
     case "refused":
       throw usageError(applied.message);
     case "gone":
-      throw usageError(`Task ${task.id} is gone: somebody else ended it.`);
+      throw usageError(`${name} is gone: somebody else ended it.`);
     case "fenced":
-      throw new LoopError(
-        "surroundings",
-        `Task ${task.id} belongs to the owner of the lease just now; try again.`,
-      );
+      throw new LoopError("surroundings", `${name} belongs to the owner of the lease just now; try again.`);
   }
 }

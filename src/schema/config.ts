@@ -1,5 +1,9 @@
-/** `.loop/config.json`: settings of a project. Names and numbers only; nothing in it is ever executed. */
+/**
+ * `.loop/config.json`: settings of a project. What `checks` says is run only after a person trusted this very content
+ * of the file (`loop trust`); all else is names and numbers, of which nothing is ever executed.
+ */
 import { z } from "zod";
+import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
 
@@ -28,6 +32,12 @@ const lifetime = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** In the form of `--check`, and kept in it. */
+const check = z.string().superRefine((text, context) => {
+  const parsed = parseCheckFlag(text);
+  if (parsed.kind === "wrong") context.addIssue(parsed.message.replace(/\.$/, ""));
+});
+
 /** The file goes in, lengths of time come out in milliseconds. */
 export const configSchema = z
   .strictObject({
@@ -47,6 +57,8 @@ export const configSchema = z
     agent: z.enum(["claude"]).optional(),
     /** A turn that takes longer is stopped. */
     turnTimeout: duration.prefault(DEFAULTS.turnTimeout),
+    /** Criteria of every goal here. */
+    checks: z.array(check).max(100).optional(),
   })
   .transform(({ $schema: _, defaultInterval, expires, turnTimeout, ...rest }) => ({
     ...rest,
@@ -65,6 +77,17 @@ export function parseConfig(content: unknown): ConfigResult {
   const issue = result.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   return { kind: "invalid", message: `${where}${issue?.message ?? "not valid"}` };
+}
+
+/** The same, from the text of the file. */
+export function parseConfigText(text: string): ConfigResult {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    return { kind: "invalid", message: `not JSON: ${(error as Error).message}` };
+  }
+  return parseConfig(content);
 }
 
 export function defaultConfig(): Config {

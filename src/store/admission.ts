@@ -11,6 +11,7 @@
  * 4. A verdict depends on nothing but the snapshot and the lines of the segment: a process that has been
  *    reading for days and one that starts now come to the same.
  */
+import { OWNERS_EVENTS } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import type { CommitResult, Lease } from "../ports.ts";
 import type { Entry, LoopEntry } from "./entry.ts";
@@ -102,7 +103,8 @@ export function judge(state: JournalState, entry: Entry, heal: boolean): Verdict
 }
 
 function judgeLoop(state: JournalState, entry: LoopEntry, heal: boolean): Verdict {
-  if (entry.token === null ? isOwnersEvent(entry) : !holds(state, entry.token, heal)) return FENCED;
+  if (entry.token === null ? OWNERS_EVENTS.has(entry.event.type) : !holds(state, entry.token, heal))
+    return FENCED;
   const ended = state.ended.get(entry.id);
   const version = state.loops.get(entry.id)?.version ?? ended ?? 0;
   if (!isNext(entry.ver, version, heal && ended === undefined)) return CONFLICT;
@@ -116,13 +118,6 @@ function isNext(number: number, before: number, heal: boolean): boolean {
 
 function holds(state: JournalState, token: number, heal: boolean): boolean {
   return state.lease?.token === token || (heal && token > state.lastToken);
-}
-
-function isOwnersEvent(entry: LoopEntry): boolean {
-  const { type } = entry.event;
-  return (
-    type === "task.due" || type === "task.notified" || (type.startsWith("fire.") && type !== "fire.wakeup")
-  );
 }
 
 function take(state: JournalState, entry: Entry): void {
@@ -153,8 +148,7 @@ function take(state: JournalState, entry: Entry): void {
 
 function takeLoop(state: JournalState, entry: LoopEntry): void {
   const before = state.loops.get(entry.id);
-  state.live +=
-    Number(entry.loop.status !== "ended") - Number(before !== undefined && before.status !== "ended");
+  state.live += Number(isLiveTask(entry.loop)) - Number(before !== undefined && isLiveTask(before));
   if (isOver(entry.loop)) {
     state.loops.delete(entry.id);
     state.ended.set(entry.id, entry.ver);
@@ -163,9 +157,14 @@ function takeLoop(state: JournalState, entry: LoopEntry): void {
   }
 }
 
-/** Nothing is left to do for it, not even a notice to hand over. */
-function isOver({ status, fire, notice }: Loop): boolean {
-  return status === "ended" && fire === null && notice === null;
+/** Nothing is left to do for it, not even a notice to hand over. A goal stays, for its report. */
+function isOver(loop: Loop): boolean {
+  return loop.kind === "task" && loop.status === "ended" && loop.fire === null && loop.notice === null;
+}
+
+/** Only tasks count towards the limit of live tasks. */
+function isLiveTask(loop: Loop): boolean {
+  return loop.kind === "task" && loop.status !== "ended";
 }
 
 function takeLease(state: JournalState, lease: Lease): void {
@@ -186,5 +185,5 @@ function unknownHolder(entry: LoopEntry): Lease {
 }
 
 function countLive(loops: readonly Loop[]): number {
-  return loops.filter((loop) => loop.status !== "ended").length;
+  return loops.filter(isLiveTask).length;
 }

@@ -3,7 +3,8 @@
  * A line that is torn, merged with another or damaged does not pass and counts for nothing.
  */
 import type { Effect, LoopEvent, Outcome } from "../core/event.ts";
-import type { Loop, LoopId } from "../core/loop.ts";
+import type { Goal } from "../core/goal/goal.ts";
+import type { Loop, LoopId, Task } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import type { Lease } from "../ports.ts";
 import { checksum } from "./checksum.ts";
@@ -70,7 +71,7 @@ export function decodeEntry(line: string): Entry | null {
 
 const ID = /^[0-9a-f]{8}$/;
 const STATUSES: ReadonlySet<unknown> = new Set<Loop["status"]>(["active", "paused", "missed", "ended"]);
-const CADENCES: ReadonlySet<unknown> = new Set<Loop["cadence"]["kind"]>(["cron", "every", "once", "paced"]);
+const CADENCES: ReadonlySet<unknown> = new Set<Task["cadence"]["kind"]>(["cron", "every", "once", "paced"]);
 
 /** What the fold relies on, and no more: it is asked for every line. */
 function isSound(entry: Entry): boolean {
@@ -100,7 +101,18 @@ function isLoop(loop: Loop | null | undefined): boolean {
     ID.test(loop.id) &&
     typeof loop.version === "number" &&
     STATUSES.has(loop.status) &&
-    CADENCES.has(loop.cadence?.kind)
+    (loop.kind === "goal" ? isGoal(loop) : CADENCES.has(loop.cadence?.kind))
+  );
+}
+
+/** The lists and records that every reader of a goal goes through. */
+function isGoal(goal: Goal): boolean {
+  const lists = [goal.criteria, goal.mustNot, goal.steps, goal.receipts, goal.remarks, goal.accepted];
+  const records = [goal.limits, goal.spent, goal.policy, goal.evidence, goal.breakers, goal.agent];
+  return (
+    typeof goal.spec === "string" &&
+    lists.every(Array.isArray) &&
+    records.every((record) => typeof record === "object" && record !== null)
   );
 }
 

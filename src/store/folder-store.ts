@@ -1,7 +1,7 @@
 /** The store in `.loop/`: nothing to install, safe between processes. See `journal.ts` for how. */
 import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
-import type { Loop, LoopId } from "../core/loop.ts";
+import type { Loop, LoopId, Task } from "../core/loop.ts";
 import { iso, type TaskView, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.ts";
@@ -9,6 +9,7 @@ import { errorCode } from "../system/files.ts";
 import { systemTimeZone } from "../system/time-zone.ts";
 import type { Verdict } from "./admission.ts";
 import type { LoopEntry } from "./entry.ts";
+import { GoalFiles } from "./goal-files.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
@@ -31,6 +32,7 @@ export interface FolderStoreOptions extends Partial<JournalOptions> {
 export class FolderStore implements Store {
   readonly dir: string;
   readonly journal: Journal;
+  readonly goalFiles: GoalFiles;
   readonly #options: FolderStoreOptions;
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
@@ -41,6 +43,7 @@ export class FolderStore implements Store {
     this.dir = dir;
     this.#options = options;
     this.journal = new Journal(dir, options);
+    this.goalFiles = new GoalFiles(dir, options.say);
     this.#read(() => this.journal.refresh());
   }
 
@@ -115,6 +118,7 @@ export class FolderStore implements Store {
   async publish({ adopted }: { readonly adopted?: string } = {}): Promise<void> {
     try {
       this.#claim();
+      this.#publishGoals();
       for (let round = 0; round < 10; round++) {
         const result = this.#publishOnce(adopted);
         // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
@@ -124,6 +128,11 @@ export class FolderStore implements Store {
       const sentence = error instanceof LoopError ? error : cannotWrite(`${this.dir}/tasks.json`, error);
       this.#options.say(sentence.message);
     }
+  }
+
+  #publishGoals(): void {
+    const goals = [...this.loops()].filter((loop) => loop.kind === "goal");
+    if (goals.length > 0) this.goalFiles.publish(goals, this.#options.now());
   }
 
   /** `left`: it waits to be adopted. `overtaken`: somebody wrote it in between. */
@@ -172,7 +181,7 @@ export class FolderStore implements Store {
   }
 
   #published(now: number): Omit<TasksFile, "sum"> {
-    const live = [...this.loops()].filter((task) => task.status !== "ended");
+    const live = [...this.loops()].filter((loop) => loop.kind === "task").filter(isLive);
     const durable = live.filter((task) => task.session === null);
     return {
       version: 1,
@@ -268,4 +277,8 @@ export class FolderStore implements Store {
       throw error instanceof LoopError ? error : cannotWrite(`${this.dir}/journal.jsonl`, error);
     }
   }
+}
+
+function isLive(task: Task): boolean {
+  return task.status !== "ended";
 }

@@ -15,7 +15,7 @@
  *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
  */
 import { closeSync, fsyncSync } from "node:fs";
-import type { LoopId } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../system/files.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
@@ -52,6 +52,8 @@ const DEFAULTS: JournalOptions = {
 };
 
 type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
+
+const KEPT_GOALS = 10;
 
 export class Journal {
   readonly #dir: string;
@@ -255,7 +257,15 @@ export class Journal {
   #snapshot(): SnapshotEntry {
     const { lastToken, lease, loops } = this.#state;
     const w = this.#nextId();
-    return { v: JOURNAL_VERSION, w, at: 0, type: "snapshot", lastToken, lease, loops: [...loops.values()] };
+    return {
+      v: JOURNAL_VERSION,
+      w,
+      at: 0,
+      type: "snapshot",
+      lastToken,
+      lease,
+      loops: worthKeeping([...loops.values()]),
+    };
   }
 
   #writeAndLook(line: string, w: string): Verdict | null {
@@ -297,6 +307,13 @@ export class Journal {
       // a full disk, most likely: the next append says so if it is in the way
     }
   }
+}
+
+/** Of goals that have ended, the newest; their reports stay in their run folders. */
+function worthKeeping(loops: readonly Loop[]): readonly Loop[] {
+  const ended = loops.filter((loop) => loop.kind === "goal" && loop.status === "ended");
+  const old = new Set(ended.sort((a, b) => b.createdAt - a.createdAt).slice(KEPT_GOALS));
+  return loops.filter((loop) => !old.has(loop));
 }
 
 function reasonOf(error: unknown): string {

@@ -6,12 +6,18 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
+import { pidsAfter } from "./young-pids.ts";
 
 export interface Tree {
   /** The process group. The caller vouches that it is the one it started. */
   readonly group: number | null;
   /** Environment entries (`NAME=value`), all of which a process outside the group must have to belong. Linux. */
   readonly marks: readonly string[];
+  /**
+   * `performance.now()` of a moment before the leader of the group was started: nothing of the tree is older. Saves
+   * a look at every process of the system. Left out: not known.
+   */
+  readonly since?: number;
 }
 
 /** The living members, zombies and this process left out. */
@@ -56,32 +62,43 @@ function signalTree(tree: Tree, members: readonly number[], signal: NodeJS.Signa
 
 /** null: there is no /proc to look at. */
 function membersFromProc(tree: Tree): readonly number[] | null {
-  const members: number[] = [];
-  let isMounted = false;
-  for (const name of listProc()) {
-    const pid = Number(name);
-    isMounted ||= pid === process.pid;
-    if (!isPid(pid) || pid === process.pid) continue;
-    const stat = readStat(pid);
-    const parsed = stat === null ? null : parseStat(stat);
-    if (parsed === null || isDead(parsed.state)) continue;
-    if ((tree.group !== null && parsed.group === tree.group) || hasMarks(pid, tree.marks)) members.push(pid);
-  }
-  return isMounted ? members : null;
+  const pids = youngPids(tree) ?? allPids();
+  // a group that does not answer has no members, and a look at it for each process can be spared
+  const group = tree.group !== null && answers(-tree.group) ? tree.group : null;
+  return pids?.filter((pid) => isMember({ ...tree, group }, pid)) ?? null;
 }
 
-function listProc(): readonly string[] {
+function youngPids({ group, since }: Tree): readonly number[] | null {
+  if (group === null || since === undefined) return null;
+  const younger = pidsAfter(group, since);
+  return younger === null ? null : [group, ...younger];
+}
+
+function allPids(): readonly number[] | null {
   try {
-    return readdirSync("/proc");
+    const pids = readdirSync("/proc").map(Number).filter(isPid);
+    return pids.includes(process.pid) ? pids : null;
   } catch {
-    return [];
+    return null;
   }
+}
+
+function isMember({ group, marks }: Tree, pid: number): boolean {
+  if (pid === process.pid) return false;
+  // a zombie has no environment any more
+  if (group === null) return hasMarks(pid, marks);
+  const stat = readStat(pid);
+  const parsed = stat === null ? null : parseStat(stat);
+  if (parsed === null || isDead(parsed.state)) return false;
+  return parsed.group === group || hasMarks(pid, marks);
 }
 
 function hasMarks(pid: number, marks: readonly string[]): boolean {
   if (marks.length === 0) return false;
   try {
-    const entries = new Set(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
+    const environ = readFileSync(`/proc/${pid}/environ`);
+    if (!marks.every((mark) => environ.includes(mark))) return false;
+    const entries = new Set(environ.toString("utf8").split("\0"));
     return marks.every((mark) => entries.has(mark));
   } catch {
     return false;

@@ -117,7 +117,8 @@ export function cronList(
 ): Promise<ToolResult<{ tasks: TaskView[] }>> {
   return attempt(cronListInput, input, async () => {
     await context.store.catchUp();
-    return { tasks: [...context.store.loops()].filter((task) => task.status !== "ended").map(viewTask) };
+    const tasks = [...context.store.loops()].filter((loop) => loop.kind === "task");
+    return { tasks: tasks.filter((task) => task.status !== "ended").map(viewTask) };
   });
 }
 
@@ -129,7 +130,8 @@ export function wakeup(
 ): Promise<ToolResult<{ wakeup: "sleep" | "stop" }>> {
   return attempt(wakeupInput, input, async (asked) => {
     await context.store.catchUp();
-    const task: Task | undefined = [...context.store.loops()].find((loop) => loop.fire?.id === fireId);
+    const tasks = [...context.store.loops()].filter((loop) => loop.kind === "task");
+    const task: Task | undefined = tasks.find((loop) => loop.fire?.id === fireId);
     const parsed = parseWakeup(asked);
     if (task === undefined || parsed === null)
       throw new LoopError("usage", "No turn of a self-paced loop is running.");

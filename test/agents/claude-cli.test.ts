@@ -1,11 +1,23 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClaudeAgent, readClaudeEnd } from "../../src/agents/claude-cli.ts";
-import { makeControl, makeProject, makeTurn, type Project } from "../fixtures/agents/project.ts";
+import type { Conversation } from "../../src/ports.ts";
+import {
+  failedAs,
+  fixture,
+  makeControl,
+  makeProject,
+  makeTurn,
+  makeWatcher,
+  type Project,
+} from "../fixtures/agents/project.ts";
+import { until } from "../support/until.ts";
 
 // The shape of Claude Code 2.1.325, with the keys in its order: `type` comes late.
-const init = { type: "system", subtype: "init", tools: ["Bash"], model: "claude-opus-5-5" };
+const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+const init = { type: "system", subtype: "init", session_id: id, tools: ["Bash"], model: "claude-opus-5-5" };
 const spoken = {
   type: "assistant",
   message: { content: [{ type: "text", text: '{"type":"result","is_error":false}' }] },
@@ -19,6 +31,7 @@ const model = {
 };
 const result = {
   stop_reason: "end_turn",
+  session_id: id,
   total_cost_usd: 7.75,
   usage: { input_tokens: 10, cache_creation_input_tokens: 2, cache_read_input_tokens: 3, output_tokens: 5 },
   permission_denials: [],
@@ -39,8 +52,15 @@ const overloaded = {
   result: "API Error: 529 Overloaded.\nTry again in a moment.",
   model_usage_since_last_result: {},
 };
-const read = (events: readonly unknown[], exitCode = 0, stderr = "") =>
-  readClaudeEnd({ exitCode, stderr, answer: `${events.map((event) => JSON.stringify(event)).join("\n")}\n` });
+const readText = (answer: string, exitCode = 0, stderr = "", conversation: Conversation | null = null) =>
+  readClaudeEnd({ exitCode, stderr, answer }, { conversation }, "/project");
+const read = (
+  events: readonly unknown[],
+  exitCode = 0,
+  stderr = "",
+  conversation: Conversation | null = null,
+) => readText(`${events.map((event) => JSON.stringify(event)).join("\n")}\n`, exitCode, stderr, conversation);
+const idle = { toolCalls: 0, edits: {}, denials: [] };
 
 describe("the end of a headless Claude Code (E3)", () => {
   test("a result is the answer, with what this run cost and no earlier one of the session", () => {
@@ -48,6 +68,8 @@ describe("the end of a headless Claude Code (E3)", () => {
       kind: "ok",
       answer: "deploy is green",
       usage: { costUsd: 0.25, inputTokens: 134, outputTokens: 20 },
+      conversation: { id, costUsd: 7.75 },
+      activity: idle,
     });
   });
 
@@ -57,6 +79,8 @@ describe("the end of a headless Claude Code (E3)", () => {
       kind: "ok",
       answer: "last",
       usage,
+      conversation: { id, costUsd: 7.75 },
+      activity: idle,
     });
     expect(read([init, result, overloaded])).toMatchObject({ kind: "failed", usage: { costUsd: 0.25 } });
   });
@@ -72,29 +96,28 @@ describe("the end of a headless Claude Code (E3)", () => {
 
   test("B13 an API error says success and is none", () => {
     expect(read([init, overloaded], 1)).toEqual({
-      kind: "failed",
-      reason: "claude: api error 529: API Error: 529 Overloaded. Try again in a moment.",
+      ...failedAs("outage", "claude: api error 529: API Error: 529 Overloaded. Try again in a moment."),
       answer: overloaded.result,
       usage: { costUsd: 0, inputTokens: 0, outputTokens: 0 },
+      conversation: { id, costUsd: 7.75 },
+      activity: idle,
     });
     expect(
       read([init, { ...overloaded, terminal_reason: "prompt_too_long", api_error_status: null, result: "" }]),
-    ).toMatchObject({ kind: "failed", reason: "claude: prompt too long" });
+    ).toMatchObject(failedAs("overflow", "claude: prompt too long"));
   });
 
   test("another subtype than success is a failure, whatever is_error says", () => {
     const { terminal_reason: _, ...stopped } = { ...result, subtype: "error_max_turns", result: null };
     expect(read([init, stopped])).toMatchObject({
-      kind: "failed",
-      reason: "claude: error max turns",
+      ...failedAs("timeout", "claude: error max turns"),
       answer: "",
     });
   });
 
   test("a good result and a bad exit code is a failure that keeps the answer and the cost", () => {
     expect(read([init, result], 137)).toMatchObject({
-      kind: "failed",
-      reason: "killed by SIGKILL",
+      ...failedAs("fault", "killed by SIGKILL"),
       answer: "deploy is green",
       usage: { costUsd: 0.25 },
     });
@@ -102,18 +125,14 @@ describe("the end of a headless Claude Code (E3)", () => {
 
   test("no result is a failure, with exit code 0 too: words of the model are none", () => {
     expect(read([init, spoken])).toMatchObject({
-      kind: "failed",
-      reason: "claude ended without a result",
+      ...failedAs("fault", "claude ended without a result"),
       usage: null,
     });
-    expect(read([], 1, "Invalid API key\n")).toMatchObject({
-      kind: "failed",
-      reason: "exit 1: Invalid API key",
-    });
+    expect(read([], 1, "Invalid API key\n")).toMatchObject(failedAs("fault", "exit 1: Invalid API key"));
     const torn = JSON.stringify(result).slice(0, -5);
-    expect(readClaudeEnd({ exitCode: 0, stderr: "", answer: torn })).toMatchObject({ kind: "failed" });
+    expect(readText(torn)).toMatchObject({ kind: "failed" });
     for (const odd of ["", "\n\n", "null", '"result"', '{"type":"result"}', '[{"type":"result"}]']) {
-      expect(readClaudeEnd({ exitCode: 0, stderr: "", answer: odd })).toMatchObject({ kind: "failed" });
+      expect(readText(odd)).toMatchObject({ kind: "failed" });
     }
   });
 
@@ -122,6 +141,47 @@ describe("the end of a headless Claude Code (E3)", () => {
     if (end.kind !== "ok") throw new Error(end.kind);
     expect(Buffer.byteLength(end.answer)).toBeLessThanOrEqual(1024 * 1024);
     expect(end.answer).toMatch(/^ü+!$/);
+  });
+});
+
+describe("B12 what a run of a conversation cost", () => {
+  const cost = (total: number | null, part: number | null, before: Conversation | null) => {
+    const models = part === null ? null : { opus: { ...model, costUSD: part } };
+    const event = { ...result, total_cost_usd: total, model_usage_since_last_result: models };
+    const end = read([init, event], 0, "", before);
+    return end.kind === "ok" ? end.usage?.costUsd : end;
+  };
+  const worth = (costUsd: number | null): Conversation => ({ id, costUsd });
+
+  test.each<[string, number | null, number | null, Conversation | null, number | null]>([
+    ["a fresh one: its own", 2, 2, null, 2],
+    ["one that goes on: the difference", 3.5, 1.5, worth(2), 1.5],
+    ["an older client: the difference, too", 3.5, null, worth(2), 1.5],
+    ["one whose total is not known: the parts", 3.5, 1.5, worth(null), 1.5],
+    ["a total that began anew, and is smaller: itself", 0.5, null, worth(2), 0.5],
+    ["a total that began anew, and is larger by now: the parts", 3, 3, worth(2), 3],
+    ["a run before it that was killed and told nothing: both", 4, 1, worth(2), 2],
+    ["no total: the parts", null, 1.5, worth(2), 1.5],
+    ["neither: not known", null, null, worth(2), null],
+    ["nothing used", 2, 0, worth(2), 0],
+  ])("%s", (_, total, part, before, expected) => {
+    expect(cost(total, part, before)).toBe(expected);
+  });
+
+  test("never negative, never more than all of the total and the parts together", () => {
+    const usd = fc.double({ min: 0, max: 1_000, noNaN: true });
+    const property = fc.property(usd, fc.option(usd), usd, (total, part, before) => {
+      const found = cost(total, part, worth(before));
+      expect(found).toBeGreaterThanOrEqual(0);
+      expect(found).toBeLessThanOrEqual(Math.max(total, part ?? 0));
+    });
+    fc.assert(property);
+  });
+
+  test("of a run that was killed: its conversation can go on from the total of before", () => {
+    expect(read([init], 137, "", worth(2))).toMatchObject({ usage: null, conversation: worth(2) });
+    expect(read([init], 137)).toMatchObject({ usage: null, conversation: worth(0) });
+    expect(read([], 137, "", worth(2))).toMatchObject({ conversation: null });
   });
 });
 
@@ -154,6 +214,46 @@ describe("how Claude Code is started", () => {
     ]);
   });
 
+  const replaying = (name: string, env: Record<string, string> = {}) =>
+    createClaudeAgent({
+      executable: fixture("claude-replays.mjs"),
+      projectDir: project.dir,
+      env: { PATH: process.env.PATH, FAKE_STREAM: fixture(`claude/${name}.jsonl`), ...env },
+    });
+  const calls = () =>
+    readFileSync(join(project.dir, "calls.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { args: string[] }).args.slice(4));
+
+  test("B12 a conversation goes on, and the client is told what the turn may cost", async () => {
+    const agent = replaying("retried");
+    const conversation = { id, costUsd: 0.0003 };
+    const end = await agent.run(makeTurn({ id: "a", conversation, budgetUsd: 2.5 }), makeControl());
+    expect(end).toMatchObject({
+      kind: "ok",
+      answer: "fine",
+      conversation: { id: "80f646c1-282c-4277-a050-8edb270bd5c8", costUsd: 0.0008 },
+    });
+    await agent.run(makeTurn({ id: "b", budgetUsd: 0.00001 }), makeControl());
+    await agent.run(makeTurn({ id: "c" }), makeControl());
+    expect(calls()).toEqual([
+      ["--resume", id, "--max-budget-usd", "2.5000"],
+      ["--max-budget-usd", "0.0001"],
+      [],
+    ]);
+  });
+
+  test("what it does is shown while it does it, and told again at the end", async () => {
+    const control = makeWatcher();
+    const end = replaying("edits", { FAKE_HOLD: "1" }).run(makeTurn(), control);
+    await until(() => control.events.length === 8, "all is shown but the result");
+    expect(existsSync(join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/exit.7"))).toBe(false);
+    writeFileSync(join(project.dir, "go"), "");
+    expect(await end).toMatchObject({ kind: "ok", activity: { toolCalls: 3 } });
+    expect(control.events.map(({ type }) => type).at(-1)).toBe("usage");
+  });
+
   test("stopped at its deadline it keeps what a result said, and no stream", async () => {
     const executable = join(project.dir, "claude");
     const lines = [init, spoken, result].map((event) => `echo '${JSON.stringify(event)}'`);
@@ -164,10 +264,11 @@ describe("how Claude Code is started", () => {
     const now = () => (looks++ === 0 ? 0 : existsSync(join(project.dir, "ready")) ? 5_400_000 : 5_399_990);
     const agent = createClaudeAgent({ executable, projectDir: project.dir, now });
     expect(await agent.run(makeTurn({ deadlineAt: 5_400_000 }), makeControl())).toEqual({
-      kind: "failed",
-      reason: "timed out after 1h30m",
+      ...failedAs("timeout", "timed out after 1h30m"),
       answer: "deploy is green",
       usage: { costUsd: 0.25, inputTokens: 134, outputTokens: 20 },
+      conversation: { id, costUsd: 7.75 },
+      activity: idle,
     });
   });
 
@@ -177,11 +278,8 @@ describe("how Claude Code is started", () => {
     async (executable) => {
       const agent = createClaudeAgent({ executable, projectDir: project.dir });
       const end = await agent.run(makeTurn(), makeControl());
-      expect(end).toMatchObject({
-        kind: "failed",
-        reason: expect.stringContaining("exit 127: the command was not found: "),
-      });
-      expect(end).toMatchObject({ reason: expect.stringContaining(`${executable}: not found`) });
+      const reason = new RegExp(`^exit 127: the command was not found: .*${executable}: not found`);
+      expect(end).toMatchObject(failedAs("fault", expect.stringMatching(reason)));
     },
   );
 });

@@ -12,7 +12,16 @@ import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCommandAgent } from "../../src/agents/command.ts";
 import { findExecutable } from "../../src/agents/find.ts";
-import { fixture, makeControl, makeProject, makeTurn, type Project } from "../fixtures/agents/project.ts";
+import type { LoopId } from "../../src/core/loop.ts";
+import {
+  failedAs,
+  fixture,
+  makeControl,
+  makeProject,
+  makeTurn,
+  type Project,
+  plainEnd,
+} from "../fixtures/agents/project.ts";
 
 let project: Project;
 beforeEach(async () => {
@@ -36,16 +45,14 @@ describe("a command as an agent (E3)", () => {
   test("a pipeline, quotes and variables of the line mean what they mean to a shell", async () => {
     const command = `printf '%s-%s' "$LOOP_ID" "it's" | sed "s/-/ + /"`;
     const end = await createCommandAgent({ command, projectDir: project.dir }).run(makeTurn(), makeControl());
-    expect(end).toEqual({ kind: "ok", answer: "aabbccdd + it's", usage: null });
+    expect(end).toEqual(plainEnd("aabbccdd + it's"));
   });
 
   test("an exit code is a failure that quotes the last line of stderr without its colours", async () => {
     const agent = createCommandAgent({ command: `sh '${fixture("exits-3.sh")}'`, projectDir: project.dir });
     expect(await agent.run(makeTurn(), makeControl())).toEqual({
-      kind: "failed",
-      reason: "exit 3: no such branch",
-      answer: "partial answer\n",
-      usage: null,
+      ...plainEnd("partial answer\n"),
+      ...failedAs("fault", "exit 3: no such branch"),
     });
   });
 
@@ -59,25 +66,34 @@ describe("a command as an agent (E3)", () => {
     [`node -e 'console.error("x".repeat(500)); process.exit(1)'`, `exit 1: ${"x".repeat(200)}`],
   ])("%s fails as: %s", async (command, reason) => {
     const end = await createCommandAgent({ command, projectDir: project.dir }).run(makeTurn(), makeControl());
-    expect(end).toMatchObject({ kind: "failed", reason });
+    expect(end).toMatchObject(failedAs("fault", reason));
+  });
+
+  test.each([
+    [75, "outage"],
+    [77, "auth"],
+    [69, "fault"],
+    [1, "fault"],
+  ] as const)("B13 exit code %i is of the class %s, whatever is printed", async (code, type) => {
+    const command = `echo 'rate limit reached, 401, overloaded' >&2; exit ${code}`;
+    const end = await createCommandAgent({ command, projectDir: project.dir }).run(makeTurn(), makeControl());
+    expect(end).toMatchObject(failedAs(type, `exit ${code}: rate limit reached, 401, overloaded`));
   });
 
   test("a command that is not there, or not executable, is said to be so", async () => {
     writeFileSync(join(project.dir, "plain"), "no program");
     chmodSync(join(project.dir, "plain"), 0o644);
     const run = (command: string, fire: string) =>
-      createCommandAgent({ command, projectDir: project.dir }).run(
-        makeTurn({ fireId: fire as never }),
-        makeControl(),
-      );
-    expect(await run("no-such-agent-anywhere", "a")).toMatchObject({
-      kind: "failed",
-      reason: expect.stringMatching(/^exit 127: the command was not found: .*no-such-agent-anywhere/),
-    });
-    expect(await run("./plain", "b")).toMatchObject({
-      kind: "failed",
-      reason: expect.stringMatching(/^exit 126: the command is not executable: .*plain/),
-    });
+      createCommandAgent({ command, projectDir: project.dir }).run(makeTurn({ id: fire }), makeControl());
+    expect(await run("no-such-agent-anywhere", "a")).toMatchObject(
+      failedAs(
+        "fault",
+        expect.stringMatching(/^exit 127: the command was not found: .*no-such-agent-anywhere/),
+      ),
+    );
+    expect(await run("./plain", "b")).toMatchObject(
+      failedAs("fault", expect.stringMatching(/^exit 126: the command is not executable: .*plain/)),
+    );
   });
 
   test("no answer is an empty answer, not a failure", async () => {
@@ -85,7 +101,7 @@ describe("a command as an agent (E3)", () => {
       command: `sh '${fixture("says-nothing.sh")}'`,
       projectDir: project.dir,
     });
-    expect(await agent.run(makeTurn(), makeControl())).toEqual({ kind: "ok", answer: "", usage: null });
+    expect(await agent.run(makeTurn(), makeControl())).toEqual(plainEnd(""));
   });
 
   test("a command that does not read its prompt is none the worse for it", async () => {
@@ -94,11 +110,25 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject({ kind: "ok", answer: "fine\n" });
   });
 
-  test("runs in the project with the runner's environment, the turn's variables, and nothing else", async () => {
+  test("runs in the project with the runner's environment, the turn's variables, and none of an outer turn", async () => {
+    const outer = {
+      LOOP_ID: "00000000",
+      LOOP_FIRE_ID: "00000000-1",
+      LOOP_KIND: "work",
+      LOOP_SLOT: "then",
+      LOOP_ITERATION: "3",
+      LOOP_NONCE: "secret of the outer turn",
+      LOOP_ROLE: "judge",
+      LOOP_PROMPT_FILE: "/nowhere/prompt.txt",
+      LOOP_PROJECT: "/nowhere",
+      LOOP_CHECK_FOR: "00000000-1",
+      LOOP_CHECK_ID: "1",
+    };
     const env = { PATH: process.env.PATH, HOME: "/nowhere", SECRET: "it's $HOME\nor so" };
     const command = `node -p 'JSON.stringify([process.cwd(), process.env])'`;
-    const agent = createCommandAgent({ command, projectDir: project.dir, env });
-    const end = await agent.run(makeTurn({ fireKind: "late" }), makeControl());
+    const agent = createCommandAgent({ command, projectDir: project.dir, env: { ...outer, ...env } });
+    const own = { LOOP_KIND: "late", LOOP_SLOT: "2026-01-02T03:04:05.006Z" };
+    const end = await agent.run(makeTurn({ env: { ...own, LOOP_ID: "not this" } }), makeControl());
     if (end.kind !== "ok") throw new Error(JSON.stringify(end));
     const [cwd, seen] = JSON.parse(end.answer) as [string, Record<string, string>];
     expect(cwd).toBe(project.dir);
@@ -109,8 +139,7 @@ describe("a command as an agent (E3)", () => {
       PWD: project.dir,
       LOOP_ID: "aabbccdd",
       LOOP_FIRE_ID: "aabbccdd-1",
-      LOOP_SLOT: "2026-01-02T03:04:05.006Z",
-      LOOP_KIND: "late",
+      ...own,
       LOOP_PROMPT_FILE: join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/prompt.txt"),
       LOOP_PROJECT: project.dir,
     });
@@ -123,7 +152,7 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject({ kind: "ok", answer: `${umask}\ncheck the deploy` });
     const folder = join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1");
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    for (const file of ["prompt.txt", "answer.txt", "stderr.txt", "ticket.7", "exit.7", "intent.7"]) {
+    for (const file of ["prompt.txt", "answer.txt", "stderr.txt", "ticket.7", "exit.7", "../intent.7"]) {
       expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o600]);
     }
   });
@@ -134,7 +163,7 @@ describe("a command as an agent (E3)", () => {
       const odd = await makeProject(name);
       const agent = createCommandAgent({ command: `cat; node -p 'process.cwd()'`, projectDir: odd.dir });
       const end = await agent.run(makeTurn({ text: "hello " }), makeControl());
-      expect(end).toEqual({ kind: "ok", answer: `hello ${odd.dir}\n`, usage: null });
+      expect(end).toEqual(plainEnd(`hello ${odd.dir}\n`));
       expect(readFileSync(join(odd.dir, ".loop/runs/aabbccdd/aabbccdd-1/exit.7"), "utf8")).toBe("0\n");
       await odd.remove();
     },
@@ -150,46 +179,42 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
 
   test("no shell", async () => {
     const end = await run({ shell: "/no/such/sh" });
-    expect(end).toMatchObject({
-      kind: "failed",
-      reason: expect.stringMatching(/could not be started: .*\/no\/such\/sh/),
-    });
+    expect(end).toMatchObject(
+      failedAs("fault", expect.stringMatching(/could not be started: .*\/no\/such\/sh/)),
+    );
   });
 
   test("no project folder, which is not made either", async () => {
     const gone = join(project.dir, "gone");
-    expect(await run({ projectDir: gone })).toMatchObject({
-      kind: "failed",
-      reason: expect.stringContaining(`there is no folder ${gone}`),
-    });
+    expect(await run({ projectDir: gone })).toMatchObject(
+      failedAs("fault", expect.stringContaining(`there is no folder ${gone}`)),
+    );
     expect(existsSync(gone)).toBe(false);
   });
 
   test("a command that is too long for the system", async () => {
     const end = await run({ command: `: ${"x".repeat(3_000_000)}` });
-    expect(end).toMatchObject({ kind: "failed", reason: expect.stringContaining("too long") });
+    expect(end).toMatchObject(failedAs("fault", expect.stringContaining("too long")));
   });
 
   test("a run folder that cannot be made", async () => {
     writeFileSync(join(project.dir, ".loop"), "a file");
-    expect(await run({})).toMatchObject({
-      kind: "failed",
-      reason: expect.stringContaining("the run folder could not be prepared"),
-    });
+    expect(await run({})).toMatchObject(
+      failedAs("fault", expect.stringContaining("the run folder could not be prepared")),
+    );
   });
 
   test("a ticket that cannot be written: the agent does not start", async () => {
     mkdirSync(join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/ticket.7"), { recursive: true });
-    expect(await run({})).toMatchObject({
-      kind: "failed",
-      reason: "the agent was not started: its run folder cannot be written to",
-    });
+    expect(await run({})).toMatchObject(
+      failedAs("fault", "the agent was not started: its run folder cannot be written to"),
+    );
     expect(existsSync(join(project.dir, "ran"))).toBe(false);
   });
 
   test("a run folder that the agent deletes", async () => {
     const end = await run({ command: "rm -rf .loop; echo fine" });
-    expect(end).toMatchObject({ kind: "failed", reason: expect.stringContaining("was deleted") });
+    expect(end).toMatchObject(failedAs("fault", expect.stringContaining("was deleted")));
   });
 
   test("an answer that the agent replaced by a pipe or a link is not read", async () => {
@@ -205,11 +230,8 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
   test.each(["..", ".", "a/b", "../../x", "", "a\nb", "a b"])(
     "H4 the id %j is not used as a path",
     async (id) => {
-      for (const turn of [makeTurn({ fireId: id as never }), makeTurn({ taskId: id as never })]) {
-        expect(await run({}, turn)).toMatchObject({
-          kind: "failed",
-          reason: expect.stringContaining("no valid id"),
-        });
+      for (const turn of [makeTurn({ id }), makeTurn({ loopId: id as LoopId })]) {
+        expect(await run({}, turn)).toMatchObject(failedAs("fault", expect.stringContaining("no valid id")));
       }
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
     },
@@ -221,17 +243,11 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
       const outside = await makeProject("outside");
       mkdirSync(join(project.dir, place, ".."), { recursive: true });
       symlinkSync(outside.dir, join(project.dir, place));
-      expect(await run({})).toMatchObject({
-        kind: "failed",
-        reason: expect.stringContaining("out of the project"),
-      });
+      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("out of the project")));
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
       rmSync(join(project.dir, place));
       symlinkSync(join(outside.dir, "made"), join(project.dir, place));
-      expect(await run({})).toMatchObject({
-        kind: "failed",
-        reason: expect.stringContaining("leads nowhere"),
-      });
+      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("leads nowhere")));
       expect(existsSync(join(outside.dir, "made"))).toBe(false);
       await outside.remove();
     },

@@ -17,10 +17,18 @@ import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type CommandAgentOptions, createCommandAgent } from "../../src/agents/command.ts";
 import { runFolder } from "../../src/agents/run-folder.ts";
-import type { FireId } from "../../src/core/loop.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import type { Turn, TurnEnd, TurnFate } from "../../src/ports.ts";
-import { isAlive, procStart } from "../../src/system/process.ts";
-import { fixture, makeControl, makeProject, makeTurn, type Project } from "../fixtures/agents/project.ts";
+import { bootId, isAlive, procStart } from "../../src/system/process.ts";
+import {
+  failedAs,
+  fixture,
+  makeControl,
+  makeProject,
+  makeTurn,
+  type Project,
+  plainEnd,
+} from "../fixtures/agents/project.ts";
 import type { RunnerOrder } from "../fixtures/agents/runner.ts";
 import { until } from "../support/until.ts";
 
@@ -86,13 +94,13 @@ describe("a turn is stopped with everything that it started", () => {
       makeTurn({ deadlineAt: 3_600_000 }),
       makeControl(),
     );
-    expect(end).toEqual({ kind: "failed", reason: "timed out after 1h", answer: "so far\n", usage: null });
+    expect(end).toEqual({ ...plainEnd("so far\n"), ...failedAs("timeout", "timed out after 1h") });
     expect(project.processes()).toEqual([]);
   });
 
   test("a turn whose time is over does not start: its runner was frozen", async () => {
     const end = await agent("touch ran").run(makeTurn({ deadlineAt: Date.now() - 1 }), makeControl());
-    expect(end).toMatchObject({ kind: "failed", reason: expect.stringContaining("time was over") });
+    expect(end).toMatchObject(failedAs("timeout", expect.stringContaining("time was over")));
     expect(existsSync(inProject("ran"))).toBe(false);
   });
 
@@ -109,31 +117,28 @@ describe("a turn is stopped with everything that it started", () => {
       makeTurn({ deadlineAt: 45_000 }),
       control,
     );
-    expect(end).toMatchObject({ kind: "failed", reason: "timed out after 45s" });
+    expect(end).toMatchObject(failedAs("timeout", "timed out after 45s"));
   });
 
   test.each(["stdout", "stderr"])("when it floods %s", async (stream) => {
     const options = { maxOutputBytes: 2 * 1024 * 1024, sizeCheckMs: 20 };
     const end = await agent(program("floods.mjs", stream), options).run(makeTurn(), makeControl());
     const file = stream === "stdout" ? "answer.txt" : "stderr.txt";
-    expect(end).toMatchObject({
-      kind: "failed",
-      reason: `stopped because it printed more than 2 MiB to ${file}`,
-    });
+    expect(end).toMatchObject(failedAs("fault", `stopped because it printed more than 2 MiB to ${file}`));
     expect(project.processes()).toEqual([]);
   });
 
   test("A5 a turn that ended leaves no process of its group, and does not wait for it", async () => {
     const end = agent(program("leaves-grandchild.sh")).run(makeTurn(), makeControl());
     const pid = await pidIn("grandchild");
-    expect(await end).toEqual({ kind: "ok", answer: "done\n", usage: null });
+    expect(await end).toEqual(plainEnd("done\n"));
     expect(isGone(pid)).toBe(true);
   });
 
   test("the agent dies by a signal from elsewhere", async () => {
     const end = agent(`echo $$ >pid; exec sleep 1000`).run(makeTurn(), makeControl());
     process.kill(await pidIn("pid"), "SIGKILL");
-    expect(await end).toMatchObject({ kind: "failed", reason: "killed by SIGKILL" });
+    expect(await end).toMatchObject(failedAs("fault", "killed by SIGKILL"));
   });
 
   test("the wrapper dies by a signal from elsewhere: so does the agent", async () => {
@@ -141,7 +146,7 @@ describe("a turn is stopped with everything that it started", () => {
     const end = agent(program("hangs.sh")).run(makeTurn(), control);
     await hasFile("ready");
     process.kill(control.started[0]?.pid ?? 0, "SIGKILL");
-    expect(await end).toMatchObject({ kind: "failed", reason: "killed by SIGKILL" });
+    expect(await end).toMatchObject(failedAs("fault", "killed by SIGKILL"));
     expect(project.processes()).toEqual([]);
   });
 
@@ -171,10 +176,9 @@ describe("whoever takes the ticket first decides (H1)", () => {
   test("recovery first: the agent never runs, however late its wrapper comes", async () => {
     const turn = makeTurn();
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
-    expect(await agent("touch ran").run(turn, makeControl())).toMatchObject({
-      kind: "failed",
-      reason: "the turn was withdrawn before it started",
-    });
+    expect(await agent("touch ran").run(turn, makeControl())).toMatchObject(
+      failedAs("fault", "the turn was withdrawn before it started"),
+    );
     expect(existsSync(inProject("ran"))).toBe(false);
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
   });
@@ -186,10 +190,9 @@ describe("whoever takes the ticket first decides (H1)", () => {
     expect(await agent("echo run >>runs").run(makeTurn({ token: 8 }), makeControl())).toMatchObject({
       kind: "ok",
     });
-    expect(await agent("echo run >>runs").run(makeTurn({ token: 8 }), makeControl())).toMatchObject({
-      kind: "failed",
-      reason: "the turn was started before, under the same token",
-    });
+    expect(await agent("echo run >>runs").run(makeTurn({ token: 8 }), makeControl())).toMatchObject(
+      failedAs("fault", "the turn was started before, under the same token"),
+    );
     expect(countRuns()).toBe(1);
   });
 
@@ -200,7 +203,7 @@ describe("whoever takes the ticket first decides (H1)", () => {
       writeFileSync(inProject(`sh-${late}`), script, { mode: 0o755 });
     }
     const race = async (index: number): Promise<string> => {
-      const turn = makeTurn({ fireId: `race-${index}` as FireId });
+      const turn = makeTurn({ id: `race-${index}` });
       const shell = inProject(`sh-${index % 10}`);
       const runner = agent(`echo run >>"runs-${index}"; echo fine`, { keepRuns: 100, shell });
       const end = runner.run(turn, makeControl());
@@ -213,8 +216,8 @@ describe("whoever takes the ticket first decides (H1)", () => {
         expect(runs || existsSync(inProject(`runs-${index}`))).toBe(false);
         expect(ended.kind).toBe("failed");
       } else {
-        expect(await endOf(fate)).toEqual({ kind: "ok", answer: "fine\n", usage: null });
-        expect(ended).toEqual({ kind: "ok", answer: "fine\n", usage: null });
+        expect(await endOf(fate)).toEqual(plainEnd("fine\n"));
+        expect(ended).toEqual(plainEnd("fine\n"));
         expect(readFileSync(inProject(`runs-${index}`), "utf8")).toBe("run\n");
       }
       return fate.kind === "never" ? "never" : "ran";
@@ -258,16 +261,24 @@ describe("what a recovery finds (H1)", () => {
     put("answer.txt", "fine");
     put("exit.7", "0\n");
     put("ticket.7", `pid ${dead.pid}\nboot x\nstat \nend\n`);
-    expect(await fate).toEqual({ kind: "ended", end: { kind: "ok", answer: "fine", usage: null } });
+    expect(await fate).toEqual({ kind: "ended", end: plainEnd("fine") });
   });
 
   test("an intent of another boot without a ticket is lost: the power cut may have taken the ticket", async () => {
-    put("intent.7", "another-boot\n");
+    put("../intent.7", "another-boot\n");
     const lost = { kind: "lost", reason: "the machine stopped while the turn was being started" };
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual(lost);
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual(lost);
     expect(await agent("touch ran").run(turn, makeControl())).toMatchObject({ kind: "failed" });
     expect(existsSync(inProject("ran"))).toBe(false);
+  });
+
+  test("a token that was used in two boots is lost without a ticket, too", async () => {
+    put("../intent.7", "another-boot\n");
+    const other = makeTurn({ id: "aabbccdd-2" });
+    expect(await agent("true").run(other, makeControl())).toEqual(plainEnd(""));
+    expect(readFileSync(join(folder(), "../intent.7"), "utf8")).toBe(`another-boot\n${bootId()}\n`);
+    expect(await agent("touch ran").reconcile(turn, makeControl())).toMatchObject({ kind: "lost" });
   });
 
   test.skipIf(process.platform !== "linux")(
@@ -372,7 +383,7 @@ describe("the runner is killed (H1, A11)", () => {
     expect(await second.next()).toEqual({ fate: "running" });
     expect(isAlive(started as { pid: number; start: string })).toBe(true);
     writeFileSync(inProject("go"), "");
-    expect(await second.next()).toEqual({ end: { kind: "ok", answer: "the answer\n", usage: null } });
+    expect(await second.next()).toEqual({ end: plainEnd("the answer\n") });
     expect(countRuns()).toBe(1);
   });
 
@@ -388,7 +399,7 @@ describe("the runner is killed (H1, A11)", () => {
     );
     const second = start("reconcile", turn);
     expect(await second.next()).toEqual({ fate: "ended" });
-    expect(await second.next()).toEqual({ end: { kind: "ok", answer: "the answer\n", usage: null } });
+    expect(await second.next()).toEqual({ end: plainEnd("the answer\n") });
     expect(countRuns()).toBe(1);
   });
 
@@ -412,7 +423,7 @@ describe("the runner is killed (H1, A11)", () => {
     await first.kill();
     const late = { now: () => turn.deadlineAt };
     const fate = await agent("true", late).reconcile(turn, makeControl());
-    expect(await endOf(fate)).toMatchObject({ kind: "failed", reason: "timed out after 1h" });
+    expect(await endOf(fate)).toMatchObject(failedAs("timeout", "timed out after 1h"));
     expect(project.processes()).toEqual([]);
   });
 
@@ -443,16 +454,18 @@ describe("the runner is killed (H1, A11)", () => {
     await first.kill();
     const fate = await agent("true").reconcile(turn, makeControl());
     process.kill(started.pid, "SIGKILL");
-    expect(await endOf(fate)).toMatchObject({ reason: "the agent's process ended without an exit code" });
+    expect(await endOf(fate)).toMatchObject(
+      failedAs("fault", "the agent's process ended without an exit code"),
+    );
     expect(project.processes()).toEqual([]);
   });
 
   test("at any moment of the start: the agent ran once or never will", async () => {
     const seen: string[] = [];
     for (const moment of ["prompt.txt", "intent.7", "ticket.7", "answer.txt", "exit.7"]) {
-      const turn = makeTurn({ fireId: `at-${moment}` as FireId });
+      const turn = makeTurn({ loopId: `at-${moment}` as LoopId });
       const first = start("run", turn, `echo run >>"runs-${moment}"; echo fine`);
-      const file = join(runFolder(project.dir, turn), moment);
+      const file = join(runFolder(project.dir, turn), moment === "intent.7" ? "../intent.7" : moment);
       await until(() => existsSync(file), `${moment} is there`);
       await first.kill();
       const fate = await agent("true").reconcile(turn, makeControl());
@@ -469,16 +482,18 @@ describe("the runner is killed (H1, A11)", () => {
 describe("old run folders", () => {
   test("the newest are kept, and one whose agent still runs", async () => {
     const control = makeControl();
-    const long = agent(program("hangs.sh")).run(makeTurn({ fireId: "long" as FireId }), control);
+    const long = agent(program("hangs.sh")).run(makeTurn({ id: "long" }), control);
     await hasFile("ready");
     const quick = agent("echo fine", { keepRuns: 3 });
-    for (let index = 1; index <= 6; index++)
-      await quick.run(makeTurn({ fireId: `f${index}` as FireId }), makeControl());
-    const runs = () => readdirSync(join(project.dir, ".loop/runs/aabbccdd")).sort();
+    for (let index = 1; index <= 6; index++) await quick.run(makeTurn({ id: `f${index}` }), makeControl());
+    const names = () => readdirSync(join(project.dir, ".loop/runs/aabbccdd")).sort();
+    const runs = () => names().filter((name) => !name.startsWith("intent."));
     expect(runs()).toEqual(["f4", "f5", "f6", "long"]);
     control.abort();
     expect(await long).toEqual({ kind: "cancelled" });
-    await quick.run(makeTurn({ fireId: "f7" as FireId }), makeControl());
+    await quick.run(makeTurn({ id: "f7" }), makeControl());
     expect(runs()).toHaveLength(3);
+    for (const token of [8, 9, 10]) await quick.run(makeTurn({ id: `f${token}`, token }), makeControl());
+    expect(names()).toEqual(["f10", "f8", "f9", "intent.10", "intent.8", "intent.9"]);
   });
 });

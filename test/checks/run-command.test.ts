@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createCommandChecker } from "../../src/checks/run-command.ts";
 import { isAlive } from "../../src/system/process.ts";
 import { fixture, makeProject, type Project } from "../fixtures/agents/project.ts";
@@ -93,6 +93,53 @@ test.skipIf(process.platform !== "linux")("what left its process group is ended 
   expect(await evidence).toMatchObject({ timedOut: true });
   expect(isAlive({ pid, start: null })).toBe(false);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "what left its process group is ended after a quick end, too",
+  async () => {
+    const evidence = await check(
+      "setsid sh -c 'echo $$ >escaped; exec sleep 1000' & until [ -s escaped ]; do :; done",
+    );
+    expect(evidence).toEqual({ exitCode: 0, timedOut: false, tail: "" });
+    expect(isAlive({ pid: await pidIn("escaped"), start: null })).toBe(false);
+  },
+);
+
+test("a line that is no shell is evidence, in words", async () => {
+  const { exitCode, tail } = await check("if then (");
+  expect(exitCode).not.toBe(0);
+  expect(tail).toMatch(/syntax/i);
+});
+
+test("nothing of an outer turn is in its environment", async () => {
+  const outer = { LOOP_NONCE: "secret", LOOP_ID: "00000000", LOOP_PROJECT: "/nowhere" };
+  for (const [name, value] of Object.entries(outer)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { tail } = await check(`echo "$LOOP_NONCE-$LOOP_ID-$LOOP_PROJECT"`);
+  expect(tail).toBe(`--${project.dir}\n`);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "H1 what a runner that died left behind is found by its mark",
+  async () => {
+    const checker = createCommandChecker(project.dir, { killGraceMs: 200 });
+    const command = `sh '${fixture("ignores-term.sh")}'`;
+    const dead = checker.run(command, 20_000, never(), "job-1");
+    const other = new AbortController();
+    await until(() => existsSync(join(project.dir, "ready")), "the check runs");
+    const alive = checker.run(`sh '${fixture("hangs.sh")}'`, 20_000, other.signal, "job-2");
+    await until(() => existsSync(join(project.dir, "runs")), "the other check runs");
+    await checker.sweep("");
+    await checker.sweep("job-3");
+    await createCommandChecker(join(project.dir, ".."), { killGraceMs: 200 }).sweep("job-1");
+    expect(project.processes().length).toBeGreaterThan(1);
+    await checker.sweep("job-1");
+    expect(await dead).toMatchObject({ exitCode: null, timedOut: false });
+    expect(project.processes().length).toBeGreaterThan(0);
+    other.abort();
+    await alive;
+  },
+);
 
 test("a time limit beyond what a timer can hold is no limit of 0", async () => {
   expect(await check("echo fine", 2 ** 40)).toMatchObject({ exitCode: 0, timedOut: false });

@@ -11,6 +11,7 @@ import { ensureLoopDir } from "../../src/store/loop-dir.ts";
 import { readTasksFile } from "../../src/store/tasks-file.ts";
 import { creation, ending, idOf, newTask } from "../store/fixtures/tasks.ts";
 import { removeTempDirs, tempDir } from "../store/fixtures/temp-dir.ts";
+import { asTasks } from "../support/only-tasks.ts";
 
 afterEach(removeTempDirs);
 
@@ -32,7 +33,10 @@ const addTo = (text: string, ...prompts: string[]) => {
   for (const prompt of prompts) file.tasks.push({ prompt, everyMs: 60_000 });
   return JSON.stringify(file);
 };
-const promptsOf = ({ store }: Project) => [...store.loops()].map(({ prompt }) => prompt).sort();
+const promptsOf = ({ store }: Project) =>
+  asTasks(store.loops())
+    .map(({ prompt }) => prompt)
+    .sort();
 
 test("A12 A13 what is saved during the adoption is neither overwritten nor taken twice", async () => {
   const { project, path, io } = openFolder();

@@ -171,3 +171,153 @@ describe("trust", () => {
     expect((await runLoop(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
   });
 });
+
+const SHAPE = `# Shape
+## Criteria
+- tests pass: \`touch ran; npm test\`
+- the page looks right (observation)
+
+## Must not
+- secrets are committed: \`grep -r SECRET src\`
+`;
+
+function bringFiles(cwd: string, checks: readonly string[] = ["coverage=npm run -s cov >= 80"]): void {
+  mkdirSync(join(cwd, ".loop", "shape"), { recursive: true });
+  writeFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), SHAPE);
+  writeFileSync(join(cwd, ".loop", "config.json"), JSON.stringify({ checks }));
+}
+
+const SHOWN = `3 commands in .loop/shape/SHAPE.md:
+  tests pass
+    runs:   touch ran; npm test
+  the page looks right
+    runs:   judge: the page looks right
+  must not: secrets are committed
+    runs:   grep -r SECRET src
+1 command in .loop/config.json:
+  coverage >= 80
+    runs:   npm run -s cov
+`;
+const ALL_TRUSTED =
+  "Nothing here needs your trust: you have trusted all that the project's files would run.\n";
+
+describe("commands in the project's files", () => {
+  test("H2 are shown, and trusted by --yes only; then nothing needs trust until the content changes", async () => {
+    const cwd = makeProject();
+    bringFiles(cwd);
+    const before = hashTree(dirname(cwd));
+    expect(await runLoop(["trust"], { cwd })).toEqual({
+      code: 64,
+      stdout: SHOWN,
+      stderr: expect.stringMatching(/^loop: .*--yes/),
+    });
+    expect(hashTree(dirname(cwd))).toBe(before);
+    const project = hashTree(cwd);
+    const yes = await runLoop(["trust", "--yes"], { cwd });
+    expect(yes).toMatchObject({
+      code: 0,
+      stdout: `${SHOWN}Trusted: 4 commands. What is changed asks again.\n`,
+    });
+    expect(hashTree(cwd)).toBe(project);
+    expect(await runLoop(["trust"], { cwd })).toMatchObject({ code: 0, stdout: ALL_TRUSTED });
+    appendFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), "\n");
+    const { stdout } = await runLoop(["trust"], { cwd });
+    expect(stdout).toMatch(/^3 commands in \.loop\/shape\/SHAPE\.md:\n/);
+    expect(stdout).not.toContain("config.json");
+  });
+
+  test("H2 a moved project asks again, another user too", async () => {
+    const cwd = makeProject();
+    bringFiles(cwd);
+    await runLoop(["trust", "--yes"], { cwd });
+    expect((await runLoop(["trust"], { cwd, env: { HOME: join(cwd, "other") } })).code).toBe(64);
+    const moved = join(dirname(cwd), "moved");
+    renameSync(cwd, moved);
+    expect((await runLoop(["trust"], { cwd: moved })).code).toBe(64);
+    renameSync(moved, cwd);
+    expect((await runLoop(["trust"], { cwd })).code).toBe(0);
+  });
+
+  test("H2 --json says the same; tasks and commands are trusted together", async () => {
+    const cwd = makeProject();
+    forgeTasksFile(cwd);
+    bringFiles(cwd, []);
+    const asked = await runLoop(["trust", "--json"], { cwd });
+    expect(asked.code).toBe(64);
+    const files = [{ file: ".loop/shape/SHAPE.md", commands: expect.arrayContaining([]) }];
+    expect(JSON.parse(asked.stdout)).toMatchObject({ trusted: false, tasks: [{ id: "abcd1234" }], files });
+    expect(JSON.parse(asked.stdout).files[0].commands[0]).toEqual({
+      name: "tests pass",
+      command: "touch ran; npm test",
+    });
+    const { stdout } = await runLoop(["trust", "--yes"], { cwd });
+    expect(stdout).toMatch(/^1 task from somewhere else:\n/);
+    expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. The tasks run with: loop up\n$/);
+    expect(await loopJson(["trust"], { cwd })).toEqual({ trusted: true, tasks: [], files: [] });
+    expect(existsSync(join(cwd, "ran"))).toBe(false);
+  });
+
+  test("H2 nothing hides in what is shown", async () => {
+    const cwd = makeProject();
+    bringFiles(cwd, ["x=true # \u001b[2K\u202e\r\nrm -rf ~"]);
+    const { stdout } = await runLoop(["trust"], { cwd });
+    expect(stdout).toContain("    runs:   true # \\u{1b}[2K\\u{202e}\\u{d}\\nrm -rf ~\n");
+  });
+
+  test("H2 --list shows what is trusted, --revoke takes it back for this project only", async () => {
+    const [cwd, other] = [makeProject(), makeProject()];
+    const env = { HOME: join(dirname(cwd), "home") };
+    expect((await runLoop(["trust", "--list"], { cwd })).stdout).toBe("No file is trusted.\n");
+    for (const project of [cwd, other]) {
+      bringFiles(project);
+      expect((await runLoop(["trust", "--yes"], { cwd: project, env })).code).toBe(0);
+    }
+    const { trusted } = await loopJson<{ trusted: { path: string }[] }>(["trust", "--list"], { cwd });
+    expect(trusted).toHaveLength(4);
+    const { stdout } = await runLoop(["trust", "--list"], { cwd });
+    expect(stdout.split("\n")[0]).toMatch(/^\d{4}-.*Z {2}[0-9a-f]{12} {2}\/.*config\.json$/);
+    expect((await runLoop(["trust", "--revoke"], { cwd })).stdout).toBe(
+      "No longer trusted: .loop/config.json, .loop/shape/SHAPE.md.\n",
+    );
+    expect(await loopJson(["trust", "--revoke"], { cwd })).toEqual({ revoked: [] });
+    expect((await runLoop(["trust"], { cwd })).code).toBe(64);
+    expect((await runLoop(["trust"], { cwd: other, env })).stdout).toBe(ALL_TRUSTED);
+    expect((await runLoop(["trust", "--list", "--revoke"], { cwd })).code).toBe(64);
+  });
+
+  test("H2 without a place to keep it nothing is trusted, the tasks neither", async () => {
+    const cwd = makeProject();
+    forgeTasksFile(cwd);
+    bringFiles(cwd);
+    const before = hashTree(cwd);
+    const result = await runLoop(["trust", "--yes"], { cwd, env: { HOME: "" } });
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/neither HOME nor XDG_CONFIG_HOME/),
+    });
+    expect(hashTree(cwd)).toBe(before);
+  });
+
+  test.skipIf(!hasTmux)("H2 in a terminal it asks: n changes nothing, y trusts", async () => {
+    const cwd = makeProject();
+    bringFiles(cwd);
+    const terminal = openTerminal(cwd);
+    terminal.run("loop trust");
+    await terminal.sees(/npm run -s cov[\s\S]*Trust 4 commands\?[\s\S]*No/);
+    terminal.keys("n");
+    await terminal.sees(/Nothing was changed\.\n\$$/);
+    terminal.run("clear; loop trust");
+    await terminal.sees(/Trust 4 commands\?[\s\S]*No/);
+    // what is trusted is what was shown
+    appendFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), "- more: `rm -rf ~`\n");
+    terminal.keys("y");
+    await terminal.sees(
+      /The commands changed while they were being looked at; nothing was trusted\.[\s\S]*\$$/,
+    );
+    terminal.run("clear; loop trust");
+    await terminal.sees(/Trust 5 commands\?[\s\S]*No/);
+    terminal.keys("y");
+    await terminal.sees(/Trusted: 5 commands\. What is changed asks again\.\n\$$/);
+    expect((await runLoop(["trust"], { cwd })).stdout).toBe(ALL_TRUSTED);
+  });
+});

@@ -224,7 +224,7 @@ function eventFor(name: Exclude<Action, { ms: number }>["do"], fireId: FireId): 
   }
 }
 
-type Change = Extract<Decision, { kind: "change" }>;
+type Change = Extract<Decision<Task>, { kind: "change" }>;
 
 function checkDelivery(before: Task, change: Change, delivered: Set<FireId>, lines: Set<FireId>): void {
   for (const effect of change.effects) {

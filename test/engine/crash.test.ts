@@ -13,6 +13,7 @@ import type { LoopId, Task } from "../../src/core/loop.ts";
 import { slotRun, wakeAt } from "../../src/core/task/slots.ts";
 import { checkAccounts, checkLines } from "../support/accounts.ts";
 import { FAILED, type MemoryProcess, OK, START, settled, World } from "../support/memory-ports.ts";
+import { asTask, asTasks } from "../support/only-tasks.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 
 const END = START + 47 * MINUTE;
@@ -142,7 +143,7 @@ async function play(
 async function idle(world: World): Promise<void> {
   for (let tries = 0; tries < 60; tries++) {
     const now = world.clock.now();
-    const waiting = [...world.journal.state().loops.values()].some(
+    const waiting = asTasks(world.journal.state().loops.values()).some(
       (loop) => (wakeAt(loop) ?? now + 1) <= now,
     );
     if (world.agent.running === 0 && !waiting) return;
@@ -159,7 +160,8 @@ function check(world: World): void {
   expect(world.agent.running, "a turn that nobody waits for").toBe(0);
   checkHistory(world);
   const outcomes = world.outcomes();
-  for (const { loop } of world.journal.accepted().filter(({ event }) => event.type === "task.created")) {
+  const created = world.journal.accepted().filter(({ event }) => event.type === "task.created");
+  for (const loop of asTasks(created.map((line) => line.loop))) {
     const end = world.journal
       .accepted()
       .find(({ id, loop: after }) => id === loop.id && after.status === "ended");
@@ -181,7 +183,8 @@ function checkHistory(world: World): void {
   const open = world.agent.deliveries.filter(({ fireId }) => !settledIds.has(fireId));
   expect(open, "delivered and never recorded").toEqual([]);
   const before = new Map<string, Task>();
-  for (const { id, event, loop, outcomes: lines, at } of world.journal.accepted()) {
+  for (const { id, event, loop: after, outcomes: lines, at } of world.journal.accepted()) {
+    const loop = asTask(after);
     const known = before.get(id);
     if (known !== undefined) checkAccounts(known, event, { loop, outcomes: lines }, at);
     before.set(id, loop);
@@ -190,7 +193,7 @@ function checkHistory(world: World): void {
   for (const { effects } of world.journal.accepted()) {
     for (const effect of effects) if (effect.kind === "notify") expect(noticed).toContain(effect.title);
   }
-  for (const loop of world.journal.state().loops.values()) {
+  for (const loop of asTasks(world.journal.state().loops.values())) {
     expect(loop.fire, "stuck in flight").toBeNull();
     expect(loop.notice, "a notice that nobody was given").toBeNull();
     if (loop.status === "active") expect(wakeAt(loop)).toBeGreaterThan(world.clock.now() - MINUTE);
@@ -200,7 +203,7 @@ function checkHistory(world: World): void {
 /** The same tasks are left, each with its cursor where it belongs: a crash may delay, it must not lose or invent. */
 function compare(world: World, free: World): void {
   const left = (of: World) =>
-    [...of.journal.state().loops.values()].filter(({ status }) => status !== "missed");
+    asTasks(of.journal.state().loops.values()).filter(({ status }) => status !== "missed");
   expect(left(world).map(({ id, status }) => [id, status])).toEqual(
     left(free).map(({ id, status }) => [id, status]),
   );

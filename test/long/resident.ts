@@ -13,6 +13,7 @@ import type { Entry } from "../../src/store/entry.ts";
 import { Journal } from "../../src/store/journal.ts";
 import type { LeaseFile } from "../../src/store/lease-file.ts";
 import { treeMembers } from "../../src/system/process-tree.ts";
+import { asTask } from "../support/only-tasks.ts";
 import { pauseCommand } from "../support/pause.ts";
 import { until } from "../support/until.ts";
 
@@ -204,8 +205,8 @@ export class Project {
       if (entry.type === "lease") return `${at} lease ${entry.lease.token} pid ${entry.lease.pid}`;
       if (entry.type !== "loop") return `${at} ${entry.type}`;
       const said = entry.outcomes.map((line) => `${shortSlot(line.slot)} ${line.outcome} (${line.reason})`);
-      const fire = entry.loop.fire === null ? "-" : shortSlot(entry.loop.fire.slot);
-      return `${at} v${entry.ver} t${entry.token} ${entry.event.type} fire ${fire} ${said.join("; ")}`;
+      const { fire } = asTask(entry.loop);
+      return `${at} v${entry.ver} t${entry.token} ${entry.event.type} fire ${fire === null ? "-" : shortSlot(fire.slot)} ${said.join("; ")}`;
     });
     const records = this.records().map(({ slot, fireId }) => `${slot.slice(11)} ${fireId}`);
     const problems = this.runners.flatMap((runner) =>

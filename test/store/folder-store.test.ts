@@ -19,6 +19,7 @@ import { encodeEntry } from "../../src/store/entry.ts";
 import { FolderStore, type FolderStoreOptions } from "../../src/store/folder-store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../../src/store/loop-dir.ts";
 import { readTasksFile } from "../../src/store/tasks-file.ts";
+import { asTask } from "../support/only-tasks.ts";
 import { until } from "../support/until.ts";
 import { type Around, killStores, removeBundle, spawnStore } from "./fixtures/spawn-store.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "./fixtures/tasks.ts";
@@ -65,7 +66,7 @@ function loopDir(): string {
 }
 
 function loaded(store: FolderStore, id: LoopId): Task {
-  const task = store.load(id);
+  const task = asTask(store.load(id));
   if (task === undefined) throw new Error(`no ${id}`);
   return task;
 }

@@ -9,6 +9,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { LoopEntry } from "../../src/store/entry.ts";
 import { Journal } from "../../src/store/journal.ts";
 import { createOrigin } from "../../src/store/origin.ts";
+import { asTask } from "../support/only-tasks.ts";
 import { until } from "../support/until.ts";
 import { killStores, removeBundle, type StoreProcess, spawnStore } from "./fixtures/spawn-store.ts";
 import { creation, idOf, newTask } from "./fixtures/tasks.ts";
@@ -42,7 +43,7 @@ function expectNoLostUpdate(dir: string, entries: readonly LoopEntry[]): void {
   const versions = new Map<string, number>();
   for (const { id, ver, loop } of entries) {
     expect(ver).toBe((versions.get(id) ?? 0) + 1);
-    expect(loop.streak).toBe(ver - 1);
+    expect(asTask(loop).streak).toBe(ver - 1);
     versions.set(id, ver);
   }
   const journal = new Journal(dir, TINY);
@@ -69,7 +70,7 @@ describe("several processes write at once", () => {
         ),
       );
       const entries = loopEntries(dir);
-      const prompts = entries.map(({ loop }) => loop.prompt);
+      const prompts = entries.map(({ loop }) => asTask(loop).prompt);
       expect(acknowledged(writers)).toHaveLength(WRITERS * COUNT);
       expect([...prompts].sort()).toEqual(acknowledged(writers).sort());
       for (const { said } of writers) {
@@ -120,7 +121,7 @@ describe("several processes write at once", () => {
       };
       await Promise.all(Array.from({ length: WRITERS }, (_, n) => runWriter(n)));
       const entries = loopEntries(dir);
-      const prompts = entries.map(({ loop }) => loop.prompt);
+      const prompts = entries.map(({ loop }) => asTask(loop).prompt);
       const told = acknowledged(everyone);
       expect(new Set(prompts).size).toBe(prompts.length);
       expect(told.filter((prompt) => !new Set(prompts).has(prompt))).toEqual([]);

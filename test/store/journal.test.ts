@@ -19,6 +19,7 @@ import { LoopError } from "../../src/errors.ts";
 import type { Commit } from "../../src/ports.ts";
 import { encodeEntry } from "../../src/store/entry.ts";
 import { Journal, type JournalOptions } from "../../src/store/journal.ts";
+import { asTask, asTasks } from "../support/only-tasks.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "./fixtures/tasks.ts";
 import { fastTempDir, removeTempDirs, tempDir } from "./fixtures/temp-dir.ts";
 
@@ -39,7 +40,7 @@ function commit(journal: Journal, wanted: Commit): string {
 
 function bump(journal: Journal, id: LoopId): string {
   journal.refresh();
-  const task = journal.state.loops.get(id);
+  const task = asTask(journal.state.loops.get(id));
   return commit(journal, task === undefined ? creation(newTask(id)) : increment(task));
 }
 
@@ -50,7 +51,7 @@ function opened(dir: string, options: Partial<JournalOptions> = {}): Journal {
 }
 
 function counters(dir: string): Record<string, number> {
-  return Object.fromEntries([...opened(dir).state.loops.values()].map(({ id, streak }) => [id, streak]));
+  return Object.fromEntries(asTasks(opened(dir).state.loops.values()).map(({ id, streak }) => [id, streak]));
 }
 
 function segments(dir: string): string[] {
@@ -78,7 +79,7 @@ describe("append and refresh", () => {
     const journal = opened(dir);
     expect(commit(journal, creation(newTask(A, { prompt: "a\nb\u2028 \ud800 ~" })))).toBe("committed");
     expect(opened(dir).state.loops).toEqual(journal.state.loops);
-    expect(journal.state.loops.get(A)?.prompt).toBe("a\nb\u2028 \ud800 ~");
+    expect(asTask(journal.state.loops.get(A))?.prompt).toBe("a\nb\u2028 \ud800 ~");
     expect(statSync(pathOf(dir)).mode & 0o777).toBe(0o600);
   });
 
@@ -103,7 +104,7 @@ describe("append and refresh", () => {
     const task = one.state.loops.get(A) as Task;
     expect(commit(one, increment(task, "one"))).toBe("committed");
     expect(commit(other, increment(task, "other"))).toBe("conflict");
-    expect(other.state.loops.get(A)?.prompt).toBe("one");
+    expect(asTask(other.state.loops.get(A))?.prompt).toBe("one");
   });
 
   test("what is refused leaves nothing in the file", () => {
@@ -139,7 +140,7 @@ describe("append and refresh", () => {
     expect(() => journal.refresh()).toThrow(LoopError);
     expect(() => journal.refresh()).toThrow(/newer version/);
     expect(() => bump(journal, A)).toThrow(/newer version/);
-    expect(journal.state.loops.get(A)?.streak).toBe(1);
+    expect(asTask(journal.state.loops.get(A))?.streak).toBe(1);
   });
 
   test("time: an append and a refresh cost the same in a journal of 20,000 loops", {
@@ -180,7 +181,7 @@ describe("H1 torn and damaged lines", () => {
       const copy = fastTempDir();
       writeFileSync(pathOf(copy), whole.subarray(0, length));
       const after = opened(copy);
-      expect(after.state.loops.get(A)?.streak, `cut at ${length}`).toBe(0);
+      expect(asTask(after.state.loops.get(A))?.streak, `cut at ${length}`).toBe(0);
       expect(bump(after, B)).toBe("committed");
       // also where nothing but the newline was missing: nobody was told that it counts
       expect(counters(copy), `cut at ${length}`).toEqual({ [A]: 0, [B]: 1 });
@@ -221,7 +222,9 @@ describe("H1 torn and damaged lines", () => {
       for (let n = 0; n < lines.length - 1; n++)
         if (!isHit(n)) expected.set(loops[n % 3] ?? "", n < 3 ? 0 : 1);
       const after = opened(dir);
-      const found = new Map([...after.state.loops.values()].map(({ id, streak }) => [String(id), streak]));
+      const found = new Map(
+        asTasks(after.state.loops.values()).map(({ id, streak }) => [String(id), streak]),
+      );
       expect(found, `byte ${at}`).toEqual(expected);
       expect(bump(after, A)).toBe("committed");
       expect(opened(dir).state).toEqual(after.state);
@@ -265,7 +268,7 @@ describe("rotation", () => {
   test("segments follow each other, the state stays the same, the history is whole", () => {
     const dir = tempDir();
     const journal = rotated(dir);
-    const { streak = 0 } = journal.state.loops.get(A) ?? {};
+    const { streak = 0 } = asTask(journal.state.loops.get(A)) ?? {};
     expect(segments(dir).length).toBe(journal.position.generation);
     expect(opened(dir).state.loops).toEqual(journal.state.loops);
     const versions = [...opened(dir).entries()].flatMap((entry) =>

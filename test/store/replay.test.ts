@@ -18,12 +18,13 @@ test.each(names)("A13 the journal %s of an earlier version replays to what it me
   copyFileSync(join(journals, name), join(dir, "journal.jsonl"));
   const journal = new Journal(dir);
   journal.refresh();
+  const tasks = [...journal.state.loops.values()].filter((loop) => loop.kind === "task");
   const outcomes = [...journal.entries()].flatMap((entry) => (entry.type === "loop" ? entry.outcomes : []));
   const folded = {
     lease: journal.state.lease,
     lastToken: journal.state.lastToken,
-    tasks: [...journal.state.loops.values()].map(viewTask),
-    fires: [...journal.state.loops.values()].map(({ id, fire, cursorAt }) => ({ id, fire, cursorAt })),
+    tasks: tasks.map(viewTask),
+    fires: tasks.map(({ id, fire, cursorAt }) => ({ id, fire, cursorAt })),
     outcomes,
   };
   const expected = JSON.parse(readFileSync(join(journals, name.replace(".jsonl", ".json")), "utf8"));

@@ -13,7 +13,7 @@ import { slotRun } from "../../src/core/task/slots.ts";
 export function checkAccounts(
   before: Task,
   event: LoopEvent,
-  { loop, outcomes }: Pick<Change, "loop" | "outcomes">,
+  { loop, outcomes }: Pick<Change<Task>, "loop" | "outcomes">,
   now: number,
 ): void {
   const isNewCadence = event.type === "task.edited" && event.edit.cadence !== undefined;

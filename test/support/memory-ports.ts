@@ -9,7 +9,7 @@
  * 5. Turns belong to the world and not to the process that started them: they outlive it.
  */
 import type { LoopEvent, Outcome } from "../../src/core/event.ts";
-import type { Cadence, LoopId, Task } from "../../src/core/loop.ts";
+import type { Cadence, Loop, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { type Applied, applyEvent } from "../../src/engine/apply.ts";
 import { Engine, type EngineNews } from "../../src/engine/engine.ts";
@@ -33,6 +33,7 @@ import {
 } from "../../src/ports.ts";
 import { admit, emptyState, type JournalState, type Verdict } from "../../src/store/admission.ts";
 import type { Entry, LoopEntry } from "../../src/store/entry.ts";
+import { asTask } from "./only-tasks.ts";
 
 export const START = Date.UTC(2026, 0, 5, 10, 0, 0);
 const STALE_AFTER_MS = 5 * 60_000;
@@ -203,11 +204,11 @@ export class MemoryStore implements Store {
     return changed;
   }
 
-  load(id: LoopId): Task | undefined {
+  load(id: LoopId): Loop | undefined {
     return this.#state.loops.get(id);
   }
 
-  loops(): IterableIterator<Task> {
+  loops(): IterableIterator<Loop> {
     return this.#state.loops.values();
   }
 
@@ -310,8 +311,19 @@ export interface Delivery {
 /** How a turn goes: it ends by itself after `ms`, or never. */
 export type TurnScript = { readonly ms: number; readonly end: TurnEnd } | "hang";
 
-export const OK = { kind: "ok", answer: "done", usage: null } as const satisfies TurnEnd;
-export const FAILED: TurnEnd = { kind: "failed", reason: "exit 1", answer: "", usage: null };
+const NOTHING_TOLD = { usage: null, conversation: null, activity: null } as const;
+
+export const OK = { kind: "ok", answer: "done", ...NOTHING_TOLD } as const satisfies TurnEnd;
+export const FAILED = failedWith("exit 1");
+
+function failedWith(reason: string): TurnEnd {
+  return { kind: "failed", failure: { class: "fault", reason, resetsAt: null }, answer: "", ...NOTHING_TOLD };
+}
+
+/** The slot that the agent is told of in its environment. */
+export function slotOf(turn: Turn): number {
+  return Date.parse(turn.env.LOOP_SLOT ?? "");
+}
 
 interface RunningTurn {
   readonly delivery: Delivery;
@@ -337,12 +349,13 @@ export class ScriptedAgent {
   }
 
   start(turn: Turn, signal: AbortSignal, onStarted: () => void): Promise<TurnEnd> {
-    const key = `${turn.fireId}#${turn.token}`;
+    const key = `${turn.id}#${turn.token}`;
     if (this.#void.has(key) || this.#turns.has(key)) {
-      return Promise.resolve({ kind: "failed", reason: "this attempt is taken", answer: "", usage: null });
+      return Promise.resolve(failedWith("this attempt is taken"));
     }
-    const { fireId, taskId, slot, token, text } = turn;
-    const delivery = { fireId, taskId, slot, token, kind: turn.fireKind, text, at: this.#clock.now() };
+    const { id: fireId, loopId: taskId, token, text } = turn;
+    const kind = turn.env.LOOP_KIND ?? "";
+    const delivery = { fireId, taskId, slot: slotOf(turn), token, kind, text, at: this.#clock.now() };
     this.deliveries.push(delivery);
     let resolve: (end: TurnEnd) => void = () => {};
     const end = new Promise<TurnEnd>((done) => {
@@ -366,7 +379,7 @@ export class ScriptedAgent {
   }
 
   reconcile(turn: Turn, signal: AbortSignal): TurnFate {
-    const key = `${turn.fireId}#${turn.token}`;
+    const key = `${turn.id}#${turn.token}`;
     const told = this.fate(turn);
     if (told !== null) return told;
     const running = this.#turns.get(key);
@@ -426,6 +439,7 @@ export class MemoryProcess {
       agent: this.#agent(),
       checker: this.#checker(),
       notifier: this.#notifier(),
+      goals: null,
       self: { owner: options.owner ?? `runner:${pid}`, pid, procStart: `start-${pid}`, host: "here" },
       firing: options.firing ?? true,
       observe: (news) => {
@@ -506,7 +520,7 @@ export class MemoryProcess {
         this.#step("delivery started");
         return { end };
       });
-      control.onStarted({ pid: 1, start: turn.fireId });
+      control.onStarted({ pid: 1, start: turn.id });
       return this.#act(async () => {
         const end = await started.end;
         this.#step("delivery ended");
@@ -535,7 +549,10 @@ export class MemoryProcess {
   }
 
   #checker(): Checker {
-    return { run: (command) => this.#act(() => this.#world.check(command)) };
+    return {
+      run: (command) => this.#act(() => this.#world.check(command)),
+      sweep: () => this.#act(() => {}),
+    };
   }
 
   #notifier(): Notifier {
@@ -613,7 +630,7 @@ export class World {
   }
 
   task(id: LoopId): Task | undefined {
-    return this.journal.state().loops.get(id);
+    return asTask(this.journal.state().loops.get(id));
   }
 
   outcomes(id?: LoopId): Outcome[] {

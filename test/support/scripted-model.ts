@@ -1,13 +1,20 @@
 /**
  * A Messages API on loopback that says what a test tells it to. Enough of the protocol for Claude Code:
- * streamed and plain answers, errors with a status, and a request that is never answered.
+ * streamed and plain answers, calls of tools, errors with a status and headers, and a request that is never answered.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Reply =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "error"; readonly status: number; readonly type: string; readonly message: string }
+  | { readonly kind: "tool"; readonly name: string; readonly input: object }
+  | {
+      readonly kind: "error";
+      readonly status: number;
+      readonly type: string;
+      readonly message: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "silence" };
 
 export interface ScriptedModel {
@@ -35,7 +42,8 @@ const USAGE = {
   cache_read_input_tokens: 0,
 };
 
-export async function startScriptedModel(reply: Reply): Promise<ScriptedModel> {
+/** One reply after the other; the last one stays. */
+export async function startScriptedModel(...replies: readonly [Reply, ...Reply[]]): Promise<ScriptedModel> {
   const prompts: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -47,8 +55,9 @@ export async function startScriptedModel(reply: Reply): Promise<ScriptedModel> {
         return;
       }
       const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as MessagesRequest;
+      const reply = replies[Math.min(prompts.length, replies.length - 1)] ?? replies[0];
       prompts.push(lastUserText(body));
-      answer(response, body, reply);
+      answer(response, body, reply, `${prompts.length}`);
     });
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -63,35 +72,37 @@ export async function startScriptedModel(reply: Reply): Promise<ScriptedModel> {
   };
 }
 
-function answer(response: ServerResponse, request: MessagesRequest, reply: Reply): void {
+function answer(response: ServerResponse, request: MessagesRequest, reply: Reply, id: string): void {
   if (reply.kind === "silence") return;
   if (reply.kind === "error") {
-    sendJson(response, reply.status, { type: "error", error: { type: reply.type, message: reply.message } });
+    const { status, type, message, headers } = reply;
+    sendJson(response, status, { type: "error", error: { type, message } }, headers);
     return;
   }
-  const message = {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: request.model,
-    stop_sequence: null,
-  };
+  const stop = { stop_reason: reply.kind === "tool" ? "tool_use" : "end_turn", stop_sequence: null };
+  const message = { id: `msg_${id}`, type: "message", role: "assistant", model: request.model };
+  const block =
+    reply.kind === "tool"
+      ? { type: "tool_use", id: `toolu_${id}`, name: reply.name, input: reply.input }
+      : { type: "text", text: reply.text };
   if (request.stream !== true) {
-    const content = [{ type: "text", text: reply.text }];
-    sendJson(response, 200, { ...message, content, stop_reason: "end_turn", usage: USAGE });
+    sendJson(response, 200, { ...message, ...stop, content: [block], usage: USAGE });
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (type: string, data: object): void => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
   };
-  send("message_start", {
-    message: { ...message, content: [], stop_reason: null, usage: { ...USAGE, output_tokens: 1 } },
-  });
-  send("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
-  send("content_block_delta", { index: 0, delta: { type: "text_delta", text: reply.text } });
+  const begun = { ...message, content: [], stop_reason: null, stop_sequence: null };
+  send("message_start", { message: { ...begun, usage: { ...USAGE, output_tokens: 1 } } });
+  const [empty, delta] =
+    reply.kind === "tool"
+      ? [{ input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(reply.input) }]
+      : [{ text: "" }, { type: "text_delta", text: reply.text }];
+  send("content_block_start", { index: 0, content_block: { ...block, ...empty } });
+  send("content_block_delta", { index: 0, delta });
   send("content_block_stop", { index: 0 });
-  send("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage: USAGE });
+  send("message_delta", { delta: stop, usage: USAGE });
   send("message_stop", {});
   response.end();
 }
@@ -102,7 +113,12 @@ function lastUserText(request: MessagesRequest): string {
   return content.map((block) => block.text ?? "").join("\n");
 }
 
-function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/json" });
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }

@@ -21,7 +21,7 @@ export function task(cadence: Cadence, draft: Partial<TaskDraft> = {}, now = STA
   return createTask({ ...DRAFT, ...draft, id, cadence }, now).loop;
 }
 
-export type Changed = Extract<Decision, { kind: "change" }>;
+export type Changed = Extract<Decision<Task>, { kind: "change" }>;
 
 /** The decision, which must change something. */
 export function changed(loop: Task, event: LoopEvent, now: number): Changed {
@@ -31,7 +31,7 @@ export function changed(loop: Task, event: LoopEvent, now: number): Changed {
 }
 
 /** The owner looks; it has been there since `awakeSince` (always, when left out). */
-export function due(loop: Task, now: number, awakeSince = 0): Decision {
+export function due(loop: Task, now: number, awakeSince = 0): Decision<Task> {
   return decide(loop, { type: "task.due", token: 1, awakeSince }, now);
 }
 

@@ -13,7 +13,8 @@ import type { Cadence, LoopId } from "../../src/core/loop.ts";
 import { createTask } from "../../src/core/task/decide-task.ts";
 import { slotRun } from "../../src/core/task/slots.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK } from "./memory-ports.ts";
+import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK, slotOf } from "./memory-ports.ts";
+import { asTasks } from "./only-tasks.ts";
 
 export interface Year {
   readonly tasks: number;
@@ -57,22 +58,24 @@ export async function runYear({ tasks, days, startAt, timeOf }: Year): Promise<Y
       name: "instant",
       async run(turn, control) {
         control.onStarted(null);
-        if (turn.slot <= (last.get(turn.taskId) ?? 0)) doubled += 1;
-        last.set(turn.taskId, turn.slot);
+        const slot = slotOf(turn);
+        if (!(slot > (last.get(turn.loopId) ?? 0))) doubled += 1;
+        last.set(turn.loopId, slot);
         fires += 1;
         return OK;
       },
       reconcile: async () => ({ kind: "never" }),
     },
-    checker: { run: async () => ({ exitCode: 0, timedOut: false, tail: "" }) },
+    checker: { run: async () => ({ exitCode: 0, timedOut: false, tail: "" }), sweep: async () => {} },
     notifier: { notify: () => {} },
+    goals: null,
     self: { owner: "runner", pid: 1, procStart: null, host: "here" },
     firing: true,
     observe: () => {},
   });
   for (let n = 0; n < tasks; n++) await create(store, idOf(n), cadenceOf(n, timeOf(n)), startAt);
   const untilAt = startAt + days * DAY_MS;
-  const expected = [...store.loops()].reduce(
+  const expected = asTasks(store.loops()).reduce(
     (sum, { cadence, jitterMs }) => sum + (slotRun(cadence, startAt, untilAt - jitterMs)?.count ?? 0),
     0,
   );

@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { bootId, isAlive, procStart, startFrom } from "../../src/system/process.ts";
 import { stopTree, treeMembers } from "../../src/system/process-tree.ts";
+import { pidsAfter } from "../../src/system/young-pids.ts";
 import { until } from "../support/until.ts";
 
 const children: ChildProcess[] = [];
@@ -122,5 +123,58 @@ describe("stopTree", () => {
     expect(treeMembers({ group: null, marks: [] })).toEqual([]);
     expect(await stopTree({ group: null, marks }, 3_000)).toBe(true);
     expect(await exit).toEqual([null, "SIGTERM"]);
+  });
+});
+
+describe.skipIf(!onLinux)("pidsAfter", () => {
+  test("H1 has everything that a process started, and what that started", async () => {
+    for (let round = 0; round < 5; round++) {
+      const since = performance.now();
+      const child = launch("sh", ["-c", "sleep 1000 & echo $!; setsid sh -c 'echo $$; sleep 1000' & wait"], {
+        detached: true,
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      const group = child.pid ?? 0;
+      let text = "";
+      child.stdout?.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      await until(() => text.split("\n").length === 3, "both have said their pids");
+      const pids = text.trim().split("\n").map(Number);
+      const young = pidsAfter(group, since);
+      // null: so slow that it is not certain any more
+      if (young !== null) expect(young).toEqual(expect.arrayContaining(pids));
+      for (const pid of [...pids, group]) process.kill(pid, "SIGKILL");
+      await once(child, "exit");
+      process.kill(-(pids[1] ?? 0), "SIGKILL");
+    }
+  });
+
+  test("is not certain once the count of pids may have gone round, nor of a pid that is not yet given out", () => {
+    const { pid = 0 } = launch("true", []);
+    expect(pidsAfter(pid, performance.now() - 3_600_000)).toBeNull();
+    expect(pidsAfter(2 ** 22 + 1, performance.now())).toBeNull();
+    expect(pidsAfter(1, performance.now())).toBeNull();
+  });
+});
+
+describe.skipIf(!onLinux)("a tree whose beginning is known", () => {
+  test("H1 is found and stopped with what left the group, although its leader is gone", async () => {
+    const since = performance.now();
+    const env = { ...process.env, MARK_C: String(process.pid) };
+    const child = launch("sh", ["-c", "setsid sh -c 'echo $$; exec sleep 1000' & exec sh -c 'sleep 0.02'"], {
+      detached: true,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const group = child.pid ?? 0;
+    const exit = once(child, "exit");
+    const [line] = (await once(child.stdout as Readable, "data")) as [Buffer];
+    await exit;
+    const tree = { group, marks: [`MARK_C=${process.pid}`], since };
+    expect(treeMembers(tree)).toEqual([Number(line.toString())]);
+    expect(treeMembers({ ...tree, since: since - 3_600_000 })).toEqual([Number(line.toString())]);
+    expect(await stopTree(tree, 3_000)).toBe(true);
+    expect(treeMembers(tree)).toEqual([]);
   });
 });

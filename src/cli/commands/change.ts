@@ -1,8 +1,10 @@
 /** `loop pause | resume | delete | clear`: small requests, answered at once, carried out by whoever holds the lease. */
 import type { LoopEvent } from "../../core/event.ts";
+import type { Goal } from "../../core/goal/goal.ts";
 import type { Task } from "../../core/loop.ts";
 import { nextFireAt } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/task/view.ts";
+import { allGoals, findGoal } from "../../engine/goals.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
 import { refuseForeign } from "../../store/origin.ts";
@@ -23,14 +25,43 @@ export interface ChangeFlags extends ProjectFlags {
 const DELETED: LoopEvent = { type: "task.deleted", reason: "deleted by a person" };
 
 export async function pauseCommand(prefixes: readonly string[], flags: ChangeFlags, io: Io): Promise<number> {
+  const goals = await goalsMeant(prefixes, flags, io);
+  if (goals !== null) {
+    const { pauseGoal } = await import("./goal.ts");
+    for (const goal of goals.found) await pauseGoal(goals.project, goal, flags, io);
+    if (goals.others.length === 0) return EXIT.ok;
+  }
   return changeTasks(
-    prefixes,
+    goals === null ? prefixes : goals.others,
     () => ({ type: "task.paused" }),
     flags,
     io,
     (task) =>
       task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}; the fire that runs now is let finish.`,
   );
+}
+
+interface GoalsMeant {
+  readonly project: Project;
+  readonly found: readonly Goal[];
+  readonly others: readonly string[];
+}
+
+/** Ids of goals among those of tasks; no id at all means the goal loop that is at work. null: only tasks. */
+async function goalsMeant(
+  prefixes: readonly string[],
+  flags: ChangeFlags,
+  io: Io,
+): Promise<GoalsMeant | null> {
+  const project = openProject(flags, io);
+  const { store } = project;
+  if (prefixes.length === 0) return { project, found: [findGoal(store, undefined)], others: [] };
+  const isGoal = (prefix: string) =>
+    allGoals(store).some(({ id }) => id.startsWith(prefix.toLowerCase())) &&
+    !liveTasks(store).some(({ id }) => id.startsWith(prefix.toLowerCase()));
+  const found = prefixes.filter(isGoal).map((prefix) => findGoal(store, prefix));
+  if (found.length === 0) return null;
+  return { project, found, others: prefixes.filter((prefix) => !isGoal(prefix)) };
 }
 
 export async function resumeCommand(

@@ -1,6 +1,6 @@
 /** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
 import { readFileSync } from "node:fs";
-import { chooseAgent, newTaskId, thisRunner } from "../../compose.ts";
+import { chooseAgent, newLoopId, thisRunner } from "../../compose.ts";
 import type { Task } from "../../core/loop.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
@@ -76,7 +76,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
     session: flags.session ? self.owner : null,
     runNow: recurring && flags.now !== false,
   };
-  const task = await addTask(project.store, draft, config.maxTasks, now, newTaskId);
+  const task = await addTask(project.store, draft, config.maxTasks, now, newLoopId);
   await project.store.publish();
   if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
   else io.out(renderCreated(task, planned.notice, now, io));

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDemoAgent, type DemoPart } from "../../agents/demo.ts";
-import { createEngine, newTaskId, thisRunner } from "../../compose.ts";
+import { createEngine, newLoopId, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
@@ -115,7 +115,7 @@ async function createTasks(store: FolderStore, clock: Clock, say: (line: string)
     if (planned.kind !== "plan") throw new Error(`the demo's own words do not parse: ${words}`);
     const { cadence, prompt } = planned;
     const draft = draftTask({ prompt, cadence, expect }, DEFAULTS, now);
-    const task = await addTask(store, draft, 50, now, newTaskId);
+    const task = await addTask(store, draft, 50, now, newLoopId);
     say(`$ loop ${words}${expect === null ? "" : ` --expect '${expect}'`}`);
     say(`  Created ${task.id}: ${renderCadence(cadence)}`);
   }

@@ -52,8 +52,8 @@ export function readHistory(store: FolderStore, prefix?: string): { outcomes: Ou
   const outcomes: Outcome[] = [];
   const ids = new Set<string>();
   for (const entry of store.journal.entries()) {
-    if (entry.type === "snapshot") for (const loop of entry.loops) ids.add(loop.id);
-    if (entry.type !== "loop") continue;
+    if (entry.type === "snapshot") for (const loop of entry.loops) if (loop.kind === "task") ids.add(loop.id);
+    if (entry.type !== "loop" || entry.loop.kind !== "task") continue;
     ids.add(entry.id);
     outcomes.push(...entry.outcomes);
   }
@@ -62,7 +62,9 @@ export function readHistory(store: FolderStore, prefix?: string): { outcomes: Ou
   const wanted = (id: string) => only === null || id === only;
   return {
     outcomes: outcomes.filter((line) => wanted(line.taskId)).sort((a, b) => a.slot - b.slot),
-    running: [...store.loops()].filter((task) => task.fire !== null && wanted(task.id)),
+    running: [...store.loops()]
+      .filter((loop) => loop.kind === "task")
+      .filter((task) => task.fire !== null && wanted(task.id)),
   };
 }
 

@@ -1,7 +1,7 @@
 /** `loop import`: takes over the tasks of Claude Code and of pi's loop extension (A19). Twice is as good as once. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { newTaskId } from "../../compose.ts";
+import { newLoopId } from "../../compose.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import { createTask } from "../../core/task/decide-task.ts";
 import { planCron } from "../../core/task/plan.ts";
@@ -123,7 +123,8 @@ async function importTask(
 ): Promise<Task | string> {
   const now = Date.now();
   const importedFrom = `${source}#${foreign.id}`;
-  if ([...project.store.loops()].some((task) => task.importedFrom === importedFrom)) return "imported before";
+  if ([...project.store.loops()].some((loop) => loop.kind === "task" && loop.importedFrom === importedFrom))
+    return "imported before";
   if (foreign.expiresAt !== null && foreign.expiresAt <= now) return "it has expired";
   // A one-shot is pinned to its first match after it was made, which may have passed: then a person is asked.
   const from = foreign.recurring ? now : (foreign.createdAt ?? now);
@@ -139,10 +140,10 @@ async function importTask(
   if (dryCount !== null) {
     const live = liveTasks(project.store).length + dryCount;
     if (live >= config.maxTasks) return fullMessage(live, config.maxTasks);
-    return createTask({ ...draft, id: (wanted ?? newTaskId()) as LoopId }, now).loop;
+    return createTask({ ...draft, id: (wanted ?? newLoopId()) as LoopId }, now).loop;
   }
   const madeAt = cadence.kind === "once" ? from : now;
-  for (let id = wanted ?? newTaskId(); ; id = newTaskId()) {
+  for (let id = wanted ?? newLoopId(); ; id = newLoopId()) {
     const added = await addTaskAs(id as LoopId, project.store, draft, config.maxTasks, madeAt);
     if (added.kind === "added") return added.task;
     if (added.kind === "full") return fullMessage(added.live, config.maxTasks);

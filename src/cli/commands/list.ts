@@ -18,7 +18,8 @@ export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Prom
 }
 
 export function liveTasks(store: Store): Task[] {
-  const live = [...store.loops()].filter((task) => task.status !== "ended");
+  const tasks = [...store.loops()].filter((loop) => loop.kind === "task");
+  const live = tasks.filter((task) => task.status !== "ended");
   return live.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 

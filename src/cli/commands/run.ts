@@ -9,7 +9,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { renderNotice } from "../live/lines.ts";
 import { leftOutText, writeInBackground } from "../live/outlet.ts";
-import { onlyTask } from "../only-task.ts";
+import { onlyLoop } from "../only-loop.ts";
 import { oneLine, printable } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { listenForStop } from "../signals.ts";
@@ -61,7 +61,7 @@ export async function runCommand(
   async function runOnce(): Promise<Outcome | null> {
     let result: Outcome | null = null;
     const engine = createEngine({
-      store: onlyTask(project.store, task.id, () => result === null),
+      store: onlyLoop(project.store, task.id, () => result === null),
       project: project.root,
       agent: agent as NonNullable<typeof agent>,
       notifier: { notify: (title, body) => io.say(renderNotice(title, body, io)) },
@@ -69,7 +69,7 @@ export async function runCommand(
       firing: true,
       observe: (news) => {
         if (news.type === "problem") io.say(oneLine(news.message));
-        if (news.type === "answer" && news.taskId === task.id) io.out(printable(news.text).trimEnd());
+        if (news.type === "answer" && news.loop.id === task.id) io.out(printable(news.text).trimEnd());
         // somebody else took the lease in the meantime, and the request with it
         if (news.type === "role" && news.role === "passive") {
           handedTo = news.lease;

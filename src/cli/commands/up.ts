@@ -81,6 +81,7 @@ export async function runResident(
     self,
     firing,
     observe,
+    goalFiles: project.store.goalFiles,
   });
   const asked = new Set<string>();
   let asking = false;

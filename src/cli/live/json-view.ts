@@ -1,9 +1,11 @@
 /** One JSON object per line on stdout, for programs. */
 
+import { changesOf } from "../../core/goal/changes.ts";
 import { iso, viewTask } from "../../core/task/view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import { viewOutcome } from "../commands/history.ts";
 import type { Io } from "../io.ts";
+import { describeGoalChange } from "./goal-view.ts";
 import { writeInBackground } from "./outlet.ts";
 import type { LiveView } from "./view.ts";
 
@@ -38,9 +40,15 @@ function describe(news: EngineNews): [string, object][] {
     case "outcomes":
       return news.outcomes.map((line) => ["outcome", viewOutcome(line)]);
     case "answer":
-      return [["answer", { taskId: news.taskId, fireId: news.fireId, text: news.text }]];
+      return news.loop.kind === "task"
+        ? [["answer", { taskId: news.loop.id, fireId: news.workId, text: news.text }]]
+        : [["answer", { loop: news.loop.id, job: news.workId, text: news.text }]];
     case "ended":
       return [["ended", { task: viewTask(news.task), reason: news.task.statusReason }]];
+    case "goal":
+      return changesOf(news.before, news.goal).map((change) => describeGoalChange(change, news.goal));
+    case "agent":
+      return [["agent", { loop: news.loopId, event: news.event }]];
     case "problem":
       return [["problem", { message: news.message }]];
   }

@@ -1,12 +1,18 @@
 /** Engine news as lines for people; empty when there is nothing to say. */
+import { changesOf } from "../../core/goal/changes.ts";
 import type { Task } from "../../core/loop.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderCell } from "../render/table.ts";
 import { outcomeRow } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
+import { renderGoalChange } from "./goal-lines.ts";
 
 export function renderNews(news: EngineNews, count: number, now: number, io: Io): string[] {
+  if (news.type === "goal")
+    return changesOf(news.before, news.goal).flatMap((change) =>
+      renderGoalChange(change, news.goal, now, io),
+    );
   const time: Cell = { style: "dim", text: renderClock(now, now) };
   return cellsOf(news, count, now).map((cells) => renderLine([time, ...cells], io));
 }
@@ -38,12 +44,16 @@ function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
       return news.outcomes.map((line) => outcomeRow(line, now));
     case "answer":
       // an empty part indents it below its fire
-      return oneLine(news.text) === "" ? [] : [[[""], { style: "dim", text: lastLine(news.text) }]];
+      return oneLine(news.text) === "" || news.loop.kind === "goal"
+        ? []
+        : [[[""], { style: "dim", text: lastLine(news.text) }]];
     case "ended":
       return [[`${news.task.id} ended: ${news.task.statusReason ?? "deleted"}`]];
     case "problem":
       return [[{ style: "red", text: news.message }]];
     case "tasks":
+    case "goal":
+    case "agent":
       return [];
   }
 }

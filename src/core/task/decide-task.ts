@@ -24,7 +24,7 @@ export interface TaskDraft {
   readonly importedFrom: string | null;
 }
 
-export function createTask(draft: TaskDraft, now: number): Change {
+export function createTask(draft: TaskDraft, now: number): Change<Task> {
   const { jitter, runNow, missed, ...kept } = draft;
   const loop: Task = {
     ...kept,
@@ -53,7 +53,7 @@ function beginAt(cadence: Cadence, now: number): number {
   return at === null ? now : Math.min(now, at - 1);
 }
 
-export function decideTask(task: Task, event: TaskEvent, now: number): Decision {
+export function decideTask(task: Task, event: TaskEvent, now: number): Decision<Task> {
   const decision = decideEvent(task, event, now);
   if (decision.kind !== "change") return decision;
   const notify = decision.effects.find((effect) => effect.kind === "notify");
@@ -61,7 +61,7 @@ export function decideTask(task: Task, event: TaskEvent, now: number): Decision 
   return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
 }
 
-function decideEvent(task: Task, event: TaskEvent, now: number): Decision {
+function decideEvent(task: Task, event: TaskEvent, now: number): Decision<Task> {
   switch (event.type) {
     case "task.created":
       return { kind: "none" };
@@ -101,7 +101,7 @@ function decideEvent(task: Task, event: TaskEvent, now: number): Decision {
   }
 }
 
-function change(task: Task, fields: Partial<Task>): Decision {
+function change(task: Task, fields: Partial<Task>): Decision<Task> {
   return {
     kind: "change",
     loop: { ...task, ...fields, version: task.version + 1 },
@@ -110,17 +110,17 @@ function change(task: Task, fields: Partial<Task>): Decision {
   };
 }
 
-function refused(message: string): Decision {
+function refused(message: string): Decision<Task> {
   return { kind: "refused", message };
 }
 
 /** Late news of a fire that is already settled change nothing. */
-function withFire(task: Task, fireId: string, decideFire: (fire: Fire) => Decision): Decision {
+function withFire(task: Task, fireId: string, decideFire: (fire: Fire) => Decision<Task>): Decision<Task> {
   return task.fire === null || task.fire.id !== fireId ? { kind: "none" } : decideFire(task.fire);
 }
 
 /** A new cadence starts from now: what the old one left due is accounted for first. */
-function decideEdit(task: Task, edit: TaskEdit, now: number): Decision {
+function decideEdit(task: Task, edit: TaskEdit, now: number): Decision<Task> {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if ((edit.prompt?.length ?? 0) > MAX_PROMPT_LENGTH) return refused(TOO_LONG);
   const expiresAt = edit.expiresAt === undefined ? task.expiresAt : edit.expiresAt;
@@ -162,14 +162,14 @@ function wakeFrom(cadence: PacedCadence, now: number): PacedCadence {
 
 type PacedCadence = Extract<Cadence, { kind: "paced" }>;
 
-function decidePause(task: Task): Decision {
+function decidePause(task: Task): Decision<Task> {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if (task.status === "paused") return { kind: "none" };
   return change(task, { status: "paused", statusReason: "paused by a person" });
 }
 
 /** What came due during the pause is skipped, and said to be; a one-shot whose time has gone is missed. */
-function decideResume(task: Task, now: number): Decision {
+function decideResume(task: Task, now: number): Decision<Task> {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if (task.status !== "paused") return { kind: "none" };
   const { cadence } = task;
@@ -193,7 +193,7 @@ function decideResume(task: Task, now: number): Decision {
   return { kind: "change", loop, effects: [], outcomes };
 }
 
-function decideDelete(task: Task, reason: string, now: number): Decision {
+function decideDelete(task: Task, reason: string, now: number): Decision<Task> {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   const open = openSlots(task, now);
   const skipped = { outcome: "skipped", reason: "the task was deleted before it ran" } as const;
@@ -207,12 +207,12 @@ function decideDelete(task: Task, reason: string, now: number): Decision {
 }
 
 /** Deleted from inside its own turn: the turn is let finish, as the final one. */
-function decideEnding(task: Task, fire: Fire): Decision {
+function decideEnding(task: Task, fire: Fire): Decision<Task> {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   return change(task, { expiresAt: fire.slot, fire: { ...fire, kind: "final" } });
 }
 
-function decideRun(task: Task, now: number): Decision {
+function decideRun(task: Task, now: number): Decision<Task> {
   if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
   if (task.status === "paused") return refused(`Task ${task.id} is paused; loop resume ${task.id} first.`);
   if (task.fire !== null) return refused(`Task ${task.id} is running right now.`);
@@ -221,7 +221,7 @@ function decideRun(task: Task, now: number): Decision {
 }
 
 /** The agent never saw the prompt: put the slot back, and let the rules for late slots decide again. */
-function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): Decision {
+function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): Decision<Task> {
   if (task.status === "ended")
     return { kind: "change", ...settleFire(task, fire, "interrupted", reason, now) };
   if (fire.kind === "manual" || fire.kind === "initial") {
@@ -242,7 +242,7 @@ function decideFinish(
   fire: Fire,
   { outcome, reason, wakeup, usage }: Finished,
   now: number,
-): Decision {
+): Decision<Task> {
   // What the agent asked for by command counts before what it printed.
   const printed = wakeup === undefined || task.cadence.kind !== "paced" ? null : clampWakeup(wakeup);
   const asked = fire.wakeup ?? printed;
@@ -251,7 +251,7 @@ function decideFinish(
   return { kind: "change", ...change, outcomes: change.outcomes.map((line) => ({ ...line, usage })) };
 }
 
-function decideWakeup(task: Task, fire: Fire, wakeup: Wakeup): Decision {
+function decideWakeup(task: Task, fire: Fire, wakeup: Wakeup): Decision<Task> {
   if (task.cadence.kind !== "paced") return refused(`Task ${task.id} is not self-paced (loop auto).`);
   return change(task, { fire: { ...fire, wakeup: clampWakeup(wakeup) } });
 }

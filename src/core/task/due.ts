@@ -31,7 +31,7 @@ interface Situation {
   readonly awakeSince: number;
 }
 
-export function decideDue(task: Task, situation: Situation): Decision {
+export function decideDue(task: Task, situation: Situation): Decision<Task> {
   if (task.status !== "active" || task.fire !== null) return { kind: "none" };
   if (clockWentBack(task, situation.now)) return startOver(task, situation.now);
   if (task.request?.kind === "manual" || (task.request !== null && task.cadence.kind === "once")) {
@@ -45,7 +45,7 @@ export function decideDue(task: Task, situation: Situation): Decision {
     : decideRecurring(task, due, situation);
 }
 
-function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decision {
+function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decision<Task> {
   const atEnd = isExpired(task, situation.now) && due.last === task.expiresAt;
   // A slot at the very end is the final run, however late.
   const pick = pickSlot(task, due, situation.now) ?? (atEnd ? due.last : null);
@@ -64,7 +64,7 @@ function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decisi
   return { kind: "change", loop: { ...moved, version: task.version + 1 }, effects: alerts, outcomes };
 }
 
-function withAlerts(alerts: readonly Effect[], decision: Decision): Decision {
+function withAlerts(alerts: readonly Effect[], decision: Decision<Task>): Decision<Task> {
   return decision.kind === "change" ? { ...decision, effects: [...alerts, ...decision.effects] } : decision;
 }
 
@@ -127,7 +127,7 @@ function isOver(task: Task, now: number): boolean {
 }
 
 /** The cursor is behind the expiry only when the clock was set back or the expiry moved; never a slot twice. */
-function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situation): Decision {
+function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situation): Decision<Task> {
   const slot = Math.max(task.expiresAt ?? situation.now, task.cursorAt + 1);
   return deliver(
     { ...task, cursorAt: Math.max(task.cursorAt, slot) },
@@ -138,7 +138,7 @@ function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situa
 }
 
 /** A10: a one-shot that passed while nothing ran waits for a person, unless told otherwise. */
-function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision {
+function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision<Task> {
   const slot = due.last;
   const dueAt = slot + task.jitterMs;
   const cursorAt = Math.max(task.cursorAt, slot);
@@ -177,7 +177,7 @@ function deliver(
   run: { slot: number; dueAt: number; kind: FireKind },
   outcomes: readonly Outcome[],
   { now, token }: Situation,
-): Decision {
+): Decision<Task> {
   const id = fireIdFor(task, run.slot, run.kind);
   const fire: Fire = { id, ...run, token, intendedAt: now, startedAt: null, process: null, wakeup: null };
   const loop: Task = { ...task, version: task.version + 1, fire };
@@ -193,7 +193,7 @@ export function clockWentBack(task: Task, now: number): boolean {
  * Without this a clock that was a year ahead for a minute would silence the task for a year. Slots get a new
  * era, so that no fire has the identity of an earlier one.
  */
-function startOver(task: Task, now: number): Decision {
+function startOver(task: Task, now: number): Decision<Task> {
   const backMs = task.cursorAt - now;
   const loop: Task = {
     ...task,

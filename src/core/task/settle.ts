@@ -23,7 +23,7 @@ export function settleFire(
   outcome: OutcomeKind,
   reason: string | null,
   now: number,
-): Change {
+): Change<Task> {
   const line: Outcome = {
     fireId: fire.id,
     taskId: task.id,

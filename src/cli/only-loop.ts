@@ -1,16 +1,17 @@
 /** For commands that run an engine for one task and nothing else. */
-import type { LoopId, Task } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import type { Store } from "../ports.ts";
 
 /** The store with one task in it while `wanted`: a run by hand must not start, or cut short, what else is due. */
-export function onlyTask(store: Store, id: LoopId, wanted: () => boolean): Store {
-  const visible = (task: Task | undefined) =>
-    task?.id === id && (wanted() || task.fire !== null) ? task : undefined;
+export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store {
+  const isBusy = (loop: Loop) => (loop.kind === "task" ? loop.fire : loop.job) !== null;
+  const visible = (loop: Loop | undefined) =>
+    loop?.id === id && (wanted() || isBusy(loop)) ? loop : undefined;
   return {
     catchUp: () => store.catchUp(),
     refresh: () => store.refresh(),
     load: (other) => visible(store.load(other)),
-    loops: () => [...store.loops()].filter((task) => visible(task) !== undefined).values(),
+    loops: () => [...store.loops()].filter((loop) => visible(loop) !== undefined).values(),
     commit: (commit) => store.commit(commit),
     lease: () => store.lease(),
     acquire: (lease, expectedToken) => store.acquire(lease, expectedToken),

@@ -1,0 +1,115 @@
+/**
+ * The events of `claude -p --output-format stream-json --verbose`, as 2.1.325 prints them. Only what is read here;
+ * anything of another shape counts as missing, so that a newer client is understood as far as it can be.
+ */
+import { z } from "zod";
+
+const Text = z.string().nullish().catch(null);
+const Count = z.number().nonnegative().nullish().catch(null);
+const Status = z.coerce.number().int().nullish().catch(null);
+
+/** Of an answer of the model (text, tool_use) or of what goes back to it (tool_result). */
+const Block = z.object({
+  type: z.string(),
+  text: Text,
+  id: Text,
+  name: Text,
+  input: z.record(z.string(), z.unknown()).nullish().catch(null),
+  tool_use_id: Text,
+  is_error: z.boolean().nullish().catch(null),
+});
+export type Block = z.infer<typeof Block>;
+
+const Blocks = z.object({ content: z.array(Block).catch([]) }).catch({ content: [] });
+
+const AssistantEvent = z.object({
+  type: z.literal("assistant"),
+  message: Blocks,
+  /** Of the tool call that started the agent which says this; null: the main one. */
+  parent_tool_use_id: Text,
+  /** What kind of API error the client made this message up for. */
+  error: Text,
+});
+
+const UserEvent = z.object({ type: z.literal("user"), message: Blocks });
+
+const SystemEvent = z.object({
+  type: z.literal("system"),
+  subtype: Text,
+  session_id: Text,
+  /** permission_denied */
+  tool_name: Text,
+  /** api_retry */
+  error: Text,
+  error_status: Status,
+});
+export type SystemEvent = z.infer<typeof SystemEvent>;
+
+const RateLimitEvent = z.object({
+  type: z.literal("rate_limit_event"),
+  rate_limit_info: z.object({
+    status: z.string(),
+    resetsAt: z.union([z.number(), z.string()]).nullish().catch(null),
+  }),
+});
+export type RateLimitEvent = z.infer<typeof RateLimitEvent>;
+
+const ModelUsage = z.object({
+  costUSD: z.number().nonnegative(),
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  cacheReadInputTokens: z.number().nonnegative().default(0),
+  cacheCreationInputTokens: z.number().nonnegative().default(0),
+});
+
+const ResultEvent = z.object({
+  type: z.literal("result"),
+  subtype: Text,
+  is_error: z.boolean(),
+  result: Text,
+  session_id: Text,
+  terminal_reason: Text,
+  api_error_status: Status,
+  errors: z.array(z.string()).nullish().catch(null),
+  permission_denials: z
+    .array(z.object({ tool_name: z.string() }))
+    .nullish()
+    .catch(null),
+  total_cost_usd: Count,
+  model_usage_since_last_result: z.record(z.string(), ModelUsage).nullish().catch(null),
+  usage: z
+    .object({
+      input_tokens: Count,
+      output_tokens: Count,
+      cache_creation_input_tokens: Count,
+      cache_read_input_tokens: Count,
+    })
+    .nullish()
+    .catch(null),
+});
+export type ResultEvent = z.infer<typeof ResultEvent>;
+
+const ClaudeEvent = z.discriminatedUnion("type", [
+  AssistantEvent,
+  UserEvent,
+  SystemEvent,
+  RateLimitEvent,
+  ResultEvent,
+]);
+export type ClaudeEvent = z.infer<typeof ClaudeEvent>;
+
+/** null: nothing that is known here. */
+export function parseClaudeEvent(line: string): ClaudeEvent | null {
+  // What tools returned can be megabytes per line; only that one failed is of interest.
+  if (line.startsWith('{"type":"user"') && !line.includes('"is_error":true')) return null;
+  try {
+    const event = ClaudeEvent.safeParse(JSON.parse(line));
+    return event.success ? event.data : null;
+  } catch {
+    return null;
+  }
+}
+
+export function parseClaudeStream(stream: string): readonly ClaudeEvent[] {
+  return stream.split("\n").flatMap((line) => parseClaudeEvent(line) ?? []);
+}

@@ -1,0 +1,47 @@
+/** Bytes as they come, cut anywhere, into whole lines. Holds the part of a line that is still to be completed. */
+export interface LineSplitter {
+  /** The lines that are complete now, without their ends. */
+  push(bytes: Uint8Array): readonly string[];
+  /** What is left when no more will come; null: nothing. */
+  rest(): string | null;
+}
+
+const NEWLINE = 0x0a;
+
+/** A line of more than `maxBytes` is left out. `midLine`: the first bytes are the end of a line that is not wanted. */
+export function createLineSplitter(maxBytes: number, midLine = false): LineSplitter {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  let isSkipping = midLine;
+
+  function add(part: Uint8Array): void {
+    size += part.length;
+    if (size > maxBytes) isSkipping = true;
+    if (isSkipping) parts = [];
+    // a copy: the caller reads into the same bytes again
+    else if (part.length > 0) parts.push(part.slice());
+  }
+
+  function take(): string | null {
+    const line = isSkipping ? null : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+    parts = [];
+    size = 0;
+    isSkipping = false;
+    return line;
+  }
+
+  return {
+    push(bytes) {
+      const lines: (string | null)[] = [];
+      let from = 0;
+      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
+        add(bytes.subarray(from, end));
+        lines.push(take());
+        from = end + 1;
+      }
+      add(bytes.subarray(from));
+      return lines.filter((line) => line !== null);
+    },
+    rest: () => (size === 0 ? null : take()),
+  };
+}

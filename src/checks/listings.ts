@@ -1,0 +1,77 @@
+/**
+ * Owns what is in folders. A folder whose times stayed is not read again: it changes with every name that comes or
+ * goes. Follows no link and must not throw: what cannot be read is empty.
+ */
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { isSettled, signOf } from "./file-hash.ts";
+import { decodePath, encodePath } from "./raw-path.ts";
+
+export interface Listing {
+  /** All that is no folder: files, links, pipes. */
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+export interface Listings {
+  /** The same object as long as the folder stays the same. */
+  list(folder: string): Listing;
+}
+
+const EMPTY: Listing = { files: [], folders: [] };
+
+export function createListings(now: () => number = Date.now): Listings {
+  const known = new Map<string, { readonly sign: string; readonly listing: Listing }>();
+  return {
+    list(folder) {
+      try {
+        const stat = lstatSync(encodePath(folder), { bigint: true });
+        const sign = signOf(stat);
+        const before = known.get(folder);
+        if (before?.sign === sign) return before.listing;
+        const listing = stat.isDirectory() ? read(folder) : EMPTY;
+        if (isSettled(stat, now())) known.set(folder, { sign, listing });
+        else known.delete(folder);
+        return listing;
+      } catch {
+        known.delete(folder);
+        return EMPTY;
+      }
+    },
+  };
+}
+
+function read(folder: string): Listing {
+  const entries: Dirent[] = readdirSync(encodePath(folder), { withFileTypes: true });
+  // only then is a name possibly no UTF-8
+  if (entries.some((entry) => entry.name.includes("�"))) return readBytes(folder);
+  return sort(entries, (entry) => entry.name);
+}
+
+function readBytes(folder: string): Listing {
+  const entries = readdirSync(encodePath(folder), { withFileTypes: true, encoding: "buffer" });
+  return sort(entries, (entry) => decodePath(entry.name));
+}
+
+function sort<E extends { isDirectory(): boolean }>(
+  entries: readonly E[],
+  nameOf: (entry: E) => string,
+): Listing {
+  const files: string[] = [];
+  const folders: string[] = [];
+  for (const entry of entries) (entry.isDirectory() ? folders : files).push(nameOf(entry));
+  return { files, folders };
+}
+
+/** Lets others have their turn when a piece of work has taken long enough. */
+export function createBreather(sliceMs = 10): () => Promise<void> | null {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < sliceMs) return null;
+    return new Promise((done) =>
+      setImmediate(() => {
+        since = performance.now();
+        done();
+      }),
+    );
+  };
+}

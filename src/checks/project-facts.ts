@@ -1,0 +1,63 @@
+/** What a project is made with, from its folder: names only, nothing of it is run. */
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ProjectFacts } from "../core/goal/project-commands.ts";
+import { readSmall } from "../system/files.ts";
+
+/** Never throws: what cannot be read is not there. */
+export function readProjectFacts(dir: string): ProjectFacts {
+  const files = namesIn(dir);
+  const manifest = files.includes("package.json") ? readManifest(join(dir, "package.json")) : {};
+  const packageManager = managerIn(manifest) ?? LOCKS.find(([name]) => files.includes(name))?.[1] ?? null;
+  return { packageManager, scripts: scriptsIn(manifest), files };
+}
+
+type Manager = NonNullable<ProjectFacts["packageManager"]>;
+
+const MAX_FILES = 5_000;
+const MAX_MANIFEST = 2 * 1024 * 1024;
+const LOCKS: readonly (readonly [string, Manager])[] = [
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun"],
+  ["bun.lockb", "bun"],
+  ["package-lock.json", "npm"],
+  ["npm-shrinkwrap.json", "npm"],
+];
+/** What `npm init` writes where there are no tests. */
+const NO_TESTS = /Error: no test specified/;
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir).sort().slice(0, MAX_FILES);
+  } catch {
+    return [];
+  }
+}
+
+function readManifest(path: string): object {
+  try {
+    const stat = lstatSync(path);
+    // a pipe of that name would be waited for
+    if (!stat.isFile() || stat.size > MAX_MANIFEST) return {};
+    const text = readSmall(path)?.replace(/^\uFEFF/, "") ?? "";
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function managerIn(manifest: object): Manager | null {
+  const said = "packageManager" in manifest ? manifest.packageManager : null;
+  const [, name] = (typeof said === "string" && /^(npm|pnpm|yarn|bun)@/.exec(said)) || [];
+  return (name as Manager | undefined) ?? null;
+}
+
+function scriptsIn(manifest: object): string[] {
+  const scripts = "scripts" in manifest ? manifest.scripts : null;
+  if (typeof scripts !== "object" || scripts === null) return [];
+  return Object.entries(scripts).flatMap(([name, command]) =>
+    typeof command !== "string" || (name === "test" && NO_TESTS.test(command)) ? [] : [name],
+  );
+}

@@ -1,0 +1,50 @@
+/** What a command consists of, as it is found. Paths are from the project on, with `/`; `../` leads above it. */
+import { posix } from "node:path";
+import { readPlain } from "../file-hash.ts";
+import { ALL_ROLES, type Role } from "./conventions.ts";
+
+export interface Found {
+  readonly roles: Set<Role>;
+  /** Whether they are there or not: one that appears was added. */
+  readonly files: Set<string>;
+  /** All in them. */
+  readonly folders: Set<string>;
+  /** `package.json#scripts.test`: one value of a file of which the rest is free. */
+  readonly values: Set<string>;
+  /** Names that are looked for on the path. */
+  readonly programs: Set<string>;
+  /** Folders that package managers put in front of the path. */
+  readonly binFolders: Set<string>;
+}
+
+export function createFound(): Found {
+  return {
+    roles: new Set(["config:env"]),
+    files: new Set(),
+    folders: new Set(),
+    values: new Set(),
+    programs: new Set(["sh"]),
+    binFolders: new Set(),
+  };
+}
+
+/** Nobody knows what the command reads: everything that any runner reads counts. */
+export function addEverything(found: Found): void {
+  for (const role of ALL_ROLES) found.roles.add(role);
+}
+
+/** A path as a command names it → from the project on. null: it is far outside, or no path that can be known. */
+export function placeOf(cwd: string, word: string, root: string): string | null {
+  const known = word.replace(/^\$(?:\{(?:PWD|LOOP_PROJECT)\}|PWD\b|LOOP_PROJECT\b)/, root);
+  if (known === "" || /[$`\0]/.test(known)) return null;
+  if (!posix.isAbsolute(known)) return posix.normalize(posix.join(cwd, known)).replace(/\/$/, "");
+  const way = posix.relative(root, known);
+  return way.startsWith("../../../") ? null : way;
+}
+
+const TEXT_BYTES = 512 * 1024;
+
+export function readText(root: string, path: string): string | null {
+  const bytes = readPlain(posix.join(root, path), TEXT_BYTES);
+  return bytes === null || bytes.includes(0) ? null : bytes.toString("utf8");
+}

@@ -1,0 +1,80 @@
+/** package.json, of which only some values belong to checks: a new version or keyword is no change of a check. */
+import { posix } from "node:path";
+import type { Role } from "./conventions.ts";
+import { readText } from "./found.ts";
+
+export type Manifest = Readonly<Record<string, unknown>>;
+
+/** What every script depends on: how modules are read, and which program runs it. */
+const ALWAYS = ["type", "workspaces", "packageManager", "config"];
+const SECTIONS: readonly (readonly [Role, readonly string[]])[] = [
+  ["config:js-test", ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "jasmine", "stryker", "wtr"]],
+  ["config:babel", ["babel", "browserslist"]],
+  ["config:js-lint", ["eslintConfig", "eslintIgnore", "prettier", "stylelint", "xo", "knip"]],
+  ["config:monorepo", ["wireit", "nx"]],
+];
+
+/** The values of the package that the given roles bring along. */
+export function sectionsFor(manifest: string, roles: ReadonlySet<Role>): string[] {
+  const sections = SECTIONS.filter(([role]) => roles.has(role)).flatMap(([, names]) => names);
+  return [...ALWAYS, ...sections].map((name) => `${manifest}#${name}`);
+}
+
+/** The package that a command in the folder belongs to; null: none up to the repository's root. */
+export function findManifest(root: string, cwd: string): string | null {
+  for (let folder = cwd; ; folder = posix.join(folder, "..")) {
+    const path = posix.join(folder, "package.json");
+    if (readText(root, path) !== null) return path;
+    const isTop = posix.join(root, folder) === "/" || folder.startsWith("../../..");
+    if (isTop || readsGit(root, folder)) return null;
+  }
+}
+
+function readsGit(root: string, folder: string): boolean {
+  return (
+    readText(root, posix.join(folder, ".git")) !== null ||
+    readText(root, posix.join(folder, ".git/HEAD")) !== null
+  );
+}
+
+export function readManifest(root: string, path: string): Manifest | null {
+  try {
+    const value: unknown = JSON.parse(readText(root, path) ?? "");
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function scriptOf(manifest: Manifest | null, name: string): string | null {
+  const scripts = manifest?.scripts;
+  const text = isObject(scripts) && Object.hasOwn(scripts, name) ? scripts[name] : null;
+  return typeof text === "string" ? text : null;
+}
+
+export function scriptNames(manifest: Manifest | null): string[] {
+  return isObject(manifest?.scripts) ? Object.keys(manifest.scripts) : [];
+}
+
+/** `package.json#scripts.a.b` → its value as text; null: not there. A manifest that cannot be read has itself as value. */
+export function readValue(root: string, path: string): string | null {
+  const [file = "", key = ""] = path.split(/#(.*)/s);
+  const text = readText(root, file);
+  if (text === null) return null;
+  const manifest = readManifest(root, file);
+  if (manifest === null) return `unreadable\n${text}`;
+  const dot = key.indexOf(".");
+  const section = dot === -1 ? key : key.slice(0, dot);
+  const value = Object.hasOwn(manifest, section) ? manifest[section] : undefined;
+  if (dot === -1) return value === undefined ? null : render(value);
+  const name = key.slice(dot + 1);
+  return isObject(value) && Object.hasOwn(value, name) ? render(value[name]) : null;
+}
+
+function render(value: unknown): string {
+  return typeof value === "string" ? `${value}\n` : `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

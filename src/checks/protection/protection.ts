@@ -1,0 +1,200 @@
+/**
+ * Check integrity (B7): what checks consist of is found without being named, hashed before any work, and compared
+ * after each turn.
+ *
+ * 1. The rules by which files are found are asked again at each comparison: a file that would count now and was not
+ *    there at the start was added.
+ * 2. What was recorded goes on counting, also when nothing leads to it any more.
+ * 3. Nothing that an agent writes takes anything away: neither ignore files nor git's index nor the record.
+ * 4. Comparing runs no program.
+ *
+ * Not found, and so left to people and `--protect`: tests inside of source files (Rust's `mod tests`, doctests), what
+ * scripts build names for, and packages that a runner is made of besides its own.
+ */
+import { readlinkSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { ProtectedChange } from "../../core/goal/goal.ts";
+import type { LoopId } from "../../core/loop.ts";
+import type { Protection, ProtectionRules, ProtectionState } from "../../ports.ts";
+import { createFileHashes, readPlain } from "../file-hash.ts";
+import { createListings } from "../listings.ts";
+import { mayHoldSecrets } from "./conventions.ts";
+import { createIgnoreRules, type IgnoreRules } from "./ignore-rules.ts";
+import { renderDiff } from "./line-diff.ts";
+import { readValue } from "./manifest.ts";
+import { createPrograms } from "./programs.ts";
+import {
+  type Originals,
+  type ProtectionRecord,
+  readOriginals,
+  readRecord,
+  writeRecord,
+} from "./record-file.ts";
+import {
+  type Entry,
+  type EntryKind,
+  findEntries,
+  hashAll,
+  hashOf,
+  isFree,
+  PROGRAM,
+  type Surroundings,
+} from "./survey.ts";
+
+const MAX_ORIGINAL_BYTES = 256 * 1024;
+const MAX_ORIGINALS_BYTES = 20 * 1024 * 1024;
+
+/** A record that was verified in this process, and what was made of it. */
+interface Known {
+  readonly digest: string;
+  readonly record: ProtectionRecord;
+  readonly ignore: IgnoreRules;
+}
+
+export function createProtection(projectDir: string): Protection {
+  const root = resolve(projectDir);
+  const listings = createListings();
+  const around: Surroundings = {
+    root,
+    listings,
+    hashes: createFileHashes(),
+    programs: createPrograms(root, listings),
+  };
+  const known = new Map<LoopId, Known>();
+  return {
+    async record(loopId, rules) {
+      const ignore = createIgnoreRules(root, null);
+      const entries = await findEntries(around, rules, ignore);
+      const hashes = await hashAll(around, entries.values());
+      const present = [...entries.values()].filter(({ path }) => hashes.has(path)).sort(byPath);
+      const record = {
+        version: 1 as const,
+        entries: present.map(({ path, kind, criteria }) => ({
+          path,
+          kind,
+          hash: hashes.get(path) ?? "",
+          criteria: [...criteria],
+        })),
+        pathFolders: [...around.programs.outside],
+        ignore: { ...ignore.texts() },
+      };
+      const digest = writeRecord(root, loopId, record, readTexts(root, present));
+      return { digest, count: present.length };
+    },
+
+    async compare(loopId, digest, rules): Promise<ProtectionState> {
+      const read = readRecord(root, loopId, digest);
+      if (read.kind === "unusable") return { kind: "tampered", reason: read.reason };
+      const before = known.get(loopId);
+      const ignore = before?.digest === digest ? before.ignore : createIgnoreRules(root, read.record.ignore);
+      known.set(loopId, { digest, record: read.record, ignore });
+      return { kind: "known", changes: await findChanges(around, read.record, ignore, rules) };
+    },
+
+    async diff(loopId, change) {
+      const read = readRecord(root, loopId, known.get(loopId)?.digest ?? null);
+      if (read.kind === "unusable") return `${change.path}: ${read.reason}.\n`;
+      const entry = read.record.entries.find(({ path }) => path === change.path);
+      const kind = entry?.kind ?? kindOf(change.path);
+      const originals = readOriginals(root, loopId, read.record);
+      const text = describe(
+        root,
+        change,
+        kind,
+        entry === undefined ? "" : (originals?.[change.path] ?? null),
+      );
+      const hash = await hashOf(around, { path: change.path, kind });
+      return hash === change.hash ? text : `${text}It was changed again since it was compared.\n`;
+    },
+  };
+}
+
+async function findChanges(
+  around: Surroundings,
+  record: ProtectionRecord,
+  ignore: IgnoreRules,
+  rules: ProtectionRules,
+): Promise<ProtectedChange[]> {
+  const present = await findEntries(around, rules, ignore);
+  const recorded = new Map(record.entries.map((entry) => [entry.path, entry]));
+  const isAllowed = isFree(rules.allowChanges);
+  const all = new Map<string, Pick<Entry, "path" | "kind">>([...present, ...recorded]);
+  const hashes = await hashAll(around, all.values());
+  const changes: ProtectedChange[] = [];
+  for (const { path, kind } of [...all.values()].sort(byPath)) {
+    const before = recorded.get(path)?.hash ?? null;
+    const hash = hashes.get(path) ?? null;
+    if (before === hash || isAllowed(path)) continue;
+    if (kind === "program" && !isOnPath(around, record, path)) continue;
+    const criteria = [
+      ...new Set([...(recorded.get(path)?.criteria ?? []), ...(present.get(path)?.criteria ?? [])]),
+    ];
+    changes.push({
+      path,
+      change: before === null ? "added" : hash === null ? "deleted" : "changed",
+      hash,
+      criteria,
+    });
+  }
+  return changes;
+}
+
+/** A person who goes on with another path has other programs; only an agent puts others into the folders of the old one. */
+function isOnPath({ programs }: Surroundings, record: ProtectionRecord, path: string): boolean {
+  const place = programs.find(path.slice(PROGRAM.length));
+  return place === null || record.pathFolders.includes(dirname(place));
+}
+
+function byPath(one: { readonly path: string }, other: { readonly path: string }): number {
+  return one.path < other.path ? -1 : one.path > other.path ? 1 : 0;
+}
+
+/** The texts that a diff can show later, as many as are affordable. */
+function readTexts(root: string, entries: readonly Entry[]): Originals {
+  const texts: Originals = {};
+  let bytes = 0;
+  for (const { path, kind } of entries) {
+    const text = textOf(root, path, kind);
+    if (text === null || bytes + text.length > MAX_ORIGINALS_BYTES) continue;
+    bytes += text.length;
+    texts[path] = text;
+  }
+  return texts;
+}
+
+/** null: none that can be shown. */
+function textOf(root: string, path: string, kind: EntryKind): string | null {
+  if (mayHoldSecrets(path)) return null;
+  if (kind === "value") return readValue(root, path);
+  if (kind !== "file") return null;
+  const bytes = readPlain(join(root, path), MAX_ORIGINAL_BYTES) ?? linkOf(join(root, path));
+  if (bytes === null) return null;
+  const text = bytes.toString("utf8");
+  return text.includes("\0") || !Buffer.from(text).equals(bytes) ? null : text;
+}
+
+function linkOf(path: string): Buffer | null {
+  try {
+    return Buffer.from(`link to ${readlinkSync(path)}\n`);
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(path: string): EntryKind {
+  if (path.startsWith(PROGRAM)) return "program";
+  if (path.includes("node_modules/.bin/")) return "entry";
+  return /(?:^|\/)package\.json#/.test(path) ? "value" : "file";
+}
+
+function describe(root: string, change: ProtectedChange, kind: EntryKind, before: string | null): string {
+  const { path } = change;
+  if (mayHoldSecrets(path)) return `${path} was ${change.change}; it may hold secrets and is not shown.\n`;
+  if (kind === "program") return `${path.slice(PROGRAM.length)}: the program was ${change.change}.\n`;
+  if (kind === "package") return `${path}: files of the installed package were ${change.change}.\n`;
+  if (kind === "entry") return `${path}: the program, or what it starts, was ${change.change}.\n`;
+  const after = change.change === "deleted" ? "" : textOf(root, path, kind);
+  if (before === null || after === null)
+    return `${path} was ${change.change}; it is binary, or too large to be shown.\n`;
+  return renderDiff(path, before, after) || `${path}: only its mode was changed, not its text.\n`;
+}

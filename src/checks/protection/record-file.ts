@@ -1,0 +1,109 @@
+/**
+ * Owns `.loop/runs/<loop>/protected.json`, what checks consisted of before any work, and beside it the texts of that
+ * moment. An agent can write there too: whoever reads the record holds its digest, and the record that of the texts.
+ */
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import type { LoopId } from "../../core/loop.ts";
+import { writeAtomic } from "../../system/files.ts";
+import { isInside } from "../../system/inside.ts";
+import { readPlain, sha256 } from "../file-hash.ts";
+
+const recordSchema = z.object({
+  version: z.literal(1),
+  entries: z.array(
+    z.object({
+      path: z.string(),
+      kind: z.enum(["file", "value", "entry", "package", "program"]),
+      hash: z.string(),
+      criteria: z.array(z.string()),
+    }),
+  ),
+  /** Folders of the path outside of the project. */
+  pathFolders: z.array(z.string()),
+  /** Texts of the ignore files, by folder. */
+  ignore: z.record(z.string(), z.string()),
+  /** Digest of the file with the texts. */
+  originals: z.string(),
+});
+const originalsSchema = z.record(z.string(), z.string());
+
+export type ProtectionRecord = z.infer<typeof recordSchema>;
+export type Originals = z.infer<typeof originalsSchema>;
+
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+
+/** Its digest. Throws where it cannot or must not be written. */
+export function writeRecord(
+  root: string,
+  loopId: LoopId,
+  record: Omit<ProtectionRecord, "originals">,
+  originals: Originals,
+): string {
+  const folder = folderFor(root, loopId);
+  refuseLinks(root, folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const texts = JSON.stringify(originals);
+  writeAtomic(originalsFile(folder), texts, false);
+  const text = `${JSON.stringify({ ...record, originals: sha256(texts) }, null, 1)}\n`;
+  writeAtomic(recordFile(folder), text);
+  return sha256(text);
+}
+
+export type RecordRead =
+  | { readonly kind: "record"; readonly digest: string; readonly record: ProtectionRecord }
+  | { readonly kind: "unusable"; readonly reason: string };
+
+/** `digest` null: whatever is there. */
+export function readRecord(root: string, loopId: LoopId, digest: string | null): RecordRead {
+  const bytes = readPlain(recordFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
+  if (bytes === null) return { kind: "unusable", reason: "the record of the protected files is gone" };
+  const actual = sha256(bytes);
+  if (digest !== null && actual !== digest) {
+    return { kind: "unusable", reason: "the record of the protected files was changed" };
+  }
+  const parsed = recordSchema.safeParse(parseJson(bytes));
+  if (parsed.success) return { kind: "record", digest: actual, record: parsed.data };
+  return { kind: "unusable", reason: "the record of the protected files cannot be read" };
+}
+
+/** null: gone, or not those of the record. */
+export function readOriginals(root: string, loopId: LoopId, record: ProtectionRecord): Originals | null {
+  const bytes = readPlain(originalsFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
+  if (bytes === null || sha256(bytes) !== record.originals) return null;
+  return originalsSchema.safeParse(parseJson(bytes)).data ?? null;
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function recordFile(folder: string): string {
+  return join(folder, "protected.json");
+}
+
+function originalsFile(folder: string): string {
+  return join(folder, "protected-originals.json");
+}
+
+function folderFor(root: string, loopId: LoopId): string {
+  if (!/^[A-Za-z0-9._-]+$/.test(loopId) || loopId === "." || loopId === "..") {
+    throw new Error(`${JSON.stringify(loopId)} is no valid id`);
+  }
+  return join(root, ".loop", "runs", loopId);
+}
+
+/** What a repository brings along as `.loop` must not make us write elsewhere (H4). */
+function refuseLinks(root: string, folder: string): void {
+  for (let path = folder; path !== root; path = dirname(path)) {
+    // a link to nowhere does not exist either, and mkdir would follow it
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    if (existsSync(path) ? !isInside(root, path) : isLink)
+      throw new Error(`${path} leads out of the project`);
+  }
+}

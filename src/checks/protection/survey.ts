@@ -1,0 +1,221 @@
+/** Everything that the checks of a goal consist of at this moment, with hashes and the criteria that it belongs to. */
+import { isAbsolute, join, posix, relative } from "node:path";
+import { compileGlobs } from "../../core/goal/glob.ts";
+import type { ProtectionRules } from "../../ports.ts";
+import type { FileHashes } from "../file-hash.ts";
+import { sha256 } from "../file-hash.ts";
+import { createBreather, type Listings } from "../listings.ts";
+import type { Role } from "./conventions.ts";
+import type { Found } from "./found.ts";
+import type { IgnoreRules } from "./ignore-rules.ts";
+import { closureOf } from "./imports.ts";
+import { readValue } from "./manifest.ts";
+import { hashEntry, hashOutside, hashPackage, type Programs, packageOf, targetOf } from "./programs.ts";
+import { type ProjectTree, readTree } from "./project-tree.ts";
+import { traceCommand } from "./trace.ts";
+
+/** `entry`: a name in `node_modules/.bin`. `program`: what a name leads to on the path, outside of the project. */
+export type EntryKind = "file" | "value" | "entry" | "package" | "program";
+
+export interface Entry {
+  readonly path: string;
+  readonly kind: EntryKind;
+  readonly criteria: ReadonlySet<string>;
+}
+
+export interface Surroundings {
+  readonly root: string;
+  readonly hashes: FileHashes;
+  readonly listings: Listings;
+  readonly programs: Programs;
+}
+
+/** Before the name of a program outside of the project, in place of a path. */
+export const PROGRAM = "program:";
+const RUNNER_CONFIG = /^config:(?:js-test|js-lint|ts|babel)$/;
+
+/** Without hashes: what there is, and whose it is. */
+export async function findEntries(
+  around: Surroundings,
+  rules: ProtectionRules,
+  ignore: IgnoreRules,
+): Promise<Map<string, Entry>> {
+  const tree = await readTree(around.root, around.listings, ignore);
+  const entries = new Entries();
+  for (const [name, command] of commandsOf(rules)) {
+    const owners = name === null ? namesOf(rules) : [name];
+    addFound(
+      around,
+      tree,
+      traceCommand(command, around.root, () => tree.manifests),
+      entries,
+      owners,
+    );
+  }
+  addNamed(around, tree, rules, entries);
+  const isAllowed = isFree(rules.allowChanges);
+  for (const path of [...entries.all.keys()]) if (isAllowed(path)) entries.all.delete(path);
+  return entries.all;
+}
+
+/** By the globs of what may be changed; one for a file means its values too. */
+export function isFree(allowChanges: readonly string[]): (path: string) => boolean {
+  const matches = compileGlobs(allowChanges);
+  return (path) => matches(path) || matches(path.replace(/#.*/s, ""));
+}
+
+/** null: there is nothing. */
+export async function hashOf(
+  around: Surroundings,
+  { path, kind }: Pick<Entry, "path" | "kind">,
+): Promise<string | null> {
+  const place = join(around.root, path);
+  if (kind === "file") return around.hashes.hash(place);
+  if (kind === "entry") return hashEntry(place, around.hashes);
+  if (kind === "package") return hashPackage(place, around.hashes, around.listings);
+  if (kind === "program") return hashOutside(around.programs.find(path.slice(PROGRAM.length)) ?? "");
+  const value = readValue(around.root, path);
+  return value === null ? null : sha256(value);
+}
+
+class Entries {
+  readonly all = new Map<string, Entry & { readonly criteria: Set<string> }>();
+
+  add(path: string, kind: EntryKind, criteria: readonly string[]): void {
+    // the engine's own files are not what a check consists of, and no file is outside of everything
+    if (path === "" || path === "." || path === ".loop" || path.startsWith(".loop/runs/")) return;
+    const entry = this.all.get(path) ?? { path, kind, criteria: new Set<string>() };
+    this.all.set(path, entry);
+    for (const name of criteria) entry.criteria.add(name);
+  }
+}
+
+/** null: a must-not. It guards all criteria. */
+function commandsOf(rules: ProtectionRules): [name: string | null, command: string][] {
+  return [
+    ...rules.criteria.flatMap(({ name, check }): [string, string][] =>
+      check.kind === "command" || check.kind === "measure" ? [[name, check.command]] : [],
+    ),
+    ...rules.mustNot.flatMap(({ command }): [null, string][] => (command === null ? [] : [[null, command]])),
+  ];
+}
+
+function namesOf(rules: ProtectionRules): string[] {
+  return rules.criteria.map(({ name }) => name);
+}
+
+function addFound(
+  around: Surroundings,
+  tree: ProjectTree,
+  found: Found,
+  entries: Entries,
+  owners: readonly string[],
+): void {
+  addStartFiles(around, entries, owners);
+  for (const path of found.files)
+    entries.add(path, path.includes("node_modules/.bin/") ? "entry" : "file", owners);
+  for (const path of found.values) entries.add(path, "value", owners);
+  const folders = [...found.folders].map((folder) => `${folder}/`);
+  for (const { path, roles } of tree.files) {
+    const isIts =
+      roles.some((role) => found.roles.has(role)) || folders.some((folder) => path.startsWith(folder));
+    if (!isIts) continue;
+    entries.add(path, "file", owners);
+    if (roles.some((role: Role) => RUNNER_CONFIG.test(role))) {
+      for (const part of closureOf(around.root, path, true)) entries.add(part, "file", owners);
+    }
+  }
+  addPrograms(around, found, entries, owners);
+}
+
+/** What the shell of a check reads before anything else. */
+function addStartFiles({ root }: Surroundings, entries: Entries, owners: readonly string[]): void {
+  for (const value of [process.env.ENV, process.env.BASH_ENV]) {
+    const path =
+      value === undefined || value === "" ? "" : relative(root, join(isAbsolute(value) ? "/" : root, value));
+    if (!path.startsWith("..")) entries.add(path, "file", owners);
+  }
+}
+
+function addPrograms(around: Surroundings, found: Found, entries: Entries, owners: readonly string[]): void {
+  const { root, programs } = around;
+  for (const folder of found.binFolders) {
+    for (const name of programs.planted(folder, found.programs)) {
+      const entry = posix.join(folder, name);
+      entries.add(entry, "entry", owners);
+      if (found.programs.has(name)) addPackage(root, entry, entries, owners);
+    }
+  }
+  for (const path of found.files)
+    if (path.includes("node_modules/.bin/")) addPackage(root, path, entries, owners);
+  for (const name of found.programs) {
+    const place = programs.find(name);
+    if (place === null) continue;
+    const own = relative(root, place);
+    if (own.startsWith("..")) entries.add(PROGRAM + name, "program", owners);
+    else entries.add(own, own.includes("node_modules/.bin/") ? "entry" : "file", owners);
+  }
+}
+
+function addPackage(root: string, entry: string, entries: Entries, owners: readonly string[]): void {
+  const target = targetOf(join(root, entry));
+  const home = target === null ? null : packageOf(target);
+  if (home !== null) entries.add(relative(root, home), "package", owners);
+}
+
+/** What a person named counts for every criterion. */
+function addNamed(around: Surroundings, tree: ProjectTree, rules: ProtectionRules, entries: Entries): void {
+  if (rules.protect.length === 0) return;
+  const isNamed = compileGlobs(rules.protect);
+  const owners = namesOf(rules);
+  for (const { path } of tree.files) if (isNamed(path)) entries.add(path, "file", owners);
+  // also in folders that are left out otherwise, when the glob leads there by its first names
+  for (const glob of rules.protect) {
+    const base = plainStart(glob);
+    if (base === "" || base.startsWith("..")) continue;
+    entries.add(base, "file", owners);
+    for (const path of filesBelow(around, base)) if (isNamed(path)) entries.add(path, "file", owners);
+  }
+}
+
+/** The names before the first that has something special in it. */
+function plainStart(glob: string): string {
+  const names = glob
+    .replace(/^\.?\//, "")
+    .replace(/\/$/, "")
+    .split("/");
+  if (names.length === 1 && !glob.startsWith("/") && !glob.startsWith("./"))
+    return /[*?[\]{}\\]/.test(glob) ? "" : (names[0] ?? "");
+  const special = names.findIndex((name) => /[*?[\]{}\\]/.test(name));
+  return posix.normalize(names.slice(0, special === -1 ? undefined : special).join("/")).replace(/^\.$/, "");
+}
+
+const MAX_NAMED = 20_000;
+
+function filesBelow({ root, listings }: Surroundings, base: string): string[] {
+  const found: string[] = [];
+  const open = [base];
+  for (let folder = open.pop(); folder !== undefined && found.length < MAX_NAMED; folder = open.pop()) {
+    const { files, folders } = listings.list(join(root, folder));
+    for (const name of files) found.push(`${folder}/${name}`);
+    for (const name of folders)
+      if (name !== ".git" && `${folder}/${name}` !== ".loop/runs") open.push(`${folder}/${name}`);
+  }
+  return found;
+}
+
+/** All hashes, with turns for others in between. */
+export async function hashAll(
+  around: Surroundings,
+  entries: Iterable<Pick<Entry, "path" | "kind">>,
+): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>();
+  const breathe = createBreather();
+  for (const entry of entries) {
+    const hash = await hashOf(around, entry);
+    if (hash !== null) hashes.set(entry.path, hash);
+    const pause = breathe();
+    if (pause !== null) await pause;
+  }
+  return hashes;
+}

@@ -1,0 +1,161 @@
+/** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Goal } from "../../core/goal/goal.ts";
+import { viewGoal } from "../../core/goal/view.ts";
+import { renderReportMarkdown } from "../../core/text/goal-report.ts";
+import { renderGoalStatus } from "../../core/text/status.ts";
+import { allGoals, findGoal, requestGoal } from "../../engine/goals.ts";
+import { usageError } from "../../errors.ts";
+import { createCheckpoints } from "../../git/checkpoints.ts";
+import { isInside } from "../../system/inside.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type LimitFlags, raiseFrom } from "../goal-flags.ts";
+import { type GoalRunFlags, runGoal } from "../goal-runner.ts";
+import type { Io } from "../io.ts";
+import { refuseAgent } from "../person.ts";
+import { openProjectToRead, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { printable } from "../render/table.ts";
+import { settleFire } from "../settle-fire.ts";
+import { listenForStop } from "../signals.ts";
+import { liveOwner } from "./list.ts";
+
+export interface GoalFlags extends ProjectFlags, GoalRunFlags {
+  readonly yes?: boolean;
+}
+
+export async function statusCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
+  const { store } = openProjectToRead(flags, io);
+  if (id === undefined && allGoals(store).length === 0) {
+    if (flags.json) io.json(null);
+    else io.out('There is no goal loop here. Start one with: loop until "npm test passes" <what to do>');
+    return EXIT.ok;
+  }
+  const goal = findGoal(store, id, "any");
+  if (flags.json) {
+    io.json({ ...viewGoal(goal), owner: liveOwner(store, Date.now())?.owner ?? null });
+    return EXIT.ok;
+  }
+  io.out(renderGoalStatus(goal, Date.now()));
+  if (goal.status === "active" && goal.gate === null && liveOwner(store, Date.now()) === null)
+    io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
+  return EXIT.ok;
+}
+
+export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
+  const goal = findGoal(openProjectToRead(flags, io).store, id, "any");
+  if (flags.json) io.json(viewGoal(goal));
+  else io.out(renderReportMarkdown(goal).trimEnd());
+  return EXIT.ok;
+}
+
+export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, io: Io): Promise<void> {
+  const event = { type: "goal.paused", code: "person", reason: "paused by a person" } as const;
+  const paused = await requestGoal(project.store, goal, event, Date.now());
+  await settleIfOrphaned(project, paused, io);
+  await project.store.publish();
+  const now = load(project, paused);
+  if (flags.json) io.json(viewGoal(now));
+  else io.out(`Paused goal ${goal.id}. Go on with: loop continue ${goal.id}`);
+}
+
+export interface ContinueFlags extends GoalFlags, LimitFlags {
+  readonly now?: boolean;
+  readonly detach?: boolean;
+}
+
+export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
+  const stop = listenForStop();
+  const raise = raiseFrom(flags);
+  const project = openProjectToWrite(flags, io);
+  const { store } = project;
+  const goal = findGoal(store, id);
+  refuseAgent(goal, "go on");
+  const event = { type: "goal.continued", raise, retryNow: flags.now ?? false } as const;
+  await requestGoal(store, goal, event, Date.now());
+  await store.publish();
+  if (flags.detach) {
+    if (flags.json) io.json(viewGoal(load(project, goal)));
+    else io.out(`Goal ${goal.id} goes on where a runner is: loop up`);
+    return EXIT.ok;
+  }
+  return runGoal(project, goal.id, flags, io, stop);
+}
+
+export interface CancelFlags extends GoalFlags {
+  readonly keep?: boolean;
+}
+
+/** Immediate; the state is deleted unless the person keeps it. Checkpoints stay as long as the state does. */
+export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {
+  const project = openProjectToWrite(flags, io);
+  const goal = findGoal(project.store, id);
+  const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
+  const cancelled = await requestGoal(project.store, goal, event, Date.now());
+  await settleIfOrphaned(project, cancelled, io);
+  await project.store.publish();
+  const isKept = await wantsToKeep(flags, io);
+  if (!isKept) await removeState(project, goal);
+  if (flags.json) io.json({ ...viewGoal(load(project, goal)), kept: isKept });
+  else
+    io.out(
+      isKept
+        ? `Cancelled goal ${goal.id}. Its state is kept: .loop/runs/${goal.id}/, loop report ${goal.id}`
+        : `Cancelled goal ${goal.id} and deleted its state. The files of the project are as they are.`,
+    );
+  return EXIT.ok;
+}
+
+async function wantsToKeep(flags: CancelFlags, io: Io): Promise<boolean> {
+  if (flags.keep !== undefined) return flags.keep;
+  if (!io.interactive || flags.json || flags.yes) return true;
+  const { confirm, isCancel } = await import("@clack/prompts");
+  const answer = await confirm({ message: "Keep its state and checkpoints?", initialValue: true });
+  return isCancel(answer) || answer;
+}
+
+async function removeState({ root, dir }: Project, { id }: Goal): Promise<void> {
+  const run = join(dir, "runs", id);
+  if (isInside(root, run)) rmSync(run, { recursive: true, force: true });
+  rmSync(join(dir, "state.json"), { force: true });
+  await createCheckpoints(root).remove(id);
+}
+
+export async function answerCommand(
+  answer: "approve" | "reject",
+  args: readonly string[],
+  flags: GoalFlags,
+  io: Io,
+): Promise<number> {
+  const project = openProjectToWrite(flags, io);
+  const { store } = project;
+  const [first, ...rest] = args;
+  const isId = first !== undefined && /^[0-9a-f]{1,8}$/i.test(first);
+  const note = (isId ? rest : args).join(" ").trim();
+  const goal = findGoal(store, isId ? first : undefined);
+  refuseAgent(goal, answer);
+  if (goal.gate === null) throw usageError(`Goal ${goal.id} asks nothing.`, `See: loop status ${goal.id}`);
+  const event = {
+    type: "goal.answered",
+    gate: goal.gate.kind,
+    answer,
+    note: note === "" ? null : note,
+  } as const;
+  const answered = await requestGoal(store, goal, event, Date.now());
+  await store.publish();
+  if (flags.json) io.json(viewGoal(answered));
+  else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${printable(goal.gate.question)}`);
+  if (!flags.json && answered.status === "active" && liveOwner(store, Date.now()) === null)
+    io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
+  return EXIT.ok;
+}
+
+/** A turn that no runner is there to stop is stopped from here. */
+async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
+  if (goal.job !== null && liveOwner(project.store, Date.now()) === null) await settleFire(project, goal, io);
+}
+
+function load({ store }: Project, goal: Goal): Goal {
+  const loop = store.load(goal.id);
+  return loop?.kind === "goal" ? loop : goal;
+}

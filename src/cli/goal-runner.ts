@@ -1,0 +1,154 @@
+/**
+ * Runs one goal in the foreground until it stands still: ended, paused, or waiting for a person who is not here.
+ * The project's tasks fire between its turns, as under `loop up`. When another process holds the lease, that one
+ * does the work and this one shows it, and takes over when it dies.
+ */
+import { agentFor, createEngine, thisRunner } from "../compose.ts";
+import { changesOf } from "../core/goal/changes.ts";
+import type { Gate, Goal } from "../core/goal/goal.ts";
+import type { LoopId } from "../core/loop.ts";
+import type { EngineNews } from "../engine/engine.ts";
+import { requestGoal } from "../engine/goals.ts";
+import type { Agent } from "../ports.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import type { Io } from "./io.ts";
+import { createGoalJsonView, createGoalLineView, type GoalView } from "./live/goal-view.ts";
+import { renderNews } from "./live/lines.ts";
+import { createNotifier } from "./notifier.ts";
+import type { Project } from "./project.ts";
+import type { StopRequest } from "./signals.ts";
+
+export interface GoalRunFlags {
+  readonly json?: boolean;
+  readonly notifyCmd?: string;
+}
+
+export async function runGoal(
+  project: Project,
+  id: LoopId,
+  flags: GoalRunFlags,
+  io: Io,
+  stop: StopRequest,
+): Promise<number> {
+  const { store } = project;
+  const view = flags.json ? createGoalJsonView(io) : createGoalLineView(io);
+  const hasPerson = io.interactive && !flags.json && !process.env.LOOP_HEADLESS;
+  let shown: Goal | null = null;
+  let asked: Gate | null = null;
+  let isFollowing = false;
+  const withdrawn = new AbortController();
+
+  const engine = createEngine({
+    store,
+    project: project.root,
+    agent: taskAgent(project, id),
+    notifier: createNotifier(flags.notifyCmd, view),
+    self: thisRunner(),
+    firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
+    goalFiles: store.goalFiles,
+    observe,
+  });
+
+  function observe(news: EngineNews): void {
+    if (news.type === "problem") view.problem(new Error(news.message));
+    else if (news.type === "agent" && news.loopId === id) view.agent(news.event);
+    else if (news.type === "role") follow(news);
+    else if (news.type === "outcomes" || news.type === "fire.intended") sayTask(news);
+    update();
+  }
+
+  /** The one place that looks at the goal, whoever changed it. */
+  function update(): void {
+    const goal = store.load(id);
+    if (goal?.kind !== "goal") return;
+    const changes = changesOf(shown, goal);
+    shown = goal;
+    view.show(changes, goal);
+    if (goal.gate !== null && hasPerson) askGate(goal, goal.gate);
+    if (standsStill(goal, hasPerson)) {
+      withdrawn.abort();
+      void engine.stop("the goal stands still");
+    }
+  }
+
+  function askGate(goal: Goal, gate: Gate): void {
+    if (asked?.askedAt === gate.askedAt) return;
+    asked = gate;
+    const question = gate.kind === "G2" ? gate.question : gate.question;
+    void view
+      .ask(question, withdrawn.signal)
+      .then(async (answer) => {
+        if (answer === "withdrawn") return;
+        if (answer === "cancelled") return stopByPerson("Ctrl-C");
+        const word = answer ? "approve" : "reject";
+        const event = { type: "goal.answered", gate: gate.kind, answer: word, note: null } as const;
+        await requestGoal(store, goal, event, Date.now());
+        engine.nudge();
+      })
+      .catch(view.problem);
+  }
+
+  function follow(news: Extract<EngineNews, { type: "role" }>): void {
+    isFollowing = news.role === "passive";
+    if (isFollowing)
+      view.say(`${news.lease?.owner ?? "Another process"} does the work; this terminal shows it.`);
+    if (news.role === "off") view.say("Nothing runs it: LOOP_DISABLE_SCHEDULER=1 turns loops off here.");
+  }
+
+  function sayTask(news: EngineNews): void {
+    if (flags.json) return;
+    for (const line of renderNews(news, 0, Date.now(), io)) io.out(line);
+  }
+
+  /** A stopped loop stays stopped: it is paused, so that no other runner takes it up (B20). */
+  async function stopByPerson(signal: string): Promise<void> {
+    withdrawn.abort();
+    const goal = store.load(id);
+    if (!isFollowing && goal?.kind === "goal" && goal.status === "active") {
+      const event = {
+        type: "goal.paused",
+        code: "interrupted",
+        reason: `stopped by a person (${signal})`,
+      } as const;
+      await requestGoal(store, goal, event, Date.now()).catch(view.problem);
+    }
+    await engine.stop(`stopped by a person (${signal})`);
+  }
+
+  const onSignal = () => void stopByPerson(String(stop.signal.reason));
+  engine.start();
+  if (stop.signal.aborted) onSignal();
+  else stop.signal.addEventListener("abort", onSignal, { once: true });
+  update();
+  await engine.done;
+  return leave(view, store.load(id) ?? shown, stop.signal.aborted, isFollowing);
+}
+
+function leave(
+  view: GoalView,
+  loop: ReturnType<Project["store"]["load"]> | null,
+  isStopped: boolean,
+  isFollowing: boolean,
+): number {
+  if (loop?.kind !== "goal") return EXIT.failure;
+  view.close(loop);
+  if (isStopped && isFollowing) {
+    view.say(`It goes on in the other process. Stop it with: loop pause ${loop.id}`);
+    return EXIT.interrupted;
+  }
+  return exitCodeOf(loop);
+}
+
+/** Nothing happens any more unless somebody does something. */
+function standsStill(goal: Goal, hasPerson: boolean): boolean {
+  if (goal.job !== null) return false;
+  if (goal.status !== "active") return goal.notice === null;
+  return goal.gate !== null && goal.gate.answerBy === null && !hasPerson && goal.notice === null;
+}
+
+/** Tasks that come due meanwhile go to the agent of the goal. */
+function taskAgent(project: Project, id: LoopId): Agent {
+  const goal = project.store.load(id);
+  if (goal?.kind !== "goal") throw new Error(`there is no goal ${id}`);
+  return agentFor(goal.agent, project.root, process.env);
+}

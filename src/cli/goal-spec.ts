@@ -1,0 +1,156 @@
+/** From what a person typed, and what the project's files add, to a goal that can be started. */
+import { readFileSync } from "node:fs";
+import { readProjectFacts } from "../checks/project-facts.ts";
+import { chooseAgentSpec } from "../compose.ts";
+import { parseCheckFlag } from "../core/goal/check-flag.ts";
+import type { GoalDraft } from "../core/goal/create.ts";
+import type { Criterion, MustNot, Shape } from "../core/goal/goal.ts";
+import { splitUntil } from "../core/goal/phrases.ts";
+import { decideReversibility } from "../core/goal/reversibility.ts";
+import { type Score, scoreSpec, shapeOf } from "../core/goal/rubric.ts";
+import { needsPlan, parseStepsFile } from "../core/goal/steps.ts";
+import { decideWorkflow } from "../core/goal/workflow.ts";
+import { usageError } from "../errors.ts";
+import type { Config } from "../schema/config.ts";
+import {
+  contextFlag,
+  type LimitFlags,
+  limitsFrom,
+  type PolicyFlags,
+  policyFrom,
+  reversibilityFlag,
+  shapeFrom,
+} from "./goal-flags.ts";
+import { trustedCriteria } from "./repository-commands.ts";
+
+export interface SpecFlags extends LimitFlags, PolicyFlags {
+  readonly check?: readonly string[];
+  readonly agent?: string;
+  readonly agentCmd?: string;
+  readonly context?: string;
+  readonly steps?: string;
+  readonly promptFile?: string;
+  readonly force?: boolean;
+  readonly reversibility?: string;
+}
+
+export interface Spec {
+  readonly draft: Omit<GoalDraft, "id">;
+  readonly score: Score;
+  /** null: too vague to start. */
+  readonly shape: Shape | null;
+  /** What was asked to be proved and is no known phrase. */
+  readonly unknown: string | null;
+}
+
+const MAX_SPEC_LENGTH = 100_000;
+
+/** "Proceed without confirmation", typed as a part of the spec, is a person's word (B14). */
+const NO_GATES = /\bproceed without confirmation\b/i;
+
+export function readSpec(
+  words: readonly string[],
+  flags: SpecFlags,
+  project: { readonly root: string; readonly dir: string },
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): Spec {
+  const flagged = (flags.check ?? []).map(parseFlag);
+  const facts = readProjectFacts(project.root);
+  const split = splitUntil(words, facts);
+  const file = flags.promptFile === undefined ? "" : readText("--prompt-file", flags.promptFile);
+  const spec = [...(split.phrase === null ? [] : [split.phrase]), split.prompt, file]
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .join("\n");
+  if (spec === "" && flagged.length === 0)
+    throw usageError(
+      "There is nothing to do.",
+      'Say what has to be proved, and what to do: loop until "npm test passes" fix the flaky tests',
+    );
+  if (spec.length > MAX_SPEC_LENGTH)
+    throw usageError(`The spec is longer than ${MAX_SPEC_LENGTH} characters.`);
+  const fromFiles = trustedCriteria(project, env);
+  const criteria = unique([...flagged, ...split.criteria, ...fromFiles.criteria]);
+  const text = spec === "" ? `Make these checks pass: ${criteria.map(({ name }) => name).join(", ")}` : spec;
+  const score = scoreSpec(text, {
+    checks: flagged.length + fromFiles.criteria.length,
+    phrases: split.criteria.length,
+    until: split.phrase,
+    protect: flags.protect?.length ?? 0,
+  });
+  const byScore = shapeOf(score.total);
+  const shape = shapeFrom(env) ?? (byScore === "vague" ? (flags.force ? "colleague" : null) : byScore);
+  return {
+    draft: draftOf(text, criteria, fromFiles.mustNot, score, shape, flags, config, env),
+    score,
+    shape,
+    unknown: split.unknown,
+  };
+}
+
+function draftOf(
+  spec: string,
+  criteria: readonly Criterion[],
+  mustNot: readonly MustNot[],
+  score: Score,
+  shape: Shape | null,
+  flags: SpecFlags,
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): Omit<GoalDraft, "id"> {
+  const policy = policyFrom({ ...flags, yes: flags.yes === true || NO_GATES.test(spec) }, config);
+  const steps = flags.steps === undefined ? [] : parseStepsFile(readText("--steps", flags.steps));
+  if (flags.steps !== undefined && steps.length === 0)
+    throw usageError(`There is no step in ${flags.steps}.`);
+  const isOneStep = steps.length === 0 && !needsPlan(spec) && criteria.length > 0;
+  return {
+    session: null,
+    spec,
+    score: score.total,
+    shape: shape ?? "colleague",
+    workflow: decideWorkflow(spec).workflow,
+    reversibility: reversibilityFlag(flags.reversibility) ?? decideReversibility(spec).reversibility,
+    criteria,
+    mustNot,
+    steps: isOneStep ? [firstLine(spec)] : steps,
+    needsPlan: steps.length === 0 && !isOneStep,
+    limits: limitsFrom(flags, env),
+    context: contextFlag(flags.context),
+    agent: chooseAgentSpec(flags, config, env),
+    policy,
+  };
+}
+
+function parseFlag(text: string): Criterion {
+  const parsed = parseCheckFlag(text);
+  if (parsed.kind === "wrong") throw usageError(`--check "${text}": ${parsed.message}`);
+  return parsed.criterion;
+}
+
+/** The first of a name counts; a second one that says the same is no fault. */
+function unique(criteria: readonly Criterion[]): readonly Criterion[] {
+  const byName = new Map<string, Criterion>();
+  for (const criterion of criteria) {
+    const known = byName.get(criterion.name);
+    if (known === undefined) byName.set(criterion.name, criterion);
+    else if (
+      JSON.stringify(known.check) !== JSON.stringify(criterion.check) &&
+      known.source === criterion.source
+    )
+      throw usageError(`There are two checks with the name "${criterion.name}".`);
+  }
+  return [...byName.values()];
+}
+
+function readText(flag: string, file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw usageError(`${flag}: cannot read ${file}: ${(error as Error).message}.`);
+  }
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split("\n").at(-1) ?? "").slice(0, 120);
+}

@@ -1,0 +1,145 @@
+/** What happens to a goal, as lines for people. */
+
+import { unmetLine } from "../../core/goal/breakers.ts";
+import type { GoalChange } from "../../core/goal/changes.ts";
+import { renderCheck } from "../../core/goal/check-flag.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { isMet } from "../../core/goal/proof.ts";
+import {
+  renderComplete,
+  renderGate,
+  renderIteration,
+  renderIterationEnd,
+  renderPaused,
+  renderStarting,
+  renderWaiting,
+  renderWarning,
+} from "../../core/text/announcements.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { suggestLearnable } from "../../core/text/learnable.ts";
+import { renderReceipts } from "../../core/text/receipt.ts";
+import { renderVerdictBox } from "../../core/text/verdict-box.ts";
+import type { AgentEvent } from "../../ports.ts";
+import { type Io, paint } from "../io.ts";
+
+export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io: Io): string[] {
+  switch (change.type) {
+    case "start":
+      return [
+        paint(io, "bold", renderStarting(goal)),
+        ...goal.criteria.map((one) => `  check ${clean(renderCheck(one))}`),
+      ];
+    case "survey":
+      return surveyLines(change, goal, io);
+    case "turn":
+      return change.job.kind === "work"
+        ? [paint(io, "cyan", renderIteration(goal))]
+        : [
+            paint(
+              io,
+              "cyan",
+              change.job.kind === "plan"
+                ? "[LOOP] Planning the steps"
+                : "[LOOP] A second agent looks for what could go wrong",
+            ),
+          ];
+    case "turn.end":
+      return change.receipt.kind === "work" || change.receipt.failure !== null
+        ? [renderIterationEnd(goal, change.receipt)]
+        : [];
+    case "plan":
+      return goal.steps.map(({ name }, index) => `  ${index + 1}. ${clean(name)}`);
+    case "checks":
+      return goal.criteria.map(({ name }) => checkLine(goal, name, io));
+    case "gate":
+      return lines(renderGate(goal)).map((line) => paint(io, "yellow", line));
+    case "warning":
+      return lines(renderWarning(goal, change.limit)).map((line) => paint(io, "yellow", line));
+    case "wait":
+      return lines(renderWaiting(goal, now)).map((line) => paint(io, "yellow", line));
+    case "go-on":
+      return [`[LOOP] Goes on with goal ${goal.id}`];
+    case "pause":
+      return [
+        "",
+        ...lines(renderPaused(goal)).map((line) => paint(io, "yellow", line)),
+        ...receiptLines(goal),
+      ];
+    case "end":
+      return endLines(goal, io);
+  }
+}
+
+/** A tool call or a file, dim and short; text is left to the agent's own log. */
+export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
+  switch (event.type) {
+    case "tool":
+      return paint(
+        io,
+        "dim",
+        `  · ${clean(event.name)}${event.detail === "" ? "" : ` ${clean(event.detail).slice(0, 100)}`}`,
+      );
+    case "permission":
+      return paint(io, "yellow", `  · permission for ${clean(event.tool)} ${event.answer}`);
+    case "failure":
+      return paint(io, "yellow", `  · ${clean(event.failure.class)}: ${clean(event.failure.reason)}`);
+    default:
+      return null;
+  }
+}
+
+function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal, io: Io): string[] {
+  const count = change.protectedCount;
+  const git =
+    goal.baseline?.isGit === true
+      ? []
+      : ["No git here: files cannot be rolled back, and build output may count as work."];
+  return [
+    `  ${count === 0 ? "nothing is" : count === 1 ? "1 file is" : `${count} files are`} protected: what the checks consist of`,
+    ...change.green.map((name) =>
+      paint(
+        io,
+        "yellow",
+        `  ! ${clean(name)} is green before any work: it cannot prove that something was done`,
+      ),
+    ),
+    ...git.map((line) => paint(io, "yellow", `  ! ${line}`)),
+  ];
+}
+
+function checkLine(goal: Goal, name: string, io: Io): string {
+  if (isMet(goal, name)) {
+    const found = goal.evidence[name];
+    const value = found?.value === null || found === undefined ? "" : ` (${found.value})`;
+    return paint(io, "green", `  ✓ ${clean(name)}${value}`);
+  }
+  return paint(io, "red", `  ✗ ${clean(unmetLine(goal, name))}`);
+}
+
+function endLines(goal: Goal, io: Io): string[] {
+  const complete = lines(renderComplete(goal));
+  const learnable = suggestLearnable(goal);
+  const notes = (goal.end?.notes ?? []).map((note) => `  note: ${clean(note)}`);
+  if (goal.end?.status === "cancelled")
+    return [`[LOOP] Cancelled: ${clean(goal.end.reason)}`, ...receiptLines(goal)];
+  return [
+    "",
+    ...complete,
+    ...lines(renderVerdictBox(goal)).map((line) => paint(io, "bold", line)),
+    ...notes,
+    ...receiptLines(goal),
+    ...(learnable === null ? [] : ["", learnable]),
+  ];
+}
+
+function receiptLines(goal: Goal): string[] {
+  return goal.receipts.length === 0 ? [] : ["", ...lines(renderReceipts(goal))];
+}
+
+function lines(text: string | null): string[] {
+  return text === null ? [] : text.split("\n");
+}
+
+function clean(text: string): string {
+  return cleanLine(text);
+}

@@ -1,0 +1,155 @@
+/** What a goal's runner shows: lines for people, or one JSON object per line. */
+import type { GoalChange } from "../../core/goal/changes.ts";
+import { renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { viewEnd, viewGoal } from "../../core/goal/view.ts";
+import { iso } from "../../core/task/view.ts";
+import { renderWaiting } from "../../core/text/announcements.ts";
+import type { AgentEvent } from "../../ports.ts";
+import type { Io } from "../io.ts";
+import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
+import { renderProblem } from "./lines.ts";
+import { leftOutText, writeInBackground } from "./outlet.ts";
+import { type Answer, askYesNo } from "./question.ts";
+
+export interface GoalView {
+  show(changes: readonly GoalChange[], goal: Goal): void;
+  agent(event: AgentEvent): void;
+  notify(title: string, body: string): void;
+  problem(error: unknown): void;
+  say(text: string): void;
+  ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
+  /** The last thing. */
+  close(goal: Goal): void;
+}
+
+export function createGoalLineView(io: Io): GoalView {
+  writeInBackground(io, leftOutText);
+  const countdown = createCountdown();
+  const print = (text: string) => {
+    countdown.clear();
+    io.out(text);
+  };
+  return {
+    show: (changes, goal) => {
+      for (const change of changes)
+        for (const line of renderGoalChange(change, goal, Date.now(), io)) print(line);
+      countdown.follow(goal);
+    },
+    agent: (event) => {
+      const line = renderAgentEvent(event, io);
+      if (line !== null) print(line);
+    },
+    // What a notice would say stands on the screen already.
+    notify: () => {},
+    problem: (error) => io.say(renderProblem(error, io)),
+    say: (text) => io.say(text),
+    ask: (question, withdrawn) => {
+      countdown.clear();
+      return askYesNo(question, withdrawn);
+    },
+    close: () => countdown.stop(),
+  };
+}
+
+export function createGoalJsonView(io: Io): GoalView {
+  const line = (type: string, fields: object) => ({ type, at: iso(Date.now()), ...fields });
+  const emit = (type: string, fields: object) => io.json(line(type, fields));
+  writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines })));
+  return {
+    show: (changes, goal) => {
+      for (const change of changes) emit(...describeGoalChange(change, goal));
+    },
+    agent: (event) => emit("agent", { event }),
+    notify: (title, body) => emit("notify", { title, body }),
+    problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
+    say: (message) => emit("message", { message }),
+    ask: async () => "withdrawn",
+    close: (goal) => io.json(viewEnd(goal)),
+  };
+}
+
+/** An event of the stream: its type and its fields. */
+export function describeGoalChange(change: GoalChange, goal: Goal): [string, object] {
+  const loop = goal.id;
+  switch (change.type) {
+    case "start":
+      return ["loop.start", { loop, ...startOf(goal) }];
+    case "survey":
+      return [
+        "survey",
+        { loop, green: change.green, protected: change.protectedCount, criteria: viewEnd(goal).criteria },
+      ];
+    case "turn":
+      return [
+        "turn.start",
+        { loop, job: change.job.id, kind: change.job.kind, iteration: goal.iteration + 1 },
+      ];
+    case "turn.end":
+      return ["turn.end", { loop, receipt: change.receipt }];
+    case "plan":
+      return [
+        "plan",
+        { loop, steps: goal.steps.map(({ name }) => name), proposed: goal.proposed.map(renderCheck) },
+      ];
+    case "checks":
+      return [
+        "checks",
+        { loop, iteration: goal.iteration, moved: change.moved, criteria: viewEnd(goal).criteria },
+      ];
+    case "gate":
+      return ["gate", { loop, gate: change.gate }];
+    case "warning":
+      return ["warning", { loop, limit: change.limit, spent: goal.spent, limits: goal.limits }];
+    case "wait":
+      return ["wait", { loop, until: iso(change.until), reason: goal.waitReason }];
+    case "go-on":
+      return ["loop.continue", { loop }];
+    case "pause":
+      return ["loop.pause", { loop, pause: goal.pause }];
+    case "end":
+      return ["loop.result", { loop, end: goal.end, state: viewGoal(goal) }];
+  }
+}
+
+function startOf(goal: Goal): object {
+  const { spec, score, shape, workflow, reversibility, limits, agent, needsPlan } = goal;
+  const criteria = goal.criteria.map((criterion) => ({
+    name: criterion.name,
+    check: renderCheck(criterion),
+    verification: verificationOf(criterion.check),
+    source: criterion.source,
+  }));
+  return { spec, score, shape, workflow, reversibility, limits, agent, needsPlan, criteria };
+}
+
+/** The time that is left of a wait, in place, where there is a terminal. */
+function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  let isDrawn = false;
+  const canDraw = process.stdout.isTTY === true && process.env.TERM !== "dumb";
+  const clear = () => {
+    if (isDrawn) process.stdout.write("\r\u001b[K");
+    isDrawn = false;
+  };
+  const stop = () => {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+    clear();
+  };
+  return {
+    clear,
+    stop,
+    follow(goal) {
+      stop();
+      if (!canDraw || goal.waitUntil === null || goal.status !== "active") return;
+      timer = setInterval(() => {
+        const text = renderWaiting(goal, Date.now());
+        if (text === null) return;
+        process.stdout.write(`\r\u001b[K${text.slice(0, Math.max(20, (process.stdout.columns ?? 80) - 1))}`);
+        isDrawn = true;
+      }, 1_000);
+      timer.unref();
+    },
+  };
+}

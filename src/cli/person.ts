@@ -1,0 +1,16 @@
+/** Is it a person who says this? */
+import type { Goal } from "../core/goal/goal.ts";
+import { usageError } from "../errors.ts";
+import { isDescendantOf } from "../system/lineage.ts";
+
+/**
+ * What only a person may say is not taken from the turn itself. An agent that has this user's rights can always
+ * find a way around; one that merely tries the command does not get through.
+ */
+export function refuseAgent(goal: Goal, what: string): void {
+  const turn = process.env.LOOP_FIRE_ID ?? "";
+  const pid = goal.job?.process?.pid;
+  const isInside = turn.startsWith(`${goal.id}-`) || (pid !== undefined && isDescendantOf(pid));
+  if (isInside)
+    throw usageError(`Only a person can ${what}: this was called from inside a turn of goal ${goal.id}.`);
+}

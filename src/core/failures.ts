@@ -1,0 +1,72 @@
+/** The class of an agent's failure is its policy: what is done about it, and whether it costs an iteration (B13). */
+import type { Failure, FailureClass, PauseCode } from "./goal/goal.ts";
+
+export type Remedy =
+  /** It was the agent's own doing: an iteration is used up. */
+  | { readonly kind: "count" }
+  | { readonly kind: "wait"; readonly until: number; readonly reason: string }
+  /** A new conversation, with a hand-over. */
+  | { readonly kind: "fresh" }
+  /** Look at what it left behind, and go on. */
+  | { readonly kind: "check" }
+  | { readonly kind: "pause"; readonly code: PauseCode; readonly reason: string };
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** How often in a row a failure may be free before somebody has to look. */
+const PATIENCE: Readonly<Record<FailureClass, number>> = {
+  quota: 48,
+  auth: 0,
+  outage: 20,
+  timeout: 2,
+  denied: 0,
+  overflow: 1,
+  fault: Number.POSITIVE_INFINITY,
+};
+
+/** `earlier`: failures in a row before this one that cost nothing. `spread`: 0 to 1, so that many do not come back at once. */
+export function remedyFor(failure: Failure, earlier: number, spread: number, now: number): Remedy {
+  const { reason } = failure;
+  if (earlier >= PATIENCE[failure.class]) return giveUp(failure, earlier);
+  switch (failure.class) {
+    case "fault":
+      return { kind: "count" };
+    case "quota":
+      return { kind: "wait", until: quotaUntil(failure, earlier, now), reason };
+    case "outage":
+      return { kind: "wait", until: now + backoff(earlier, 5 * SECOND, 10 * MINUTE, spread), reason };
+    case "timeout":
+      return { kind: "check" };
+    case "overflow":
+      return { kind: "fresh" };
+    case "auth":
+    case "denied":
+      return giveUp(failure, earlier);
+  }
+}
+
+/** The time that the agent named; one that has passed, or none, is no reason to ask all the time. */
+function quotaUntil({ resetsAt }: Failure, earlier: number, now: number): number {
+  if (resetsAt !== null && resetsAt > now) return resetsAt + SECOND;
+  return now + backoff(earlier, resetsAt === null ? 5 * MINUTE : MINUTE, 60 * MINUTE, 0);
+}
+
+function backoff(earlier: number, first: number, most: number, spread: number): number {
+  const base = Math.min(most, first * 2 ** Math.min(earlier, 16));
+  return Math.round(base * (1 + 0.25 * spread));
+}
+
+function giveUp(failure: Failure, earlier: number): Remedy {
+  const { reason } = failure;
+  switch (failure.class) {
+    case "auth":
+      return { kind: "pause", code: "auth", reason: `the agent is not signed in: ${reason}` };
+    case "denied":
+      return { kind: "pause", code: "denied", reason: `the agent was denied a permission: ${reason}` };
+    case "overflow":
+      return { kind: "pause", code: "failures", reason: `a fresh context was too small as well: ${reason}` };
+    default:
+      return { kind: "pause", code: "failures", reason: `${earlier + 1} times in a row: ${reason}` };
+  }
+}

@@ -1,0 +1,219 @@
+/** What a round of checks means: the end, one more turn, a question, or a pause. */
+import { remedyFor } from "../failures.ts";
+import { countRound } from "./breakers.ts";
+import { ask, change, finish, type GoalDecision, pause } from "./change.ts";
+import type { CheckRound, GoalEvent } from "./event.ts";
+import type { Evidence, Goal, Receipt } from "./goal.ts";
+import {
+  endOf,
+  isNoop,
+  isOnlyUnaccepted,
+  isProved,
+  movesBetween,
+  pendingChanges,
+  unmetCriteria,
+  weigh,
+} from "./proof.ts";
+
+type Surveyed = Extract<GoalEvent, { type: "job.surveyed" }>;
+
+/** Before any work: what is green already cannot be proof of the work (B7). */
+export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: number): GoalDecision {
+  const evidence = weigh(goal, round);
+  const green = goal.criteria.map(({ name }) => name).filter((name) => round.evidence[name]?.met === true);
+  const surveyed: Goal = {
+    ...goal,
+    job: null,
+    baseline: { ...baseline, green },
+    evidence: Object.fromEntries(
+      Object.entries(evidence).map(([name, found]) => [name, green.includes(name) ? early(found) : found]),
+    ),
+    tree: round.tree,
+    spent: { ...goal.spent, timeMs: goal.spent.timeMs + round.durationMs },
+  };
+  if (goal.status !== "active") return change(surveyed, {});
+  return stopOnMustNot(surveyed, round, now) ?? change(surveyed, {});
+}
+
+function early(found: Evidence): Evidence {
+  return found.note === null ? { ...found, note: "green before any work" } : found;
+}
+
+export function decideChecked(goal: Goal, round: CheckRound, now: number): GoalDecision {
+  const counts = goal.job?.counts === true;
+  const evidence = weigh(goal, round);
+  const moved = movesBetween(goal, goal.evidence, evidence);
+  const wasTold = goal.protectedChanges.length > 0;
+  const checked: Goal = {
+    ...goal,
+    job: null,
+    unchecked: false,
+    evidence,
+    tree: round.tree,
+    protectedChanges: pendingChanges(goal, round.protectedChanges),
+    spent: {
+      ...goal.spent,
+      costUsd: goal.spent.costUsd + (round.usage?.costUsd ?? 0),
+      tokens: goal.spent.tokens + (round.usage?.inputTokens ?? 0) + (round.usage?.outputTokens ?? 0),
+      timeMs: goal.spent.timeMs + round.durationMs,
+    },
+    receipts: withRound(goal.receipts, round, moved),
+  };
+  const counted: Goal = counts
+    ? { ...checked, breakers: countRound(goal.breakers, unmetCriteria(checked), moved.length > 0) }
+    : checked;
+  if (goal.status !== "active") return change(counted, {});
+  return (
+    stopOnMustNot(counted, round, now) ??
+    waitForJudge(counted, round, now) ??
+    decideProof(counted, round, wasTold, counts, now)
+  );
+}
+
+function decideProof(
+  goal: Goal,
+  round: CheckRound,
+  wasTold: boolean,
+  counts: boolean,
+  now: number,
+): GoalDecision {
+  if (!isProved(goal)) return decideUnproved(goal, round, wasTold, counts, now);
+  if (goal.confirmed) return finish(goal, endOf(goal, unsignalled(goal)), now);
+  if (isNoop(goal)) return refuseNoop(goal);
+  const isWanted = goal.exitSignal || goal.policy.exitOn === "proof";
+  const asksPerson = goal.shape === "colleague" && !goal.policy.yes;
+  if (isWanted) {
+    if (asksPerson) return ask(goal, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
+    return finish(goal, endOf(goal, []), now);
+  }
+  // B9: proved, but the agent does not say that it is through.
+  if (goal.provedTree !== goal.tree)
+    return change(goal, { provedTree: goal.tree, remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
+  if (goal.policy.yes) return finish(goal, endOf(goal, ["the agent never signalled the end"]), now);
+  return ask(
+    goal,
+    "proved",
+    "All criteria are proved, but the agent did not signal the end. Done?",
+    proofLines(goal),
+    now,
+  );
+}
+
+const PROVED_UNSIGNALLED =
+  "Every criterion is proved now. If nothing of the spec is left, signal the end; otherwise say what is left and do it.";
+
+function decideUnproved(
+  goal: Goal,
+  round: CheckRound,
+  wasTold: boolean,
+  counts: boolean,
+  now: number,
+): GoalDecision {
+  const open: Goal = { ...goal, provedTree: null, confirmed: false };
+  const paths = goal.protectedChanges.map(({ path }) => path);
+  if (round.tampered !== null)
+    return pause(
+      open,
+      {
+        code: "integrity",
+        reason: `the record of the protected files was changed: ${round.tampered}`,
+        goOn: `loop cancel ${goal.id}`,
+      },
+      now,
+    );
+  // Sent back once to undo it; after that it is for a person to look at.
+  if (paths.length > 0 && wasTold && isOnlyUnaccepted(open, round))
+    return pause(
+      open,
+      {
+        code: "integrity",
+        reason: "the checks are green, but what they consist of was changed",
+        evidence: paths,
+        goOn: `loop accept ${goal.id}`,
+      },
+      now,
+    );
+  const told =
+    paths.length === 0
+      ? []
+      : [
+          `You changed what the checks consist of: ${paths.slice(0, 10).join(", ")}. Put that back; only a person can accept it.`,
+        ];
+  const refusal = goal.exitSignal
+    ? [`You signalled the end, but this is not proved: ${unmetCriteria(open).join(", ")}.`]
+    : [];
+  const remarks = [...goal.remarks, ...refusal, ...told];
+  const asksPerson = counts && goal.shape === "colleague" && !goal.policy.yes;
+  if (!asksPerson) return change(open, { remarks });
+  const done = goal.receipts.at(-1)?.step ?? `Iteration ${goal.iteration}`;
+  return ask({ ...open, remarks }, "G2", `${done} complete. Continue?`, proofLines(open), now);
+}
+
+function refuseNoop(goal: Goal): GoalDecision {
+  return change(goal, {
+    exitSignal: false,
+    breakers: { ...goal.breakers, noopCount: goal.breakers.noopCount + 1 },
+    remarks: [
+      ...goal.remarks,
+      "The end was refused: no file changed, no tool was used and no check moved since the start, so nothing was done. The checks were green before any work and prove nothing; do what the spec asks for.",
+    ],
+  });
+}
+
+function stopOnMustNot(goal: Goal, round: CheckRound, now: number): GoalDecision | null {
+  if (round.mustNot.length === 0) return null;
+  const names = round.mustNot.map(({ name }) => name);
+  const evidence = round.mustNot.map(({ name, tail }) => `${name}: ${tail.trim().split("\n").at(-1) ?? ""}`);
+  return pause(
+    goal,
+    { code: "must-not", reason: `what must not be is true: ${names.join(", ")}`, evidence },
+    now,
+  );
+}
+
+/** A judge that could not be asked said nothing: the round is taken again, and no turn is spent on it. */
+function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDecision | null {
+  if (failure === null) return null;
+  const { freeClass, freeFailures } = goal.breakers;
+  const earlier = freeClass === failure.class ? freeFailures : 0;
+  const again: Goal = {
+    ...goal,
+    unchecked: true,
+    breakers: { ...goal.breakers, freeClass: failure.class, freeFailures: earlier + 1 },
+  };
+  const remedy = remedyFor(failure, earlier, 0, now);
+  if (remedy.kind === "pause") return pause(again, remedy, now);
+  const until = remedy.kind === "wait" ? remedy.until : now;
+  return change(again, { waitUntil: until, waitReason: `a judge could not be asked: ${failure.reason}` });
+}
+
+function unsignalled(goal: Goal): readonly string[] {
+  return goal.exitSignal ? [] : ["the agent never signalled the end; a person confirmed it"];
+}
+
+function withRound(
+  receipts: readonly Receipt[],
+  round: CheckRound,
+  moved: readonly string[],
+): readonly Receipt[] {
+  const last = receipts.at(-1);
+  if (last === undefined) return receipts;
+  const judged = round.usage?.costUsd ?? null;
+  const updated: Receipt = {
+    ...last,
+    checksMs: last.checksMs + round.durationMs,
+    moved: [...last.moved, ...moved],
+    costUsd: judged === null ? last.costUsd : (last.costUsd ?? 0) + judged,
+    notes: [...last.notes, ...round.notes],
+    checkpoint: round.checkpoint ?? last.checkpoint,
+  };
+  return [...receipts.slice(0, -1), updated];
+}
+
+function proofLines(goal: Goal): readonly string[] {
+  return goal.criteria.map(({ name }) => {
+    const found = goal.evidence[name];
+    const mark = found?.met === true ? "✓" : "✗";
+    return `${mark} ${name}${found === undefined ? "" : ` (${found.verification})`}`;
+  });
+}

@@ -1,0 +1,271 @@
+/** What a turn leaves behind: its receipt, its claims, and what its failure costs. */
+import { type Remedy, remedyFor } from "../failures.ts";
+import { countError, countPattern } from "./breakers.ts";
+import { ask, change, type GoalDecision, intend, notice, pause } from "./change.ts";
+import { parseCheckFlag } from "./check-flag.ts";
+import type { TurnRecord } from "./event.ts";
+import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
+
+const FILES_SHOWN = 20;
+
+export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
+  const { failure } = turn;
+  const claims = job.reported ?? (turn.report.kind === "valid" ? turn.report.claims : null);
+  const remedy = failure === null ? null : remedyOf(goal, failure, now);
+  const isCharged =
+    job.kind === "work" ? remedy === null || remedy.kind === "count" : remedy?.kind === "count";
+  const settled: Goal = {
+    ...goal,
+    job: null,
+    iteration: goal.iteration + Number(isCharged),
+    spent: addSpent(goal.spent, turn),
+    ...conversationAfter(goal, job, turn),
+    breakers: breakersAfter(goal.breakers, turn, remedy),
+    receipts: [...goal.receipts, receiptOf(goal, job, turn, isCharged, claims)],
+  };
+  // Told to stand still while it ran: the result is kept, and nothing follows from it.
+  if (goal.status !== "active") return change(settled, { unchecked: goal.unchecked || job.kind === "work" });
+  if (remedy !== null) return decideFailure(settled, job, turn, remedy, now);
+  switch (job.kind) {
+    case "plan":
+      return decidePlanned(settled, claims);
+    case "precheck":
+      return decidePrechecked(settled, turn, now);
+    default:
+      return decideWorked(settled, job, turn, claims, now);
+  }
+}
+
+/** The runner or the agent was stopped: there is no result, and it costs no iteration. */
+export function decideInterrupted(goal: Goal, job: Job, reason: string, now: number): GoalDecision {
+  if (job.kind === "survey" || job.kind === "checks") return change(goal, { job: null });
+  const startedAt = job.startedAt ?? job.intendedAt;
+  const receipt: Receipt = {
+    ...emptyReceipt(goal, job),
+    agentMs: Math.max(0, now - startedAt),
+    notes: [`stopped: ${reason}`],
+  };
+  return change(goal, {
+    job: null,
+    unchecked: goal.unchecked || job.kind === "work",
+    receipts: [...goal.receipts, receipt],
+  });
+}
+
+function remedyOf(goal: Goal, failure: Failure, now: number): Remedy {
+  const { freeFailures, freeClass } = goal.breakers;
+  const earlier = freeClass === failure.class ? freeFailures : 0;
+  const spread = (Number.parseInt(goal.id.slice(0, 4), 16) + goal.jobs * 7919) % 1000;
+  return remedyFor(failure, earlier, spread / 1000, now);
+}
+
+function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, now: number): GoalDecision {
+  const touched = job.kind === "work" && turn.filesChanged > 0;
+  switch (remedy.kind) {
+    case "pause":
+      return pause({ ...goal, unchecked: goal.unchecked || touched }, remedy, now);
+    case "wait": {
+      const wait = { unchecked: touched, waitUntil: remedy.until, waitReason: remedy.reason };
+      const isLong = remedy.until - now >= 60_000;
+      return change(goal, wait, isLong ? [notice(goal, "waits", remedy.reason)] : []);
+    }
+    case "fresh":
+      return change(goal, { unchecked: touched, conversation: null, conversationCostUsd: 0 });
+    case "check":
+      return change(goal, {
+        unchecked: job.kind === "work",
+        exitSignal: false,
+        remarks: [`The last turn was stopped: ${turn.failure?.reason ?? "it took too long"}.`],
+      });
+    case "count": {
+      const remarks = [`The last turn failed: ${turn.failure?.reason ?? "the agent broke"}.`];
+      if (job.kind !== "work") return change(goal, { remarks });
+      return check({ ...goal, exitSignal: false, confirmed: false, remarks }, job, turn, now);
+    }
+  }
+}
+
+function decideWorked(
+  goal: Goal,
+  job: Job,
+  turn: TurnRecord,
+  claims: Claims | null,
+  now: number,
+): GoalDecision {
+  const worked: Goal = {
+    ...goal,
+    exitSignal: claims?.exitSignal === true,
+    confirmed: false,
+    next: claims?.next ?? null,
+    steps: stepsAfter(goal.steps, claims),
+    remarks: remarksAfter(turn, claims),
+  };
+  return check(worked, job, turn, now);
+}
+
+/** The engine's own look follows at once. */
+function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
+  return intend(
+    { ...goal, unchecked: true },
+    "checks",
+    { token: job.token, nonce: turn.nextNonce, now },
+    true,
+  );
+}
+
+function remarksAfter(turn: TurnRecord, claims: Claims | null): readonly string[] {
+  const remarks: string[] = [];
+  if (claims === null && turn.report.kind === "void")
+    remarks.push(`Your status block had no weight: ${turn.report.reason}.`);
+  if (claims === null && turn.report.kind === "none")
+    remarks.push("Your last message had no status block at its end; finish every turn with one.");
+  if (turn.wroteState)
+    remarks.push("What you wrote into .loop/state.json was not taken: the engine owns it.");
+  if (turn.denials.length > 0)
+    remarks.push(`You were not allowed to use ${turn.denials.join(", ")}; find a way without.`);
+  return remarks;
+}
+
+/** Steps that turned out wrong are replaced, and stay to be seen. */
+function stepsAfter(steps: readonly Step[], claims: Claims | null): readonly Step[] {
+  if (claims === null) return steps;
+  const current = steps.findIndex(({ status }) => status === "open");
+  const done = steps.map((step, index) =>
+    index === current && claims.stepDone ? { ...step, status: "done" as const } : step,
+  );
+  if (claims.steps === null) return done;
+  const open = done.filter(({ status }) => status === "open").map(({ name }) => name);
+  if (open.length === claims.steps.length && open.every((name, index) => name === claims.steps?.[index]))
+    return done;
+  const replaced = done.map((step) =>
+    step.status === "open" ? { ...step, status: "replaced" as const } : step,
+  );
+  return [...replaced, ...claims.steps.map((name) => ({ name, status: "open" as const }))];
+}
+
+function decidePlanned(goal: Goal, claims: Claims | null): GoalDecision {
+  const planned = claims?.steps ?? [];
+  // A plan that cannot be read is no reason to stop: the spec itself is the step.
+  const steps = planned.length > 0 ? planned : [firstLine(goal.spec)];
+  const proposed = goal.approved ? [] : newCriteria(goal.criteria, claims?.checks ?? []);
+  return change(goal, {
+    steps: steps.map((name) => ({ name, status: "open" })),
+    proposed,
+    remarks: [],
+  });
+}
+
+function newCriteria(known: readonly Criterion[], checks: readonly string[]): readonly Criterion[] {
+  const names = new Set(known.map(({ name }) => name));
+  return checks.flatMap((text) => {
+    const parsed = parseCheckFlag(text);
+    if (parsed.kind !== "ok" || names.has(parsed.criterion.name)) return [];
+    names.add(parsed.criterion.name);
+    return [{ ...parsed.criterion, source: "plan" as const }];
+  });
+}
+
+function decidePrechecked(goal: Goal, turn: TurnRecord, now: number): GoalDecision {
+  const opinion =
+    turn.verdict?.kind === "pass"
+      ? "A second agent looked for what could go wrong and has no objection."
+      : `A second agent objects: ${turn.verdict?.reason ?? "it gave no verdict"}`;
+  return ask(
+    goal,
+    "pre-check",
+    "This cannot be taken back easily. Go on?",
+    [opinion, `spec: ${firstLine(goal.spec)}`],
+    now,
+  );
+}
+
+function addSpent(spent: Spent, { usage, durationMs, failure }: TurnRecord): Spent {
+  const isPriced = usage?.costUsd !== null && usage?.costUsd !== undefined;
+  // A turn that never reached a model is not one whose price is unknown.
+  const isFree = failure !== null && failure.class !== "fault" && failure.class !== "timeout";
+  return {
+    costUsd: spent.costUsd + (usage?.costUsd ?? 0),
+    tokens: spent.tokens + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0),
+    timeMs: spent.timeMs + durationMs,
+    unpriced: spent.unpriced + Number(!isPriced && !isFree),
+  };
+}
+
+function conversationAfter(
+  goal: Goal,
+  job: Job,
+  turn: TurnRecord,
+): Pick<Goal, "conversation" | "conversationCostUsd"> {
+  const isKept = goal.context === "continue" && job.kind !== "precheck" && turn.conversation !== null;
+  if (!isKept) return { conversation: goal.conversation, conversationCostUsd: goal.conversationCostUsd };
+  return { conversation: turn.conversation, conversationCostUsd: turn.conversationCostUsd ?? 0 };
+}
+
+function breakersAfter(breakers: Breakers, turn: TurnRecord, remedy: Remedy | null): Breakers {
+  const { failure } = turn;
+  if (failure === null) {
+    const calm = { ...breakers, errorCount: 0, lastError: null, freeFailures: 0, freeClass: null };
+    return countPattern({ ...calm, mostEdited: turn.mostEdited }, turn.files);
+  }
+  if (remedy?.kind === "count")
+    return countError({ ...breakers, freeFailures: 0, freeClass: null }, failure.reason);
+  const isSame = breakers.freeClass === failure.class;
+  return { ...breakers, freeClass: failure.class, freeFailures: isSame ? breakers.freeFailures + 1 : 1 };
+}
+
+function receiptOf(goal: Goal, job: Job, turn: TurnRecord, charged: boolean, claims: Claims | null): Receipt {
+  const notes = [
+    ...(turn.wroteState ? ["the agent wrote state.json: a claim, and no fact"] : []),
+    ...(turn.report.kind === "void" && job.reported === null
+      ? [`claim without weight: ${turn.report.reason}`]
+      : []),
+    ...turn.denials.map((tool) => `denied: ${tool}`),
+  ];
+  return {
+    ...emptyReceipt(goal, job),
+    iteration: goal.iteration + Number(charged),
+    agentMs: turn.durationMs,
+    costUsd: turn.usage?.costUsd ?? null,
+    inputTokens: turn.usage?.inputTokens ?? null,
+    outputTokens: turn.usage?.outputTokens ?? null,
+    filesChanged: turn.filesChanged,
+    files: turn.files.slice(0, FILES_SHOWN),
+    toolCalls: turn.toolCalls,
+    failure: turn.failure,
+    charged,
+    claimedExit: claims?.exitSignal === true,
+    notes,
+  };
+}
+
+function emptyReceipt(goal: Goal, job: Job): Receipt {
+  return {
+    iteration: goal.iteration,
+    kind: job.kind === "plan" || job.kind === "precheck" ? job.kind : "work",
+    jobId: job.id,
+    step: job.kind === "work" ? currentStep(goal) : null,
+    startedAt: job.startedAt ?? job.intendedAt,
+    agentMs: 0,
+    checksMs: 0,
+    costUsd: null,
+    inputTokens: null,
+    outputTokens: null,
+    filesChanged: 0,
+    files: [],
+    toolCalls: null,
+    moved: [],
+    failure: null,
+    charged: false,
+    claimedExit: false,
+    notes: [],
+    checkpoint: null,
+  };
+}
+
+export function currentStep({ steps }: Goal): string | null {
+  return steps.find(({ status }) => status === "open")?.name ?? null;
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split("\n")[0] ?? "").slice(0, 120);
+}

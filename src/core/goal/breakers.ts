@@ -1,0 +1,113 @@
+/** Signs that a loop goes nowhere (B11). A breaker pauses; it never ends a loop. */
+import type { Breakers, Goal } from "./goal.ts";
+
+export const STUCK_LIMIT = 5;
+export const ERROR_LIMIT = 3;
+export const EDIT_LIMIT = 5;
+export const NOOP_LIMIT = 3;
+export const STILL_LIMIT = 6;
+
+export const NO_BREAKERS: Breakers = {
+  stuckCount: 0,
+  lastUnmet: [],
+  errorCount: 0,
+  lastError: null,
+  stillCount: 0,
+  freeFailures: 0,
+  freeClass: null,
+  mostEdited: null,
+  noopCount: 0,
+  patterns: {},
+};
+
+/** What a person's word to go on wipes out. */
+export function resetBreakers(breakers: Breakers): Breakers {
+  return { ...NO_BREAKERS, patterns: breakers.patterns };
+}
+
+/** The agent broke: the same way again? */
+export function countError(breakers: Breakers, reason: string): Breakers {
+  const lastError = signatureOf(reason);
+  const errorCount = lastError === breakers.lastError ? breakers.errorCount + 1 : 1;
+  return { ...breakers, errorCount, lastError };
+}
+
+/** A round of checks: what is still unmet, and did anything move? */
+export function countRound(breakers: Breakers, unmet: readonly string[], hasMoved: boolean): Breakers {
+  const isSame = unmet.length > 0 && sameNames(unmet, breakers.lastUnmet) && !hasMoved;
+  return {
+    ...breakers,
+    stuckCount: unmet.length === 0 ? 0 : isSame ? breakers.stuckCount + 1 : 1,
+    lastUnmet: unmet,
+    stillCount: hasMoved ? 0 : breakers.stillCount + 1,
+  };
+}
+
+/** B18: the same files by the same kind of turn, again. */
+export function countPattern(breakers: Breakers, files: readonly string[]): Breakers {
+  if (files.length === 0 || files.length > 3) return breakers;
+  const name = [...files].sort().join(", ");
+  const patterns = { ...breakers.patterns, [name]: (breakers.patterns[name] ?? 0) + 1 };
+  return { ...breakers, patterns };
+}
+
+export interface Tripped {
+  readonly reason: string;
+  readonly evidence: readonly string[];
+}
+
+export function trippedBreaker(goal: Goal): Tripped | null {
+  const { breakers, policy } = goal;
+  if (breakers.noopCount >= NOOP_LIMIT)
+    return {
+      reason: `the agent claimed to be done ${breakers.noopCount} times without doing anything`,
+      evidence: ["no file changed, no tool was used, no check moved"],
+    };
+  if (breakers.errorCount >= ERROR_LIMIT)
+    return {
+      reason: `the same error ${breakers.errorCount} times in a row`,
+      evidence: [breakers.lastError ?? ""],
+    };
+  if (breakers.mostEdited !== null && breakers.mostEdited.count >= EDIT_LIMIT)
+    return {
+      reason: `one file was edited ${breakers.mostEdited.count} times in one iteration`,
+      evidence: [breakers.mostEdited.path],
+    };
+  if (breakers.stuckCount >= STUCK_LIMIT)
+    return {
+      reason: `the same criteria were unmet ${breakers.stuckCount} times in a row`,
+      evidence: breakers.lastUnmet.map((name) => unmetLine(goal, name)),
+    };
+  if (breakers.stillCount >= policy.stillLimit)
+    return {
+      reason: `no check moved in ${breakers.stillCount} iterations`,
+      evidence: breakers.lastUnmet.map((name) => unmetLine(goal, name)),
+    };
+  return null;
+}
+
+export function unmetLine({ evidence }: Goal, name: string): string {
+  const found = evidence[name];
+  if (found === undefined) return `${name}: never checked`;
+  if (found.note !== null) return `${name}: ${found.note}`;
+  if (found.timedOut) return `${name}: ran out of time`;
+  const said = found.tail.trim().split("\n").at(-1)?.slice(0, 200) ?? "";
+  const how = found.value === null ? `exit ${found.exitCode ?? "by a signal"}` : `${found.value}`;
+  return `${name}: ${how}${said === "" ? "" : `: ${said}`}`;
+}
+
+/** What two reports of one error have in common: not its numbers, times, ids and paths. */
+export function signatureOf(reason: string): string {
+  return reason
+    .toLowerCase()
+    .replaceAll(/(?:\/[\w.@-]+){2,}/g, "<path>")
+    .replaceAll(/\b[0-9a-f]{7,}\b/g, "<id>")
+    .replaceAll(/\d+/g, "<n>")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 300);
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name) => b.includes(name));
+}

@@ -1,0 +1,96 @@
+/** The few ways in which a decision about a goal changes it. Every other file of this folder ends in one of them. */
+import type { Decision, Effect } from "../event.ts";
+import type { End, Gate, GateKind, Goal, Job, JobId, JobKind, Pause, PauseCode } from "./goal.ts";
+
+export type GoalDecision = Decision<Goal>;
+
+export function change(goal: Goal, fields: Partial<Goal>, effects: readonly Effect[] = []): GoalDecision {
+  return { kind: "change", loop: { ...goal, ...fields, version: goal.version + 1 }, effects, outcomes: [] };
+}
+
+export function refused(message: string): GoalDecision {
+  return { kind: "refused", message };
+}
+
+export const UNCHANGED: GoalDecision = { kind: "none" };
+
+/** The next job, intended under this token. */
+export function intend(
+  goal: Goal,
+  kind: JobKind,
+  { token, nonce, now }: { readonly token: number; readonly nonce: string; readonly now: number },
+  counts = false,
+): GoalDecision {
+  const jobs = goal.jobs + 1;
+  const id = `${goal.id}-${jobs}` as JobId;
+  const job: Job = {
+    id,
+    kind,
+    counts,
+    token,
+    nonce,
+    intendedAt: now,
+    startedAt: null,
+    process: null,
+    reported: null,
+  };
+  return change(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
+}
+
+export interface PauseWish {
+  readonly code: PauseCode;
+  readonly reason: string;
+  readonly evidence?: readonly string[];
+  readonly goOn?: string;
+}
+
+export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
+  const { code, reason, evidence = [], goOn = `loop continue ${goal.id}` } = wish;
+  const paused: Pause = { code, reason, evidence, goOn, at: now };
+  const fields = { status: "paused", pause: paused, gate: null, waitUntil: null, waitReason: null } as const;
+  const isPersonal = code === "person" || code === "interrupted";
+  return change(goal, fields, [
+    ...cancelling(goal, reason),
+    ...(isPersonal ? [] : [notice(goal, "is paused", `${reason}. Go on with: ${goOn}`)]),
+  ]);
+}
+
+export function ask(
+  goal: Goal,
+  kind: GateKind,
+  question: string,
+  details: readonly string[],
+  now: number,
+): GoalDecision {
+  const { gateTimeoutMs } = goal.policy;
+  const gate: Gate = {
+    kind,
+    question,
+    details,
+    askedAt: now,
+    answerBy: gateTimeoutMs === null ? null : now + gateTimeoutMs,
+  };
+  return change(goal, { gate }, [notice(goal, "asks", `${question} Answer with: loop approve ${goal.id}`)]);
+}
+
+export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecision {
+  const fields = {
+    status: "ended",
+    end: { ...end, at: now },
+    gate: null,
+    pause: null,
+    waitUntil: null,
+    waitReason: null,
+  } as const;
+  const word = end.status === "done" ? "is done" : `has ended: ${end.status}`;
+  const effects = end.status === "cancelled" ? [] : [notice(goal, word, end.reason)];
+  return change(goal, fields, [...cancelling(goal, end.reason), ...effects]);
+}
+
+export function notice(goal: Goal, what: string, body: string): Effect {
+  return { kind: "notify", title: `Goal ${goal.id} ${what}`, body };
+}
+
+function cancelling({ job }: Goal, reason: string): readonly Effect[] {
+  return job === null ? [] : [{ kind: "cancel", fireId: job.id, reason }];
+}

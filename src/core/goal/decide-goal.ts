@@ -1,0 +1,158 @@
+/** Pure decisions about a goal: what an event makes of it, and what has to be done. */
+import { limitReached, raiseLimits } from "../limits.ts";
+import { decideChecked, decideSurveyed } from "./after-checks.ts";
+import { decideInterrupted, decideTurned } from "./after-turn.ts";
+import { resetBreakers } from "./breakers.ts";
+import { change, finish, type GoalDecision, pause, refused, UNCHANGED } from "./change.ts";
+import type { GoalEvent, Raise } from "./event.ts";
+import { decideAnswer } from "./gates.ts";
+import type { Goal, Job, JobId } from "./goal.ts";
+import { decideNext } from "./next.ts";
+
+export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecision {
+  const decision = decideEvent(goal, event, now);
+  if (decision.kind !== "change") return decision;
+  const notify = decision.effects.findLast((effect) => effect.kind === "notify");
+  if (notify === undefined) return decision;
+  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+}
+
+function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
+  switch (event.type) {
+    case "goal.created":
+      return UNCHANGED;
+    case "goal.notified":
+      return goal.notice === null ? UNCHANGED : change(goal, { notice: null });
+    case "goal.due":
+      return decideNext(goal, event, now);
+    case "goal.paused":
+      return decidePause(goal, event, now);
+    case "goal.continued":
+      return decideContinue(goal, event.raise, event.retryNow);
+    case "goal.raised":
+      return decideRaise(goal, event.raise);
+    case "goal.cancelled":
+      return goal.status === "ended"
+        ? over(goal)
+        : finish(goal, { status: "cancelled", reason: event.reason, verdict: null, notes: [] }, now);
+    case "goal.accepted":
+      return decideAccept(goal, event.changes);
+    case "goal.answered":
+      return decideAnswer(goal, event, now);
+    case "goal.rolled-back":
+      return decideRollback(goal, event.checkpoint);
+    case "job.started":
+      return withJob(goal, event.jobId, (job) =>
+        job.startedAt !== null
+          ? UNCHANGED
+          : change(goal, { job: { ...job, startedAt: now, process: event.process } }),
+      );
+    case "job.reported":
+      return withJob(goal, event.jobId, (job) =>
+        event.nonce === job.nonce
+          ? change(goal, { job: { ...job, reported: event.claims } })
+          : refused("The nonce is not the one of this turn; the report has no weight."),
+      );
+    case "job.surveyed":
+      return withJob(goal, event.jobId, () => decideSurveyed(goal, event, now));
+    case "job.turned":
+      return withJob(goal, event.jobId, (job) => decideTurned(goal, job, event.turn, now));
+    case "job.checked":
+      return withJob(goal, event.jobId, () => decideChecked(goal, event.round, now));
+    case "job.interrupted":
+      return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event.reason, now));
+    case "job.withdrawn":
+      // The agent never saw the prompt: as if it had not been intended.
+      return withJob(goal, event.jobId, () => change(goal, { job: null }));
+  }
+}
+
+/** Late news of a job that is over change nothing. */
+function withJob(goal: Goal, id: JobId, decideJob: (job: Job) => GoalDecision): GoalDecision {
+  return goal.job === null || goal.job.id !== id ? UNCHANGED : decideJob(goal.job);
+}
+
+function over(goal: Goal): GoalDecision {
+  return refused(`Goal ${goal.id} has ended (${goal.end?.status ?? "ended"}).`);
+}
+
+type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
+
+function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDecision {
+  if (goal.status === "ended") return over(goal);
+  if (goal.status === "paused") return UNCHANGED;
+  // Said by the one who did the job: nothing of it is left to stop.
+  const free = code === "surroundings" ? { ...goal, job: null } : goal;
+  return pause(free, { code, reason }, now);
+}
+
+function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecision {
+  if (goal.status === "ended") return over(goal);
+  const raised = raiseLimits(goal.limits, raise);
+  if (raised.kind === "refused") return refused(raised.message);
+  const { limits } = raised;
+  const reached = limitReached({ ...goal, limits });
+  if (reached !== null && goal.job === null && !goal.unchecked)
+    return refused(
+      `Goal ${goal.id} cannot go on: ${reached.reason}. Add some: loop continue ${goal.id} ${reached.flag}`,
+    );
+  const isRaised = limits !== goal.limits && Object.keys(raise).length > 0;
+  const isWaiting = goal.waitUntil !== null && retryNow;
+  if (goal.status === "active" && !isRaised && !isWaiting) return UNCHANGED;
+  if (goal.pause?.code === "integrity")
+    return refused(
+      `Goal ${goal.id} waits for your word on changed files. See them: loop accept ${goal.id}; to put them back: loop rollback ${goal.id}`,
+    );
+  return change(goal, {
+    status: "active",
+    pause: null,
+    limits,
+    warned: isRaised ? [] : goal.warned,
+    breakers: goal.status === "paused" ? resetBreakers(goal.breakers) : goal.breakers,
+    ...(retryNow ? { waitUntil: null, waitReason: null } : {}),
+  });
+}
+
+function decideRaise(goal: Goal, raise: Raise): GoalDecision {
+  if (goal.status === "ended") return over(goal);
+  const raised = raiseLimits(goal.limits, raise);
+  if (raised.kind === "refused") return refused(raised.message);
+  return change(goal, { limits: raised.limits, warned: [] });
+}
+
+type Accepted = Extract<GoalEvent, { type: "goal.accepted" }>["changes"];
+
+/** What is accepted is the very content that was shown; the checks then run again on it. */
+function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
+  if (goal.status === "ended") return over(goal);
+  if (goal.job !== null) return refused(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
+  const isShown = changes.every(({ path, hash }) =>
+    goal.protectedChanges.some((known) => known.path === path && known.hash === hash),
+  );
+  if (!isShown || changes.length === 0)
+    return refused("The files have changed since they were shown; look again.");
+  const paths = new Set(changes.map(({ path }) => path));
+  const accepted = [...goal.accepted.filter(({ path }) => !paths.has(path)), ...changes];
+  const isBlocked = goal.pause?.code === "integrity";
+  return change(goal, {
+    accepted,
+    protectedChanges: goal.protectedChanges.filter(({ path }) => !paths.has(path)),
+    unchecked: goal.baseline !== null,
+    ...(isBlocked ? { status: "active" as const, pause: null } : {}),
+  });
+}
+
+function decideRollback(goal: Goal, checkpoint: string): GoalDecision {
+  if (goal.status === "ended") return over(goal);
+  if (goal.job !== null) return refused(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
+  return change(goal, {
+    unchecked: goal.baseline !== null,
+    exitSignal: false,
+    provedTree: null,
+    // What the old conversation remembers of the files is not true any more.
+    conversation: null,
+    conversationCostUsd: 0,
+    remarks: [...goal.remarks, `A person put the files back to checkpoint ${checkpoint.slice(0, 10)}.`],
+    ...(goal.pause?.code === "integrity" ? { status: "active" as const, pause: null } : {}),
+  });
+}

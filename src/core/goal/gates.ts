@@ -1,0 +1,73 @@
+/** A person's answers (B14). */
+import { change, type GoalDecision, pause, refused } from "./change.ts";
+import type { GoalEvent } from "./event.ts";
+import type { Gate, Goal } from "./goal.ts";
+
+type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
+
+export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered, now: number): GoalDecision {
+  const { gate } = goal;
+  if (gate === null || gate.kind !== kind)
+    return refused(`Goal ${goal.id} does not ask this${gate === null ? "" : ` but: ${gate.question}`}`);
+  return answerGate(goal, gate, answer, note, now);
+}
+
+export function answerGate(
+  goal: Goal,
+  gate: Gate,
+  answer: "approve" | "reject",
+  note: string | null,
+  now: number,
+): GoalDecision {
+  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, answer, note) };
+  return answer === "approve" ? approve(answered, gate) : reject(answered, gate, note, now);
+}
+
+function approve(goal: Goal, gate: Gate): GoalDecision {
+  switch (gate.kind) {
+    case "G1":
+      return change(goal, {
+        approved: true,
+        criteria: [...goal.criteria, ...goal.proposed],
+        proposed: [],
+        // What new checks consist of has to be known before any work.
+        baseline: goal.proposed.length > 0 ? null : goal.baseline,
+      });
+    case "G2":
+      return change(goal, {});
+    case "pre-check":
+      return change(goal, { prechecked: true });
+    // The files may have changed while the question stood there: the checks have the last word.
+    case "G3":
+    case "proved":
+      return change(goal, { confirmed: true, unchecked: true });
+  }
+}
+
+function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalDecision {
+  // Proved, and still not what the person wants: the work goes on.
+  if (gate.kind === "G3" || gate.kind === "proved")
+    return change(goal, {
+      exitSignal: false,
+      provedTree: null,
+      remarks:
+        note === null
+          ? [...goal.remarks, "A person looked at it and said that it is not done."]
+          : goal.remarks,
+    });
+  const what =
+    gate.kind === "G1" ? "the plan" : gate.kind === "pre-check" ? "an irreversible change" : "going on";
+  const why = note === null ? "" : `: ${note}`;
+  // Steps that were turned down are made anew.
+  const replanned = gate.kind === "G1" && goal.needsPlan ? { ...goal, steps: [], proposed: [] } : goal;
+  return pause(replanned, { code: "rejected", reason: `a person said no to ${what}${why}` }, now);
+}
+
+function withNote(
+  remarks: readonly string[],
+  answer: "approve" | "reject",
+  note: string | null,
+): readonly string[] {
+  if (note === null || note === "nobody answered in time") return remarks;
+  return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
+}

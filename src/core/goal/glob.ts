@@ -1,0 +1,220 @@
+/**
+ * Globs over paths with `/`: `*` and `?` within a name, `**` over folders, `{a,b}`, `[a-z]`, `[!a-z]`, `\` before a
+ * character that is meant as it is. Names with a leading dot are names as all others. A glob without `/` means the
+ * name at any depth, otherwise it starts at the root. One that names a folder plainly, at its end, means all in it.
+ *
+ * A glob becomes an automaton of which all states are followed at once: the time is at most the length of the path
+ * times the length of the glob, whatever the glob is.
+ */
+export type GlobMatcher = (path: string) => boolean;
+
+export function matchesGlob(path: string, glob: string): boolean {
+  return compileGlob(glob)(path);
+}
+
+/** Does one of them match? */
+export function compileGlobs(globs: readonly string[]): GlobMatcher {
+  const matchers = globs.map(compileGlob);
+  return (path) => matchers.some((matches) => matches(path));
+}
+
+export function compileGlob(glob: string): GlobMatcher {
+  return plainMatcher(glob) ?? automaton(glob);
+}
+
+/** Most globs are a name or an ending, for which no automaton is needed. */
+function plainMatcher(glob: string): GlobMatcher | null {
+  const [, ending] = /^\*([^*?[\]{}\\/]+)$/.exec(glob) ?? [];
+  if (ending !== undefined) return (path) => path.endsWith(ending);
+  if (!/^[^*?[\]{}\\/]+$/.test(glob)) return null;
+  return (path) => `/${path}/`.includes(`/${glob}/`);
+}
+
+function automaton(glob: string): GlobMatcher {
+  const program = compile(parse(glob));
+  return (path) => run(program, path);
+}
+
+type Test = (character: string) => boolean;
+
+type Part =
+  | { readonly kind: "one"; readonly test: Test }
+  | { readonly kind: "many"; readonly test: Test }
+  | { readonly kind: "either"; readonly options: readonly (readonly Part[])[] };
+
+type Step =
+  | { readonly op: "one"; readonly test: Test }
+  | { readonly op: "fork"; readonly to: readonly number[] }
+  | { readonly op: "end" };
+
+const ANY: Test = () => true;
+const IN_NAME: Test = (character) => character !== "/";
+const literal = (wanted: string): Part => ({ kind: "one", test: (character) => character === wanted });
+const optional = (...parts: readonly Part[]): Part => ({ kind: "either", options: [[], parts] });
+/** Any folders, none included. */
+const FOLDERS = optional({ kind: "many", test: ANY }, literal("/"));
+const ALL_IN_IT: readonly Part[] = [literal("/"), { kind: "one", test: ANY }, { kind: "many", test: ANY }];
+
+function parse(glob: string): readonly Part[] {
+  const isFolder = /[^\\]\/$/.test(glob);
+  const bare = (isFolder ? glob.slice(0, -1) : glob).replace(/^(?:\.?\/)+/, "");
+  const isAnchored = bare.includes("/") || /^\.?\//.test(glob);
+  const parts = new Parser(bare).sequence(false);
+  const last = bare.slice(bare.lastIndexOf("/") + 1);
+  const isPlain = !/[*?[\]{}]/.test(last);
+  return [
+    ...(isAnchored ? [] : [FOLDERS]),
+    ...parts,
+    ...(isFolder ? ALL_IN_IT : isPlain ? [optional(...ALL_IN_IT)] : []),
+  ];
+}
+
+class Parser {
+  private readonly characters: readonly string[];
+  private at = 0;
+
+  constructor(glob: string) {
+    this.characters = [...glob];
+  }
+
+  /** Up to the end, or, inside of braces, up to the comma or brace that ends it. */
+  sequence(inBraces: boolean): Part[] {
+    const parts: Part[] = [];
+    for (;;) {
+      const character = this.characters[this.at];
+      if (character === undefined) return parts;
+      if (inBraces && (character === "," || character === "}")) return parts;
+      parts.push(this.part(character));
+    }
+  }
+
+  private part(character: string): Part {
+    if (character === "*") return this.stars();
+    if (character === "[") return this.choice() ?? this.take("[");
+    if (character === "{") return this.braces() ?? this.take("{");
+    this.at++;
+    if (character === "?") return { kind: "one", test: IN_NAME };
+    if (character !== "\\") return literal(character);
+    return literal(this.characters[this.at++] ?? "\\");
+  }
+
+  private take(character: string): Part {
+    this.at++;
+    return literal(character);
+  }
+
+  private stars(): Part {
+    const before = this.characters[this.at - 1];
+    const from = this.at;
+    while (this.characters[this.at] === "*") this.at++;
+    const after = this.characters[this.at];
+    const isWhole = [undefined, "/", "{", ","].includes(before) && [undefined, "/", "}", ","].includes(after);
+    if (this.at - from < 2 || !isWhole) return { kind: "many", test: IN_NAME };
+    if (after !== "/") return { kind: "many", test: ANY };
+    this.at++;
+    return FOLDERS;
+  }
+
+  /** null: the bracket is never closed, so it is a bracket. */
+  private choice(): Part | null {
+    let at = this.at + 1;
+    const isNegated = ["!", "^"].includes(this.characters[at] ?? "");
+    if (isNegated) at++;
+    const ranges: (readonly [string, string])[] = [];
+    for (let first = true; ; first = false) {
+      let low = this.characters[at++];
+      if (low === undefined) return null;
+      if (low === "]" && !first) break;
+      if (low === "\\") low = this.characters[at++] ?? "\\";
+      const high = this.characters[at + 1];
+      if (this.characters[at] === "-" && high !== undefined && high !== "]") {
+        ranges.push([low, high]);
+        at += 2;
+      } else ranges.push([low, low]);
+    }
+    this.at = at;
+    const isListed: Test = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+    return { kind: "one", test: (character) => character !== "/" && isListed(character) !== isNegated };
+  }
+
+  /** null: never closed. */
+  private braces(): Part | null {
+    if (!this.isClosed()) return null;
+    const options: Part[][] = [];
+    do {
+      this.at++;
+      options.push(this.sequence(true));
+    } while (this.characters[this.at] === ",");
+    this.at++;
+    return { kind: "either", options };
+  }
+
+  private isClosed(): boolean {
+    let depth = 0;
+    for (let at = this.at; at < this.characters.length; at++) {
+      const character = this.characters[at];
+      if (character === "\\") at++;
+      else if (character === "{") depth++;
+      else if (character === "}" && --depth === 0) return true;
+    }
+    return false;
+  }
+}
+
+function compile(parts: readonly Part[]): readonly Step[] {
+  const steps: Step[] = [];
+  emit(parts, steps);
+  steps.push({ op: "end" });
+  return steps;
+}
+
+function emit(parts: readonly Part[], steps: Step[]): void {
+  for (const part of parts) {
+    const start = steps.length;
+    if (part.kind === "one") steps.push({ op: "one", test: part.test });
+    else if (part.kind === "many") {
+      steps.push(
+        { op: "fork", to: [start + 1, start + 3] },
+        { op: "one", test: part.test },
+        { op: "fork", to: [start] },
+      );
+    } else emitEither(part.options, steps);
+  }
+}
+
+function emitEither(options: readonly (readonly Part[])[], steps: Step[]): void {
+  const starts: number[] = [];
+  const leave: number[] = [];
+  steps.push({ op: "fork", to: starts });
+  for (const option of options) {
+    starts.push(steps.length);
+    emit(option, steps);
+    steps.push({ op: "fork", to: leave });
+  }
+  leave.push(steps.length);
+}
+
+function run(steps: readonly Step[], path: string): boolean {
+  let states = new Set<number>();
+  enter(steps, 0, states);
+  for (const character of path) {
+    const next = new Set<number>();
+    for (const state of states) {
+      const step = steps[state];
+      if (step?.op === "one" && step.test(character)) enter(steps, state + 1, next);
+    }
+    if (next.size === 0) return false;
+    states = next;
+  }
+  return states.has(steps.length - 1);
+}
+
+function enter(steps: readonly Step[], first: number, states: Set<number>): void {
+  const open = [first];
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    if (states.has(state)) continue;
+    states.add(state);
+    const step = steps[state];
+    if (step?.op === "fork") open.push(...step.to);
+  }
+}

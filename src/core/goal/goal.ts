@@ -1,0 +1,349 @@
+/**
+ * What a goal loop is. It runs turn after turn until checks that the engine itself runs are green. Plain data, as
+ * every loop: it goes through the journal as JSON and comes back the same.
+ */
+import type { LoopId, Notice, ProcessRef } from "../loop.ts";
+
+/** One turn or one round of checks of a goal. */
+export type JobId = string & { readonly brand: "JobId" };
+
+export type Comparison = ">=" | "<=" | ">" | "<" | "==" | "!=";
+
+/** How the engine finds out whether a criterion is true. */
+export type Check =
+  /** Exit 0. */
+  | { readonly kind: "command"; readonly command: string }
+  /** The last number that it prints, compared. */
+  | {
+      readonly kind: "measure";
+      readonly command: string;
+      readonly comparison: Comparison;
+      readonly target: number;
+    }
+  /** An agent with a context of its own looks at the running thing. Weaker. */
+  | { readonly kind: "judge"; readonly question: string }
+  /** An agent with a context of its own reads the code. Weaker. */
+  | { readonly kind: "review"; readonly question: string }
+  /** Nothing finds out. Blocks the end. */
+  | { readonly kind: "assumption" };
+
+/** The seed's words for how a criterion is verified. */
+export type Verification = "execution output" | "measurement" | "observation" | "code review" | "assumption";
+
+/** Who named the criterion. What comes from a file of the repository is trusted first. */
+export type CriterionSource = "flag" | "phrase" | "shape" | "config" | "plan";
+
+export interface Criterion {
+  readonly name: string;
+  readonly check: Check;
+  readonly source: CriterionSource;
+}
+
+/** Something that must never become true. Exit 0 of the command means that it has. */
+export interface MustNot {
+  readonly name: string;
+  /** null: only said to the agent; nothing can watch it. */
+  readonly command: string | null;
+  readonly source: CriterionSource;
+}
+
+/** What a check returned. */
+export interface Evidence {
+  readonly met: boolean;
+  readonly verification: Verification;
+  readonly exitCode: number | null;
+  /** What a measurement printed. */
+  readonly value: number | null;
+  readonly timedOut: boolean;
+  /** The last part of what was printed, or what a judge said. */
+  readonly tail: string;
+  readonly at: number;
+  readonly durationMs: number;
+  /** Fingerprint of the files that it was run on. */
+  readonly tree: string;
+  /** Why it does not count although the check is green, or what to know about it. */
+  readonly note: string | null;
+}
+
+export type StepStatus = "open" | "done" | "replaced";
+
+export interface Step {
+  readonly name: string;
+  readonly status: StepStatus;
+}
+
+export type Shape = "tool" | "colleague";
+export type Workflow = "A" | "B" | "C";
+export type Reversibility = "2A" | "2B" | "1";
+
+export interface Limits {
+  readonly budgetUsd: number;
+  readonly iterations: number;
+  readonly timeMs: number | null;
+  readonly tokens: number | null;
+}
+
+/** What was used up. Outages and quotas cost nothing. */
+export interface Spent {
+  readonly costUsd: number;
+  readonly tokens: number;
+  /** Turns and checks, not the time that it waited for a person or a quota. */
+  readonly timeMs: number;
+  /** Turns of which the agent did not tell the cost. */
+  readonly unpriced: number;
+}
+
+/** How an agent's failure is dealt with follows from its class alone. */
+export type FailureClass = "quota" | "auth" | "outage" | "timeout" | "denied" | "overflow" | "fault";
+
+export interface Failure {
+  readonly class: FailureClass;
+  readonly reason: string;
+  /** quota: when it is over, as the agent's structured event says. */
+  readonly resetsAt: number | null;
+}
+
+/** What an agent says of its own work. Nothing here is a fact. */
+export interface Claims {
+  readonly exitSignal: boolean;
+  readonly criteria: Readonly<Record<string, boolean>>;
+  readonly stuckCount: number | null;
+  readonly next: string | null;
+  /** The plan, or the remaining steps when they turned out wrong; null: as before. */
+  readonly steps: readonly string[] | null;
+  /** Checks that a plan proposes, in the form of `--check`. A person accepts them. */
+  readonly checks: readonly string[] | null;
+  /** The step of this turn: done unless it says that it is still open. */
+  readonly stepDone: boolean;
+}
+
+/** What the claims of a turn are worth. */
+export type Report =
+  | { readonly kind: "valid"; readonly claims: Claims }
+  | { readonly kind: "void"; readonly reason: string }
+  | { readonly kind: "none" };
+
+export type JobKind = "survey" | "plan" | "precheck" | "work" | "checks";
+
+/** What is under way. At most one per goal. */
+export interface Job {
+  readonly id: JobId;
+  readonly kind: JobKind;
+  /** A round of checks: does it belong to a turn that counted? */
+  readonly counts: boolean;
+  readonly token: number;
+  /** Proves that a claim was made in this very turn. */
+  readonly nonce: string;
+  readonly intendedAt: number;
+  readonly startedAt: number | null;
+  readonly process: ProcessRef | null;
+  /** Reported through the tool while the turn ran. */
+  readonly reported: Claims | null;
+}
+
+export type GateKind = "G1" | "G2" | "G3" | "pre-check" | "proved";
+
+/** A question to a person. It holds nothing while it waits. */
+export interface Gate {
+  readonly kind: GateKind;
+  readonly question: string;
+  readonly details: readonly string[];
+  readonly askedAt: number;
+  /** When the default answer is taken; null: waits for ever. */
+  readonly answerBy: number | null;
+}
+
+export type PauseCode =
+  | "budget"
+  | "tokens"
+  | "time"
+  | "iterations"
+  | "breaker"
+  | "must-not"
+  | "integrity"
+  | "person"
+  | "interrupted"
+  | "rejected"
+  | "auth"
+  | "denied"
+  | "failures"
+  | "surroundings";
+
+/** Why it stands still, and how to go on. */
+export interface Pause {
+  readonly code: PauseCode;
+  readonly reason: string;
+  readonly evidence: readonly string[];
+  /** The command that goes on. */
+  readonly goOn: string;
+  readonly at: number;
+}
+
+export type EndStatus = "done" | "cancelled" | "failed";
+export type Verdict = "SHIP" | "MONITOR" | "RESEARCH";
+
+export interface End {
+  readonly status: EndStatus;
+  readonly reason: string;
+  readonly at: number;
+  readonly verdict: Verdict | null;
+  readonly notes: readonly string[];
+}
+
+/** A file that checks consist of, and that was changed since the start. */
+export interface ProtectedChange {
+  readonly path: string;
+  readonly change: "added" | "changed" | "deleted";
+  /** Of the content as it is now; null: deleted. What is accepted is this very content. */
+  readonly hash: string | null;
+  /** The criteria whose checks consist of it. */
+  readonly criteria: readonly string[];
+}
+
+/** The state before any work. */
+export interface Baseline {
+  readonly tree: string;
+  /** Digest of the list of protected files; the list itself is in the run's folder. */
+  readonly protectedDigest: string;
+  readonly protectedCount: number;
+  /** Criteria whose check was green already. */
+  readonly green: readonly string[];
+  readonly isGit: boolean;
+}
+
+/** What an iteration cost and moved. */
+export interface Receipt {
+  readonly iteration: number;
+  readonly kind: "plan" | "precheck" | "work";
+  readonly jobId: JobId;
+  readonly step: string | null;
+  readonly startedAt: number;
+  readonly agentMs: number;
+  readonly checksMs: number;
+  readonly costUsd: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly filesChanged: number;
+  /** The first of them. */
+  readonly files: readonly string[];
+  readonly toolCalls: number | null;
+  /** Names of criteria, with where they went: `tests ✓`, `coverage 71 → 76`. */
+  readonly moved: readonly string[];
+  readonly failure: Failure | null;
+  /** Did it count as an iteration? */
+  readonly charged: boolean;
+  readonly claimedExit: boolean;
+  readonly notes: readonly string[];
+  /** Git commit of the files after it. */
+  readonly checkpoint: string | null;
+}
+
+export interface Breakers {
+  /** Times in a row that the same criteria were unmet, and which. */
+  readonly stuckCount: number;
+  readonly lastUnmet: readonly string[];
+  readonly errorCount: number;
+  readonly lastError: string | null;
+  /** Iterations in a row in which no check moved. */
+  readonly stillCount: number;
+  /** Failures of one class in a row that cost no iteration, and which class. */
+  readonly freeFailures: number;
+  readonly freeClass: FailureClass | null;
+  /** The file that the last turn edited most often, and how often. */
+  readonly mostEdited: { readonly path: string; readonly count: number } | null;
+  /** Claims of done in a row that were refused as no-ops. */
+  readonly noopCount: number;
+  /** Actions that came back: what, and how often. */
+  readonly patterns: Readonly<Record<string, number>>;
+}
+
+/** The agent that a goal was started with. */
+export type AgentSpec =
+  | { readonly kind: "named"; readonly name: string }
+  | { readonly kind: "command"; readonly command: string };
+
+export interface GoalPolicy {
+  /** Gates are skipped. */
+  readonly yes: boolean;
+  readonly exitOn: "both" | "proof";
+  readonly gateTimeoutMs: number | null;
+  readonly gateDefault: "approve" | "reject";
+  readonly turnTimeoutMs: number;
+  readonly checkTimeoutMs: number;
+  /** Breaker: no check moved in this many iterations. */
+  readonly stillLimit: number;
+  readonly protect: readonly string[];
+  readonly allowChanges: readonly string[];
+}
+
+export type GoalStatus = "active" | "paused" | "ended";
+
+export interface Goal {
+  readonly kind: "goal";
+  readonly id: LoopId;
+  readonly version: number;
+  readonly session: string | null;
+  readonly status: GoalStatus;
+  readonly createdAt: number;
+  /** What the person typed. */
+  readonly spec: string;
+  /** 0–10 by the rubric. */
+  readonly score: number;
+  readonly shape: Shape;
+  readonly workflow: Workflow;
+  readonly reversibility: Reversibility;
+  readonly criteria: readonly Criterion[];
+  readonly mustNot: readonly MustNot[];
+  readonly steps: readonly Step[];
+  /** Does the spec have to be taken apart by a first turn? */
+  readonly needsPlan: boolean;
+  /** Checks that the plan proposed and that a person has still to accept. */
+  readonly proposed: readonly Criterion[];
+  readonly limits: Limits;
+  /** The limit of which a person was warned at 80 %, so that it is said once. */
+  readonly warned: readonly string[];
+  readonly spent: Spent;
+  /** Iterations that counted. */
+  readonly iteration: number;
+  /** Jobs that were ever intended: part of the id of the next. */
+  readonly jobs: number;
+  readonly context: "fresh" | "continue";
+  /** The agent's own name of the conversation that goes on. */
+  readonly conversation: string | null;
+  /** What the agent's own running total was at the end of the last turn of this conversation. */
+  readonly conversationCostUsd: number;
+  readonly agent: AgentSpec;
+  readonly policy: GoalPolicy;
+  readonly baseline: Baseline | null;
+  /** Contents of protected files that a person accepted: path and hash (null: its deletion). */
+  readonly accepted: readonly { readonly path: string; readonly hash: string | null }[];
+  readonly protectedChanges: readonly ProtectedChange[];
+  readonly evidence: Readonly<Record<string, Evidence>>;
+  /** Fingerprint of the files after the last round of checks. */
+  readonly tree: string | null;
+  /** The plan was approved (G1), or nobody has to. */
+  readonly approved: boolean;
+  /** The person said yes to an irreversible change. */
+  readonly prechecked: boolean;
+  /** The last turn has not been checked yet. */
+  readonly unchecked: boolean;
+  /** Did the agent signal the end in the last turn that counted? */
+  readonly exitSignal: boolean;
+  /** A person confirmed the end; the checks have the last word. */
+  readonly confirmed: boolean;
+  /** Fingerprint on which everything was proved without a signal. */
+  readonly provedTree: string | null;
+  readonly next: string | null;
+  readonly job: Job | null;
+  readonly gate: Gate | null;
+  /** Quota or outage: not before this. */
+  readonly waitUntil: number | null;
+  readonly waitReason: string | null;
+  readonly pause: Pause | null;
+  readonly end: End | null;
+  readonly breakers: Breakers;
+  readonly receipts: readonly Receipt[];
+  /** What the next prompt has to tell: a person's answer, a refused claim, a change of a protected file. */
+  readonly remarks: readonly string[];
+  readonly notice: Notice | null;
+}

@@ -1,0 +1,68 @@
+/** What a goal does next, when nothing is under way. The order is the meaning. */
+import { limitReached, nearLimits } from "../limits.ts";
+import { trippedBreaker } from "./breakers.ts";
+import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
+import { renderCheck } from "./check-flag.ts";
+import type { GoalEvent } from "./event.ts";
+import { answerGate } from "./gates.ts";
+import type { Goal } from "./goal.ts";
+
+/** When the owner has to look at it; null: not before something happens to it. */
+export function goalWakeAt(goal: Goal): number | null {
+  if (goal.status !== "active" || goal.job !== null) return null;
+  if (goal.gate !== null) return goal.gate.answerBy;
+  return goal.waitUntil ?? goal.createdAt;
+}
+
+type Due = Extract<GoalEvent, { type: "goal.due" }>;
+
+export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
+  const at = goalWakeAt(goal);
+  if (at === null || at > now) return UNCHANGED;
+  if (goal.gate !== null)
+    return answerGate(goal, goal.gate, goal.policy.gateDefault, "nobody answered in time", now);
+  const ready = { token, nonce, now };
+  if (goal.baseline === null) return intend(goal, "survey", ready);
+  if (goal.unchecked) return intend(goal, "checks", ready);
+  const tripped = trippedBreaker(goal);
+  if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
+  const reached = limitReached(goal);
+  if (reached !== null)
+    return pause(
+      goal,
+      { code: reached.code, reason: reached.reason, goOn: `loop continue ${goal.id} ${reached.flag}` },
+      now,
+    );
+  const near = nearLimits(goal);
+  if (near.length > 0)
+    return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
+      notice(goal, "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
+    ]);
+  if (goal.needsPlan && goal.steps.length === 0) return intend(goal, "plan", ready);
+  if (!goal.approved) return askForPlan(goal, now);
+  if (!goal.prechecked) return intend(goal, "precheck", ready);
+  return intend(goal, "work", ready);
+}
+
+function askForPlan(goal: Goal, now: number): GoalDecision {
+  const checks = [...goal.criteria, ...goal.proposed];
+  if (checks.length === 0)
+    return pause(
+      goal,
+      {
+        code: "person",
+        reason: "there is no criterion, so nothing could prove the end",
+        goOn: `loop cancel ${goal.id}, then: loop until --check 'name=command' …`,
+      },
+      now,
+    );
+  const count = goal.steps.length;
+  const question = count > 1 ? `Decomposed into ${count} steps. Proceed?` : "This is one step. Proceed?";
+  const details = [
+    ...goal.steps.map(({ name }, index) => `${index + 1}. ${name}`),
+    ...goal.criteria.map((criterion) => `check ${renderCheck(criterion)}`),
+    ...goal.proposed.map((criterion) => `check proposed by the agent: ${renderCheck(criterion)}`),
+    ...(goal.baseline?.green ?? []).map((name) => `${name} is green already, before any work`),
+  ];
+  return ask(goal, "G1", question, details, now);
+}

@@ -1,0 +1,115 @@
+/**
+ * Whether a goal is reached. Nothing that an agent says enters here except its wish to end.
+ *
+ * 1. Without criteria nothing is ever proved.
+ * 2. Evidence counts only for the files as they are: its tree is the tree of the last round.
+ * 3. An assumption is never met.
+ * 4. A check whose own parts were changed proves nothing until a person accepted the change.
+ */
+import type { CheckRound } from "./event.ts";
+import type { End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
+
+/** The evidence of a round, with what takes its weight away. */
+export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Evidence>> {
+  const pending = pendingChanges(goal, round.protectedChanges);
+  const weighed = goal.criteria.flatMap(({ name, check }) => {
+    const found = round.evidence[name];
+    if (found === undefined) return [];
+    const changed = pending.filter(({ criteria }) => criteria.includes(name)).map(({ path }) => path);
+    const doubt =
+      check.kind === "assumption"
+        ? "nothing checks it; an assumption blocks the end"
+        : round.tampered !== null
+          ? `the record of the protected files cannot be trusted: ${round.tampered}`
+          : changed.length > 0
+            ? `what it consists of was changed: ${list(changed)}; see: loop accept ${goal.id}`
+            : round.unstable.length > 0
+              ? `the checks themselves change ${list(round.unstable)}; ignore these files in git or name them with --allow-changes`
+              : null;
+    return [[name, doubt === null ? found : { ...found, met: false, note: doubt }] as const];
+  });
+  return Object.fromEntries(weighed);
+}
+
+/** Changes that nobody accepted yet. */
+export function pendingChanges(goal: Goal, changes: readonly ProtectedChange[]): readonly ProtectedChange[] {
+  return changes.filter(
+    ({ path, hash }) => !goal.accepted.some((known) => known.path === path && known.hash === hash),
+  );
+}
+
+export function isMet({ evidence, tree }: Goal, name: string): boolean {
+  const found = evidence[name];
+  return found?.met === true && found.tree === tree;
+}
+
+export function unmetCriteria(goal: Goal): readonly string[] {
+  return goal.criteria.map(({ name }) => name).filter((name) => !isMet(goal, name));
+}
+
+export function isProved(goal: Goal): boolean {
+  return goal.criteria.length > 0 && unmetCriteria(goal).length === 0;
+}
+
+/** All that is missing is a person's word on changed files. */
+export function isOnlyUnaccepted(goal: Goal, round: CheckRound): boolean {
+  if (goal.criteria.length === 0 || round.tampered !== null || round.unstable.length > 0) return false;
+  return goal.criteria.every(
+    ({ name, check }) => check.kind !== "assumption" && round.evidence[name]?.met === true,
+  );
+}
+
+/** Nothing was done, ever: no file is other than at the start, and no check is. */
+export function isNoop(goal: Goal): boolean {
+  const { baseline, tree, criteria, receipts } = goal;
+  if (baseline === null || tree !== baseline.tree) return false;
+  const usedTools = receipts.some(({ kind, toolCalls }) => kind === "work" && (toolCalls ?? 0) > 0);
+  return !usedTools && criteria.every(({ name }) => baseline.green.includes(name));
+}
+
+/** Which criteria moved between two rounds, as a person reads it. */
+export function movesBetween(
+  goal: Goal,
+  before: Readonly<Record<string, Evidence>>,
+  after: Readonly<Record<string, Evidence>>,
+): readonly string[] {
+  return goal.criteria.flatMap(({ name }) => {
+    const [old, now] = [before[name], after[name]];
+    if (now === undefined) return [];
+    if (now.value !== null && old?.value !== undefined && old.value !== now.value)
+      return [`${name} ${old.value ?? "?"} → ${now.value}${now.met ? " ✓" : ""}`];
+    if ((old?.met ?? false) === now.met) return [];
+    return [`${name} ${now.met ? "✓" : "✗"}`];
+  });
+}
+
+export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
+  const green = (goal.baseline?.green ?? []).filter((name) =>
+    goal.criteria.some((criterion) => criterion.name === name),
+  );
+  const flagged = green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
+  const accepted = goal.accepted.map(({ path }) => `a person accepted the change of ${path}`);
+  return {
+    status: "done",
+    reason: "every criterion is proved",
+    verdict: verdictFor(goal),
+    notes: [...notes, ...flagged, ...accepted],
+  };
+}
+
+/** SHIP: verified by running it, and easy to take back. MONITOR: weaker. RESEARCH: assumed. */
+export function verdictFor(goal: Goal): Verdict {
+  const kinds = goal.criteria.map(({ check }) => check.kind);
+  if (kinds.length === 0 || kinds.includes("assumption") || !isProved(goal)) return "RESEARCH";
+  const isWeak =
+    kinds.includes("review") ||
+    goal.reversibility === "1" ||
+    goal.accepted.length > 0 ||
+    goal.criteria.every(({ name }) => goal.baseline?.green.includes(name) === true);
+  return isWeak ? "MONITOR" : "SHIP";
+}
+
+function list(paths: readonly string[]): string {
+  const shown = paths.slice(0, 3).join(", ");
+  return paths.length > 3 ? `${shown} and ${paths.length - 3} more` : shown;
+}

@@ -1,0 +1,78 @@
+/** The steps of a spec (B21): does it have to be taken apart by a first turn, and those that a person wrote down. */
+import { actionsOf, type Clause, readClauses } from "./clauses.ts";
+import { countedSetIn, placesIn } from "./places.ts";
+import { leadingVerb } from "./verbs.ts";
+
+/** One thing to do needs no plan. What is not allowed, how it is verified and when it is over are no steps. */
+export function needsPlan(spec: string): boolean {
+  const actions = actionsOf(readClauses(spec));
+  if (actions.length !== 1) return actions.length > 1;
+  return actions.some(isLarge);
+}
+
+/**
+ * The steps of a `--steps` file: the items of its lists, or, without a list, its lines. What is indented below an
+ * item belongs to it; a box that is ticked is done already.
+ */
+export function parseStepsFile(text: string): string[] {
+  const lines = withoutComments(text).split(/\r?\n/);
+  const items = readItems(lines);
+  if (items.found) return items.steps;
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(?:#{1,6}\s|```|~~~|---+$)/.test(line));
+}
+
+/** One sentence that stands for many steps. */
+function isLarge({ text }: Clause): boolean {
+  const verb = leadingVerb(text)?.name ?? "";
+  if (LARGE_VERB.test(verb) || countedSetIn(text) !== null || /\b(?:all|every|each)\b/i.test(text))
+    return true;
+  return new Set(placesIn(text)).size >= 3 || text.split(/\s+/).length > MANY_WORDS;
+}
+
+const LARGE_VERB = /^(?:migrate|rewrite|port|redesign|restructure|reorgani[sz]e|moderni[sz]e|develop)$/;
+const MANY_WORDS = 40;
+const ITEM = /^(\s*)(?:[-*+•]|\d{1,4}[.)])\s+(.*)$/;
+const BOX = /^\[([ xX])\]\s+/;
+
+function withoutComments(text: string): string {
+  const body = text.replace(/^\uFEFF/, "").replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, "");
+  return body.replaceAll(/<!--[\s\S]*?-->/g, "");
+}
+
+function readItems(lines: readonly string[]): { readonly found: boolean; readonly steps: string[] } {
+  const items: { text: string; isDone: boolean; parts: string[] }[] = [];
+  let indent = -1;
+  let isOpen = false;
+  let inFence = false;
+  for (const line of lines) {
+    if (/^\s*(?:```|~~~)/.test(line)) {
+      inFence = !inFence;
+      continue;
+    }
+    const last = items.at(-1);
+    const isIndented = /^\s/.test(line) && line.trim() !== "";
+    const match = inFence ? null : ITEM.exec(line);
+    if (match !== null) {
+      const [, space = "", text = ""] = match;
+      if (indent < 0) indent = space.length;
+      const isDone = /x/i.test(BOX.exec(text)?.[1] ?? "");
+      const name = text.replace(BOX, "").trim();
+      isOpen = true;
+      if (space.length > indent + 1 && last !== undefined) last.parts.push(name);
+      else if (name !== "") items.push({ text: name, isDone, parts: [] });
+    } else if (isOpen && isIndented && last !== undefined) {
+      const parts = last.parts;
+      if (parts.length === 0) last.text = `${last.text} ${line.trim()}`;
+      else parts[parts.length - 1] = `${parts.at(-1)} ${line.trim()}`;
+    } else if (line.trim() !== "") {
+      isOpen = false;
+    }
+  }
+  const open = items.filter(({ isDone }) => !isDone);
+  const steps = open.map(({ text, parts }) =>
+    parts.length === 0 ? text : `${text.replace(/:$/, "")}: ${parts.join("; ")}`,
+  );
+  return { found: items.length > 0, steps };
+}

@@ -1,0 +1,152 @@
+/** The words by which a spec is read: what asks for work, and what says nothing about it. */
+
+/** `concrete`: its result can be seen. `repair`: something is to work again. `soft`: more or less of something. */
+export type VerbKind = "concrete" | "repair" | "soft";
+
+export interface Verb {
+  readonly name: string;
+  /** As it stands in the clause. */
+  readonly text: string;
+  readonly kind: VerbKind;
+  /** What stands after it. */
+  readonly object: string;
+}
+
+/** The verb that a clause starts with, after words that only lead up to it. */
+export function leadingVerb(clause: string): Verb | null {
+  const lead = LEAD_IN.exec(clause)?.[0].length ?? 0;
+  const match = VERB.exec(clause.slice(lead));
+  if (match === null) return null;
+  const [text] = match;
+  const name = text.toLowerCase();
+  const kind = KINDS.get(name);
+  return kind === undefined ? null : { name, text, kind, object: clause.slice(lead + text.length).trim() };
+}
+
+/** Words of a clause that say what it is about, in runs as they stand there: "dark mode toggle". */
+export function contentRuns(text: string): string[] {
+  const runs: string[] = [];
+  let from = -1;
+  let to = -1;
+  for (const match of text.matchAll(TOKEN)) {
+    const [token] = match;
+    const isApart = /[^\s]/.test(text.slice(to < 0 ? match.index : to, match.index));
+    if (!isContent(token) || isApart) {
+      if (from >= 0) runs.push(text.slice(from, to));
+      from = -1;
+    }
+    if (!isContent(token)) continue;
+    if (from < 0) from = match.index;
+    to = match.index + token.length;
+  }
+  if (from >= 0) runs.push(text.slice(from, to));
+  return runs;
+}
+
+/** Does the text have a word that says what it is about? */
+export function isContent(text: string): boolean {
+  for (const [token] of text.matchAll(TOKEN)) {
+    const word = token.toLowerCase().replace(/['’]s$/, "");
+    if (!STOP.has(word) && !GENERIC.has(word) && !METRIC.has(word) && /[\p{L}\d]/u.test(word)) return true;
+  }
+  return false;
+}
+
+export function isEnglish(text: string): boolean {
+  return ENGLISH.test(text);
+}
+
+export function metricIn(text: string): string | null {
+  for (const [token] of text.matchAll(TOKEN)) if (METRIC.has(token.toLowerCase())) return token;
+  return null;
+}
+
+const TOKEN = /[\p{L}\p{N}_][\p{L}\p{N}_'’./@*()-]*[\p{L}\p{N}_)*]|[\p{L}\p{N}]/gu;
+
+const list = (words: string): string[] => words.trim().split(/\s+/);
+
+const CONCRETE = list(`
+  add implement create build write introduce support rename replace remove delete move extract split merge convert
+  migrate port upgrade update bump refactor rewrite use switch expose generate document return log cache validate
+  handle configure set enable disable wire connect translate test cover drop inline deprecate parse render export
+  import show hide display redirect paginate sort format annotate allow prevent limit retry store encrypt reorganize
+  reorganise restructure deduplicate consolidate publish release deploy find run install integrate change turn put
+  separate isolate scaffold design redesign develop adapt apply automate define describe ensure include initialize
+  load make measure mock modify pin print provide pull push queue read record register reject reset
+  restore revert roll rotate scan seed send setup sign start stop store stream stub sync throw trace truncate type
+  unify unwrap validate wrap bundle compile emit collect delay accept batch block bind call check cherry-pick clear
+  clone close commit compare compress copy count debounce throttle decouple derive detect drop edit embed enforce
+  escape expand explain fetch filter fork group hash highlight index insert instrument join lazy-load link list lock
+  map mark memoize minify monitor normalize notify open parallelize persist prefix preload purge query reduce
+  reuse review route sanitize save search serialize serve shorten skip squash strip substitute summarize summarise
+  swap tag trigger trim unlock unpin upload verify version visualize warn watch wipe
+`);
+const REPAIR = list("fix debug repair resolve solve correct patch unbreak investigate diagnose troubleshoot");
+const SOFT = list(`
+  improve optimize optimise enhance polish tidy increase reduce raise lower tune modernize modernise make get keep
+  simplify harden streamline better beautify decrease boost maximize minimize clean cleanup
+`);
+const TWO_WORDS = ["clean up", "speed up", "set up", "tidy up", "look into", "get rid of", "work on"];
+
+const KINDS: ReadonlyMap<string, VerbKind> = new Map([
+  ...CONCRETE.map((name) => [name, "concrete"] as const),
+  ...REPAIR.map((name) => [name, "repair"] as const),
+  ...SOFT.map((name) => [name, "soft"] as const),
+  ["clean up", "soft"],
+  ["speed up", "soft"],
+  ["set up", "concrete"],
+  ["tidy up", "soft"],
+  ["look into", "repair"],
+  ["get rid of", "concrete"],
+  ["work on", "soft"],
+]);
+
+const LEAD_IN =
+  /^(?:(?:please|and|then|also|first|second|next|finally|now|just|loop|can you|could you|would you|i want you to|i want to|i['’]d like you to|we need to|we should|you should|you must|we must|need to|let['’]s|lets|help me|go and|try to|to)[\s,:-]+){0,4}/i;
+const VERB =
+  /^(?:(?:clean|speed|set|tidy|look|work) (?:up|into|on)|get rid of|[a-z]+(?:-[a-z]+)?)(?![\w./(-])/i;
+
+/** For splitting "fix a and add b", but not "login and test pages". */
+export const VERB_AFTER_AND = `(?:${[
+  ...TWO_WORDS,
+  ...REPAIR,
+  ...list(`add implement create write introduce rename replace remove delete move extract convert migrate port upgrade
+    update bump refactor rewrite expose generate document configure enable disable publish deploy
+    improve optimize optimise simplify reorganize reorganise restructure install integrate make push run use`),
+].join("|")})\\s`;
+
+const STOP = new Set(
+  list(`
+  the a an of to in on at for from with and or but by as is are be been was were do does did done it its this that
+  these those them they their there here we our us you your i my me he she so than then when where which who what how
+  why if else not no nor can could should would will shall may might must have has had into onto out over under up
+  down off only also just very really too please any some each every all both few more most other such own same via
+  per about after before again because while until without within between through during it's don't doesn't can't
+  isn't let's be able use using used make makes made sure etc e.g i.e new existing current currently always never
+  still now ll re ve s t whole entire full complete completely everywhere
+`),
+);
+
+/** Words that stand for everything or for nothing in particular. */
+const GENERIC = new Set(
+  list(`
+  app apps application code codebase project projects repo repository software system website site program product
+  thing things stuff everything anything something nothing problem problems issue issues bug bugs error errors mistake
+  mistakes feature features functionality work works working job task tasks better good great nice nicer best clean
+  cleaner perfect awesome modern robust proper properly correct correctly right well production-ready improvement
+  improvements change changes way ways lot bit part parts file files one ones result results fix fixes broken bad ugly
+  world cool amazing professional beautiful polished solid shiny needed necessary possible
+`),
+);
+
+/** What can be more or less, without a place or a target. */
+const METRIC = new Set(
+  list(`
+  performance speed latency throughput coverage quality readability maintainability accessibility security
+  reliability stability scalability usability seo faster slower slow fast quicker smaller memory efficiency
+  efficient lighthouse score
+`),
+);
+
+const ENGLISH =
+  /\b(?:the|is|are|of|and|with|for|when|that|this|can['’]?t|cannot|doesn['’]?t|does|not|to|it|should|must|no|all|have|has|be)\b/i;

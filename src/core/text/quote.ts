@@ -1,0 +1,74 @@
+/**
+ * Text from outside inside a text of ours. Whatever it holds, it cannot end its own quotation, and what an agent
+ * echoes of it is no claim: no line of it stands alone, and the nonce of this turn is not in it (invariant 8).
+ */
+import { cleanLine, cleanText } from "./clean.ts";
+
+/** Each line with a mark in front. The mark is what Markdown and the parser of claims take for a quotation. */
+export function quote(text: string, nonce: string | null): string {
+  return withoutNonce(cleanText(text), nonce)
+    .split("\n")
+    .map((line) => `> ${line}`.trimEnd())
+    .join("\n");
+}
+
+/** The same inside a fence, for what commands printed. */
+export function quoteFenced(text: string, nonce: string | null): string {
+  return fence(quote(text, nonce));
+}
+
+/** A name or a reason in a line of ours. */
+export function inLine(text: string, nonce: string | null): string {
+  return withoutNonce(cleanLine(text), nonce);
+}
+
+/** A code span that its content cannot leave. */
+export function codeSpan(text: string): string {
+  const line = cleanText(text).replaceAll(/[\n\t]+/g, " ");
+  const ticks = "`".repeat(longestRun(line) + 1);
+  const space = line === "" || line.startsWith("`") || line.endsWith("`") ? " " : "";
+  return `${ticks}${space}${line}${space}${ticks}`;
+}
+
+/** A fence that is longer than any in the text. */
+export function fence(text: string): string {
+  const ticks = "`".repeat(Math.max(3, longestRun(text) + 1));
+  return `${ticks}text\n${text}\n${ticks}`;
+}
+
+/** The end of a text, by lines and letters; what is left out is said. */
+export function lastPart(text: string, maxLines: number, maxLetters: number): string {
+  const lines = cleanText(text).replace(/\n+$/, "").split("\n");
+  const kept: string[] = [];
+  let letters = 0;
+  for (const line of lines.toReversed()) {
+    if (kept.length === maxLines) break;
+    const room = maxLetters - letters - 1;
+    if (line.length > room) {
+      if (kept.length === 0) kept.push(`…${endOf(line, room)}`);
+      break;
+    }
+    kept.push(line);
+    letters += line.length + 1;
+  }
+  const left = lines.length - kept.length;
+  const head = left > 0 ? [`[${left} ${left === 1 ? "line" : "lines"} before this left out]`] : [];
+  return [...head, ...kept.toReversed()].join("\n");
+}
+
+/** Outside text has no business with the nonce of this turn. */
+export function withoutNonce(text: string, nonce: string | null): string {
+  return nonce === null || nonce === "" ? text : text.replaceAll(nonce, "[nonce]");
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}
+
+/** Does not begin in the middle of a letter. */
+function endOf(line: string, letters: number): string {
+  const end = line.slice(-Math.max(1, letters));
+  return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end;
+}

@@ -1,0 +1,65 @@
+/** What iterations cost and moved, as a table for the terminal. */
+import type { Goal, Receipt } from "../goal/goal.ts";
+import { renderDuration } from "../task/interval.ts";
+import { cleanLine } from "./clean.ts";
+import { count, renderTokens, renderToldCost, renderUsd } from "./goal-facts.ts";
+import { cutTo, renderColumns, simplify } from "./width.ts";
+
+export { renderReportMarkdown } from "./goal-report.ts";
+
+const STEP_COLUMNS = 32;
+const MOVED_COLUMNS = 40;
+
+export function renderReceipts(goal: Goal): string {
+  if (goal.receipts.length === 0) return "No turn has ended yet.";
+  const rows = goal.receipts.map(rowOf);
+  const { receipts, spent } = goal;
+  const total = [
+    "Total",
+    count(goal.iteration, "iteration"),
+    renderDuration(sum(receipts, ({ agentMs, checksMs }) => agentMs + checksMs)),
+    spent.tokens === 0 ? "–" : renderTokens(spent.tokens),
+    renderToldCost(spent),
+    "",
+    "",
+  ];
+  const untold = spent.unpriced > 0 ? `\n${count(spent.unpriced, "turn")}: cost not told by the agent` : "";
+  return `${renderColumns([HEAD, ...rows, total])}${untold}`;
+}
+
+const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];
+
+/** One iteration in a few words, for the places that show the last one only. */
+export function renderReceiptLine(receipt: Receipt): string {
+  const [number, step, time, tokens, cost, , moved] = rowOf(receipt);
+  const files = count(receipt.filesChanged, "file");
+  return `${number} ${step}: ${time}, ${tokens} tokens, ${cost}, ${files} changed, ${moved}`;
+}
+
+function rowOf(receipt: Receipt): readonly string[] {
+  const { kind, iteration, step, agentMs, checksMs, costUsd, filesChanged, charged } = receipt;
+  const number = kind === "work" ? `${iteration}` : kind;
+  return [
+    charged || kind !== "work" ? number : `${number} (free)`,
+    cutTo(simplify(cleanLine(step ?? "–")), STEP_COLUMNS),
+    checksMs === 0 ? renderDuration(agentMs) : `${renderDuration(agentMs)} + ${renderDuration(checksMs)}`,
+    tokensOf(receipt),
+    costUsd === null ? "not told" : renderUsd(costUsd),
+    `${filesChanged}`,
+    cutTo(simplify(movedOf(receipt)), MOVED_COLUMNS),
+  ];
+}
+
+function tokensOf({ inputTokens, outputTokens }: Receipt): string {
+  if (inputTokens === null && outputTokens === null) return "–";
+  return renderTokens((inputTokens ?? 0) + (outputTokens ?? 0));
+}
+
+function movedOf({ moved, failure }: Receipt): string {
+  if (failure !== null) return `failed (${failure.class}): ${cleanLine(failure.reason)}`;
+  return moved.length === 0 ? "no check moved" : cleanLine(moved.join(", "));
+}
+
+function sum(receipts: readonly Receipt[], of: (receipt: Receipt) => number): number {
+  return receipts.reduce((total, receipt) => total + of(receipt), 0);
+}

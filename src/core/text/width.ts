@@ -1,0 +1,67 @@
+/** How many columns of a terminal a text takes. For text that went through `clean.ts`. */
+
+/** Of one line. */
+export function columnsOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let columns = 0;
+  for (const letter of text) columns += columnsOfLetter(letter);
+  return columns;
+}
+
+/** Cuts what is too long, with an ellipsis. */
+export function cutTo(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let kept = "";
+  let seen = 0;
+  for (const letter of text) {
+    seen += columnsOfLetter(letter);
+    if (seen > columns - 1) break;
+    kept += letter;
+  }
+  return `${kept}…`;
+}
+
+/** Cuts or fills up: the result takes exactly this many columns. */
+export function fitTo(text: string, columns: number): string {
+  const kept = cutTo(text, columns);
+  return kept + " ".repeat(Math.max(0, columns - columnsOf(kept)));
+}
+
+/** Columns that line up, two spaces between them; the last is not filled up. */
+export function renderColumns(rows: readonly (readonly string[])[]): string {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: count }, (_, i) =>
+    Math.max(...rows.map((row) => columnsOf(row[i] ?? ""))),
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => fitTo(cell, widths[i] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/**
+ * Without the letters on whose width terminals disagree: joiners, variation selectors and skin tones. What is left
+ * of a joined picture is its parts, side by side and each of a known width.
+ */
+export function simplify(text: string): string {
+  return text.replaceAll(/\u200c|\u200d|[\ufe00-\ufe0f]|[\u{1f3fb}-\u{1f3ff}]/gu, "");
+}
+
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Combining marks and the vowels and finals of Korean syllables: they stand on the letter before them. */
+const NARROWEST = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]/u;
+
+/** What Unicode calls wide, and pictures that are shown as such. The two halves of a flag take one column each. */
+const WIDE =
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation}/u;
+
+function columnsOfLetter(letter: string): number {
+  if (letter <= "\u007e") return 1;
+  if (NARROWEST.test(letter)) return 0;
+  return WIDE.test(letter) ? 2 : 1;
+}

@@ -1,0 +1,307 @@
+/**
+ * One round of all checks of a goal, by the engine itself.
+ *
+ * 1. The files and what the checks consist of are looked at before the first check, so that evidence is of the
+ *    very state that was compared.
+ * 2. When everything is green the files are looked at once more: evidence must not be older than the tree. Checks
+ *    that write files (caches, builds) are run a second time, on the tree with those files in it.
+ * 3. Judges are asked last, and only when all commands are green: they cost money.
+ */
+import { parseVerdict } from "../core/claims.ts";
+import type { LoopEvent, Usage } from "../core/event.ts";
+import { verificationOf } from "../core/goal/check-flag.ts";
+import type { CheckRound } from "../core/goal/event.ts";
+import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
+import { renderJudgePrompt } from "../core/text/goal-prompt.ts";
+import type { CheckpointResult, ProtectionRules, ProtectionState, Snapshot, Turn } from "../ports.ts";
+import { changedFiles } from "./goal-turn.ts";
+import type { EngineParts, GoalParts } from "./parts.ts";
+
+export interface Round {
+  readonly parts: EngineParts;
+  readonly goals: GoalParts;
+  readonly goal: Goal;
+  readonly job: Job;
+  readonly signal: AbortSignal;
+  /** The files as they are right now, when somebody just looked. */
+  readonly known: Snapshot | null;
+}
+
+export interface RoundEnd {
+  readonly event: LoopEvent;
+  readonly snapshot: Snapshot;
+}
+
+const TAIL_KEPT = 4_000;
+const PASSES = 2;
+
+/** Before any work: what is green already, and what the checks consist of. */
+export async function runSurvey(round: Round): Promise<RoundEnd> {
+  const { goals, goal, job } = round;
+  const startedAt = round.parts.clock.now();
+  const { digest, count } = await goals.protection.record(goal.id, rulesOf(goal));
+  const first = await look(round);
+  const pass = await runPass(round, first, null);
+  const last = round.signal.aborted ? first : await look(round);
+  const checkpoint = await goals.checkpoints.save(goal.id, "before any work");
+  const evidence = Object.fromEntries(
+    Object.entries(pass.evidence).map(([name, found]) => [name, { ...found, tree: last.hash }]),
+  );
+  const event: LoopEvent = {
+    type: "job.surveyed",
+    jobId: job.id,
+    baseline: {
+      tree: last.hash,
+      protectedDigest: digest,
+      protectedCount: count,
+      isGit: last.isGit,
+    },
+    round: {
+      ...emptyRound(last.hash, round.parts.clock.now() - startedAt),
+      ...pass,
+      evidence,
+      ...savedAs(checkpoint),
+    },
+  };
+  return { event, snapshot: last };
+}
+
+export async function runRound(round: Round): Promise<RoundEnd> {
+  const { parts, goals, goal, job, signal } = round;
+  const startedAt = parts.clock.now();
+  let snapshot = round.known ?? (await look(round));
+  const protection = await compare(round);
+  const saving = wantsCheckpoint(goal, snapshot) ? goals.checkpoints.save(goal.id, labelOf(goal)) : null;
+  let pass: Pass = EMPTY_PASS;
+  let unstable: readonly string[] = [];
+  for (let n = 0; n < PASSES && !signal.aborted; n++) {
+    pass = addUsage(await runPass(round, snapshot, n), pass);
+    if (signal.aborted || !isAllMet(goal, pass.evidence)) break;
+    const after = await look(round);
+    unstable = changedFiles(snapshot, after);
+    snapshot = after;
+    if (unstable.length === 0) break;
+  }
+  const saved = saving === null ? null : await saving;
+  const event: LoopEvent = {
+    type: "job.checked",
+    jobId: job.id,
+    round: {
+      ...emptyRound(snapshot.hash, parts.clock.now() - startedAt),
+      ...pass,
+      unstable: isAllMet(goal, pass.evidence) ? unstable : [],
+      protectedChanges: protection.kind === "known" ? protection.changes : [],
+      tampered: protection.kind === "tampered" ? protection.reason : null,
+      ...savedAs(saved),
+    },
+  };
+  return { event, snapshot };
+}
+
+function look({ goals, goal }: Round): Promise<Snapshot> {
+  return goals.workspace.snapshot(goal.policy.allowChanges);
+}
+
+async function compare({ goals, goal }: Round): Promise<ProtectionState> {
+  const digest = goal.baseline?.protectedDigest;
+  if (digest === undefined) return { kind: "known", changes: [] };
+  return goals.protection.compare(goal.id, digest, rulesOf(goal));
+}
+
+export function rulesOf({ criteria, mustNot, policy }: Goal): ProtectionRules {
+  return { criteria, mustNot, protect: policy.protect, allowChanges: policy.allowChanges };
+}
+
+/** B4: what is hard to undo gets a checkpoint per step; what is easy is free. */
+function wantsCheckpoint(goal: Goal, { hash }: Snapshot): boolean {
+  return goal.reversibility !== "2A" && hash !== goal.tree;
+}
+
+function labelOf(goal: Goal): string {
+  const step = goal.receipts.at(-1)?.step;
+  return `iteration ${goal.iteration}${step == null ? "" : `: ${step}`}`;
+}
+
+function savedAs(saved: CheckpointResult | null): Pick<CheckRound, "checkpoint" | "notes"> {
+  if (saved === null) return { checkpoint: null, notes: [] };
+  if (saved.kind === "saved") return { checkpoint: saved.commit, notes: [] };
+  return { checkpoint: null, notes: [saved.reason] };
+}
+
+type Pass = Pick<CheckRound, "evidence" | "mustNot" | "usage" | "failure">;
+
+const EMPTY_PASS: Pass = { evidence: {}, mustNot: [], usage: null, failure: null };
+
+function emptyRound(tree: string, durationMs: number): CheckRound {
+  return {
+    ...EMPTY_PASS,
+    ...{ tree, durationMs, unstable: [], protectedChanges: [], tampered: null, checkpoint: null, notes: [] },
+  };
+}
+
+/** `n`: which pass of the round; null: without judges. */
+async function runPass(round: Round, { hash }: Snapshot, n: number | null): Promise<Pass> {
+  const { parts, goal, signal, job } = round;
+  const mustNot: { name: string; tail: string }[] = [];
+  for (const { name, command } of goal.mustNot) {
+    if (command === null || signal.aborted) continue;
+    const result = await parts.checker.run(command, goal.policy.checkTimeoutMs, signal, job.id);
+    if (result.exitCode === 0) mustNot.push({ name, tail: result.tail.slice(-TAIL_KEPT) });
+  }
+  const evidence: Record<string, Evidence> = {};
+  const judged: Criterion[] = [];
+  for (const criterion of goal.criteria) {
+    if (signal.aborted) break;
+    const { check } = criterion;
+    if (check.kind === "judge" || check.kind === "review") judged.push(criterion);
+    else evidence[criterion.name] = await runCheck(round, criterion, hash);
+  }
+  const isReady = Object.values(evidence).every(({ met }) => met) && mustNot.length === 0;
+  if (n === null || !isReady || judged.length === 0) return { evidence, mustNot, usage: null, failure: null };
+  const opinions = await askJudges(round, judged, hash, n);
+  return { mustNot, ...opinions, evidence: { ...evidence, ...opinions.evidence } };
+}
+
+async function runCheck(round: Round, criterion: Criterion, tree: string): Promise<Evidence> {
+  const { parts, goal, signal, job } = round;
+  const { check } = criterion;
+  const at = parts.clock.now();
+  const blank: Evidence = {
+    ...{ met: false, exitCode: null, value: null, timedOut: false, tail: "", durationMs: 0, note: null },
+    ...{ verification: verificationOf(check), at, tree },
+  };
+  if (check.kind !== "command" && check.kind !== "measure") return blank;
+  const result = await parts.checker.run(check.command, goal.policy.checkTimeoutMs, signal, job.id);
+  const value = check.kind === "measure" ? lastNumber(result.tail) : null;
+  const isMet = result.exitCode === 0 && (check.kind === "command" || compares(value, check));
+  return {
+    ...blank,
+    met: isMet,
+    exitCode: result.exitCode,
+    value,
+    timedOut: result.timedOut,
+    tail: result.tail.slice(-TAIL_KEPT),
+    at: parts.clock.now(),
+    durationMs: parts.clock.now() - at,
+    note: check.kind === "measure" && result.exitCode === 0 && value === null ? "it printed no number" : null,
+  };
+}
+
+/** The last number in what was printed: `All files | 82.5 %` is 82.5. */
+export function lastNumber(output: string): number | null {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are not numbers
+  const plain = output.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "");
+  const found = plain.match(/(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi)?.at(-1);
+  return found === undefined ? null : Number(found);
+}
+
+export function compares(
+  value: number | null,
+  check: Extract<Criterion["check"], { kind: "measure" }>,
+): boolean {
+  if (value === null) return false;
+  switch (check.comparison) {
+    case ">=":
+      return value >= check.target;
+    case "<=":
+      return value <= check.target;
+    case ">":
+      return value > check.target;
+    case "<":
+      return value < check.target;
+    case "==":
+      return value === check.target;
+    case "!=":
+      return value !== check.target;
+  }
+}
+
+function isAllMet(goal: Goal, evidence: Readonly<Record<string, Evidence>>): boolean {
+  return goal.criteria.length > 0 && goal.criteria.every(({ name }) => evidence[name]?.met === true);
+}
+
+async function askJudges(
+  round: Round,
+  criteria: readonly Criterion[],
+  tree: string,
+  n: number,
+): Promise<Pick<Pass, "evidence" | "usage" | "failure">> {
+  const { parts, goals, goal, job, signal } = round;
+  const agent = goals.agentFor(goal.agent);
+  const evidence: Record<string, Evidence> = {};
+  let usage: Usage | null = null;
+  let failure: Failure | null = null;
+  for (const [index, criterion] of criteria.entries()) {
+    if (signal.aborted || failure !== null) break;
+    const at = parts.clock.now();
+    const turn = judgeTurn(goal, job, criterion, `${index + 1}.${n}`, at);
+    const end = await agent.run(turn, { signal, onStarted: () => {} });
+    if (end.kind === "cancelled") break;
+    usage = sumUsage(usage, end.usage);
+    if (end.kind === "failed" && end.failure.class !== "fault") failure = end.failure;
+    const verdict = parseVerdict(end.answer, { nonce: job.nonce });
+    const isMet = end.kind === "ok" && verdict.kind === "pass";
+    evidence[criterion.name] = {
+      ...{ exitCode: null, value: null, timedOut: false, tree, met: isMet },
+      verification: verificationOf(criterion.check),
+      tail: (verdict.reason ?? end.answer).slice(-TAIL_KEPT),
+      at: parts.clock.now(),
+      durationMs: parts.clock.now() - at,
+      note: isMet ? null : verdict.kind === "none" ? "the judge gave no verdict" : null,
+    };
+  }
+  return { evidence, usage, failure };
+}
+
+function judgeTurn(goal: Goal, job: Job, criterion: Criterion, number: string, at: number): Turn {
+  return {
+    id: `${job.id}-judge${number}`,
+    loopId: goal.id,
+    token: job.token,
+    text: renderJudgePrompt(goal, criterion, job.nonce),
+    deadlineAt: at + goal.policy.turnTimeoutMs,
+    env: {
+      LOOP_KIND: criterion.check.kind === "review" ? "review" : "judge",
+      LOOP_ROLE: "judge",
+      LOOP_ITERATION: String(goal.iteration),
+      LOOP_NONCE: job.nonce,
+    },
+    conversation: null,
+    budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
+  };
+}
+
+/** After a crash: judges that the owner before us asked go on for nobody. */
+export async function stopJudges(
+  { clock }: EngineParts,
+  goals: GoalParts,
+  goal: Goal,
+  job: Job,
+): Promise<void> {
+  const criteria = goal.criteria.filter(({ check }) => check.kind === "judge" || check.kind === "review");
+  if (criteria.length === 0) return;
+  const agent = goals.agentFor(goal.agent);
+  for (const [index, criterion] of criteria.entries()) {
+    for (let n = 0; n < PASSES; n++) {
+      const abort = new AbortController();
+      const turn = judgeTurn(goal, job, criterion, `${index + 1}.${n}`, clock.now());
+      const fate = await agent.reconcile(turn, { signal: abort.signal, onStarted: () => {} });
+      abort.abort();
+      if (fate.kind === "running") await fate.end;
+    }
+  }
+}
+
+function addUsage(pass: Pass, before: Pass): Pass {
+  return { ...pass, usage: sumUsage(before.usage, pass.usage) };
+}
+
+function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
+  if (a === null || b === null) return a ?? b;
+  const sum = (x: number | null, y: number | null) => (x === null && y === null ? null : (x ?? 0) + (y ?? 0));
+  return {
+    costUsd: sum(a.costUsd, b.costUsd),
+    inputTokens: sum(a.inputTokens, b.inputTokens),
+    outputTokens: sum(a.outputTokens, b.outputTokens),
+  };
+}

@@ -1,0 +1,150 @@
+/** Runs git so that nothing but the repository and the person's own settings have a say in what it does. */
+import { type ChildProcess, spawn } from "node:child_process";
+
+export interface GitCall {
+  readonly args: readonly string[];
+  /** More for its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+/** `code` is null when git could not be started or took too long; `problem` is then a sentence's end. */
+export interface GitAnswer {
+  readonly code: number | null;
+  /** One letter per byte: names of files need not be valid text. */
+  readonly stdout: string;
+  /** What is wrong, in git's words; empty when nothing is. */
+  readonly problem: string;
+}
+
+export interface Git {
+  readonly cwd: string;
+  run(call: GitCall): Promise<GitAnswer>;
+}
+
+export interface GitOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Programs that a repository's own configuration could make git start are turned off, and what depends on how the
+ * person's index is kept. Filters are another matter: see `repository.ts`.
+ */
+const SETTINGS = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.untrackedCache=false",
+  "core.splitIndex=false",
+  "core.ignoreStat=false",
+  "core.safecrlf=false",
+  "core.logAllRefUpdates=false",
+  "core.fsyncMethod=batch",
+  "core.quotePath=false",
+  "index.sparse=false",
+  "submodule.recurse=false",
+  "commit.gpgSign=false",
+  "i18n.commitEncoding=UTF-8",
+  "i18n.logOutputEncoding=UTF-8",
+  "advice.addEmbeddedRepo=false",
+  "advice.addIgnoredFile=false",
+].flatMap((setting) => ["-c", setting]);
+
+/** Where the person keeps settings and programs. All else that starts with GIT_ is some other command's business. */
+const KEPT: ReadonlySet<string> = new Set([
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_EXEC_PATH",
+  "GIT_CEILING_DIRECTORIES",
+  "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+]);
+
+export function createGit(cwd: string, options: GitOptions): Git {
+  const env = cleanEnv(options.env);
+  return {
+    cwd,
+    run: (call) => runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs: options.timeoutMs }),
+  };
+}
+
+/** A hook of git's has GIT_DIR and GIT_INDEX_FILE set: with them we would work on the person's own index. */
+function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
+  return {
+    ...Object.fromEntries(kept),
+    LC_ALL: "C",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    // a partial clone would fetch what it lacks, by a program that the configuration may name
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+  };
+}
+
+function runGit(cwd: string, call: GitCall, { env, timeoutMs }: GitOptions): Promise<GitAnswer> {
+  return new Promise((done) => {
+    let child: ChildProcess;
+    try {
+      // a group of its own, so that a filter that hangs ends with it
+      child = spawn("git", [...SETTINGS, ...call.args], { cwd, env, detached: true, stdio: "pipe" });
+    } catch (error) {
+      done(notStarted(error));
+      return;
+    }
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    const settle = (answer: GitAnswer): void => {
+      clearTimeout(timer);
+      done(answer);
+    };
+    const timer = setTimeout(() => {
+      endGroup(child);
+      settle({ code: null, stdout: "", problem: `git took longer than ${Math.round(timeoutMs / 1000)} s` });
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }, timeoutMs);
+    child.stdout?.on("data", (chunk: Buffer) => out.push(chunk)).on("error", () => {});
+    child.stderr?.on("data", (chunk: Buffer) => err.push(chunk)).on("error", () => {});
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(Buffer.from(call.input ?? "", "latin1"));
+    child.once("error", (error) => settle(notStarted(error)));
+    child.once("close", (code) => {
+      const stdout = Buffer.concat(out).toString("latin1");
+      settle({ code, stdout, problem: code === 0 ? "" : firstProblem(Buffer.concat(err).toString("utf8")) });
+    });
+  });
+}
+
+function notStarted(error: unknown): GitAnswer {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  const problem = isMissing ? "git is not installed" : `git cannot be started (${String(error)})`;
+  return { code: null, stdout: "", problem };
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // it ended by itself
+  }
+}
+
+/** The line that says most, for the middle of a sentence. */
+function firstProblem(stderr: string): string {
+  const lines = stderr.split("\n").map((line) => line.trim());
+  const line =
+    lines.find((text) => text.startsWith("fatal: ")) ?? lines.find((text) => text !== "") ?? "git failed";
+  return line.replace(/^(?:fatal|error): /, "").replace(/[.:]+$/, "");
+}
+
+/** Letters that stand for bytes, as people read them. */
+export function readable(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("utf8");
+}
+
+/** The other way: for what is handed to git on its input. */
+export function asBytes(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}

@@ -1,0 +1,401 @@
+/** B4: checkpoints with the real git, and that they never disturb what is the person's. */
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import type { LoopId } from "../../src/core/loop.ts";
+import { until } from "../support/until.ts";
+import {
+  checkpoints,
+  commit,
+  ENV,
+  filesOf,
+  git,
+  LOOP,
+  makeFolder,
+  makeRepository,
+  NOW,
+  personsState,
+  read,
+  saved,
+  write,
+} from "./fixtures.ts";
+
+describe("save", () => {
+  test("B4 keeps changed, new, deleted and staged files; ignored ones and .loop are left out", async () => {
+    const cwd = makeRepository();
+    write(cwd, {
+      a: "a 2\n",
+      "new file": "n\n",
+      "dir/x y": "x\n",
+      ignored: "i\n",
+      ".loop/journal.jsonl": "j\n",
+    });
+    rmSync(join(cwd, "b"));
+    git(cwd, "add", "new file");
+    const before = personsState(cwd);
+    const made = await saved(cwd);
+    expect(filesOf(cwd, made)).toEqual([".gitignore", "a", "dir/x y", "new file"]);
+    expect(git(cwd, "show", `${made}:a`)).toBe("a 2\n");
+    expect(git(cwd, "rev-parse", `${made}^`)).toBe(git(cwd, "rev-parse", "HEAD"));
+    expect(personsState(cwd)).toEqual(before);
+  });
+
+  test("B4 the same files twice are one commit; the next has it as its parent; all are listed, oldest first", async () => {
+    const cwd = makeRepository();
+    const first = await saved(cwd, "start");
+    expect(await saved(cwd, "nothing happened", { now: () => NOW + 60_000 })).toBe(first);
+    write(cwd, { a: "a 2\n" });
+    const second = await saved(cwd, "  step\n1: é\0 ", { now: () => NOW + 120_000 });
+    expect(git(cwd, "rev-parse", `${second}^`).trim()).toBe(first);
+    expect(await checkpoints(cwd).list(LOOP)).toEqual([
+      { commit: first, label: "start", at: NOW },
+      { commit: second, label: "step 1: é", at: NOW + 120_000 },
+    ]);
+    expect(await checkpoints(cwd).list("ffff0000" as LoopId)).toEqual([]);
+  });
+
+  test("B4 thirty of them, and git gc --prune=now loses none", async () => {
+    const cwd = makeRepository();
+    for (let n = 1; n <= 30; n++) {
+      write(cwd, { a: `version ${n}\n` });
+      await saved(cwd, `step ${n}`);
+    }
+    git(cwd, "reflog", "expire", "--expire=now", "--all");
+    git(cwd, "gc", "-q", "--prune=now");
+    const list = await checkpoints(cwd).list(LOOP);
+    expect(list.map(({ label }) => label)).toEqual(Array.from({ length: 30 }, (_, n) => `step ${n + 1}`));
+    for (const [n, { commit: made }] of list.entries())
+      expect(git(cwd, "show", `${made}:a`)).toBe(`version ${n + 1}\n`);
+  });
+
+  test("B4 remove forgets this loop's and no other's", async () => {
+    const cwd = makeRepository();
+    await saved(cwd);
+    const other = "ffff0000" as LoopId;
+    await checkpoints(cwd).save(other, "theirs");
+    expect(await checkpoints(cwd).remove(LOOP)).toBe(true);
+    expect(await checkpoints(cwd).list(LOOP)).toEqual([]);
+    expect(await checkpoints(cwd).list(other)).toHaveLength(1);
+    expect(readdirSync(join(cwd, ".git", "loopwright"))).toEqual([`${other}.index`]);
+    expect(await checkpoints(cwd).remove(LOOP)).toBe(false);
+  });
+
+  test("B4 of a subfolder: the rest of the repository is as in the last commit", async () => {
+    const root = makeRepository();
+    write(root, { "part/x": "x 1\n", "part/.loop/config.json": "{}", "other/.loop/config.json": "{}" });
+    commit(root, "parts");
+    write(root, { a: "dirty\n", untracked: "u\n", "part/x": "x 2\n", "part/new": "n\n" });
+    write(root, { "part/.loop/config.json": "changed", "part/.loop/more": "m" });
+    const made = await saved(join(root, "part"));
+    expect(git(root, "diff", "--name-only", "HEAD", made)).toBe("part/new\npart/x\n");
+  });
+
+  test("B4 a file that is tracked although it is ignored is kept with its changes", async () => {
+    const cwd = makeRepository();
+    write(cwd, { ignored: "tracked\n" });
+    git(cwd, "add", "-f", "ignored");
+    git(cwd, "commit", "-qm", "force");
+    write(cwd, { ignored: "changed\n" });
+    expect(git(cwd, "show", `${await saved(cwd)}:ignored`)).toBe("changed\n");
+  });
+
+  test("B4 many at once, of one loop and of several: each has its place", async () => {
+    const cwd = makeRepository();
+    write(cwd, { a: "a 2\n" });
+    const ids = [LOOP, LOOP, LOOP, "ffff0000" as LoopId];
+    const results = await Promise.all(ids.map((id) => checkpoints(cwd).save(id, "at once")));
+    expect(results.map(({ kind }) => kind)).toEqual(["saved", "saved", "saved", "saved"]);
+    expect(readdirSync(join(cwd, ".git", "loopwright"))).toHaveLength(2);
+  });
+
+  test("B4 a damaged private index costs only time", async () => {
+    const cwd = makeRepository();
+    await saved(cwd);
+    writeFileSync(join(cwd, ".git", "loopwright", `${LOOP}.index`), "rubbish");
+    write(cwd, { a: "a 2\n" });
+    expect(git(cwd, "show", `${await saved(cwd)}:a`)).toBe("a 2\n");
+  });
+});
+
+describe("surroundings", () => {
+  test("B4 no commit yet, and names that are no text", async () => {
+    const cwd = makeFolder();
+    git(cwd, "init", "-q");
+    writeFileSync(Buffer.concat([Buffer.from(`${cwd}/`), Buffer.from([0x66, 0xff])]), "odd\n");
+    const before = git(cwd, "status", "--porcelain", "--branch");
+    expect(filesOf(cwd, await saved(cwd))).toHaveLength(1);
+    expect(git(cwd, "status", "--porcelain", "--branch")).toBe(before);
+    expect(existsSync(join(cwd, ".git", "index"))).toBe(false);
+  });
+
+  test.each<[string, (cwd: string) => void]>([
+    ["a detached HEAD", (cwd) => git(cwd, "checkout", "-q", "--detach")],
+    ["a merge with conflicts", (cwd) => conflict(cwd, "merge")],
+    ["a rebase with conflicts", (cwd) => conflict(cwd, "rebase")],
+    ["a stash", (cwd) => stash(cwd)],
+    ["a locked index", (cwd) => write(cwd, { ".git/index.lock": "" })],
+    ["an intent to add", (cwd) => addIntent(cwd)],
+  ])("B4 with %s: saved and restored, and all of it stays as it is", async (_, prepare) => {
+    const cwd = makeRepository();
+    prepare(cwd);
+    const before = personsState(cwd);
+    const first = await saved(cwd);
+    const [a = null] = read(cwd, "a");
+    write(cwd, { a: "agent\n", more: "m\n" });
+    await saved(cwd);
+    expect(await checkpoints(cwd).restore(LOOP, first)).toMatchObject({
+      kind: "restored",
+      files: ["a", "more"],
+    });
+    expect(read(cwd, "a", "more")).toEqual([a, null]);
+    expect(personsState(cwd)).toEqual(before);
+  });
+
+  test("B4 a linked worktree has its own index, and its refs are there for all", async () => {
+    const main = makeRepository();
+    const cwd = join(dirname(main), "linked");
+    git(main, "worktree", "add", "-q", cwd);
+    write(cwd, { a: "linked\n" });
+    const before = [personsState(cwd), personsState(main)];
+    const made = await saved(cwd);
+    expect(git(main, "show", `${made}:a`)).toBe("linked\n");
+    expect([personsState(cwd), personsState(main)]).toEqual(before);
+  });
+
+  test("B4 a repository with SHA-256", async () => {
+    const cwd = makeRepository("--object-format=sha256");
+    const first = await saved(cwd);
+    write(cwd, { a: "a 2\n" });
+    expect(await saved(cwd)).toMatch(/^[0-9a-f]{64}$/);
+    expect(await checkpoints(cwd).restore(LOOP, first)).toMatchObject({ kind: "restored", files: ["a"] });
+  });
+
+  test("B4 submodules are kept by their commit; a repository without one is left out", async () => {
+    const module = makeRepository();
+    const cwd = makeRepository();
+    git(cwd, "submodule", "--quiet", "add", module, "module");
+    commit(cwd, "module");
+    write(cwd, { "module/a": "inside\n", "fresh/x": "x\n", new: "n\n" });
+    git(join(cwd, "fresh"), "init", "-q");
+    const made = await saved(cwd);
+    expect(filesOf(cwd, made)).toEqual([".gitignore", ".gitmodules", "a", "b", "module", "new"]);
+    expect(read(cwd, "module/a", "fresh/x")).toEqual(["inside\n", "x\n"]);
+  });
+
+  test("B4 a sparse checkout: files that are not here are not deleted", async () => {
+    const cwd = makeRepository();
+    write(cwd, { "in/x": "x\n", "out/y": "y\n" });
+    commit(cwd, "more");
+    git(cwd, "sparse-checkout", "set", "in");
+    write(cwd, { "in/x": "x 2\n", "out/new": "n\n" });
+    const made = await saved(cwd);
+    expect(filesOf(cwd, made)).toEqual([".gitignore", "a", "b", "in/x", "out/new", "out/y"]);
+    expect(git(cwd, "show", `${made}:in/x`)).toBe("x 2\n");
+  });
+
+  test("B4 started from a hook of git's: its variables do not leak in", async () => {
+    const [cwd, other] = [makeRepository(), makeRepository()];
+    const before = [personsState(cwd), personsState(other)];
+    const env = {
+      ...ENV,
+      GIT_DIR: join(other, ".git"),
+      GIT_WORK_TREE: other,
+      GIT_INDEX_FILE: join(other, ".git", "index"),
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "core.bare",
+      GIT_CONFIG_VALUE_0: "true",
+    };
+    write(cwd, { a: "a 2\n" });
+    expect(git(cwd, "show", `${await saved(cwd, "x", { env })}:a`)).toBe("a 2\n");
+    write(cwd, { a: "a 1\n" });
+    expect([personsState(cwd), personsState(other)]).toEqual(before);
+  });
+
+  test("B4 H2 neither hooks nor programs of the repository's configuration run; nothing is signed", async () => {
+    const cwd = makeRepository();
+    const ran = join(dirname(cwd), "ran");
+    const script = join(cwd, ".git", "evil");
+    writeFileSync(script, `#!/bin/sh\necho "$0" >> '${ran.replaceAll("'", "'\\''")}'\ncat\n`, {
+      mode: 0o755,
+    });
+    mkdirSync(join(cwd, ".git", "hooks"), { recursive: true });
+    for (const hook of ["post-index-change", "reference-transaction", "post-checkout", "pre-commit"])
+      symlinkSync(script, join(cwd, ".git", "hooks", hook));
+    const quoted = `'${script.replaceAll("'", "'\\''")}'`;
+    for (const key of [
+      "filter.x.clean",
+      "filter.x.smudge",
+      "filter.y.process",
+      "core.fsmonitor",
+      "gpg.program",
+    ])
+      git(cwd, "config", key, quoted);
+    for (const key of ["filter.x.required", "filter.y.required", "commit.gpgSign"])
+      git(cwd, "config", key, "true");
+    write(cwd, { ".gitattributes": "a filter=x\nb filter=y\n", a: "a 2\n", b: "b 2\n" });
+    const first = await saved(cwd);
+    write(cwd, { a: "a 3\n", b: "b 3\n" });
+    await saved(cwd);
+    expect(await checkpoints(cwd).restore(LOOP, first)).toMatchObject({ kind: "restored" });
+    expect(read(cwd, "a", "b")).toEqual(["a 2\n", "b 2\n"]);
+    expect(existsSync(ran)).toBe(false);
+    expect(git(cwd, "cat-file", "commit", first)).not.toContain("gpgsig");
+  });
+
+  test("B4 filters of the person's own configuration run, both ways", async () => {
+    const cwd = makeRepository();
+    const config = join(dirname(cwd), "gitconfig");
+    writeFileSync(config, '[filter "case"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n');
+    const env = { ...ENV, GIT_CONFIG_GLOBAL: config };
+    write(cwd, { ".gitattributes": "a filter=case\n", a: "words\n" });
+    const first = await saved(cwd, "x", { env });
+    expect(git(cwd, "show", `${first}:a`)).toBe("WORDS\n");
+    write(cwd, { a: "other\n" });
+    expect(await checkpoints(cwd, { env }).restore(LOOP, first)).toMatchObject({ kind: "restored" });
+    expect(read(cwd, "a")).toEqual(["words\n"]);
+  });
+});
+
+describe("no checkpoint, with the reason", () => {
+  const LOST = "No checkpoint, so there is no way back to this step: ";
+  const none = (words: string) => ({
+    kind: "none",
+    reason: expect.stringMatching(new RegExp(`^${LOST}.*${words}.*\\.$`)),
+  });
+
+  test.each<[string, string, (cwd: string) => void]>([
+    ["outside of git", "not in a git repository", () => {}],
+    ["in a bare repository", "has no work tree", (cwd) => git(cwd, "init", "-q", "--bare")],
+    ["in a damaged repository", "not in a git repository", (cwd) => damage(cwd)],
+    ["in a folder that is gone", "folder is gone", (cwd) => rmSync(cwd, { recursive: true })],
+  ])("B4 %s", async (_, words, prepare) => {
+    const cwd = makeFolder();
+    prepare(cwd);
+    expect(await checkpoints(cwd).save(LOOP, "x")).toEqual(none(words));
+    expect(await checkpoints(cwd).list(LOOP)).toEqual([]);
+    expect(await checkpoints(cwd).restore(LOOP, "0".repeat(40))).toMatchObject({ kind: "refused" });
+    expect(await checkpoints(cwd).remove(LOOP)).toBe(false);
+  });
+
+  test("B4 without git, with an id that is a path, in an ignored folder, through a link", async () => {
+    const cwd = makeRepository();
+    const env = { ...ENV, PATH: dirname(cwd) };
+    expect(await checkpoints(cwd, { env }).save(LOOP, "x")).toEqual(none("git is not installed"));
+    expect(await checkpoints(cwd).save("../x" as LoopId, "x")).toEqual(none("not the id of a loop"));
+    write(cwd, { "build/x": "x\n" });
+    expect(await checkpoints(join(cwd, "build")).save(LOOP, "x")).toEqual(none("ignored"));
+    rmSync(join(cwd, ".git", "loopwright"), { recursive: true });
+    symlinkSync(dirname(cwd), join(cwd, ".git", "loopwright"));
+    expect(await checkpoints(cwd).save(LOOP, "x")).toEqual(none("is a link"));
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("B4 in a repository of somebody else's", async () => {
+    const cwd = makeRepository();
+    for (const path of [cwd, join(cwd, ".git")]) chownSync(path, 12_345, 12_345);
+    expect(await checkpoints(cwd).save(LOOP, "x")).toEqual(none("dubious ownership"));
+  });
+
+  test("B4 a git that hangs is ended, with what it started", async () => {
+    const cwd = makeRepository();
+    const { env, pids } = wrapGit(cwd, "add");
+    const result = await checkpoints(cwd, { env, timeoutMs: 1_000 }).save(LOOP, "x");
+    expect(result).toEqual(none("git took longer than 1 s"));
+    for (const pid of pids()) await until(() => !isThere(pid), "it is gone");
+    expect(await saved(cwd)).toMatch(/^[0-9a-f]{40}$/);
+  });
+});
+
+test("B4 H1 kill -9 in the middle of a save: the next one works, and the git that was left disturbs nobody", async () => {
+  const cwd = makeRepository();
+  const program = join(dirname(cwd), "save.mjs");
+  const source = new URL("../../src/git/checkpoints.ts", import.meta.url).pathname;
+  await build({
+    entryPoints: [source],
+    outfile: program,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "error",
+  });
+  write(cwd, { a: "a 2\n" });
+  const before = personsState(cwd);
+  const { env, pids } = wrapGit(cwd, "write-tree");
+  const script = `const { createCheckpoints } = await import(${JSON.stringify(pathToFileURL(program).href)});
+    await createCheckpoints(${JSON.stringify(cwd)}).save("${LOOP}", "cut short");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { env, stdio: "inherit" });
+  await until(() => pids().length === 2, "git is in the middle of it");
+  child.kill("SIGKILL");
+  await until(() => child.signalCode !== null, "it is dead");
+  expect(await checkpoints(cwd).list(LOOP)).toEqual([]);
+  const made = await saved(cwd);
+  expect(git(cwd, "show", `${made}:a`)).toBe("a 2\n");
+  for (const pid of pids()) process.kill(pid, "SIGKILL");
+  expect(await saved(cwd)).toBe(made);
+  expect(personsState(cwd)).toEqual(before);
+});
+
+function conflict(cwd: string, way: "merge" | "rebase"): void {
+  git(cwd, "checkout", "-q", "-b", "side");
+  write(cwd, { b: "side\n" });
+  commit(cwd, "side");
+  git(cwd, "checkout", "-q", "main");
+  write(cwd, { b: "main\n" });
+  commit(cwd, "main");
+  expect(() => git(cwd, way, "side")).toThrow();
+}
+
+function stash(cwd: string): void {
+  write(cwd, { b: "stashed\n" });
+  git(cwd, "stash", "-q");
+}
+
+function addIntent(cwd: string): void {
+  write(cwd, { intended: "x\n" });
+  git(cwd, "add", "-N", "intended");
+}
+
+function damage(cwd: string): void {
+  git(cwd, "init", "-q");
+  writeFileSync(join(cwd, ".git", "HEAD"), "rubbish");
+}
+
+/** A git that hangs at one of its commands, with a child; `pids` are the two. */
+function wrapGit(cwd: string, command: string): { env: NodeJS.ProcessEnv; pids: () => number[] } {
+  const bin = join(dirname(cwd), "bin");
+  mkdirSync(bin);
+  const script = `#!/bin/sh
+for word; do
+  if [ "$word" = "${command}" ]; then sleep 60 & echo "$$ $!" > "$0.pids"; wait; exit 1; fi
+done
+PATH=\${PATH#*:} exec git "$@"
+`;
+  writeFileSync(join(bin, "git"), script);
+  chmodSync(join(bin, "git"), 0o755);
+  const pids = () =>
+    (read(bin, "git.pids")[0] ?? "")
+      .split(/\s+/)
+      .map(Number)
+      .filter((pid) => pid > 0);
+  return { env: { ...ENV, PATH: `${bin}:${ENV.PATH}` }, pids };
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(read("/proc", `${pid}/stat`)[0] ?? "");
+  } catch {
+    return false;
+  }
+}

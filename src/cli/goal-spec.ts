@@ -152,5 +152,6 @@ function readText(flag: string, file: string): string {
 }
 
 function firstLine(text: string): string {
-  return (text.trim().split("\n").at(-1) ?? "").slice(0, 120);
+  const line = text.trim().split("\n").at(-1) ?? "";
+  return (line.split(/(?<=[.!?])\s/)[0] ?? line).replace(/\.$/, "").slice(0, 120);
 }

@@ -74,9 +74,9 @@ person, 64 wrong use, 130 interrupted.`;
 export const TRUST_HELP = `
 A clone or a copy may bring a .loop folder with tasks in it. They can be listed, but nothing of them runs and
 nothing is changed until you have said so here. The same goes for commands in .loop/shape/SHAPE.md and for the
-checks of .loop/config.json: they run only after you have trusted that very content of the file. When it changes,
-or the project is moved, you are asked again. What is shown is all that would run: prompts, the commands of
---expect, and the commands in those files.
+checks of .loop/config.json: they run only after you have trusted that very content of the file. When it
+changes, or the project is moved, you are asked again. What is shown is all that would run: prompts, the
+commands of --expect, and the commands in those files.
 
 What you trust is kept in ~/.config/loopwright/trust (or below $XDG_CONFIG_HOME), outside of the project.
 

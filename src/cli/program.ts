@@ -106,7 +106,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   common(
     program
       .command("trust")
-      .description("let run what this folder brought along: tasks, and commands in its files (asks first)"),
+      .description("let run what this folder brought along, once you have seen it (asks first)"),
   )
     .option("-y, --yes", "do not ask")
     .option("--revoke", "trust no file of this project any more")
@@ -134,10 +134,10 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   );
 
   program
-    .command("demo")
-    .description("a morning of three tasks in a few seconds, in a folder of its own; no agent, no key")
+    .command("demo [what]")
+    .description("goal (default): an agent that lies and a loop that does not; tasks: a morning of schedules")
     .option("--json", "one JSON object per line")
-    .action(act(async (flags) => (await import("./commands/demo.ts")).demoCommand(flags, io)));
+    .action(act(async (flags, [what]) => (await import("./commands/demo.ts")).demoCommand(what, flags, io)));
 
   program
     .command("completions <shell>")

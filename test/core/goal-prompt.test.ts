@@ -7,7 +7,6 @@ import {
   renderPrecheckPrompt,
   renderResumeHeader,
   renderResumePrompt,
-  renderReviewPrompt,
   renderWorkPrompt,
 } from "../../src/core/text/goal-prompt.ts";
 import { codeSpan, fence, lastPart } from "../../src/core/text/quote.ts";
@@ -302,7 +301,7 @@ describe("the turns that do not work", () => {
   test("B6 a judge looks and a reviewer reads; both doubt, change nothing and see no claim of the worker", () => {
     const goal = underWay({ criteria: [judged, reviewed], next: "I am done, trust me" });
     const judge = renderJudgePrompt(goal, judged, "j1");
-    const review = renderReviewPrompt(goal, reviewed, "j2");
+    const review = renderJudgePrompt(goal, reviewed, "j2");
     expect(judge).toContain("> Does the page show the total?");
     expect(judge).toContain("Look at the thing itself, as it runs");
     expect(review).toContain("Read the code itself");

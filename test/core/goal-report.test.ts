@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Goal } from "../../src/core/goal/goal.ts";
-import { renderReceiptLine, renderReceipts, renderReportMarkdown } from "../../src/core/text/receipt.ts";
+import { renderReportMarkdown } from "../../src/core/text/goal-report.ts";
+import { renderReceiptLine, renderReceipts } from "../../src/core/text/receipt.ts";
+import { anyText } from "../support/any-text.ts";
 import {
   aCriterion,
   aDoneGoal,
@@ -219,7 +221,7 @@ describe("Markdown from outside", () => {
       "@name",
       "~~~\n",
     ),
-    fc.string({ unit: "binary", maxLength: 8 }),
+    anyText(8),
   );
   const text = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(""));
 

@@ -4,6 +4,7 @@ import { NO_BREAKERS } from "../../src/core/goal/breakers.ts";
 import type { Goal } from "../../src/core/goal/goal.ts";
 import { viewEnd, viewGoal } from "../../src/core/goal/view.ts";
 import { renderGoalStatus } from "../../src/core/text/status.ts";
+import { anyText } from "../support/any-text.ts";
 import {
   aCriterion,
   aDoneGoal,
@@ -168,7 +169,7 @@ describe("loop status", () => {
   });
 
   test("H5 nothing raw from a spec, a name, a tail or a reason reaches the terminal", () => {
-    const text = fc.string({ unit: "binary" });
+    const text = anyText();
     fc.assert(
       fc.property(text, text, text, (spec, name, tail) => {
         const goal = underWay({

@@ -1,20 +1,39 @@
 import { describe, expect, test } from "vitest";
-import type { LoopEvent } from "../../src/core/event.ts";
-import type { Fire, FireId, Task } from "../../src/core/loop.ts";
+import { type LoopEvent, OWNERS_EVENTS } from "../../src/core/event.ts";
+import type { GoalEvent } from "../../src/core/goal/event.ts";
+import type { Goal, JobId } from "../../src/core/goal/goal.ts";
+import type { Fire, FireId, Loop, Task } from "../../src/core/loop.ts";
 import type { Lease } from "../../src/ports.ts";
 import { admit, emptyState, type JournalState, judge, startSegment } from "../../src/store/admission.ts";
 import type { Entry, LoopEntry } from "../../src/store/entry.ts";
+import { NONCE, TREE } from "../support/goals.ts";
+import { CLAIMS, endedGoal, goalCreation, newGoal, ROUND, TURN } from "./fixtures/goals.ts";
 import { creation, idOf, NOW, newTask, wantedLease } from "./fixtures/tasks.ts";
 
 const COMMON = { v: 1, w: "w.1", at: NOW };
 const A = idOf(1);
 const B = idOf(2);
+const G = idOf(3);
 
 function line(ver: number, fields: Partial<LoopEntry> = {}, task: Partial<Task> = {}): LoopEntry {
   const { loop, event, effects, outcomes, token } = creation(
     newTask(fields.id ?? A, { version: ver, ...task }),
   );
   return { ...COMMON, type: "loop", id: loop.id, ver, token, event, effects, outcomes, loop, ...fields };
+}
+
+function goalLine(ver: number, fields: Partial<LoopEntry> = {}, goal: Partial<Goal> = {}): LoopEntry {
+  return lineOfGoal(newGoal(fields.id ?? G, { version: ver, ...goal }), fields);
+}
+
+const endedGoalLine = (ver: number): LoopEntry => lineOfGoal(endedGoal(G, { version: ver }));
+
+function lineOfGoal(goal: Goal, fields: Partial<LoopEntry> = {}): LoopEntry {
+  const { loop, event, effects, outcomes, token } = goalCreation(goal);
+  return {
+    ...{ ...COMMON, type: "loop", id: loop.id, ver: loop.version, token, event, effects, outcomes, loop },
+    ...fields,
+  };
 }
 
 const ended = (ver: number, fields: Partial<Task> = {}): LoopEntry =>
@@ -24,7 +43,7 @@ const release = (token: number): Entry => ({ ...COMMON, type: "release", token }
 function lease(token: number): Entry {
   return { ...COMMON, type: "lease", lease: { ...wantedLease(), token } };
 }
-function snapshot(loops: readonly Task[], lastToken = 0, held: Lease | null = null): Entry {
+function snapshot(loops: readonly Loop[], lastToken = 0, held: Lease | null = null): Entry {
   return { ...COMMON, type: "snapshot", loops, lastToken, lease: held };
 }
 
@@ -151,12 +170,96 @@ describe("which lines count", () => {
   });
 });
 
+describe("goals", () => {
+  const jobId = `${G}-2` as JobId;
+  const owners: readonly GoalEvent[] = [
+    { type: "goal.due", token: 1, nonce: NONCE },
+    { type: "goal.notified" },
+    { type: "job.started", jobId, process: null },
+    {
+      type: "job.surveyed",
+      jobId,
+      baseline: { tree: TREE, protectedDigest: "d", protectedCount: 0, isGit: true },
+      round: ROUND,
+    },
+    { type: "job.turned", jobId, turn: TURN },
+    { type: "job.checked", jobId, round: ROUND },
+    { type: "job.interrupted", jobId, reason: "stopped" },
+    { type: "job.withdrawn", jobId, reason: "never started" },
+  ];
+  const others: readonly GoalEvent[] = [
+    { type: "job.reported", jobId, nonce: NONCE, claims: CLAIMS },
+    { type: "goal.paused", code: "person", reason: "" },
+    { type: "goal.continued", raise: {}, retryNow: false },
+    { type: "goal.raised", raise: { budgetUsd: 1 } },
+    { type: "goal.cancelled", reason: "" },
+    { type: "goal.accepted", changes: [] },
+    { type: "goal.answered", gate: "G1", answer: "approve", note: null },
+    { type: "goal.rolled-back", checkpoint: "c", tree: TREE },
+  ];
+
+  test.each(owners)("D6 without the lease nobody says how a job went: $type", (event) => {
+    expect(fold(goalLine(1), goalLine(2, { event })).kinds).toEqual(["committed", "fenced"]);
+    expect(fold(lease(1), goalLine(1), goalLine(2, { event, token: 1 })).kinds.at(-1)).toBe("committed");
+    expect(fold(lease(1), lease(2), goalLine(1), goalLine(2, { event, token: 1 })).kinds.at(-1)).toBe(
+      "fenced",
+    );
+  });
+
+  test.each(others)("B10 B16 a person and an agent need no token: $type", (event) => {
+    expect(fold(lease(1), goalLine(1), goalLine(2, { event })).kinds.at(-1)).toBe("committed");
+  });
+
+  test("D6 what is the owner's of goals is all in this list", () => {
+    const ofGoals = [...OWNERS_EVENTS].filter((type) => /^(goal|job)\./.test(type));
+    expect(ofGoals.sort()).toEqual(owners.map(({ type }) => type).sort());
+  });
+
+  test("B16 a goal that has ended stays, for its report, and is not started over", () => {
+    const { state, kinds } = fold(goalLine(1), endedGoalLine(2), goalLine(1), goalLine(2), endedGoalLine(3));
+    expect(kinds).toEqual(["committed", "committed", "conflict", "conflict", "committed"]);
+    expect(state.loops.get(G)).toEqual(endedGoal(G, { version: 3 }));
+    expect(state.ended.size).toBe(0);
+  });
+
+  test("A8 goals do not count towards the limit of living tasks, whatever becomes of them", () => {
+    const { state } = fold(goalLine(1), goalLine(1, { id: idOf(4) }), goalLine(1, { id: idOf(5) }));
+    expect(state.live).toBe(0);
+    expect(admit(state, line(1, { max: 1 })).kind).toBe("committed");
+    expect(admit(state, goalLine(2, {}, { status: "paused" })).kind).toBe("committed");
+    expect(admit(state, endedGoalLine(3)).kind).toBe("committed");
+    expect(admit(state, line(1, { id: B, max: 1 }))).toEqual({ kind: "full", live: 1 });
+    expect(admit(state, ended(2)).kind).toBe("committed");
+    expect(state.live).toBe(0);
+    expect(admit(state, line(1, { id: B, max: 1 })).kind).toBe("committed");
+  });
+
+  test("A8 nor do they in a snapshot, which keeps those that have ended", () => {
+    const loops = [newTask(A), newGoal(G), endedGoal(idOf(4), { version: 7 })];
+    const { state } = fold(snapshot(loops));
+    expect(state.live).toBe(1);
+    expect([...state.loops.values()]).toEqual(loops);
+    expect(admit(state, lineOfGoal(endedGoal(idOf(4), { version: 8 }))).kind).toBe("committed");
+  });
+});
+
 describe("H1 after a damaged line", () => {
   test.each<[string, (Entry | null)[], string[]]>([
     [
       "the next version heals the gap",
       [line(1), null, line(3), line(4)],
       ["committed", "conflict", "committed", "committed"],
+    ],
+    [
+      "the next version of a goal heals the gap",
+      [goalLine(1), null, goalLine(3), goalLine(3), goalLine(4)],
+      ["committed", "conflict", "committed", "conflict", "committed"],
+    ],
+    ["a goal whose creation is lost comes back", [null, goalLine(2)], ["conflict", "committed"]],
+    [
+      "a goal that has ended does not go back",
+      [goalLine(1), endedGoalLine(2), null, goalLine(2)],
+      ["committed", "committed", "conflict", "conflict"],
     ],
     ["a loop whose creation is lost comes back", [null, line(2)], ["conflict", "committed"]],
     [

@@ -20,6 +20,7 @@ import type { Commit } from "../../src/ports.ts";
 import { encodeEntry } from "../../src/store/entry.ts";
 import { Journal, type JournalOptions } from "../../src/store/journal.ts";
 import { asTask, asTasks } from "../support/only-tasks.ts";
+import { endedGoal, goalChange, goalCreation, lifeOf, newGoal } from "./fixtures/goals.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "./fixtures/tasks.ts";
 import { fastTempDir, removeTempDirs, tempDir } from "./fixtures/temp-dir.ts";
 
@@ -259,7 +260,7 @@ describe("H1 torn and damaged lines", () => {
     commit(other, ending(stale));
     while (other.position.generation === 1) bump(other, B);
     appendFileSync(pathOf(dir, other.position.generation), "damaged\n");
-    expect(commit(late, increment(increment(stale).loop))).toBe("conflict");
+    expect(commit(late, increment(asTask(increment(stale).loop)))).toBe("conflict");
     expect(opened(dir).state.loops.has(A)).toBe(false);
   });
 });
@@ -435,6 +436,99 @@ describe("rotation", () => {
         .filter((name) => name.endsWith(".tmp"))
         .sort(),
     ).toEqual(["mine.tmp", "tasks.json.2.tmp"]);
+  });
+});
+
+describe("goals", () => {
+  /** Rotates now: the segment is closed behind the line, whatever its size. */
+  const rotate = (dir: string): Journal => {
+    const journal = opened(dir, { ...TINY, segmentBytes: 1 });
+    const { generation } = journal.position;
+    bump(journal, A);
+    expect(journal.position.generation).toBe(generation + 1);
+    return journal;
+  };
+  const goalIds = (journal: Journal) =>
+    [...journal.state.loops.values()].filter(({ kind }) => kind === "goal").map(({ id }) => id);
+
+  test("A13 B20 a journal with goals replays to the same, line by line and through snapshots", () => {
+    for (const options of [{}, TINY]) {
+      const dir = tempDir();
+      const journal = opened(dir, options);
+      const along = opened(dir, options);
+      journal.append({ type: "lease", at: NOW, lease: { ...wantedLease(), token: 1 } });
+      let goal = newGoal(B);
+      expect(commit(journal, goalCreation(goal))).toBe("committed");
+      const types = lifeOf(B).map((event) => {
+        const change = goalChange(goal, event);
+        expect(commit(journal, change), event.type).toBe("committed");
+        goal = change.loop;
+        bump(journal, A);
+        expect(along.refresh(), event.type).toEqual(expect.arrayContaining([A, B]));
+        expect(along.state.loops, event.type).toEqual(journal.state.loops);
+        return event.type;
+      });
+      const late = opened(dir, options);
+      expect(late.state.loops.get(B)).toEqual(JSON.parse(JSON.stringify(goal)));
+      expect(late.state.loops).toEqual(journal.state.loops);
+      expect(late.state).toMatchObject({ live: 1, lastToken: 1, damaged: 0 });
+      const lines = [...late.entries()].flatMap((entry) => (entry.type === "loop" ? [entry] : []));
+      const ofGoal = lines.filter(({ id }) => id === B);
+      expect(ofGoal.map(({ event }) => event.type)).toEqual(["goal.created", ...types]);
+      expect(late.position.generation > 1).toBe(options === TINY);
+    }
+  });
+
+  test("H1 a damaged line of a goal is healed by its next one", () => {
+    const dir = tempDir();
+    const journal = opened(dir);
+    journal.append({ type: "lease", at: NOW, lease: { ...wantedLease(), token: 1 } });
+    commit(journal, goalCreation(newGoal(B)));
+    const [due, started] = lifeOf(B);
+    if (due === undefined || started === undefined) throw new Error("too short a life");
+    const intended = goalChange(newGoal(B), due);
+    const start = statSync(pathOf(dir)).size;
+    commit(journal, intended);
+    const bytes = readFileSync(pathOf(dir));
+    bytes[start + 40] = (bytes[start + 40] ?? 0) ^ 0x04;
+    writeFileSync(pathOf(dir), bytes);
+    expect(opened(dir).state).toMatchObject({ damaged: 1, gap: true });
+    expect(opened(dir).state.loops.get(B)).toEqual(newGoal(B));
+    const next = goalChange(intended.loop, started);
+    appendFileSync(pathOf(dir), encodeEntry({ v: 1, w: "x", ...entryOf(next) }));
+    const healed = opened(dir);
+    expect(healed.state.loops.get(B)).toEqual(next.loop);
+    expect(
+      healed.append({ ...entryOf(goalChange(next.loop, { type: "goal.raised", raise: { budgetUsd: 1 } })) })
+        .kind,
+    ).toBe("committed");
+    expect(opened(dir).state.loops).toEqual(healed.state.loops);
+  });
+
+  test("B16 of the goals that have ended the ten newest outlive a rotation; the others all do", () => {
+    const dir = tempDir();
+    const journal = opened(dir);
+    // neither in the order of their ids nor of their lines
+    const order = [3, 11, 0, 7, 12, 5, 1, 9, 4, 10, 2, 8, 6];
+    for (const n of order) commit(journal, goalCreation(endedGoal(idOf(100 + n), { createdAt: NOW + n })));
+    const open = [
+      newGoal(idOf(200), { createdAt: NOW - 2 }),
+      newGoal(idOf(201), { createdAt: NOW - 1, status: "paused" }),
+    ];
+    for (const goal of open) commit(journal, goalCreation(goal));
+    journal.refresh();
+    expect(goalIds(opened(dir))).toHaveLength(15);
+    const kept = [...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((n) => idOf(100 + n)), idOf(200), idOf(201)];
+    const dropped = [0, 1, 2].map((n) => idOf(100 + n));
+    const rotated = rotate(dir);
+    expect(goalIds(rotated).sort()).toEqual(kept);
+    expect(goalIds(opened(dir)).sort()).toEqual(kept);
+    expect(journal.refresh()).toEqual(expect.arrayContaining(dropped));
+    expect(journal.state.loops).toEqual(rotated.state.loops);
+    expect(goalIds(rotate(dir)).sort()).toEqual(kept);
+    // the lines of a dropped one are still in the history
+    const lines = [...opened(dir).entries()].filter((entry) => entry.type === "loop");
+    expect(lines.filter(({ id }) => dropped.includes(id))).toHaveLength(3);
   });
 });
 

@@ -47,8 +47,10 @@ export function closureOf(root: string, first: string, isConfig: boolean): strin
 
 /** A script in a folder of its own brings what is in that folder; one at the top would bring the product. */
 function isPart(target: string, home: string, isConfig: boolean): boolean {
-  if (target.startsWith("..") || target.includes("node_modules/") || isSource(target)) return false;
-  return isConfig || (home !== "." && target.startsWith(`${home}/`));
+  if (target.startsWith("..") || target.includes("node_modules/")) return false;
+  return isConfig
+    ? !isSource(target)
+    : home !== "." && !isSource(`${home}/`) && target.startsWith(`${home}/`);
 }
 
 function importsIn(path: string, text: string): string[] {

@@ -33,12 +33,12 @@ import {
 import {
   type Entry,
   type EntryKind,
-  findEntries,
   hashAll,
   hashOf,
   isFree,
   PROGRAM,
   type Surroundings,
+  surveyChecks,
 } from "./survey.ts";
 
 const MAX_ORIGINAL_BYTES = 256 * 1024;
@@ -64,9 +64,11 @@ export function createProtection(projectDir: string): Protection {
   return {
     async record(loopId, rules) {
       const ignore = createIgnoreRules(root, null);
-      const entries = await findEntries(around, rules, ignore);
-      const hashes = await hashAll(around, entries.values());
-      const present = [...entries.values()].filter(({ path }) => hashes.has(path)).sort(byPath);
+      const survey = await surveyChecks(around, rules, ignore);
+      const all = [...survey.entries.values(), ...survey.others()].sort(byPath);
+      const hashes = await hashAll(around, all);
+      const present = all.filter(({ path }) => hashes.has(path));
+      const own = present.filter(({ criteria }) => criteria.size > 0);
       const record = {
         version: 1 as const,
         entries: present.map(({ path, kind, criteria }) => ({
@@ -75,11 +77,15 @@ export function createProtection(projectDir: string): Protection {
           hash: hashes.get(path) ?? "",
           criteria: [...criteria],
         })),
+        missing: all
+          .filter(({ path, kind }) => kind === "program" && !hashes.has(path))
+          .map(({ path }) => path),
+        installed: [...survey.installed()],
         pathFolders: [...around.programs.outside],
         ignore: { ...ignore.texts() },
       };
-      const digest = writeRecord(root, loopId, record, readTexts(root, present));
-      return { digest, count: present.length };
+      const digest = writeRecord(root, loopId, record, readTexts(root, [...own, ...present]));
+      return { digest, count: own.length };
     },
 
     async compare(loopId, digest, rules): Promise<ProtectionState> {
@@ -96,13 +102,8 @@ export function createProtection(projectDir: string): Protection {
       if (read.kind === "unusable") return `${change.path}: ${read.reason}.\n`;
       const entry = read.record.entries.find(({ path }) => path === change.path);
       const kind = entry?.kind ?? kindOf(change.path);
-      const originals = readOriginals(root, loopId, read.record);
-      const text = describe(
-        root,
-        change,
-        kind,
-        entry === undefined ? "" : (originals?.[change.path] ?? null),
-      );
+      const originals = entry === undefined ? {} : readOriginals(root, loopId, read.record);
+      const text = describe(root, change, kind, originals);
       const hash = await hashOf(around, { path: change.path, kind });
       return hash === change.hash ? text : `${text}It was changed again since it was compared.\n`;
     },
@@ -115,28 +116,41 @@ async function findChanges(
   ignore: IgnoreRules,
   rules: ProtectionRules,
 ): Promise<ProtectedChange[]> {
-  const present = await findEntries(around, rules, ignore);
+  const { entries: present } = await surveyChecks(around, rules, ignore);
   const recorded = new Map(record.entries.map((entry) => [entry.path, entry]));
+  const own = record.entries.filter(({ criteria }) => criteria.length > 0);
   const isAllowed = isFree(rules.allowChanges);
-  const all = new Map<string, Pick<Entry, "path" | "kind">>([...present, ...recorded]);
+  const all = new Map<string, Place>([...present, ...own.map((entry) => [entry.path, entry] as const)]);
   const hashes = await hashAll(around, all.values());
   const changes: ProtectedChange[] = [];
-  for (const { path, kind } of [...all.values()].sort(byPath)) {
+  for (const place of [...all.values()].sort(byPath)) {
+    const { path } = place;
     const before = recorded.get(path)?.hash ?? null;
     const hash = hashes.get(path) ?? null;
-    if (before === hash || isAllowed(path)) continue;
-    if (kind === "program" && !isOnPath(around, record, path)) continue;
-    const criteria = [
-      ...new Set([...(recorded.get(path)?.criteria ?? []), ...(present.get(path)?.criteria ?? [])]),
-    ];
-    changes.push({
-      path,
-      change: before === null ? "added" : hash === null ? "deleted" : "changed",
-      hash,
-      criteria,
-    });
+    if (before === hash || isAllowed(path) || !isWork(around, record, place, before !== null)) continue;
+    const criteria = new Set([
+      ...(recorded.get(path)?.criteria ?? []),
+      ...(present.get(path)?.criteria ?? []),
+    ]);
+    const change = before === null ? "added" : hash === null ? "deleted" : "changed";
+    changes.push({ path, change, hash, criteria: [...criteria] });
   }
   return changes;
+}
+
+type Place = Pick<Entry, "path" | "kind">;
+
+/** A changed script can lead to programs that were there all the time: they are not told, the script is. */
+function isWork(
+  around: Surroundings,
+  record: ProtectionRecord,
+  { path, kind }: Place,
+  isRecorded: boolean,
+): boolean {
+  if (kind === "program")
+    return (isRecorded || record.missing.includes(path)) && isOnPath(around, record, path);
+  if (kind === "package") return isRecorded;
+  return kind !== "entry" || isRecorded || !record.installed.includes(path);
 }
 
 /** A person who goes on with another path has other programs; only an agent puts others into the folders of the old one. */
@@ -187,12 +201,20 @@ function kindOf(path: string): EntryKind {
   return /(?:^|\/)package\.json#/.test(path) ? "value" : "file";
 }
 
-function describe(root: string, change: ProtectedChange, kind: EntryKind, before: string | null): string {
+function describe(
+  root: string,
+  change: ProtectedChange,
+  kind: EntryKind,
+  originals: Originals | null,
+): string {
   const { path } = change;
   if (mayHoldSecrets(path)) return `${path} was ${change.change}; it may hold secrets and is not shown.\n`;
   if (kind === "program") return `${path.slice(PROGRAM.length)}: the program was ${change.change}.\n`;
   if (kind === "package") return `${path}: files of the installed package were ${change.change}.\n`;
   if (kind === "entry") return `${path}: the program, or what it starts, was ${change.change}.\n`;
+  if (originals === null)
+    return `${path} was ${change.change}; the copy of what it was is gone or was changed.\n`;
+  const before = change.change === "added" ? "" : (originals[path] ?? null);
   const after = change.change === "deleted" ? "" : textOf(root, path, kind);
   if (before === null || after === null)
     return `${path} was ${change.change}; it is binary, or too large to be shown.\n`;

@@ -17,9 +17,14 @@ const recordSchema = z.object({
       path: z.string(),
       kind: z.enum(["file", "value", "entry", "package", "program"]),
       hash: z.string(),
+      /** None: nothing consists of it yet; known in case that a changed check leads to it. */
       criteria: z.array(z.string()),
     }),
   ),
+  /** Programs that were asked for and were not there. */
+  missing: z.array(z.string()),
+  /** What was in the folders of programs of installed packages. */
+  installed: z.array(z.string()),
   /** Folders of the path outside of the project. */
   pathFolders: z.array(z.string()),
   /** Texts of the ignore files, by folder. */

@@ -5,11 +5,11 @@ import type { ProtectionRules } from "../../ports.ts";
 import type { FileHashes } from "../file-hash.ts";
 import { sha256 } from "../file-hash.ts";
 import { createBreather, type Listings } from "../listings.ts";
-import type { Role } from "./conventions.ts";
+import { ALL_ROLES, type Role } from "./conventions.ts";
 import type { Found } from "./found.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { closureOf } from "./imports.ts";
-import { readValue } from "./manifest.ts";
+import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts";
 import { hashEntry, hashOutside, hashPackage, type Programs, packageOf, targetOf } from "./programs.ts";
 import { type ProjectTree, readTree } from "./project-tree.ts";
 import { traceCommand } from "./trace.ts";
@@ -34,28 +34,54 @@ export interface Surroundings {
 export const PROGRAM = "program:";
 const RUNNER_CONFIG = /^config:(?:js-test|js-lint|ts|babel)$/;
 
+export interface Survey {
+  /** What checks consist of, whether it is there or not. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** What no check consists of, but one could if it were changed. */
+  readonly others: () => readonly Entry[];
+  /** All in the folders of programs that package managers put before the path. */
+  readonly installed: () => readonly string[];
+}
+
 /** Without hashes: what there is, and whose it is. */
-export async function findEntries(
+export async function surveyChecks(
   around: Surroundings,
   rules: ProtectionRules,
   ignore: IgnoreRules,
-): Promise<Map<string, Entry>> {
+): Promise<Survey> {
   const tree = await readTree(around.root, around.listings, ignore);
   const entries = new Entries();
+  const binFolders = new Set<string>();
   for (const [name, command] of commandsOf(rules)) {
-    const owners = name === null ? namesOf(rules) : [name];
-    addFound(
-      around,
-      tree,
-      traceCommand(command, around.root, () => tree.manifests),
-      entries,
-      owners,
-    );
+    const found = traceCommand(command, around.root, () => tree.manifests);
+    addFound(around, tree, found, entries, name === null ? namesOf(rules) : [name]);
+    for (const folder of found.binFolders) binFolders.add(folder);
   }
   addNamed(around, tree, rules, entries);
   const isAllowed = isFree(rules.allowChanges);
   for (const path of [...entries.all.keys()]) if (isAllowed(path)) entries.all.delete(path);
-  return entries.all;
+  return {
+    entries: entries.all,
+    others: () => findOthers(around, tree).filter(({ path }) => !entries.all.has(path)),
+    installed: () => [...binFolders].flatMap((folder) => namesIn(around, folder)),
+  };
+}
+
+function findOthers({ root }: Surroundings, tree: ProjectTree): Entry[] {
+  const others = new Entries();
+  for (const { path, roles } of tree.files) {
+    if (roles.length > 0) for (const part of partsOf(root, path, roles)) others.add(part, "file", []);
+  }
+  for (const manifest of tree.manifests) {
+    for (const script of scriptNames(readManifest(root, manifest)))
+      others.add(`${manifest}#scripts.${script}`, "value", []);
+    for (const value of sectionsFor(manifest, ALL_ROLES)) others.add(value, "value", []);
+  }
+  return [...others.all.values()];
+}
+
+function namesIn({ root, listings }: Surroundings, folder: string): string[] {
+  return listings.list(join(root, folder)).files.map((name) => posix.join(folder, name));
 }
 
 /** By the globs of what may be changed; one for a file means its values too. */
@@ -120,12 +146,14 @@ function addFound(
     const isIts =
       roles.some((role) => found.roles.has(role)) || folders.some((folder) => path.startsWith(folder));
     if (!isIts) continue;
-    entries.add(path, "file", owners);
-    if (roles.some((role: Role) => RUNNER_CONFIG.test(role))) {
-      for (const part of closureOf(around.root, path, true)) entries.add(part, "file", owners);
-    }
+    for (const part of partsOf(around.root, path, roles)) entries.add(part, "file", owners);
   }
   addPrograms(around, found, entries, owners);
+}
+
+/** The file, and, where it configures a runner, the files that it names. */
+function partsOf(root: string, path: string, roles: readonly Role[]): readonly string[] {
+  return roles.some((role) => RUNNER_CONFIG.test(role)) ? closureOf(root, path, true) : [path];
 }
 
 /** What the shell of a check reads before anything else. */

@@ -85,5 +85,8 @@ function showSpec(spec: Spec, flags: UntilFlags, io: Io): number {
 }
 
 function scoreLines({ score }: Spec, io: Io): string[] {
-  return [`The spec scores ${score.total} of 10:`, ...score.dimensions.flatMap((one) => renderDimension(one, io))];
+  return [
+    `The spec scores ${score.total} of 10:`,
+    ...score.dimensions.flatMap((one) => renderDimension(one, io)),
+  ];
 }

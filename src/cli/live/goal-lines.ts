@@ -4,7 +4,7 @@ import { unmetLine } from "../../core/goal/breakers.ts";
 import type { GoalChange } from "../../core/goal/changes.ts";
 import { renderCheck } from "../../core/goal/check-flag.ts";
 import type { Goal } from "../../core/goal/goal.ts";
-import { isMet } from "../../core/goal/proof.ts";
+import { isMet, isProved } from "../../core/goal/proof.ts";
 import {
   renderComplete,
   renderGate,
@@ -44,13 +44,12 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
             ),
           ];
     case "turn.end":
-      return change.receipt.kind === "work" || change.receipt.failure !== null
-        ? [renderIterationEnd(goal, change.receipt)]
-        : [];
+      // A turn without a failure is announced once it was checked.
+      return change.receipt.failure === null ? [] : [renderIterationEnd(goal, change.receipt)];
     case "plan":
       return goal.steps.map(({ name }, index) => `  ${index + 1}. ${clean(name)}`);
     case "checks":
-      return goal.criteria.map(({ name }) => checkLine(goal, name, io));
+      return checkLines(goal, io);
     case "gate":
       return lines(renderGate(goal)).map((line) => paint(io, "yellow", line));
     case "warning":
@@ -105,6 +104,15 @@ function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal
     ),
     ...git.map((line) => paint(io, "yellow", `  ! ${line}`)),
   ];
+}
+
+function checkLines(goal: Goal, io: Io): string[] {
+  const last = goal.receipts.at(-1);
+  const lines = goal.criteria.map(({ name }) => checkLine(goal, name, io));
+  if (last === undefined || last.failure !== null) return lines;
+  const isRefuted = last.claimedExit && !isProved(goal);
+  const sentBack = paint(io, "yellow", "[LOOP] ↩ It claimed to be done and is sent back with the evidence");
+  return [...lines, isRefuted ? sentBack : renderIterationEnd(goal, last)];
 }
 
 function checkLine(goal: Goal, name: string, io: Io): string {

@@ -3,7 +3,7 @@ import { remedyFor } from "../failures.ts";
 import { countRound } from "./breakers.ts";
 import { ask, change, finish, type GoalDecision, pause } from "./change.ts";
 import type { CheckRound, GoalEvent } from "./event.ts";
-import type { Evidence, Goal, Receipt } from "./goal.ts";
+import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
 import {
   endOf,
   isNoop,
@@ -109,7 +109,8 @@ function decideUnproved(
   counts: boolean,
   now: number,
 ): GoalDecision {
-  const open: Goal = { ...goal, provedTree: null, confirmed: false };
+  const steps = goal.exitSignal ? reopened(goal.steps) : goal.steps;
+  const open: Goal = { ...goal, steps, provedTree: null, confirmed: false };
   const paths = goal.protectedChanges.map(({ path }) => path);
   if (round.tampered !== null)
     return pause(
@@ -147,6 +148,13 @@ function decideUnproved(
   if (!asksPerson) return change(open, { remarks });
   const done = goal.receipts.at(-1)?.step ?? `Iteration ${goal.iteration}`;
   return ask({ ...open, remarks }, "G2", `${done} complete. Continue?`, proofLines(open), now);
+}
+
+/** The end was claimed and not proved: the step that it was claimed with is not done. */
+function reopened(steps: readonly Step[]): readonly Step[] {
+  if (steps.some(({ status }) => status === "open")) return steps;
+  const last = steps.findLastIndex(({ status }) => status === "done");
+  return steps.map((step, index) => (index === last ? { ...step, status: "open" } : step));
 }
 
 function refuseNoop(goal: Goal): GoalDecision {

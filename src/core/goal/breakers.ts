@@ -1,4 +1,5 @@
 /** Signs that a loop goes nowhere (B11). A breaker pauses; it never ends a loop. */
+import { tellingLine } from "../text/telling-line.ts";
 import type { Breakers, Goal } from "./goal.ts";
 
 export const STUCK_LIMIT = 5;
@@ -66,7 +67,7 @@ export function trippedBreaker(goal: Goal): Tripped | null {
   if (breakers.errorCount >= ERROR_LIMIT)
     return {
       reason: `the same error ${breakers.errorCount} times in a row`,
-      evidence: [breakers.lastError ?? ""],
+      evidence: [goal.receipts.at(-1)?.failure?.reason ?? breakers.lastError ?? ""],
     };
   if (breakers.mostEdited !== null && breakers.mostEdited.count >= EDIT_LIMIT)
     return {
@@ -91,7 +92,7 @@ export function unmetLine({ evidence }: Goal, name: string): string {
   if (found === undefined) return `${name}: never checked`;
   if (found.note !== null) return `${name}: ${found.note}`;
   if (found.timedOut) return `${name}: ran out of time`;
-  const said = found.tail.trim().split("\n").at(-1)?.slice(0, 200) ?? "";
+  const said = tellingLine(found.tail).slice(0, 200);
   const how = found.value === null ? `exit ${found.exitCode ?? "by a signal"}` : `${found.value}`;
   return `${name}: ${how}${said === "" ? "" : `: ${said}`}`;
 }

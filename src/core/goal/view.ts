@@ -1,5 +1,5 @@
 /** A goal as other programs see it: in state.json, in `--json` and in the last line of a headless run. */
-import { currentStep, evidenceOf, verificationOf } from "../text/goal-facts.ts";
+import { currentStep, evidenceOf, verifiedBy } from "../text/goal-facts.ts";
 import type {
   AgentSpec,
   Criterion,
@@ -158,7 +158,7 @@ export function viewGoal(goal: Goal): GoalView {
 
 function viewCriterion(goal: Goal, criterion: Criterion): CriterionView {
   const found = evidenceOf(goal, criterion.name);
-  const verification = verificationOf(goal, criterion);
+  const verification = verifiedBy(goal, criterion);
   const { check, source } = criterion;
   if (found === null) return { met: false, verification, check, source, evidence: null };
   const { met: _met, verification: _verification, at, ...rest } = found;
@@ -216,7 +216,7 @@ export function viewEnd(goal: Goal): EndView {
       return {
         name: criterion.name,
         met: isMet(goal, criterion.name),
-        verification: verificationOf(goal, criterion),
+        verification: verifiedBy(goal, criterion),
         evidence: found && {
           exitCode: found.exitCode,
           at: momentOf(found.at),

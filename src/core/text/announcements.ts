@@ -13,7 +13,7 @@ import {
   renderCost,
   renderMoment,
   renderTokens,
-  verificationOf,
+  verifiedBy,
 } from "./goal-facts.ts";
 
 /** Before anything is done. */
@@ -71,7 +71,7 @@ export function renderPaused(goal: Goal): string | null {
 export function renderComplete(goal: Goal): string | null {
   if (goal.end?.status !== "done" || !isProved(goal)) return null;
   const lines = goal.criteria.map((criterion) => {
-    const verification = verificationOf(goal, criterion);
+    const verification = verifiedBy(goal, criterion);
     const weak = isWeak(verification) ? ` (${verification}: weaker than a run)` : "";
     return `- ${cleanLine(criterion.name)}: ${isMet(goal, criterion.name) ? "✓" : "✗"}${weak}`;
   });

@@ -1,4 +1,5 @@
 /** What the texts about a goal tell again and again, in the same words. */
+import { verificationOf } from "../goal/check-flag.ts";
 import type { Check, Criterion, Evidence, Goal, Spent, Verification } from "../goal/goal.ts";
 import { renderDuration } from "../task/interval.ts";
 import { codeSpan } from "./quote.ts";
@@ -8,16 +9,8 @@ export function evidenceOf({ evidence }: Goal, name: string): Evidence | null {
   return Object.hasOwn(evidence, name) ? (evidence[name] ?? null) : null;
 }
 
-const KINDS: Readonly<Record<Check["kind"], Verification>> = {
-  command: "execution output",
-  measure: "measurement",
-  judge: "observation",
-  review: "code review",
-  assumption: "assumption",
-};
-
-export function verificationOf(goal: Goal, { name, check }: Criterion): Verification {
-  return evidenceOf(goal, name)?.verification ?? KINDS[check.kind];
+export function verifiedBy(goal: Goal, { name, check }: Criterion): Verification {
+  return evidenceOf(goal, name)?.verification ?? verificationOf(check);
 }
 
 /** Somebody looked, nothing was run (B6). */

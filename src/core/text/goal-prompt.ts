@@ -28,7 +28,6 @@ export {
   renderJudgePrompt,
   renderPlanPrompt,
   renderPrecheckPrompt,
-  renderReviewPrompt,
 } from "./side-prompts.ts";
 
 /** One work turn. A conversation that goes on knows the rules already; any other is told everything. */

@@ -18,7 +18,7 @@ import {
   renderTokens,
   renderToldCost,
   renderUsd,
-  verificationOf,
+  verifiedBy,
 } from "./goal-facts.ts";
 import { codeSpan, fence, lastPart } from "./quote.ts";
 import { renderVerdictBox, risksOf } from "./verdict-box.ts";
@@ -68,7 +68,7 @@ function renderCriteria(goal: Goal): string {
   const rows = goal.criteria.map((criterion) => {
     const { name, check } = criterion;
     const evidence = evidenceOf(goal, name);
-    const verification = verificationOf(goal, criterion);
+    const verification = verifiedBy(goal, criterion);
     return [
       cell(name),
       cell(demandOf(check)),

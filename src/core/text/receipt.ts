@@ -5,8 +5,6 @@ import { cleanLine } from "./clean.ts";
 import { count, renderTokens, renderToldCost, renderUsd } from "./goal-facts.ts";
 import { cutTo, renderColumns, simplify } from "./width.ts";
 
-export { renderReportMarkdown } from "./goal-report.ts";
-
 const STEP_COLUMNS = 32;
 const MOVED_COLUMNS = 40;
 

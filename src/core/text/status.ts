@@ -16,7 +16,7 @@ import {
   renderMoment,
   renderResult,
   renderTokens,
-  verificationOf,
+  verifiedBy,
 } from "./goal-facts.ts";
 import { suggestLearnable } from "./learnable.ts";
 import { renderReceiptLine } from "./receipt.ts";
@@ -97,7 +97,7 @@ function renderCriteria(goal: Goal, now: number): string {
 
 function renderCriterion(goal: Goal, criterion: Criterion, now: number): string {
   const evidence = evidenceOf(goal, criterion.name);
-  const verification = verificationOf(goal, criterion);
+  const verification = verifiedBy(goal, criterion);
   const isFresh = evidence === null || evidence.tree === goal.tree;
   const said = evidence === null || evidence.met ? "" : lastLine(evidence.note ?? evidence.tail);
   const parts = [

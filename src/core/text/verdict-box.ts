@@ -2,7 +2,7 @@
 import type { Goal, Verdict, Verification } from "../goal/goal.ts";
 import { isMet, verdictFor } from "../goal/proof.ts";
 import { cleanLine } from "./clean.ts";
-import { evidenceOf, isWeak, verificationOf } from "./goal-facts.ts";
+import { evidenceOf, isWeak, verifiedBy } from "./goal-facts.ts";
 import { columnsOf, fitTo, simplify } from "./width.ts";
 
 const NARROW = 36;
@@ -42,7 +42,7 @@ export function renderVerdictBox(goal: Goal): string {
 
 function verifiedLine(goal: Goal): string {
   const met = goal.criteria.filter(({ name }) => isMet(goal, name));
-  const kinds = met.map((criterion) => verificationOf(goal, criterion));
+  const kinds = met.map((criterion) => verifiedBy(goal, criterion));
   const parts = ORDER.map((kind) => [kind, kinds.filter((found) => found === kind).length] as const)
     .filter(([, amount]) => amount > 0)
     .map(([kind, amount]) => `${kind} ×${amount}${isWeak(kind) ? " (weaker)" : ""}`);
@@ -57,7 +57,7 @@ function checklistLine(goal: Goal): string {
 /** The seed has a guessed confidence here; the share that was run or measured is no guess. */
 function figuresLine(goal: Goal): string {
   const hard = goal.criteria.filter((criterion) => {
-    const kind = verificationOf(goal, criterion);
+    const kind = verifiedBy(goal, criterion);
     return isMet(goal, criterion.name) && (kind === "execution output" || kind === "measurement");
   });
   return `Run or measured: ${hard.length}/${goal.criteria.length} · Type ${goal.reversibility} · ${goal.score}pt`;
@@ -85,7 +85,7 @@ export function risksOf(goal: Goal): readonly string[] {
   const unmet = goal.criteria.filter(({ name, check }) => check.kind !== "assumption" && !isMet(goal, name));
   const assumed = goal.criteria.filter(({ check }) => check.kind === "assumption");
   const green = (goal.baseline?.green ?? []).filter((name) => names.includes(name));
-  const weak = goal.criteria.filter((criterion) => isWeak(verificationOf(goal, criterion)));
+  const weak = goal.criteria.filter((criterion) => isWeak(verifiedBy(goal, criterion)));
   return [
     ...(goal.end !== null && goal.end.status !== "done" ? [`${goal.end.status}: ${goal.end.reason}`] : []),
     ...(names.length === 0 ? ["there is no criterion"] : []),

@@ -3,7 +3,7 @@
  * the suites under test/ hold every adapter to it.
  */
 import type { Effect, LoopEvent, Outcome, Usage } from "./core/event.ts";
-import type { Criterion, Failure, MustNot, ProtectedChange } from "./core/goal/goal.ts";
+import type { Criterion, Failure, Goal, MustNot, ProtectedChange } from "./core/goal/goal.ts";
 import type { Loop, LoopId, ProcessRef } from "./core/loop.ts";
 
 export interface Timer {
@@ -78,6 +78,8 @@ export interface Store {
   /** Must not reject: a sign of life that fails is a sign that comes later. */
   heartbeat(lease: Lease, at: number): Promise<void>;
   holderState(lease: Lease, now: number): HolderState;
+  /** Goals as they were before somebody wrote a line that does not follow from them; each is told once. */
+  takeForged(): readonly Goal[];
   /** Cheap enough to ask all the time: true is certain, false means that `holderState` has to tell. */
   isHolderGone(lease: Lease): boolean;
   /**
@@ -224,7 +226,10 @@ export type ProtectionState =
 
 /** What checks consist of (B7): found without being named, hashed before any work, compared after each turn. */
 export interface Protection {
-  record(loopId: LoopId, rules: ProtectionRules): Promise<{ readonly digest: string; readonly count: number }>;
+  record(
+    loopId: LoopId,
+    rules: ProtectionRules,
+  ): Promise<{ readonly digest: string; readonly count: number }>;
   compare(loopId: LoopId, digest: string, rules: ProtectionRules): Promise<ProtectionState>;
   /** What a change looks like, as a unified diff for a person. */
   diff(loopId: LoopId, change: ProtectedChange): Promise<string>;

@@ -10,6 +10,8 @@ export interface Listing {
   /** All that is no folder: files, links, pipes. */
   readonly files: readonly string[];
   readonly folders: readonly string[];
+  /** Those of the files that are links. */
+  readonly links: ReadonlySet<string>;
 }
 
 export interface Listings {
@@ -17,7 +19,7 @@ export interface Listings {
   list(folder: string): Listing;
 }
 
-const EMPTY: Listing = { files: [], folders: [] };
+const EMPTY: Listing = { files: [], folders: [], links: new Set() };
 
 export function createListings(now: () => number = Date.now): Listings {
   const known = new Map<string, { readonly sign: string; readonly listing: Listing }>();
@@ -52,14 +54,21 @@ function readBytes(folder: string): Listing {
   return sort(entries, (entry) => decodePath(entry.name));
 }
 
-function sort<E extends { isDirectory(): boolean }>(
-  entries: readonly E[],
-  nameOf: (entry: E) => string,
-): Listing {
+interface Named {
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
+function sort<E extends Named>(entries: readonly E[], nameOf: (entry: E) => string): Listing {
   const files: string[] = [];
   const folders: string[] = [];
-  for (const entry of entries) (entry.isDirectory() ? folders : files).push(nameOf(entry));
-  return { files, folders };
+  const links = new Set<string>();
+  for (const entry of entries) {
+    const name = nameOf(entry);
+    (entry.isDirectory() ? folders : files).push(name);
+    if (entry.isSymbolicLink()) links.add(name);
+  }
+  return { files, folders, links };
 }
 
 /** Lets others have their turn when a piece of work has taken long enough. */

@@ -22,6 +22,7 @@ const PAUSED: Readonly<Record<PauseCode, number>> = {
   "must-not": EXIT.breaker,
   failures: EXIT.breaker,
   integrity: EXIT.waiting,
+  forged: EXIT.waiting,
   person: EXIT.waiting,
   rejected: EXIT.waiting,
   auth: EXIT.waiting,

@@ -2,6 +2,7 @@
  * What can happen to a loop, and what a decision asks the outside to do.
  * Both are plain data; both are written to the journal before anything is carried out.
  */
+import type { Usage } from "./base.ts";
 import type { GoalEvent } from "./goal/event.ts";
 import type { JobId } from "./goal/goal.ts";
 import type {
@@ -15,6 +16,8 @@ import type {
   ProcessRef,
   Wakeup,
 } from "./loop.ts";
+
+export type { Usage } from "./base.ts";
 
 /** Everything that `loop edit` may change. A missing key is left as it is. */
 export interface TaskEdit {
@@ -103,13 +106,6 @@ export interface CancelEffect {
 }
 
 export type Effect = DeliverEffect | WorkEffect | NotifyEffect | CancelEffect;
-
-/** What a turn cost, where the agent tells. */
-export interface Usage {
-  readonly costUsd: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-}
 
 export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted";
 

@@ -14,6 +14,9 @@ export type Remedy =
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
+/** Quotas are for hours or for a week; a time beyond that is no time. */
+const LONGEST_QUOTA_MS = 8 * 24 * 60 * MINUTE;
+
 /** How often in a row a failure may be free before somebody has to look. */
 const PATIENCE: Readonly<Record<FailureClass, number>> = {
   quota: 48,
@@ -48,7 +51,7 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
 
 /** The time that the agent named; one that has passed, or none, is no reason to ask all the time. */
 function quotaUntil({ resetsAt }: Failure, earlier: number, now: number): number {
-  if (resetsAt !== null && resetsAt > now) return resetsAt + SECOND;
+  if (resetsAt !== null && resetsAt > now && resetsAt - now <= LONGEST_QUOTA_MS) return resetsAt + SECOND;
   return now + backoff(earlier, resetsAt === null ? 5 * MINUTE : MINUTE, 60 * MINUTE, 0);
 }
 

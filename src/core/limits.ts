@@ -1,6 +1,6 @@
 /** Budget, iterations, time and tokens of a goal (B12). */
 import type { Raise } from "./goal/event.ts";
-import type { Goal, Limits, PauseCode } from "./goal/goal.ts";
+import type { Goal, Limits, PauseCode, Spent } from "./goal/goal.ts";
 
 export const DEFAULT_LIMITS: Limits = { budgetUsd: 25, iterations: 10, timeMs: null, tokens: null };
 export const MAX_BUDGET_USD = 100;
@@ -104,8 +104,8 @@ export type Raised =
   | { readonly kind: "raised"; readonly limits: Limits }
   | { readonly kind: "refused"; readonly message: string };
 
-/** What a person gives is added (B12). */
-export function raiseLimits(limits: Limits, raise: Raise): Raised {
+/** What a person gives is added (B12): to the limit or, where there was none, to what is used already. */
+export function raiseLimits(limits: Limits, raise: Raise, spent: Spent): Raised {
   const budgetUsd = limits.budgetUsd + (raise.budgetUsd ?? 0);
   if (budgetUsd > MAX_BUDGET_USD)
     return refused(
@@ -119,8 +119,8 @@ export function raiseLimits(limits: Limits, raise: Raise): Raised {
     limits: {
       budgetUsd,
       iterations,
-      timeMs: raise.timeMs === undefined ? limits.timeMs : (limits.timeMs ?? 0) + raise.timeMs,
-      tokens: raise.tokens === undefined ? limits.tokens : (limits.tokens ?? 0) + raise.tokens,
+      timeMs: raise.timeMs === undefined ? limits.timeMs : (limits.timeMs ?? spent.timeMs) + raise.timeMs,
+      tokens: raise.tokens === undefined ? limits.tokens : (limits.tokens ?? spent.tokens) + raise.tokens,
     },
   };
 }

@@ -4,9 +4,10 @@
  * Units: a name that ends in `At` (or is called `slot`) is a moment in milliseconds since the epoch, a
  * name that ends in `Ms` is a length of time. There are no Date objects in `core`.
  */
+import type { LoopId, Notice, ProcessRef } from "./base.ts";
 import type { Goal } from "./goal/goal.ts";
 
-export type LoopId = string & { readonly brand: "LoopId" };
+export type { LoopId, Notice, ProcessRef } from "./base.ts";
 export type FireId = string & { readonly brand: "FireId" };
 
 /** When a task is due. Every kind yields slots: moments that are fired at most once each. */
@@ -20,12 +21,6 @@ export type Cadence =
 export type MissedPolicy = "ask" | "once" | "skip" | "all";
 
 export type FireKind = "scheduled" | "initial" | "manual" | "late" | "final";
-
-export interface ProcessRef {
-  readonly pid: number;
-  /** Start time as the system reports it; tells a process from a later one that got the same pid. */
-  readonly start: string | null;
-}
 
 /** What a self-paced agent asked for at the end of its turn. */
 export type Wakeup =
@@ -44,11 +39,6 @@ export interface Fire {
   readonly startedAt: number | null;
   readonly process: ProcessRef | null;
   readonly wakeup: Wakeup | null;
-}
-
-export interface Notice {
-  readonly title: string;
-  readonly body: string;
 }
 
 /** A run outside the cadence that waits for its turn. */

@@ -9,18 +9,17 @@
  * 3. The timer is never set further ahead than 30 s: a suspended machine or a changed clock is noticed.
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
-import { loopWakeAt } from "../core/decide.ts";
 import type { LoopEvent } from "../core/event.ts";
-import type { LoopId, Notice } from "../core/loop.ts";
-import { clockWentBack } from "../core/task/due.ts";
+import type { Loop, LoopId, Notice } from "../core/loop.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Chores } from "./chores.ts";
+import { undoForgery } from "./forgeries.ts";
 import { GoalWork } from "./goal-work.ts";
 import { ASLEEP_AFTER_MS, Leadership } from "./leadership.ts";
 import { LookTimer } from "./look-timer.ts";
 import { describe, type EngineParts, harmless, type Look, type Message, type Role } from "./parts.ts";
-import { type Crew, notifiedEvent, recoverWork } from "./recover.ts";
-import { Schedule } from "./schedule.ts";
+import { type Crew, notifiedEvent, recoverWork, stopUnwanted } from "./recover.ts";
+import { lookTimeOf, Schedule } from "./schedule.ts";
 import { Turns } from "./turns.ts";
 import { Underway, type WorkEnded } from "./underway.ts";
 
@@ -171,20 +170,24 @@ export class Engine {
     this.#noticeClock(clock.now());
     if (this.#stopping !== null && this.#underway.size === 0) return this.#leave();
     this.#take(await store.refresh());
-    this.#stopUnwanted();
+    stopUnwanted(this.#underway, store);
     if (this.#stopping !== null) return;
     if (this.#lead.isLost) this.#demote();
     if (this.#lead.lease === null) await this.#tryLead(clock.now());
     const { lease } = this.#lead;
     if (lease === null) return;
     this.#chores.beatWhenDue(lease);
+    for (const goal of store.takeForged()) {
+      const undone = await undoForgery(store, goal, clock.now(), lease.token);
+      this.#follow(goal.id, goal, undone, true);
+    }
     if (clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
       const apply = (id: LoopId, event: LoopEvent) => this.#apply(id, event);
       this.#recovered = await recoverWork(this.#parts, this.#crew, lease.token, apply, (notice) =>
         this.#notify(notice),
       );
-      this.#stopUnwanted();
+      stopUnwanted(this.#underway, store);
     }
     await this.#fireDue();
   }
@@ -239,7 +242,7 @@ export class Engine {
 
   /** `onCommitted` comes before its effects are carried out. */
   async #apply(id: LoopId, event: LoopEvent, onCommitted: () => void = () => {}): Promise<Applied> {
-    const { store, clock, observe } = this.#parts;
+    const { store, clock } = this.#parts;
     const before = store.load(id);
     let applied: Applied;
     try {
@@ -248,17 +251,24 @@ export class Engine {
     } finally {
       this.#arm(id);
     }
+    if (applied.kind === "committed") onCommitted();
+    this.#follow(id, before, applied, event.type !== "task.notified");
+    return applied;
+  }
+
+  /** What a commit brings with it. */
+  #follow(id: LoopId, before: Loop | undefined, applied: Applied, isNews: boolean): void {
+    const { observe } = this.#parts;
     if (applied.kind === "fenced") this.#demote();
-    if (applied.kind !== "committed") return applied;
-    onCommitted();
+    if (applied.kind !== "committed") return;
+    this.#arm(id);
     this.#chores.publishSoon();
     const { loop, outcomes } = applied;
     if (outcomes.length > 0) observe({ type: "outcomes", outcomes });
     if (loop.kind === "goal" && before?.kind === "goal") observe({ type: "goal", before, goal: loop });
     const isOver = loop.kind === "task" && loop.status === "ended" && loop.fire === null;
-    if (isOver && event.type !== "task.notified") observe({ type: "ended", task: loop });
+    if (isOver && isNews) observe({ type: "ended", task: loop });
     this.#carryOut(applied);
-    return applied;
   }
 
   #carryOut({ loop, effects }: Extract<Applied, { kind: "committed" }>): void {
@@ -270,7 +280,10 @@ export class Engine {
           this.#crew.turns.start(loop, loop.fire, this.#parts.clock.now());
           break;
         case "work":
-          if (loop.kind === "goal" && loop.job !== null) this.#crew.goals?.start(loop, loop.job);
+          if (loop.kind !== "goal" || loop.job === null) break;
+          this.#crew.goals?.start(loop, loop.job);
+          // On the way out: recorded as interrupted, and taken again by the next owner.
+          if (this.#stopping !== null) this.#underway.stop(loop.job.id, this.#stopping);
           break;
         case "notify":
           this.#notify(effect);
@@ -292,31 +305,12 @@ export class Engine {
     }
   }
 
-  /** Another process deleted the task of a running turn, or told a goal to stand still. */
-  #stopUnwanted(): void {
-    for (const [workId, loopId] of this.#underway.loops()) {
-      const loop = this.#parts.store.load(loopId);
-      if (loop === undefined || (loop.kind === "task" && loop.status === "ended"))
-        this.#underway.stop(workId, "the task was deleted");
-      else if (loop.kind === "goal" && loop.status !== "active")
-        this.#underway.stop(workId, loop.pause?.reason ?? loop.end?.reason ?? "the goal has ended");
-    }
-  }
-
   #arm(id: LoopId): void {
-    const { store, clock, self } = this.#parts;
+    const { store, clock, self, goals } = this.#parts;
     const loop = store.load(id);
     const isElsewhere = loop?.session != null && loop.session !== self.owner;
-    if (loop === undefined || isElsewhere || (loop.kind === "goal" && this.#crew.goals === null)) {
-      this.#schedule.arm(id, null);
-      return;
-    }
-    const now = clock.now();
-    const at = loopWakeAt(loop);
-    // A run by hand waits for nothing, also when the clock was set back since it was asked for.
-    const soon =
-      loop.kind === "task" && (clockWentBack(loop, now) || (at !== null && loop.request?.kind === "manual"));
-    this.#schedule.arm(id, soon ? Math.min(at ?? now, now) : at);
+    const isOurs = loop !== undefined && !isElsewhere && (loop.kind === "task" || goals !== null);
+    this.#schedule.arm(id, isOurs ? lookTimeOf(loop, clock.now()) : null);
   }
 
   #setTimer(): void {

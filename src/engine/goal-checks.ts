@@ -4,7 +4,8 @@
  * 1. The files and what the checks consist of are looked at before the first check, so that evidence is of the
  *    very state that was compared.
  * 2. When everything is green the files are looked at once more: evidence must not be older than the tree. Checks
- *    that write files (caches, builds) are run a second time, on the tree with those files in it.
+ *    that write files (caches, builds) are run a second time, on the tree with those files in it, after what they
+ *    consist of was compared once more.
  * 3. Judges are asked last, and only when all commands are green: they cost money.
  */
 import { parseVerdict } from "../core/claims.ts";
@@ -70,7 +71,7 @@ export async function runRound(round: Round): Promise<RoundEnd> {
   const { parts, goals, goal, job, signal } = round;
   const startedAt = parts.clock.now();
   let snapshot = round.known ?? (await look(round));
-  const protection = await compare(round);
+  let protection = await compare(round);
   const saving = wantsCheckpoint(goal, snapshot) ? goals.checkpoints.save(goal.id, labelOf(goal)) : null;
   let pass: Pass = EMPTY_PASS;
   let unstable: readonly string[] = [];
@@ -81,6 +82,8 @@ export async function runRound(round: Round): Promise<RoundEnd> {
     unstable = changedFiles(snapshot, after);
     snapshot = after;
     if (unstable.length === 0) break;
+    // Whoever changed them may have changed what the checks consist of.
+    protection = await compare(round);
   }
   const saved = saving === null ? null : await saving;
   const event: LoopEvent = {

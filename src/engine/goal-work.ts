@@ -3,7 +3,7 @@
  * as one event. Owns nothing that has to survive: a round is simply taken again, a turn is found by its ticket.
  */
 import type { LoopEvent } from "../core/event.ts";
-import type { Goal, Job } from "../core/goal/goal.ts";
+import type { Goal, Job, JobId } from "../core/goal/goal.ts";
 import type { Snapshot } from "../ports.ts";
 import { runRound, runSurvey, stopJudges } from "./goal-checks.ts";
 import { type GoalTurn, openTurn, recordTurn } from "./goal-turn.ts";
@@ -16,6 +16,8 @@ export class GoalWork {
   readonly #underway: Underway;
   /** The files as they were after the last round, so that they need not be read again before the next turn. */
   #last: Snapshot | null = null;
+  /** The turn after which they were read last, until its round has begun. */
+  #lastTurn: JobId | null = null;
 
   constructor(parts: EngineParts, goals: GoalParts, underway: Underway) {
     this.#parts = parts;
@@ -32,6 +34,12 @@ export class GoalWork {
   /** For a job that another process intended. The event that settles it, or null when it goes on. */
   async recover(goal: Goal, job: Job, token: number, now: number): Promise<LoopEvent | null> {
     const interrupted = (reason: string): LoopEvent => ({ type: "job.interrupted", jobId: job.id, reason });
+    try {
+      this.#goals.agentFor(goal.agent);
+    } catch (error) {
+      // Asked again and again it would keep all other loops from being recovered.
+      return this.#broken(job, error, null);
+    }
     // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
     if (job.token === token && goal.status === "active") {
       this.start(goal, job);
@@ -115,6 +123,7 @@ export class GoalWork {
     if (end.kind === "cancelled") return { event: null, answer: null };
     const after = await this.#goals.workspace.snapshot(goal.policy.allowChanges);
     this.#last = after;
+    this.#lastTurn = job.id;
     const record = recordTurn(this.#parts, this.#goals, goal, job, { turn, end, before, after });
     return { event: { type: "job.turned", jobId: job.id, turn: record }, answer: end.answer };
   }
@@ -122,7 +131,10 @@ export class GoalWork {
   #startRound(goal: Goal, job: Job, signal: AbortSignal): void {
     this.#underway.started(job.id, { type: "job.started", jobId: job.id, process: null });
     const take = job.kind === "survey" ? runSurvey : runRound;
-    const known = job.counts ? this.#last : null;
+    // A round that is taken later, or again, looks for itself.
+    const isNext = job.counts && this.#lastTurn === goal.receipts.at(-1)?.jobId;
+    const known = isNext ? this.#last : null;
+    this.#lastTurn = null;
     this.#underway.follow(
       job.id,
       take({ parts: this.#parts, goals: this.#goals, goal, job, signal, known }),

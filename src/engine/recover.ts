@@ -1,7 +1,7 @@
 /** What the owner before us left unfinished: notices, fires and jobs in flight, loops of conversations that are over. */
 import type { LoopEvent } from "../core/event.ts";
 import type { Fire, Loop, LoopId, Notice, Task } from "../core/loop.ts";
-import type { TurnFate } from "../ports.ts";
+import type { Store, TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
 import type { GoalWork } from "./goal-work.ts";
 import type { EngineParts } from "./parts.ts";
@@ -76,5 +76,16 @@ function eventFor(task: Task, fire: Fire, fate: TurnFate): LoopEvent | null {
       return task.fire?.startedAt === null ? { type: "fire.started", fireId, process: fate.process } : null;
     case "ended":
       return null;
+  }
+}
+
+/** Another process deleted the task of a running turn, or told a goal to stand still. */
+export function stopUnwanted(underway: Underway, store: Store): void {
+  for (const [workId, loopId] of underway.loops()) {
+    const loop = store.load(loopId);
+    if (loop === undefined || (loop.kind === "task" && loop.status === "ended"))
+      underway.stop(workId, "the task was deleted");
+    else if (loop.kind === "goal" && loop.status !== "active")
+      underway.stop(workId, loop.pause?.reason ?? loop.end?.reason ?? "the goal has ended");
   }
 }

@@ -2,7 +2,9 @@
  * Which loop is next: one binary heap. Re-arming leaves the old node in place and ignores it when it surfaces,
  * so arming is O(log n) and a look at the next due time is O(1), however many loops wait.
  */
-import type { LoopId } from "../core/loop.ts";
+import { loopWakeAt } from "../core/decide.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
+import { clockWentBack } from "../core/task/due.ts";
 
 interface Node {
   readonly at: number;
@@ -96,4 +98,13 @@ export class Schedule {
 /** Ties go by id, so that every owner takes the same order. */
 function isBefore(a: Node, b: Node): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);
+}
+
+/** When an owner has to look at the loop; null: not before something happens to it. */
+export function lookTimeOf(loop: Loop, now: number): number | null {
+  const at = loopWakeAt(loop);
+  if (loop.kind === "goal") return at;
+  // A run by hand waits for nothing, also when the clock was set back since it was asked for.
+  const isSoon = clockWentBack(loop, now) || (at !== null && loop.request?.kind === "manual");
+  return isSoon ? Math.min(at ?? now, now) : at;
 }

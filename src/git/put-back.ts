@@ -73,9 +73,7 @@ export async function putBack(repository: Repository, index: string, plan: Plan)
 
 /** The present tree with nothing changed but what is to be put back. */
 async function composeTree(repository: Repository, index: string, { changes }: Plan): Promise<string> {
-  // a file that becomes a folder has to be gone before what is in the folder comes
-  const inOrder = [...changes].sort((one, other) => Number(isThere(one)) - Number(isThere(other)));
-  const lines = inOrder.map(
+  const lines = changes.map(
     ({ name, target, object }) => `${target} ${object}\t${repository.prefix}${name}\0`,
   );
   const copy = `${index}.target`;

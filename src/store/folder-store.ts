@@ -1,6 +1,7 @@
 /** The store in `.loop/`: nothing to install, safe between processes. See `journal.ts` for how. */
 import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
+import type { Goal } from "../core/goal/goal.ts";
 import type { Loop, LoopId, Task } from "../core/loop.ts";
 import { iso, type TaskView, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
@@ -92,11 +93,13 @@ export class FolderStore implements Store {
     const lease: Lease = { ...wanted, token: expectedToken + 1 };
     const verdict = this.#append({ type: "lease", at: wanted.acquiredAt, lease });
     if (verdict.kind !== "committed") return null;
+    this.journal.guard.arm(lease.token);
     this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, wanted.acquiredAt));
     return lease;
   }
 
   async release(token: number, at: number): Promise<void> {
+    this.journal.guard.disarm();
     if (this.#append({ type: "release", at, token }).kind !== "committed") return;
     this.#tryLeaseFile(() => removeLeaseFile(this.dir, token));
   }
@@ -105,6 +108,10 @@ export class FolderStore implements Store {
     // A holder that lost the lease must not write over the sign of life of the new one.
     if (this.journal.state.lease?.token !== lease.token) return;
     this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, at));
+  }
+
+  takeForged(): readonly Goal[] {
+    return this.journal.guard.take();
   }
 
   holderState(lease: Lease, now: number): HolderState {

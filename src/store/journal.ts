@@ -20,6 +20,7 @@ import { LoopError } from "../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../system/files.ts";
 import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
 import { type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
+import { ForgeryGuard } from "./forgery-guard.ts";
 import {
   exists,
   generations,
@@ -69,6 +70,8 @@ export class Journal {
   #obstacle: unknown = null;
   #state: JournalState = emptyState();
   #changed = new Set<LoopId>();
+  /** Watches the lines of others while this process holds the lease. */
+  readonly guard = new ForgeryGuard();
 
   constructor(dir: string, options: Partial<JournalOptions> = {}) {
     this.#dir = dir;
@@ -179,7 +182,10 @@ export class Journal {
     let found: Verdict | null = null;
     try {
       for (const { entry, end } of linesOf(bytes)) {
+        const before = entry?.type === "loop" ? this.#state.loops.get(entry.id) : undefined;
         const verdict = this.#take(entry, from + end);
+        const isForeign = entry?.type === "loop" && verdict.kind === "committed" && entry.w !== w;
+        if (isForeign) this.guard.look(before, entry);
         if (w !== null && entry !== null && entry.w === w) found = verdict;
       }
     } finally {

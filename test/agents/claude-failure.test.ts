@@ -141,49 +141,43 @@ describe("B13 the class of a failure", () => {
 });
 
 describe("B7 what it did", () => {
+  const activityOf = (stream: string, projectDir = "/project") => {
+    const finished = { exitCode: 0, answer: stream, stderr: "" };
+    const end = readClaudeEnd(finished, { conversation: null }, projectDir);
+    return end.kind === "ok" ? end.activity : end;
+  };
+
   test("edits are counted per file, in the project by their short names", () => {
-    expect(replay(recording("edits"), null, 0)).toMatchObject({
-      activity: { toolCalls: 3, edits: { "a.txt": 2, "b/c.txt": 1 }, denials: [] },
-    });
+    const edits = { "a.txt": 2, "b/c.txt": 1 };
+    expect(activityOf(recording("edits"))).toEqual({ toolCalls: 3, edits, denials: [] });
   });
 
   test("a file outside of the project keeps its whole name", () => {
-    const end = readClaudeEnd(
-      { exitCode: 0, answer: recording("edits"), stderr: "" },
-      { conversation: null },
-      "/project/b",
-    );
-    expect(end).toMatchObject({ activity: { edits: { "/project/a.txt": 2, "c.txt": 1 } } });
+    const edits = { "/project/a.txt": 2, "c.txt": 1 };
+    expect(activityOf(recording("edits"), "/project/b")).toEqual({ toolCalls: 3, edits, denials: [] });
   });
 
-  test("a denied or failed edit is none, but a call; each tool is named once", () => {
-    expect(replay(recording("denied"), null, 0)).toMatchObject({
-      activity: { toolCalls: 2, edits: {}, denials: ["Write", "Bash"] },
-    });
+  test("a denied or failed edit is none, but a call", () => {
+    const denials = ["Write", "Bash"];
+    expect(activityOf(recording("denied"))).toEqual({ toolCalls: 2, edits: {}, denials });
     const failed = changed("edits", (event) => {
       const text = JSON.stringify(event);
+      const result = '"type":"tool_result"';
       return JSON.parse(
-        event.type === "user"
-          ? text.replace('"type":"tool_result"', '"type":"tool_result","is_error":true')
-          : text,
+        event.type === "user" ? text.replace(result, `${result},"is_error":true`) : text,
       ) as object;
     });
-    expect(replay(failed, null, 0)).toMatchObject({ activity: { toolCalls: 3, edits: {} } });
+    expect(activityOf(failed)).toEqual({ toolCalls: 3, edits: {}, denials: [] });
   });
 
-  test("sub-agents count, and a message that is repeated counts once", () => {
-    const stream = recording("sub-agent");
-    expect(replay(stream + stream, null, 0)).toMatchObject({
-      kind: "ok",
-      answer: "ok",
-      activity: { toolCalls: 2, edits: {}, denials: [] },
-    });
+  test("sub-agents count; a message that is repeated counts once, a tool is named once", () => {
+    const twice = (name: string) => recording(name) + recording(name);
+    expect(activityOf(twice("sub-agent"))).toEqual({ toolCalls: 2, edits: {}, denials: [] });
+    expect(activityOf(twice("denied"))).toEqual({ toolCalls: 2, edits: {}, denials: ["Write", "Bash"] });
   });
 
   test("nothing is something: no calls", () => {
-    expect(replay(recording("retried"), null, 0)).toMatchObject({
-      activity: { toolCalls: 0, edits: {}, denials: [] },
-    });
+    expect(activityOf(recording("retried"))).toEqual({ toolCalls: 0, edits: {}, denials: [] });
   });
 });
 

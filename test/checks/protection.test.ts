@@ -13,7 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { renderDiff } from "../../src/checks/protection/line-diff.ts";
 import { createProtection } from "../../src/checks/protection/protection.ts";
 import type { Criterion, ProtectedChange } from "../../src/core/goal/goal.ts";
 import type { LoopId } from "../../src/core/loop.ts";
@@ -39,7 +41,7 @@ function write(files: Files, root = dir): void {
   for (const [path, content] of Object.entries(files)) {
     const place = join(root, path);
     mkdirSync(dirname(place), { recursive: true });
-    if (content === null || (typeof content === "string" && content.startsWith("-> "))) {
+    if (content === null || (typeof content === "string" && /^(?:-> |#!)/.test(content))) {
       rmSync(place, { recursive: true, force: true });
     }
     if (content === null) continue;
@@ -260,6 +262,12 @@ describe("B7 what other commands consist of", () => {
   };
   test.each<[command: string, before: Files, work: Files, changes: string[]]>([
     [
+      "npm --prefix sub test",
+      { "sub/package.json": { scripts: { test: "node --test" } } },
+      { "sub/package.json": { scripts: {} } },
+      ["deleted sub/package.json#scripts.test"],
+    ],
+    [
       "npx vitest run",
       vitest,
       { "src/a.test.ts": "x", ".npmrc": "" },
@@ -456,6 +464,49 @@ describe("B7 what other commands consist of", () => {
     ],
   ])("%s", async (command, before, work, changes) => {
     expect(await changesAfter(command, before, work)).toEqual(changes);
+  });
+
+  test("a program of pnpm's, which is a script and no link", async () => {
+    const shim = '#!/bin/sh\nexec node  "$basedir/../vitest/vitest.mjs" "$@"\n';
+    const work = { "node_modules/vitest/dist/run.js": "pass" };
+    expect(await changesAfter("pnpm test", { ...NPM, "node_modules/.bin/vitest": shim }, work)).toEqual([
+      "changed node_modules/vitest",
+    ]);
+  });
+
+  test("what links lead to in the project", async () => {
+    const before = {
+      "run/real.sh": "#!/bin/sh\nnpm run lint\n",
+      "check.sh": "-> run/real.sh",
+      "shared/cases/a.txt": "1",
+      tests: "-> shared/cases",
+      "package.json": "-> shared/package.json",
+      "shared/package.json": { scripts: { lint: "pytest" } },
+    };
+    const work = { "run/real.sh": "#!/bin/sh\n", "shared/cases/a.txt": "2", "shared/package.json": "{}" };
+    expect(await changesAfter("./check.sh", before, work)).toEqual([
+      "deleted package.json#scripts.lint",
+      "changed run/real.sh",
+      "changed shared/cases/a.txt",
+    ]);
+  });
+
+  test("any text is a command that can be followed", async () => {
+    write(NPM);
+    const words = fc.constantFrom(
+      ..."npm npx sh -c make node -m python run test $( ) ` ' \" | && ; < > << ( { } cd .. ./x = \\ \n # $PWD".split(
+        " ",
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(words, fc.string()), { maxLength: 12 }), async (line) => {
+        const rules = rulesFor([line.join(" ")]);
+        const protection = createProtection(dir);
+        const { digest } = await protection.record(LOOP, rules);
+        expect(await protection.compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
+      }),
+      { numRuns: 40 },
+    );
   });
 
   test("a program that is put before the real one on a path into the project", async () => {
@@ -693,7 +744,41 @@ describe("B7 the record", () => {
   });
 });
 
+/** What `patch` does. */
+function apply(before: string, diff: string): string {
+  const lines = before.split(/(?<=\n)/);
+  const result: string[] = [];
+  let at = 0;
+  for (const line of diff.split(/(?<=\n)/).slice(2)) {
+    const [, start, count] = /^@@ -(\d+),(\d+)/.exec(line) ?? [];
+    if (start !== undefined) {
+      const from = Number(start) - 1;
+      result.push(...lines.slice(at, from));
+      at = from;
+      expect(Number(count)).toBeLessThanOrEqual(lines.length - from);
+    } else if (line.startsWith("\\")) result.push((result.pop() ?? "").replace(/\n$/, ""));
+    else if (line.startsWith("+")) result.push(line.slice(1));
+    else {
+      if (line.startsWith(" ")) result.push(line.slice(1));
+      at++;
+    }
+  }
+  return [...result, ...lines.slice(at)].join("");
+}
+
 describe("B7 a change as a person sees it", () => {
+  test("a diff leads from one text to the other", () => {
+    const line = fc.constantFrom("a\n", "b\n", "c\n", "\n", "+\n");
+    const text = fc.array(line, { maxLength: 40 }).map((lines) => lines.join(""));
+    fc.assert(
+      fc.property(text, text, fc.boolean(), (before, after, isWhole) => {
+        const now = isWhole ? after : `${after}end`;
+        const diff = renderDiff("a", before, now, 1_000);
+        expect(diff === "" ? before : apply(before, diff)).toBe(now);
+      }),
+    );
+  });
+
   const many = Array.from({ length: 600 }, (_, n) => `line ${n}`);
   test.each<[path: string, before: string | null, now: string | null, wanted: string | RegExp]>([
     [

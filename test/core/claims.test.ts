@@ -95,6 +95,8 @@ table("B10 a bare block counts", [
   ["after a fence below a list item", `1. Ran it:\n\n   \`\`\`\n   ok\n   \`\`\`\n\n${DONE}`, {}],
   ["after a fence deep in a list", `- a\n  - b\n\n      \`\`\`\n      ok\n      \`\`\`\n\n${DONE}`, {}],
   ["after a numbered item that is a fence", `1. \`\`\`\n    ok\n    \`\`\`\n\n${DONE}`, {}],
+  ["after a numbered item that is a fence, less indented", `10. \`\`\`\n   ok\n   \`\`\`\n\n${DONE}`, {}],
+  ["after a lone tick and a fence", `A \` too many:\n\`\`\`\nx\n\`\`\`\n${DONE}`, {}],
   ["after three ticks that are inline code", `\`\`\`npm test\`\`\` is green.\n${DONE}`, {}],
   ["after a quote and an empty line", `> make it green\n\n${DONE}`, {}],
   ["after inline code", `Ran \`npm test\` and \`\`a \` b\`\`.\n${DONE}`, {}],
@@ -117,6 +119,8 @@ table("B10 a bare block counts", [
   ["after a tag in inline code", `Wraps it in \`<details>\`.\n${DONE}`, {}],
   ["after a component in a sentence", `The page now has <Button>\n${DONE}`, {}],
   ["after a component that starts a sentence", `<Button> is now blue.\n${DONE}`, {}],
+  ["after one that was closed before", `It has </Button> now.\n<Button> is blue.\n${DONE}`, {}],
+  ["between sentences about a component", `Was <Button> here.\n\n${DONE}\n\nIs </Button> there.`, {}],
   ["after a generic type", `It returns Promise<void>\n${DONE}`, {}],
   ["after a comparison", `Fails for a < b and b > c.\n${DONE}`, {}],
   ["after an arrow", `a --> b\n${DONE}`, {}],
@@ -528,12 +532,17 @@ const BURIALS: readonly (readonly [name: string, before: string, after: string, 
   ["an indented fence", "   ```\n", "\n   ```"],
   ["a deeply indented fence", "      ```\n", "\n      ```"],
   ["a fence after a tab", "\t```\n", "\n\t```"],
+  ["a deeply indented fence with empty lines", "      ```\n\n", "\n\n      ```"],
   ["a fence in a list", "- ```\n", "\n  ```"],
   ["a fence in a numbered list", "12. ```\n", "\n    ```"],
   ["a fence after code that shows a fence", "    ```\n```\n", "\n```"],
+  ["a fence after code that shows a fence after a tab", "\t```\n```\n", "\n```"],
   ["a fence after a tag that holds a fence", "<!--\n```\n-->\n```\n", "\n```"],
   ["a fence that starts in a sentence's comment", "see <!-- a\n```\n-->\n", "\n```"],
+  ["a fence that starts in a comment, with empty lines", "see <!-- a\n```\n-->\n\n", "\n```"],
+  ["a fence that is never closed, with empty lines", "```\n\n", ""],
   ["a fence in colour", "\u001b[2m```\u001b[0m\n", "\n\u001b[2m```\u001b[0m"],
+  ["a fence in colour with empty lines", "\u001b[2m```\u001b[0m\n\n", "\n\n\u001b[2m```\u001b[0m"],
   ["a second fence", "```\na\n```\n\n```\n", "\n```"],
   ["a quote", "", "", "> "],
   ["a quote without blanks", "", "", ">"],
@@ -568,6 +577,7 @@ const BURIALS: readonly (readonly [name: string, before: string, after: string, 
   ["open details", "<details open>\n", "\n</details>"],
   ["details in capitals", "<DETAILS>\n", "\n</DETAILS>"],
   ["details that are never closed", "<details>\n", ""],
+  ["details in capitals that are never closed", "<DETAILS>\n\n", ""],
   ["details after details", "<details>\n<details>\n</details>\n", "\n</details>"],
   ["preformatted text", "<pre>\n", "\n</pre>"],
   ["a quote in HTML", "<blockquote>\n", "\n</blockquote>"],
@@ -755,7 +765,13 @@ test("B10 D5 nothing counts where no nonce is expected", () => {
   expect(parseClaims("---LOOP_STATUS---\nNONCE:\nEXIT_SIGNAL: true\n---END_STATUS---", expected).kind).toBe(
     "void",
   );
+  expect(parseClaims("```\n---LOOP_STATUS---\nNONCE:\n```", expected).kind).toBe("none");
   expect(parseClaims('<promise nonce="">COMPLETE</promise>', expected).kind).toBe("none");
+});
+
+test("B10 a reason is short, whatever was written", () => {
+  const report = parse(withKey(`x\u0007${"y".repeat(10_000)}`));
+  expect(report.kind === "void" && report.reason.length).toBeLessThan(150);
 });
 
 test("B10 a criterion may have any name", () => {

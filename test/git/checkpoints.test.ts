@@ -8,6 +8,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -118,6 +119,24 @@ describe("save", () => {
     const results = await Promise.all(ids.map((id) => checkpoints(cwd).save(id, "at once")));
     expect(results.map(({ kind }) => kind)).toEqual(["saved", "saved", "saved", "saved"]);
     expect(readdirSync(join(cwd, ".git", "loopwright"))).toHaveLength(2);
+  });
+
+  test("B4 what did not change since the last one is not read again", async () => {
+    const cwd = makeRepository();
+    const [config, log] = [join(dirname(cwd), "gitconfig"), join(dirname(cwd), "log")];
+    writeFileSync(config, '[filter "log"]\n\tclean = "echo %f >> \\"$LOG\\"; cat"\n');
+    write(cwd, { ".gitattributes": "* filter=log\n" });
+    commit(cwd, "attributes");
+    // older than the index, so that git need not look twice
+    for (const name of ["a", "b", ".gitignore", ".gitattributes"]) utimesSync(join(cwd, name), 1e9, 1e9);
+    const env = { ...ENV, GIT_CONFIG_GLOBAL: config, LOG: log };
+    await saved(cwd, "x", { env });
+    const filesRead = () => new Set(read(dirname(cwd), "log")[0]?.trim().split("\n"));
+    expect(filesRead()).toEqual(new Set([".gitattributes", ".gitignore", "a", "b"]));
+    rmSync(log);
+    write(cwd, { a: "a 2\n" });
+    await saved(cwd, "x", { env });
+    expect(filesRead()).toEqual(new Set(["a"]));
   });
 
   test("B4 a damaged private index costs only time", async () => {

@@ -255,18 +255,18 @@ test("B4 any states of the files: there and back again, with nothing but ignored
 function apply(cwd: string, state: readonly (readonly [string, string | { link: string }])[]): void {
   for (const name of ["a", "b", "d", "e", "link"]) rmSync(join(cwd, name), { recursive: true, force: true });
   for (const [name, content] of state) {
-    const parent = dirname(join(cwd, name));
-    if (existsSync(join(cwd, name)) || isBlocked(cwd, name)) continue;
-    mkdirSync(parent, { recursive: true });
-    if (typeof content === "string") writeFileSync(join(cwd, name), content);
-    else if (lstatSync(join(cwd, name), { throwIfNoEntry: false }) === undefined)
-      symlinkSync(content.link, join(cwd, name));
+    const path = join(cwd, name);
+    if (isBlocked(cwd, name) || lstatSync(path, { throwIfNoEntry: false }) !== undefined) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    if (typeof content === "string") writeFileSync(path, content);
+    else symlinkSync(content.link, path);
   }
 }
 
 /** Is there something other than a folder on the way to it? */
 function isBlocked(cwd: string, name: string): boolean {
   const parts = name.split("/").slice(0, -1);
+  // the first that is no folder ends the search: beyond it nothing can be looked at
   return parts.some((_, at) => {
     const stat = lstatSync(join(cwd, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
     return stat !== undefined && !stat.isDirectory();

@@ -440,11 +440,11 @@ describe("rotation", () => {
 });
 
 describe("goals", () => {
-  /** Rotates now: the segment is closed behind the line, whatever its size. */
+  /** Closes the segment, whatever its size, and goes on in the next. */
   const rotate = (dir: string): Journal => {
-    const journal = opened(dir, { ...TINY, segmentBytes: 1 });
-    const { generation } = journal.position;
-    bump(journal, A);
+    const { generation } = opened(dir).position;
+    appendFileSync(pathOf(dir, generation), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }));
+    const journal = opened(dir);
     expect(journal.position.generation).toBe(generation + 1);
     return journal;
   };
@@ -498,34 +498,37 @@ describe("goals", () => {
     appendFileSync(pathOf(dir), encodeEntry({ v: 1, w: "x", ...entryOf(next) }));
     const healed = opened(dir);
     expect(healed.state.loops.get(B)).toEqual(next.loop);
-    expect(
-      healed.append({ ...entryOf(goalChange(next.loop, { type: "goal.raised", raise: { budgetUsd: 1 } })) })
-        .kind,
-    ).toBe("committed");
+    const raised = goalChange(next.loop, { type: "goal.raised", raise: { budgetUsd: 1 } });
+    expect(commit(healed, raised)).toBe("committed");
     expect(opened(dir).state.loops).toEqual(healed.state.loops);
   });
 
   test("B16 of the goals that have ended the ten newest outlive a rotation; the others all do", () => {
     const dir = tempDir();
     const journal = opened(dir);
-    // neither in the order of their ids nor of their lines
-    const order = [3, 11, 0, 7, 12, 5, 1, 9, 4, 10, 2, 8, 6];
-    for (const n of order) commit(journal, goalCreation(endedGoal(idOf(100 + n), { createdAt: NOW + n })));
+    // their ages follow neither their ids nor their lines
+    const ages = [3, 11, 0, 7, 12, 5, 1, 9, 4, 10, 2, 8, 6];
+    const ended = ages.map((age, n) => endedGoal(idOf(100 + n), { createdAt: NOW - age }));
+    for (const goal of ended) commit(journal, goalCreation(goal));
     const open = [
-      newGoal(idOf(200), { createdAt: NOW - 2 }),
-      newGoal(idOf(201), { createdAt: NOW - 1, status: "paused" }),
+      newGoal(idOf(200), { createdAt: NOW - 20 }),
+      newGoal(idOf(201), { createdAt: NOW - 30, status: "paused" }),
     ];
     for (const goal of open) commit(journal, goalCreation(goal));
     journal.refresh();
     expect(goalIds(opened(dir))).toHaveLength(15);
-    const kept = [...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((n) => idOf(100 + n)), idOf(200), idOf(201)];
-    const dropped = [0, 1, 2].map((n) => idOf(100 + n));
-    const rotated = rotate(dir);
-    expect(goalIds(rotated).sort()).toEqual(kept);
+    const idsOf = (oldest: number, newest: number) =>
+      ended.filter((_, n) => (ages[n] ?? 0) <= oldest && (ages[n] ?? 0) >= newest).map(({ id }) => id);
+    const kept = [...idsOf(9, 0), idOf(200), idOf(201)];
+    const dropped = idsOf(12, 10);
+    const after = rotate(dir);
+    expect(goalIds(after).sort()).toEqual(kept);
     expect(goalIds(opened(dir)).sort()).toEqual(kept);
     expect(journal.refresh()).toEqual(expect.arrayContaining(dropped));
-    expect(journal.state.loops).toEqual(rotated.state.loops);
-    expect(goalIds(rotate(dir)).sort()).toEqual(kept);
+    expect(journal.state.loops).toEqual(after.state.loops);
+    // the next one that ends takes the place of the oldest
+    commit(journal, goalCreation(endedGoal(idOf(300), { createdAt: NOW + 1 })));
+    expect(goalIds(rotate(dir)).sort()).toEqual([...idsOf(8, 0), idOf(200), idOf(201), idOf(300)]);
     // the lines of a dropped one are still in the history
     const lines = [...opened(dir).entries()].filter((entry) => entry.type === "loop");
     expect(lines.filter(({ id }) => dropped.includes(id))).toHaveLength(3);

@@ -69,6 +69,7 @@ export function aGoal(overrides: Partial<Goal> = {}): Goal {
     prechecked: true,
     confirmed: false,
     unchecked: false,
+    uncounted: false,
     exitSignal: false,
     provedTree: null,
     next: null,

@@ -8,6 +8,7 @@
  * 4. A frozen process does what it was about to do when it thaws.
  * 5. Turns belong to the world and not to the process that started them: they outlive it.
  */
+import type { Goal } from "../../src/core/goal/goal.ts";
 import type { LoopEvent, Outcome } from "../../src/core/event.ts";
 import type { Cadence, Loop, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
@@ -259,6 +260,11 @@ export class MemoryStore implements Store {
     return now - Math.max(beat, lease.acquiredAt) < STALE_AFTER_MS ? "alive" : "silent";
   }
 
+  /** Nobody else writes to this store. */
+  takeForged(): readonly Goal[] {
+    return [];
+  }
+
   isHolderGone(lease: Lease): boolean {
     return !this.#isRunning(lease.pid);
   }
@@ -507,6 +513,7 @@ export class MemoryProcess {
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
+      takeForged: () => store.takeForged(),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),
     };

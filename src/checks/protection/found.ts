@@ -1,4 +1,5 @@
 /** What a command consists of, as it is found. Paths are from the project on, with `/`; `../` leads above it. */
+import { lstatSync, realpathSync } from "node:fs";
 import { posix } from "node:path";
 import { readPlain } from "../file-hash.ts";
 import { ALL_ROLES, type Role } from "./conventions.ts";
@@ -42,9 +43,20 @@ export function placeOf(cwd: string, word: string, root: string): string | null 
   return way.startsWith("../../../") ? null : way;
 }
 
+/** Where a link leads to in the end, absolute. null: it is none, or leads nowhere. */
+export function targetOf(place: string): string | null {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(place) : null;
+  } catch {
+    return null;
+  }
+}
+
 const TEXT_BYTES = 512 * 1024;
 
+/** A small text, also behind a link. */
 export function readText(root: string, path: string): string | null {
-  const bytes = readPlain(posix.join(root, path), TEXT_BYTES);
+  const place = posix.join(root, path);
+  const bytes = readPlain(place, TEXT_BYTES) ?? readPlain(targetOf(place) ?? "", TEXT_BYTES);
   return bytes === null || bytes.includes(0) ? null : bytes.toString("utf8");
 }

@@ -2,11 +2,11 @@
  * Which files the names of programs lead to, as the shell and the package managers find them. A program in the
  * project counts by its content, one outside by its size and time: what is large and outside is no agent's to write.
  */
-import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join, posix, relative } from "node:path";
-import { lookAt } from "../../system/files.ts";
 import { type FileHashes, readPlain, sha256 } from "../file-hash.ts";
 import type { Listings } from "../listings.ts";
+import { targetOf } from "./found.ts";
 import { readManifest } from "./manifest.ts";
 import { isBuiltIn } from "./runners.ts";
 
@@ -21,18 +21,19 @@ export interface Programs {
 }
 
 export function createPrograms(root: string, listings: Listings, path = process.env.PATH ?? ""): Programs {
-  const folders = path
-    .split(delimiter)
-    .map((folder) => join(root, folder === "" ? "." : relativeTo(root, folder)));
+  const folders = [...new Set(path.split(delimiter))].map((folder) =>
+    join(root, folder === "" ? "." : relativeTo(root, folder)),
+  );
   const isOwn = (folder: string): boolean => folder === root || folder.startsWith(`${root}/`);
   const outside = folders.filter((folder) => !isOwn(folder));
+  const real = [...new Set(outside.map((folder) => targetOf(folder) ?? folder))];
   return {
     outside,
     find: (name) => folders.map((folder) => join(folder, name)).find(isProgram) ?? null,
     planted(binFolder, wanted) {
       const { files } = listings.list(join(root, binFolder));
       if (files.length === 0) return [];
-      const others = namesIn(outside, listings);
+      const others = namesIn(real, listings);
       return files.filter((name) => wanted.has(name) || others.has(name) || isBuiltIn(name));
     },
   };
@@ -57,8 +58,8 @@ function nameSet(files: readonly string[]): ReadonlySet<string> {
 
 function isProgram(path: string): boolean {
   try {
-    const stat = statSync(path);
-    return stat.isFile() && (stat.mode & 0o111) !== 0;
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return (stat?.isFile() ?? false) && ((stat?.mode ?? 0) & 0o111) !== 0;
   } catch {
     return false;
   }
@@ -78,9 +79,10 @@ export function hashOutside(path: string): string | null {
 }
 
 /** The file that an entry of `node_modules/.bin` starts, absolute: a link, or a small script that pnpm writes. */
-export function targetOf(entry: string): string | null {
+export function startedBy(entry: string): string | null {
+  const target = targetOf(entry);
+  if (target !== null) return target;
   try {
-    if (lstatSync(entry).isSymbolicLink()) return realpathSync(entry);
     const text = readPlain(entry, 16 * 1024)?.toString("utf8") ?? "";
     const [, place] =
       /"\$basedir\/([^"]+\.[cm]?js)"/.exec(text) ?? /"\$basedir\/([^"$]+)"\s+"\$@"/.exec(text) ?? [];
@@ -102,7 +104,7 @@ export function packageOf(file: string): string | null {
 export async function hashEntry(entry: string, hashes: FileHashes): Promise<string | null> {
   const own = await hashes.hash(entry);
   if (own === null) return null;
-  const target = targetOf(entry);
+  const target = startedBy(entry);
   const home = target === null ? null : packageOf(target);
   const parts = [
     own,
@@ -121,30 +123,23 @@ function linkText(path: string): string {
   }
 }
 
-const MAX_PACKAGE_FILES = 600;
-const MAX_PACKAGE_BYTES = 8 * 1024 * 1024;
+const MAX_PACKAGE_FILES = 1_000;
 
-/**
- * All files of an installed package, without the packages in it. Its content up to a size that takes some
- * milliseconds; beyond that the sizes of the files.
- */
+/** All files of an installed package, without the packages in it. Read once, then only looked at. */
 export async function hashPackage(
   folder: string,
   hashes: FileHashes,
   listings: Listings,
 ): Promise<string | null> {
   const lines: string[] = [];
-  let bytes = 0;
   const open = [""];
   for (let at = open.pop(); at !== undefined && lines.length < MAX_PACKAGE_FILES; at = open.pop()) {
-    const { files, folders } = listings.list(join(folder, at));
+    const { files, folders } = listings.list(folder + at);
     for (const name of files) {
-      const path = join(folder, at, name);
-      const { size } = lookAt(path);
-      bytes += size;
-      lines.push(`${join(at, name)} ${bytes > MAX_PACKAGE_BYTES ? size : await hashes.hash(path)}`);
+      const found = hashes.hash(`${folder}${at}/${name}`);
+      lines.push(`${at}/${name} ${found instanceof Promise ? await found : found}`);
     }
-    open.push(...folders.filter((name) => name !== "node_modules").map((name) => join(at, name)));
+    for (const name of folders) if (name !== "node_modules") open.push(`${at}/${name}`);
   }
   return lines.length === 0 ? null : sha256(lines.sort().join("\n"));
 }

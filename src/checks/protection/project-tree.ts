@@ -10,6 +10,7 @@ import type { IgnoreRules } from "./ignore-rules.ts";
 export interface ProjectFile {
   readonly path: string;
   readonly roles: readonly Role[];
+  readonly isLink: boolean;
 }
 
 export interface ProjectTree {
@@ -58,8 +59,8 @@ function classify(listing: Listing, prefix: string): readonly ProjectFile[] {
   if (known?.folder === prefix) return known.files;
   const files = listing.files.map((name) => {
     const path = prefix + name;
-    // a name without an ending may be a link to a folder
-    return { path, roles: name.includes(".") ? rolesOf(path) : rolesOfLink(path) };
+    const isLink = listing.links.has(name);
+    return { path, roles: isLink ? rolesOfLink(path) : rolesOf(path), isLink };
   });
   KNOWN.set(listing, { folder: prefix, files });
   return files;

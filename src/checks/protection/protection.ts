@@ -11,7 +11,7 @@
  * Not found, and so left to people and `--protect`: tests inside of source files (Rust's `mod tests`, doctests), what
  * scripts build names for, and packages that a runner is made of besides its own.
  */
-import { readlinkSync } from "node:fs";
+import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ProtectedChange } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
@@ -44,15 +44,14 @@ import {
 const MAX_ORIGINAL_BYTES = 256 * 1024;
 const MAX_ORIGINALS_BYTES = 20 * 1024 * 1024;
 
-/** A record that was verified in this process, and what was made of it. */
+/** A record that was verified in this process. */
 interface Known {
   readonly digest: string;
-  readonly record: ProtectionRecord;
   readonly ignore: IgnoreRules;
 }
 
 export function createProtection(projectDir: string): Protection {
-  const root = resolve(projectDir);
+  const root = realRoot(projectDir);
   const listings = createListings();
   const around: Surroundings = {
     root,
@@ -69,6 +68,7 @@ export function createProtection(projectDir: string): Protection {
       const hashes = await hashAll(around, all);
       const present = all.filter(({ path }) => hashes.has(path));
       const own = present.filter(({ criteria }) => criteria.size > 0);
+      const others = present.filter(({ criteria }) => criteria.size === 0);
       const record = {
         version: 1 as const,
         entries: present.map(({ path, kind, criteria }) => ({
@@ -84,7 +84,7 @@ export function createProtection(projectDir: string): Protection {
         pathFolders: [...around.programs.outside],
         ignore: { ...ignore.texts() },
       };
-      const digest = writeRecord(root, loopId, record, readTexts(root, [...own, ...present]));
+      const digest = writeRecord(root, loopId, record, readTexts(root, [...own, ...others]));
       return { digest, count: own.length };
     },
 
@@ -93,7 +93,7 @@ export function createProtection(projectDir: string): Protection {
       if (read.kind === "unusable") return { kind: "tampered", reason: read.reason };
       const before = known.get(loopId);
       const ignore = before?.digest === digest ? before.ignore : createIgnoreRules(root, read.record.ignore);
-      known.set(loopId, { digest, record: read.record, ignore });
+      known.set(loopId, { digest, ignore });
       return { kind: "known", changes: await findChanges(around, read.record, ignore, rules) };
     },
 
@@ -108,6 +108,15 @@ export function createProtection(projectDir: string): Protection {
       return hash === change.hash ? text : `${text}It was changed again since it was compared.\n`;
     },
   };
+}
+
+/** Paths are compared by their texts, so there is one for each. */
+function realRoot(projectDir: string): string {
+  try {
+    return realpathSync(projectDir);
+  } catch {
+    return resolve(projectDir);
+  }
 }
 
 async function findChanges(

@@ -6,11 +6,11 @@ import type { FileHashes } from "../file-hash.ts";
 import { sha256 } from "../file-hash.ts";
 import { createBreather, type Listings } from "../listings.ts";
 import { ALL_ROLES, type Role } from "./conventions.ts";
-import type { Found } from "./found.ts";
+import { type Found, targetOf } from "./found.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { closureOf } from "./imports.ts";
 import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts";
-import { hashEntry, hashOutside, hashPackage, type Programs, packageOf, targetOf } from "./programs.ts";
+import { hashEntry, hashOutside, hashPackage, type Programs, packageOf, startedBy } from "./programs.ts";
 import { type ProjectTree, readTree } from "./project-tree.ts";
 import { traceCommand } from "./trace.ts";
 
@@ -138,15 +138,18 @@ function addFound(
   owners: readonly string[],
 ): void {
   addStartFiles(around, entries, owners);
-  for (const path of found.files)
-    entries.add(path, path.includes("node_modules/.bin/") ? "entry" : "file", owners);
+  for (const path of found.files) {
+    entries.add(path, isBin(path) ? "entry" : "file", owners);
+    if (!isBin(path)) addTarget(around, path, entries, owners);
+  }
   for (const path of found.values) entries.add(path, "value", owners);
   const folders = [...found.folders].map((folder) => `${folder}/`);
-  for (const { path, roles } of tree.files) {
+  for (const { path, roles, isLink } of tree.files) {
     const isIts =
       roles.some((role) => found.roles.has(role)) || folders.some((folder) => path.startsWith(folder));
     if (!isIts) continue;
     for (const part of partsOf(around.root, path, roles)) entries.add(part, "file", owners);
+    if (isLink) addTarget(around, path, entries, owners);
   }
   addPrograms(around, found, entries, owners);
 }
@@ -154,6 +157,20 @@ function addFound(
 /** The file, and, where it configures a runner, the files that it names. */
 function partsOf(root: string, path: string, roles: readonly Role[]): readonly string[] {
   return roles.some((role) => RUNNER_CONFIG.test(role)) ? closureOf(root, path, true) : [path];
+}
+
+/** Whoever reads a link reads what it leads to, which can be a folder. What is outside is no agent's work. */
+function addTarget(around: Surroundings, path: string, entries: Entries, owners: readonly string[]): void {
+  const target = targetOf(join(around.root, path));
+  if (target === null) return;
+  const place = relative(around.root, target);
+  if (place === "" || place.startsWith("..")) return;
+  entries.add(place, "file", owners);
+  for (const file of filesBelow(around, place)) entries.add(file, "file", owners);
+}
+
+function isBin(path: string): boolean {
+  return path.includes("node_modules/.bin/");
 }
 
 /** What the shell of a check reads before anything else. */
@@ -174,19 +191,18 @@ function addPrograms(around: Surroundings, found: Found, entries: Entries, owner
       if (found.programs.has(name)) addPackage(root, entry, entries, owners);
     }
   }
-  for (const path of found.files)
-    if (path.includes("node_modules/.bin/")) addPackage(root, path, entries, owners);
+  for (const path of found.files) if (isBin(path)) addPackage(root, path, entries, owners);
   for (const name of found.programs) {
     const place = programs.find(name);
     if (place === null) continue;
     const own = relative(root, place);
     if (own.startsWith("..")) entries.add(PROGRAM + name, "program", owners);
-    else entries.add(own, own.includes("node_modules/.bin/") ? "entry" : "file", owners);
+    else entries.add(own, isBin(own) ? "entry" : "file", owners);
   }
 }
 
 function addPackage(root: string, entry: string, entries: Entries, owners: readonly string[]): void {
-  const target = targetOf(join(root, entry));
+  const target = startedBy(join(root, entry));
   const home = target === null ? null : packageOf(target);
   if (home !== null) entries.add(relative(root, home), "package", owners);
 }

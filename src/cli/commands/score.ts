@@ -84,7 +84,7 @@ function readWords(words: readonly string[], flags: ScoreFlags): ReturnType<type
   if (first?.toLowerCase() !== "until") {
     return { criteria: [], phrase: null, prompt: words.join(" ").trim(), unknown: null };
   }
-  return splitUntil(rest, readProjectFacts(flags.project ?? findProject(process.cwd())));
+  return splitUntil(rest, readProjectFacts(findProject(flags.project ?? ".")));
 }
 
 function readCheck(text: string): Criterion {

@@ -59,10 +59,17 @@ export function decideChecked(goal: Goal, round: CheckRound, now: number): GoalD
     },
     receipts: withRound(goal.receipts, round, moved),
   };
-  const counted: Goal = counts
-    ? { ...checked, breakers: countRound(goal.breakers, unmetCriteria(checked), moved.length > 0) }
-    : checked;
-  if (goal.status !== "active") return change(counted, {});
+  // Told to stand still while it ran: the evidence is kept, and the round that decides is taken when it goes on.
+  if (goal.status !== "active") return change(checked, { unchecked: true });
+  const isWhole = round.failure === null;
+  const counted: Goal =
+    counts && isWhole
+      ? {
+          ...checked,
+          uncounted: false,
+          breakers: countRound(goal.breakers, unmetCriteria(checked), moved.length > 0),
+        }
+      : checked;
   return (
     stopOnMustNot(counted, round, now) ??
     waitForJudge(counted, round, now) ??
@@ -173,7 +180,7 @@ function stopOnMustNot(goal: Goal, round: CheckRound, now: number): GoalDecision
   const names = round.mustNot.map(({ name }) => name);
   const evidence = round.mustNot.map(({ name, tail }) => `${name}: ${tail.trim().split("\n").at(-1) ?? ""}`);
   return pause(
-    goal,
+    { ...goal, confirmed: false },
     { code: "must-not", reason: `what must not be is true: ${names.join(", ")}`, evidence },
     now,
   );
@@ -206,16 +213,22 @@ function withRound(
 ): readonly Receipt[] {
   const last = receipts.at(-1);
   if (last === undefined) return receipts;
-  const judged = round.usage?.costUsd ?? null;
   const updated: Receipt = {
     ...last,
     checksMs: last.checksMs + round.durationMs,
     moved: [...last.moved, ...moved],
-    costUsd: judged === null ? last.costUsd : (last.costUsd ?? 0) + judged,
+    costUsd: sum(last.costUsd, round.usage?.costUsd),
+    inputTokens: sum(last.inputTokens, round.usage?.inputTokens),
+    outputTokens: sum(last.outputTokens, round.usage?.outputTokens),
     notes: [...last.notes, ...round.notes],
     checkpoint: round.checkpoint ?? last.checkpoint,
   };
   return [...receipts.slice(0, -1), updated];
+}
+
+/** What judges cost is on the receipt of the turn that they judged. */
+function sum(turn: number | null, judges: number | null | undefined): number | null {
+  return judges == null ? turn : (turn ?? 0) + judges;
 }
 
 function proofLines(goal: Goal): readonly string[] {

@@ -24,7 +24,13 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
     receipts: [...goal.receipts, receiptOf(goal, job, turn, isCharged, claims)],
   };
   // Told to stand still while it ran: the result is kept, and nothing follows from it.
-  if (goal.status !== "active") return change(settled, { unchecked: goal.unchecked || job.kind === "work" });
+  if (goal.status !== "active") {
+    const isWork = job.kind === "work";
+    return change(settled, {
+      unchecked: goal.unchecked || isWork,
+      uncounted: goal.uncounted || (isWork && isCharged),
+    });
+  }
   if (remedy !== null) return decideFailure(settled, job, turn, remedy, now);
   switch (job.kind) {
     case "plan":
@@ -38,18 +44,25 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
 
 /** The runner or the agent was stopped: there is no result, and it costs no iteration. */
 export function decideInterrupted(goal: Goal, job: Job, reason: string, now: number): GoalDecision {
-  if (job.kind === "survey" || job.kind === "checks") return change(goal, { job: null });
+  return change(interrupt(goal, job, reason, now), {});
+}
+
+export function interrupt(goal: Goal, job: Job, reason: string, now: number): Goal {
+  if (job.kind === "survey" || job.kind === "checks") return { ...goal, job: null };
   const startedAt = job.startedAt ?? job.intendedAt;
   const receipt: Receipt = {
     ...emptyReceipt(goal, job),
     agentMs: Math.max(0, now - startedAt),
     notes: [`stopped: ${reason}`],
   };
-  return change(goal, {
+  return {
+    ...goal,
     job: null,
     unchecked: goal.unchecked || job.kind === "work",
+    // What it had cost by then, nobody knows.
+    spent: { ...goal.spent, unpriced: goal.spent.unpriced + Number(job.startedAt !== null) },
     receipts: [...goal.receipts, receipt],
-  });
+  };
 }
 
 function remedyOf(goal: Goal, failure: Failure, now: number): Remedy {
@@ -106,7 +119,7 @@ function decideWorked(
 /** The engine's own look follows at once. */
 function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
   return intend(
-    { ...goal, unchecked: true },
+    { ...goal, unchecked: true, uncounted: true },
     "checks",
     { token: job.token, nonce: turn.nextNonce, now },
     true,
@@ -115,8 +128,7 @@ function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecisio
 
 function remarksAfter(turn: TurnRecord, claims: Claims | null): readonly string[] {
   const remarks: string[] = [];
-  if (claims === null && turn.report.kind === "void")
-    remarks.push(`Your status block had no weight: ${turn.report.reason}.`);
+  if (claims === null && turn.report.kind === "void") remarks.push(turn.report.reason);
   if (claims === null && turn.report.kind === "none")
     remarks.push("Your last message had no status block at its end; finish every turn with one.");
   if (turn.wroteState)
@@ -133,7 +145,8 @@ function stepsAfter(steps: readonly Step[], claims: Claims | null): readonly Ste
   const done = steps.map((step, index) =>
     index === current && claims.stepDone ? { ...step, status: "done" as const } : step,
   );
-  if (claims.steps === null) return done;
+  // An empty list replaces nothing.
+  if (claims.steps === null || claims.steps.length === 0) return done;
   const open = done.filter(({ status }) => status === "open").map(({ name }) => name);
   if (open.length === claims.steps.length && open.every((name, index) => name === claims.steps?.[index]))
     return done;

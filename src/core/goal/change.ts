@@ -47,7 +47,10 @@ export interface PauseWish {
 export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
   const { code, reason, evidence = [], goOn = `loop continue ${goal.id}` } = wish;
   const paused: Pause = { code, reason, evidence, goOn, at: now };
-  const fields = { status: "paused", pause: paused, gate: null, waitUntil: null, waitReason: null } as const;
+  // A question about the end is put again when it goes on, and not answered with one more turn.
+  const unchecked = goal.unchecked || goal.gate?.kind === "G3" || goal.gate?.kind === "proved";
+  const still = { gate: null, waitUntil: null, waitReason: null };
+  const fields = { ...still, status: "paused", pause: paused, unchecked } as const;
   const isPersonal = code === "person" || code === "interrupted";
   return change(goal, fields, [
     ...cancelling(goal, reason),

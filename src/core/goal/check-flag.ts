@@ -131,7 +131,7 @@ function comparisonOf({ text, isPlain }: ShellPart): Comparison | null {
 }
 
 function missingCommand(text: string, name: string): string {
-  const bare = name.replace(/[<>!\s]+$/, "") || "coverage";
+  const bare = name.slice(-200).replace(/[<>!\s]+$/, "") || "coverage";
   const target = text.slice(text.indexOf("=") + 1).trim() || "80";
   const sign = `${name.at(-1) ?? ">"}=`;
   return `--check '${quote(text)}' has no command that prints the number; write --check '${quote(bare)}=npm run -s cov ${sign} ${quote(target)}'.`;

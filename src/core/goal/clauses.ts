@@ -39,7 +39,7 @@ export function actionsOf(clauses: readonly Clause[]): readonly Clause[] {
 }
 
 /** Bounded, so that no pattern below can take longer than linear time in the length of a spec. */
-const MAX_CLAUSE = 600;
+const MAX_CLAUSE = 300;
 const LIST_MARK = /^\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+|>\s+)/;
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|no)$/i;
 
@@ -51,6 +51,10 @@ const LABELS: readonly (readonly [RegExp, ClauseKind])[] = [
   ],
   [/^(?:done|done when|definition of done|finished when|ends? when|exit)$/i, "done"],
 ];
+
+/** Labels after which anything may stand. */
+const PLAIN_LABEL =
+  /^(?:goal|task|outcome|objective|scope|spec|what|context|problem|bug|feature|steps|plan)$/i;
 
 const DONE: readonly RegExp[] = [
   /^(?:(?:it|this|that|work|you) (?:is|are)\s+)?(?:done|finished|complete|stop|finish|ends?)\s+(?:only\s+)?(?:when|once|if|as soon as|after|means)\b/i,
@@ -92,7 +96,7 @@ function readLabel(line: string): { label: ClauseKind | null; isWhole: boolean; 
   const name = (colon === -1 ? heading : heading.slice(0, colon)).trim();
   if (name.length > 30) return { label: null, isWhole: false, text: line };
   const label = LABELS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
-  if (label === null) return { label, isWhole: false, text: line };
+  if (label === null && !PLAIN_LABEL.test(name)) return { label, isWhole: false, text: line };
   const rest = colon === -1 ? "" : line.slice(line.indexOf(":") + 1).replace(/^[*_\s]+/, "");
   return { label, isWhole: rest === "", text: rest };
 }

@@ -55,6 +55,7 @@ export function createGoal(draft: GoalDraft, now: number): Change<Goal> {
     approved: !asksFirst(draft),
     prechecked: draft.reversibility !== "1",
     unchecked: false,
+    uncounted: false,
     exitSignal: false,
     confirmed: false,
     provedTree: null,

@@ -1,12 +1,12 @@
 /** Pure decisions about a goal: what an event makes of it, and what has to be done. */
 import { limitReached, raiseLimits } from "../limits.ts";
 import { decideChecked, decideSurveyed } from "./after-checks.ts";
-import { decideInterrupted, decideTurned } from "./after-turn.ts";
+import { decideInterrupted, decideTurned, interrupt } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
 import { change, finish, type GoalDecision, pause, refused, UNCHANGED } from "./change.ts";
 import type { GoalEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
-import type { Goal, Job, JobId } from "./goal.ts";
+import type { Claims, Goal, Job, JobId } from "./goal.ts";
 import { decideNext } from "./next.ts";
 
 export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecision {
@@ -49,9 +49,11 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
       );
     case "job.reported":
       return withJob(goal, event.jobId, (job) =>
-        event.nonce === job.nonce
-          ? change(goal, { job: { ...job, reported: event.claims } })
-          : refused("The nonce is not the one of this turn; the report has no weight."),
+        event.nonce !== job.nonce
+          ? refused("The nonce is not the one of this turn; the report has no weight.")
+          : isSame(job.reported, event.claims)
+            ? UNCHANGED
+            : change(goal, { job: { ...job, reported: event.claims } }),
       );
     case "job.surveyed":
       return withJob(goal, event.jobId, () => decideSurveyed(goal, event, now));
@@ -67,6 +69,11 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
   }
 }
 
+/** A tool call that was repeated says nothing new. */
+function isSame(before: Claims | null, claims: Claims): boolean {
+  return before !== null && JSON.stringify(before) === JSON.stringify(claims);
+}
+
 /** Late news of a job that is over change nothing. */
 function withJob(goal: Goal, id: JobId, decideJob: (job: Job) => GoalDecision): GoalDecision {
   return goal.job === null || goal.job.id !== id ? UNCHANGED : decideJob(goal.job);
@@ -79,16 +86,17 @@ function over(goal: Goal): GoalDecision {
 type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
 
 function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDecision {
-  if (goal.status === "ended") return over(goal);
-  if (goal.status === "paused") return UNCHANGED;
-  // Said by the one who did the job: nothing of it is left to stop.
-  const free = code === "surroundings" ? { ...goal, job: null } : goal;
-  return pause(free, { code, reason }, now);
+  // Said by the one who did the job: nothing of it is left to stop, and nobody else will settle it.
+  const isBroken = code === "surroundings" && goal.job !== null;
+  const free = isBroken ? interrupt(goal, goal.job, reason, now) : goal;
+  if (goal.status === "active") return pause(free, { code, reason }, now);
+  if (isBroken) return change(free, {});
+  return goal.status === "ended" ? over(goal) : UNCHANGED;
 }
 
 function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecision {
   if (goal.status === "ended") return over(goal);
-  const raised = raiseLimits(goal.limits, raise);
+  const raised = raiseLimits(goal.limits, raise, goal.spent);
   if (raised.kind === "refused") return refused(raised.message);
   const { limits } = raised;
   const reached = limitReached({ ...goal, limits });
@@ -101,7 +109,7 @@ function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecisi
   if (goal.status === "active" && !isRaised && !isWaiting) return UNCHANGED;
   if (goal.pause?.code === "integrity")
     return refused(
-      `Goal ${goal.id} waits for your word on changed files. See them: loop accept ${goal.id}; to put them back: loop rollback ${goal.id}`,
+      `Goal ${goal.id} cannot go on: ${goal.pause.reason}. Go on with: ${goal.pause.goOn}; or put the files back: loop rollback ${goal.id}`,
     );
   return change(goal, {
     status: "active",
@@ -115,7 +123,7 @@ function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecisi
 
 function decideRaise(goal: Goal, raise: Raise): GoalDecision {
   if (goal.status === "ended") return over(goal);
-  const raised = raiseLimits(goal.limits, raise);
+  const raised = raiseLimits(goal.limits, raise, goal.spent);
   if (raised.kind === "refused") return refused(raised.message);
   return change(goal, { limits: raised.limits, warned: [] });
 }
@@ -148,7 +156,10 @@ function decideRollback(goal: Goal, checkpoint: string): GoalDecision {
   return change(goal, {
     unchecked: goal.baseline !== null,
     exitSignal: false,
+    confirmed: false,
     provedTree: null,
+    // Whether it is done was asked of files that are gone.
+    gate: goal.gate?.kind === "G3" || goal.gate?.kind === "proved" ? null : goal.gate,
     // What the old conversation remembers of the files is not true any more.
     conversation: null,
     conversationCostUsd: 0,

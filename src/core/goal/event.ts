@@ -1,6 +1,5 @@
 /** What can happen to a goal. */
-import type { Usage } from "../event.ts";
-import type { ProcessRef } from "../loop.ts";
+import type { ProcessRef, Usage } from "../base.ts";
 import type {
   Baseline,
   Claims,
@@ -74,7 +73,7 @@ export type GoalEvent =
   | { readonly type: "goal.notified" }
   | {
       readonly type: "goal.paused";
-      readonly code: "person" | "interrupted" | "surroundings";
+      readonly code: "person" | "interrupted" | "surroundings" | "forged";
       readonly reason: string;
     }
   | { readonly type: "goal.continued"; readonly raise: Raise; readonly retryNow: boolean }

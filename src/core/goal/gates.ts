@@ -3,6 +3,9 @@ import { change, type GoalDecision, pause, refused } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
 
+/** The note of the default answer. */
+export const UNANSWERED = "nobody answered in time";
+
 type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
 
 export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered, now: number): GoalDecision {
@@ -57,10 +60,13 @@ function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalD
     });
   const what =
     gate.kind === "G1" ? "the plan" : gate.kind === "pre-check" ? "an irreversible change" : "going on";
-  const why = note === null ? "" : `: ${note}`;
+  const reason =
+    note === UNANSWERED
+      ? `nobody answered in time, so ${what} was turned down`
+      : `a person said no to ${what}${note === null ? "" : `: ${note}`}`;
   // Steps that were turned down are made anew.
   const replanned = gate.kind === "G1" && goal.needsPlan ? { ...goal, steps: [], proposed: [] } : goal;
-  return pause(replanned, { code: "rejected", reason: `a person said no to ${what}${why}` }, now);
+  return pause(replanned, { code: "rejected", reason }, now);
 }
 
 function withNote(
@@ -68,6 +74,6 @@ function withNote(
   answer: "approve" | "reject",
   note: string | null,
 ): readonly string[] {
-  if (note === null || note === "nobody answered in time") return remarks;
+  if (note === null || note === UNANSWERED) return remarks;
   return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
 }

@@ -2,7 +2,7 @@
  * What a goal loop is. It runs turn after turn until checks that the engine itself runs are green. Plain data, as
  * every loop: it goes through the journal as JSON and comes back the same.
  */
-import type { LoopId, Notice, ProcessRef } from "../loop.ts";
+import type { LoopId, Notice, ProcessRef } from "../base.ts";
 
 /** One turn or one round of checks of a goal. */
 export type JobId = string & { readonly brand: "JobId" };
@@ -161,6 +161,7 @@ export type PauseCode =
   | "breaker"
   | "must-not"
   | "integrity"
+  | "forged"
   | "person"
   | "interrupted"
   | "rejected"
@@ -325,8 +326,9 @@ export interface Goal {
   readonly approved: boolean;
   /** The person said yes to an irreversible change. */
   readonly prechecked: boolean;
-  /** The last turn has not been checked yet. */
+  /** The last turn has not been checked yet; uncounted: it counted, and no whole round has followed it. */
   readonly unchecked: boolean;
+  readonly uncounted: boolean;
   /** Did the agent signal the end in the last turn that counted? */
   readonly exitSignal: boolean;
   /** A person confirmed the end; the checks have the last word. */

@@ -4,14 +4,15 @@ import { trippedBreaker } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
 import { renderCheck } from "./check-flag.ts";
 import type { GoalEvent } from "./event.ts";
-import { answerGate } from "./gates.ts";
+import { answerGate, UNANSWERED } from "./gates.ts";
 import type { Goal } from "./goal.ts";
 
 /** When the owner has to look at it; null: not before something happens to it. */
 export function goalWakeAt(goal: Goal): number | null {
   if (goal.status !== "active" || goal.job !== null) return null;
   if (goal.gate !== null) return goal.gate.answerBy;
-  return goal.waitUntil ?? goal.createdAt;
+  // At once, also when the clock was set back to before it was created.
+  return goal.waitUntil ?? 0;
 }
 
 type Due = Extract<GoalEvent, { type: "goal.due" }>;
@@ -19,11 +20,10 @@ type Due = Extract<GoalEvent, { type: "goal.due" }>;
 export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
   const at = goalWakeAt(goal);
   if (at === null || at > now) return UNCHANGED;
-  if (goal.gate !== null)
-    return answerGate(goal, goal.gate, goal.policy.gateDefault, "nobody answered in time", now);
+  if (goal.gate !== null) return answerGate(goal, goal.gate, goal.policy.gateDefault, UNANSWERED, now);
   const ready = { token, nonce, now };
   if (goal.baseline === null) return intend(goal, "survey", ready);
-  if (goal.unchecked) return intend(goal, "checks", ready);
+  if (goal.unchecked) return intend(goal, "checks", ready, goal.uncounted);
   const tripped = trippedBreaker(goal);
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
   const reached = limitReached(goal);
@@ -63,6 +63,12 @@ function askForPlan(goal: Goal, now: number): GoalDecision {
     ...goal.criteria.map((criterion) => `check ${renderCheck(criterion)}`),
     ...goal.proposed.map((criterion) => `check proposed by the agent: ${renderCheck(criterion)}`),
     ...(goal.baseline?.green ?? []).map((name) => `${name} is green already, before any work`),
+    ...changedWhilePlanning(goal).map((path) => `changed while it planned: ${path}`),
   ];
   return ask(goal, "G1", question, details, now);
+}
+
+/** A plan changes nothing. What was changed all the same has to be seen before it is part of the start. */
+function changedWhilePlanning({ receipts }: Goal): readonly string[] {
+  return receipts.flatMap(({ kind, files }) => (kind === "plan" ? files : []));
 }

@@ -38,6 +38,7 @@ export type ParsedPhrase =
 
 /** Parts joined by "and" or a comma: all of them have to be known. */
 export function parsePhrase(phrase: string, facts: ProjectFacts): ParsedPhrase {
+  if (phrase.length > MAX_PHRASE) return { kind: "unknown", part: phrase };
   const criteria: Criterion[] = [];
   for (const part of splitParts(phrase)) {
     const found = readPart(part, facts);
@@ -48,6 +49,7 @@ export function parsePhrase(phrase: string, facts: ProjectFacts): ParsedPhrase {
 }
 
 const LONGEST_PHRASE = 40;
+const MAX_PHRASE = 1_000;
 const MAX_NAME = 60;
 const NOTHING = { criteria: [], phrase: null, unknown: null } as const;
 

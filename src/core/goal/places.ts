@@ -48,7 +48,7 @@ const COUNTED = new RegExp(
 
 function isPlace(span: string): boolean {
   if (span.startsWith("`")) return !/\s/.test(span.trim()) && span.length > 2;
-  if (URL.test(span) || !/[a-z]/i.test(span) || NOT_A_FILE.test(span)) return false;
+  if (URL.test(span) || !/[a-z]/i.test(span) || NOT_A_FILE.test(span) || PAIR.test(span)) return false;
   if (EXTENSION.test(span) && /^[\w@./:*{},[\]-]+$/.test(span)) return true;
   if (WELL_KNOWN.test(span) || /^[\w.$]+\(\)$/.test(span)) return true;
   if (/^(?:\.{0,2}|~)\/[\w@:{}[\]*.-]{2,}/.test(span) || ROOTS.test(span)) return true;

@@ -15,7 +15,7 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
   const weighed = goal.criteria.flatMap(({ name, check }) => {
     const found = round.evidence[name];
     if (found === undefined) return [];
-    const changed = pending.filter(({ criteria }) => criteria.includes(name)).map(({ path }) => path);
+    const changed = pending.filter((file) => concerns(goal, file, name)).map(({ path }) => path);
     const doubt =
       check.kind === "assumption"
         ? "nothing checks it; an assumption blocks the end"
@@ -29,6 +29,11 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
     return [[name, doubt === null ? found : { ...found, met: false, note: doubt }] as const];
   });
   return Object.fromEntries(weighed);
+}
+
+/** A protected file of which nobody knows what it belongs to takes the weight of every check. */
+function concerns(goal: Goal, { criteria }: ProtectedChange, name: string): boolean {
+  return criteria.includes(name) || !goal.criteria.some((criterion) => criteria.includes(criterion.name));
 }
 
 /** Changes that nobody accepted yet. */

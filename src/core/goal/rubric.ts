@@ -48,7 +48,7 @@ export function scoreSpec(spec: string, given: Given = NOTHING): Score {
     rate("scope", scoreScope(clauses)),
     rate("constraints", scoreConstraints(clauses, given)),
     rate("success", scoreSuccess([...clauses, ...until], given)),
-    rate("done", scoreDone(clauses, given)),
+    rate("done", scoreDone(clauses, until, given)),
   ];
   return { total: dimensions.reduce((sum, { score }) => sum + score, 0), dimensions };
 }
@@ -135,7 +135,7 @@ function rateAction(text: string): Rating {
   return isSeen || BEHAVIOUR.test(verb.object) ? [2, [text]] : [1, [text]];
 }
 
-const RESULT = /\S\s+(?:to use|to|into|with|so that|instead of|as|from)\s+(.+)$/i;
+const RESULT = /\S\s+(?:to use|to|into|with|using|so that|instead of|as|from)\s+(.+)$/i;
 const BEHAVIOUR = /\b(?:so that|such that)\s+\S+\s+\S+|\breturns? (?:a |an )?\d{3}\b/i;
 
 /** "the login page is broken", "make all tests pass": a state that is to change or to come. */
@@ -160,10 +160,14 @@ function scoreScope(clauses: readonly Clause[]): Rating {
   if (exactSets.length > 0) return [2, exactSets.map(({ words }) => words)];
   const parts = clauses
     .filter(({ kind, text }) => (kind === "action" || kind === "context") && !isWaiver(text))
-    .flatMap(({ text }) =>
-      (leadingVerb(text)?.object ?? text).split(TROUBLE).flatMap(contentRuns).slice(0, 1),
-    );
+    .flatMap(({ text }) => partsOf(text).flatMap(contentRuns).slice(0, 1));
   return parts.length > 0 ? [1, parts] : [0, []];
+}
+
+/** What an action is about stands after its verb; in "the login page is slow" the trouble is no part of the project. */
+function partsOf(text: string): string[] {
+  const verb = leadingVerb(text);
+  return verb === null ? text.split(TROUBLE) : [verb.object];
 }
 
 function scoreConstraints(clauses: readonly Clause[], given: Given): Rating {
@@ -188,12 +192,12 @@ function scoreSuccess(clauses: readonly Clause[], given: Given): Rating {
   return [count >= 2 ? 2 : count === 1 ? 1 : 0, [...flags, ...methods.values()]];
 }
 
-function scoreDone(clauses: readonly Clause[], given: Given): Rating {
+function scoreDone(clauses: readonly Clause[], until: readonly Clause[], given: Given): Rating {
   const flags = flagWords(given);
   if (flags.length > 0) return [2, flags];
-  const ends = clauses.flatMap((clause) => endIn(clause) ?? []);
-  const until = given.until === null ? null : endIn({ kind: "done", text: given.until });
-  if (until !== null) ends.push(until);
+  const ends = [...clauses, ...until.map(({ text }): Clause => ({ kind: "done", text }))].flatMap(
+    (clause) => endIn(clause) ?? [],
+  );
   const observable = ends.filter(({ isObservable }) => isObservable);
   if (observable.length > 0) return [2, observable.map(({ words }) => words)];
   const sets = actionsOf(clauses).flatMap(({ text }) => countedSetIn(text)?.words ?? []);

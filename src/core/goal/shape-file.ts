@@ -16,6 +16,13 @@ export type ParsedShape =
 /** With the facts of the project, a criterion such as "tests pass" finds its command. */
 export function parseShapeFile(text: string, facts: ProjectFacts | null = null): ParsedShape {
   const items = readShapeItems(text);
+  const large = items.find(({ text: { length } }, at) => length > MAX_ITEM || at >= MAX_ITEMS);
+  if (large !== undefined) {
+    return wrong(
+      large.line,
+      `that is too much; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
+    );
+  }
   const drafts: Draft[] = [];
   const mustNot: MustNot[] = [];
   for (const item of items.filter(({ section }) => section === "criteria")) {
@@ -53,6 +60,8 @@ const EMPTY =
 const NO_COMPARISON = "what must not become true is a command that must not exit 0, without a comparison";
 const AS_IN = "which comes behind the command, as in `npm run -s cov` >= 80";
 const MAX_NAME = 60;
+const MAX_ITEM = 1_000;
+const MAX_ITEMS = 200;
 
 interface Draft {
   readonly line: number;
@@ -114,7 +123,7 @@ function addVerification(drafts: readonly Draft[], items: readonly ShapeItem[]):
     const said = alone === null ? readSaid(text) : null;
     const draft = said === null ? drafts[index] : findDraft(drafts, said.name);
     if (said === null || draft === undefined) {
-      if (draft === undefined) return wrong(line, noSuchCriterion(text, drafts));
+      if (draft === undefined) return wrong(line, faultOfVerification(text, drafts));
       draft.verification = alone;
       continue;
     }
@@ -159,7 +168,9 @@ function unknownKind(text: string): string {
   return `"${shorten(text)}" names no way to verify; write ${KIND_NAMES}`;
 }
 
-function noSuchCriterion(text: string, drafts: readonly Draft[]): string {
+function faultOfVerification(text: string, drafts: readonly Draft[]): string {
+  const [, name, word] = /^(.+):\s*(.+)$/.exec(text) ?? [];
+  if (word !== undefined && findDraft(drafts, name ?? "") !== undefined) return unknownKind(word);
   const names = drafts.map(({ name }) => `"${name}"`).join(", ");
   return `"${shorten(text)}" belongs to no criterion; there ${names === "" ? "are none" : `are: ${names}`}`;
 }

@@ -25,7 +25,11 @@ export function readShapeItems(text: string): ShapeItem[] {
       fence = fence !== null ? null : /^ya?ml$/i.test(mark[1] ?? "") ? "yaml" : "skip";
       continue;
     }
-    if (fence === "skip" || line.trim() === "" || /^---+\s*$/.test(line)) continue;
+    if (fence === "skip" || line.trim() === "") continue;
+    if (/^---+\s*$/.test(line)) {
+      section = null;
+      continue;
+    }
     const heading = /^(#{1,6})\s+(.+)$/.exec(line);
     if (heading !== null) {
       const depth = heading[1]?.length ?? 1;
@@ -40,7 +44,7 @@ export function readShapeItems(text: string): ShapeItem[] {
     const named = key === null ? null : sectionOf(key[1] ?? "");
     if (named !== null) {
       section = named;
-      level = 0;
+      level = DEEPEST;
       for (const part of inlineList(key?.[2] ?? ""))
         items.push({ section, line: index + 1, text: part, keys: {} });
     } else if (section !== null) {
@@ -56,6 +60,9 @@ interface Mutable {
   text: string;
   readonly keys: Record<string, string>;
 }
+
+/** A key of YAML ends at any heading. */
+const DEEPEST = 6;
 
 const SECTIONS: readonly (readonly [RegExp, ShapeSection])[] = [
   [/^(?:(?:success|acceptance) )?criteria$/, "criteria"],

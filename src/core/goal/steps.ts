@@ -38,7 +38,11 @@ const BOX = /^\[([ xX])\]\s+/;
 
 function withoutComments(text: string): string {
   const body = text.replace(/^\uFEFF/, "").replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, "");
-  return body.replaceAll(/<!--[\s\S]*?-->/g, "");
+  // a comment that is never closed goes on to the end, as in Markdown
+  return body
+    .split("<!--")
+    .map((part, i) => (i === 0 ? part : part.includes("-->") ? part.slice(part.indexOf("-->") + 3) : ""))
+    .join("");
 }
 
 function readItems(lines: readonly string[]): { readonly found: boolean; readonly steps: string[] } {

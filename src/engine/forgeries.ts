@@ -1,0 +1,25 @@
+/** A line that does not follow from what stood before it is undone by the next: lines carry the whole loop. */
+import { decide } from "../core/decide.ts";
+import type { Goal } from "../core/goal/goal.ts";
+import type { Store } from "../ports.ts";
+import type { Applied } from "./apply.ts";
+
+const FORGED = {
+  type: "goal.paused",
+  code: "forged",
+  reason: "somebody wrote into the journal what does not follow from it, in place of the engine",
+} as const;
+
+/** The goal as it was, and paused: a person has to look. */
+export async function undoForgery(store: Store, good: Goal, now: number, token: number): Promise<Applied> {
+  for (;;) {
+    const expectedVersion = store.load(good.id)?.version ?? good.version;
+    const decision = decide({ ...good, version: expectedVersion }, FORGED, now);
+    if (decision.kind !== "change") return decision;
+    const { loop, effects, outcomes } = decision;
+    const commit = { id: good.id, expectedVersion, loop, event: FORGED, effects, outcomes, at: now, token };
+    const result = await store.commit(commit);
+    if (result.kind === "committed") return { kind: "committed", loop, effects, outcomes };
+    if (result.kind === "fenced") return { kind: "fenced" };
+  }
+}

@@ -1,7 +1,12 @@
 /** The library: decisions, the folder store, the engine and the tools, for programs that bring their own surface. */
 export { chooseAgent, createEngine, newLoopId, thisRunner } from "./compose.ts";
+export { parseClaims, parseVerdict } from "./core/claims.ts";
 export { decide } from "./core/decide.ts";
 export type { Decision, Effect, LoopEvent, Outcome } from "./core/event.ts";
+export { createGoal, type GoalDraft } from "./core/goal/create.ts";
+export type { Criterion, Evidence, Goal, Receipt } from "./core/goal/goal.ts";
+export { type Score, scoreSpec } from "./core/goal/rubric.ts";
+export { type GoalView, viewEnd, viewGoal } from "./core/goal/view.ts";
 export type { Cadence, Fire, FireId, Loop, LoopId, Task } from "./core/loop.ts";
 export { createTask, type TaskDraft } from "./core/task/decide-task.ts";
 export { type Plan, planCron, planTask } from "./core/task/plan.ts";
@@ -9,6 +14,7 @@ export { nextFireAt } from "./core/task/slots.ts";
 export { type TaskView, viewTask } from "./core/task/view.ts";
 export { renderCadence } from "./core/text/human.ts";
 export { Engine, type EngineNews, type EngineParts } from "./engine/engine.ts";
+export { addGoal, allGoals, findGoal, requestGoal } from "./engine/goals.ts";
 export { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "./engine/tasks.ts";
 export { LoopError } from "./errors.ts";
 export type * from "./ports.ts";
@@ -26,3 +32,4 @@ export {
   wakeup,
   wakeupInput,
 } from "./tools/cron-tools.ts";
+export { loopReport, loopReportInput, loopStatus, loopStatusInput } from "./tools/goal-tools.ts";

@@ -9,10 +9,11 @@ import type { Gate, Goal } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 import type { EngineNews } from "../engine/engine.ts";
 import { requestGoal } from "../engine/goals.ts";
+import { LoopError } from "../errors.ts";
 import type { Agent } from "../ports.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
-import { createGoalJsonView, createGoalLineView, type GoalView } from "./live/goal-view.ts";
+import { createGoalJsonView, createGoalLineView } from "./live/goal-view.ts";
 import { renderNews } from "./live/lines.ts";
 import { createNotifier } from "./notifier.ts";
 import type { Project } from "./project.ts";
@@ -36,6 +37,8 @@ export async function runGoal(
   let shown: Goal | null = null;
   let asked: Gate | null = null;
   let isFollowing = false;
+  /** Ended by the engine of this process, and not by a line that somebody wrote. */
+  let isEndedHere = false;
   const withdrawn = new AbortController();
 
   const engine = createEngine({
@@ -53,6 +56,7 @@ export async function runGoal(
     if (news.type === "problem") view.problem(new Error(news.message));
     else if (news.type === "agent" && news.loopId === id) view.agent(news.event);
     else if (news.type === "role") follow(news);
+    else if (news.type === "goal" && news.goal.id === id) isEndedHere ||= news.goal.status === "ended";
     else if (news.type === "outcomes" || news.type === "fire.intended") sayTask(news);
     update();
   }
@@ -74,9 +78,8 @@ export async function runGoal(
   function askGate(goal: Goal, gate: Gate): void {
     if (asked?.askedAt === gate.askedAt) return;
     asked = gate;
-    const question = gate.kind === "G2" ? gate.question : gate.question;
     void view
-      .ask(question, withdrawn.signal)
+      .ask(gate.question, withdrawn.signal)
       .then(async (answer) => {
         if (answer === "withdrawn") return;
         if (answer === "cancelled") return stopByPerson("Ctrl-C");
@@ -121,22 +124,19 @@ export async function runGoal(
   else stop.signal.addEventListener("abort", onSignal, { once: true });
   update();
   await engine.done;
-  return leave(view, store.load(id) ?? shown, stop.signal.aborted, isFollowing);
-}
-
-function leave(
-  view: GoalView,
-  loop: ReturnType<Project["store"]["load"]> | null,
-  isStopped: boolean,
-  isFollowing: boolean,
-): number {
-  if (loop?.kind !== "goal") return EXIT.failure;
-  view.close(loop);
-  if (isStopped && isFollowing) {
-    view.say(`It goes on in the other process. Stop it with: loop pause ${loop.id}`);
+  const goal = store.load(id);
+  if (goal?.kind !== "goal")
+    throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or replaced.`);
+  view.close(goal);
+  if (stop.signal.aborted && isFollowing) {
+    view.say(`It goes on in the other process. Stop it with: loop pause ${id}`);
     return EXIT.interrupted;
   }
-  return exitCodeOf(loop);
+  if (goal.end?.status === "done" && !isEndedHere && !isFollowing) {
+    view.problem(new Error("The journal says done, but not by this engine: somebody else wrote that."));
+    return EXIT.failure;
+  }
+  return exitCodeOf(goal);
 }
 
 /** Nothing happens any more unless somebody does something. */

@@ -5,7 +5,16 @@
  * Work is done on a copy that takes the place of the last one when it succeeded. A process that is killed leaves
  * neither a lock nor half an index behind, and a git that outlived it disturbs nobody.
  */
-import { copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
@@ -48,9 +57,15 @@ function makeFolder(gitDir: string): string {
   return dir;
 }
 
+/**
+ * With the time of the old one, or a little earlier: git compares it, in seconds, with the times of the files to
+ * know which of them may have been changed after they were looked at, without a sign of it.
+ */
 function copyIfThere(from: string, to: string): void {
   try {
+    const seconds = Math.floor(statSync(from).mtimeMs / 1000);
     copyFileSync(from, to);
+    utimesSync(to, seconds, seconds);
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
   }

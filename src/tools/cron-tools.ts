@@ -12,6 +12,7 @@ import { renderCadence } from "../core/text/human.ts";
 import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks.ts";
 import { LoopError } from "../errors.ts";
 import type { Store } from "../ports.ts";
+import { attempt, type ToolResult } from "./attempt.ts";
 
 export interface ToolContext extends TaskDefaults {
   readonly store: Store;
@@ -50,8 +51,6 @@ export const wakeupInput = z
     path: ["reason"],
     error: "say in one short sentence why",
   });
-
-export type ToolResult<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: string };
 
 export interface CronCreated {
   readonly id: string;
@@ -138,23 +137,4 @@ export function wakeup(
     await requestEvent(context.store, task, { type: "fire.wakeup", fireId, wakeup: parsed }, context.now());
     return { wakeup: parsed.kind };
   });
-}
-
-async function attempt<S extends z.ZodType, T>(
-  schema: S,
-  input: unknown,
-  act: (input: z.output<S>) => Promise<T>,
-): Promise<ToolResult<T>> {
-  const parsed = schema.safeParse(input);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    return { ok: false, error: `${issue?.path.join(".") || "input"}: ${issue?.message ?? "not valid"}` };
-  }
-  try {
-    return { ok: true, ...(await act(parsed.data)) };
-  } catch (error) {
-    if (error instanceof LoopError)
-      return { ok: false, error: [error.message, error.hint].filter(Boolean).join(" ") };
-    throw error;
-  }
 }

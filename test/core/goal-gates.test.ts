@@ -35,7 +35,7 @@ describe("B14 G1, after the plan", () => {
       "check tests: `npm test` exits 0",
       "check lint: `npm test` exits 0",
     ]);
-    expect(play.kinds).toEqual([]);
+    expect(play.kinds).toEqual(["notify"]);
     expect(loopWakeAt(play.goal)).toBeNull();
     expect(play.goal.notice?.body).toContain("loop approve b7c1d2e3");
     play.answer("approve", "only touch src");

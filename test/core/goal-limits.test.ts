@@ -178,18 +178,17 @@ describe("B12 warned at 80 %", () => {
 
   test("is said once, and the work goes on; raised, it can be said again", () => {
     const play = limited({ budgetUsd: 10 });
-    play.work(costing(8), []);
+    for (const green of [[], ["lint"], [], ["lint"]]) play.work(costing(2), green);
     expect(play.tryDue().kind).toBe("change");
     expect(play.effects).toMatchObject([{ kind: "notify", body: "$8.00 of $10.00 used." }]);
     expect(play.goal).toMatchObject({ job: null, warned: ["budget"] });
-    play.continue({ budgetUsd: 40 });
+    expect(play.tryDue().kind).toBe("change");
+    expect(play.goal.job?.kind).toBe("work");
+    play.continue({ budgetUsd: 2 });
     expect(play.goal.warned).toEqual([]);
-    play.work(costing(8), ["lint"]);
-    expect(play.goal.warned).toEqual([]);
-    play.work(costing(8), []);
-    play.work(costing(8), ["lint"]);
-    play.work(costing(8), []);
-    expect(play.due()).toBe(null);
-    expect(play.goal).toMatchObject({ warned: [], spent: { costUsd: 40 }, limits: { budgetUsd: 50 } });
+    play.turned(costing(2));
+    play.checked([]);
+    play.tryDue();
+    expect(play.effects).toMatchObject([{ kind: "notify", body: "$10.00 of $12.00 used." }]);
   });
 });

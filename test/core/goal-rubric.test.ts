@@ -60,6 +60,7 @@ describe("B1 each digit is outcome, scope, constraints, success, done", () => {
     ["clean up src/utils", "12000"],
     ["Fix parseUser()", "12000"],
     ["fix the parser function", "12000"],
+    ["fix auth (see src/api/users.ts).", "12000"],
     ["fix `UserCard`", "12000"],
     ["debug test/api/login.test.ts:42", "12000"],
     ["add a dark mode toggle to the settings page", "21000"],

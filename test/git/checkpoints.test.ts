@@ -139,6 +139,19 @@ describe("save", () => {
     expect(filesRead()).toEqual(new Set(["a"]));
   });
 
+  test("B4 a change to as many bytes in the second in which the last one was saved is seen", async () => {
+    const cwd = makeRepository();
+    // without the time of the inode, which a test cannot set
+    git(cwd, "config", "core.trustctime", "false");
+    const touch = (path: string) => utimesSync(join(cwd, path), 1e9, 1e9);
+    touch("a");
+    await saved(cwd);
+    touch(`.git/loopwright/${LOOP}.index`);
+    write(cwd, { a: "a 2\n" });
+    touch("a");
+    expect(git(cwd, "show", `${await saved(cwd)}:a`)).toBe("a 2\n");
+  });
+
   test("B4 a damaged private index costs only time", async () => {
     const cwd = makeRepository();
     await saved(cwd);

@@ -165,8 +165,8 @@ export class Play {
 
   try(event: GoalEvent): Decision<Goal> {
     const decision = decide(this.goal, event, this.now);
-    this.effects = decision.kind === "change" ? decision.effects : [];
     if (decision.kind === "change") {
+      this.effects = decision.effects;
       expect(decision.loop.version).toBe(this.goal.version + 1);
       this.goal = decision.loop;
     }
@@ -234,7 +234,7 @@ export class Play {
     return this.apply({ type: "goal.continued", raise, retryNow });
   }
 
-  /** What the last decision asks the outside to do. */
+  /** What the last change asks the outside to do. */
   get kinds(): readonly Effect["kind"][] {
     return this.effects.map(({ kind }) => kind);
   }

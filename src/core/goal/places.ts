@@ -2,12 +2,10 @@
 
 /** Files, folders, functions and addresses that a text names, as they stand there. */
 export function placesIn(text: string): string[] {
-  const spans = text.matchAll(SPAN);
   const found: string[] = [];
-  for (const [span] of spans) {
-    const place = span
-      .replace(/^[("'[<]+/, "")
-      .replace(/[)"'\]>,;:.!?]+$/, (tail) => (/^\(\)/.test(`(${tail}`) ? ")" : ""));
+  for (const [span] of text.matchAll(SPAN)) {
+    const bare = span.replace(/^[("'[<]+/, "").replace(/[)"'\]>,;:.!?]+$/, "");
+    const place = bare.endsWith("(") ? `${bare})` : bare;
     if (isPlace(place)) found.push(place);
   }
   const unit = NAMED_UNIT.exec(text);
@@ -25,6 +23,10 @@ export function countedSetIn(text: string): { readonly words: string; readonly i
     !/^(?:tests?|files?|warnings?|errors?)$/i.test(match[2] ?? "");
   return { words: match[0], isExact };
 }
+
+/** Two words for two things, not a path. */
+const PAIR =
+  /^(?:client\/server|server\/client|frontend\/backend|backend\/frontend|web\/mobile|app\/web|public\/private)$/i;
 
 /** What stands between spaces, or a whole piece of inline code. */
 const SPAN = /`[^`\n]{1,120}`|[^\s`]{1,200}/g;

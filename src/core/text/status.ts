@@ -20,6 +20,7 @@ import {
 } from "./goal-facts.ts";
 import { suggestLearnable } from "./learnable.ts";
 import { renderReceiptLine } from "./receipt.ts";
+import { tellingLine } from "./telling-line.ts";
 import { renderVerdictBox } from "./verdict-box.ts";
 import { cutTo, fitTo, simplify } from "./width.ts";
 
@@ -173,5 +174,5 @@ function fitName(name: string): string {
 }
 
 function lastLine(text: string): string {
-  return cleanText(text).trim().split("\n").at(-1) ?? "";
+  return tellingLine(cleanText(text));
 }

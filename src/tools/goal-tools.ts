@@ -1,0 +1,78 @@
+/**
+ * The tools of a goal loop (B10): the agent's report as structured data instead of a block in its last message. Like
+ * that block it is a claim, and the engine's own checks decide.
+ */
+import { z } from "zod";
+import { tidyLine } from "../core/claims/tidy.ts";
+import type { Claims } from "../core/goal/goal.ts";
+import { type GoalView, viewGoal } from "../core/goal/view.ts";
+import { allGoals, findGoal, requestGoal } from "../engine/goals.ts";
+import { LoopError } from "../errors.ts";
+import type { Store } from "../ports.ts";
+import { attempt, type ToolResult } from "./attempt.ts";
+
+export interface GoalToolContext {
+  readonly store: Store;
+  readonly now: () => number;
+}
+
+const Line = z.string().max(2_000);
+
+export const loopReportInput = z.strictObject({
+  nonce: z.string().describe("the nonce of this turn, as the prompt gives it"),
+  exit_signal: z.boolean().describe("true only when nothing of the spec is left to do"),
+  criteria: z.record(z.string(), z.boolean()).default({}).describe("which criteria you believe are met"),
+  step_done: z.boolean().default(true).describe("false: the step of this turn goes on"),
+  next: Line.optional().describe("what comes next, in one line"),
+  steps: z.array(Line).max(50).optional().describe("all steps that remain, when the plan has to change"),
+  checks: z.array(Line).max(20).optional().describe("for a plan: checks to propose, as name=command"),
+  stuck_count: z.int().min(0).optional().describe("how many turns in a row got nowhere"),
+});
+
+export const loopStatusInput = z.strictObject({
+  goal: z.string().optional().describe("the goal's id, or a unique beginning of it"),
+});
+
+/** For the turn that runs now. */
+export function loopReport(
+  context: GoalToolContext,
+  input: unknown,
+): Promise<ToolResult<{ taken: "as a claim" }>> {
+  return attempt(loopReportInput, input, async (report) => {
+    await context.store.catchUp();
+    const goal = allGoals(context.store).find(({ job }) => job?.nonce === report.nonce);
+    if (goal === undefined || goal.job === null)
+      throw new LoopError(
+        "usage",
+        "No turn of a goal loop is running under this nonce; the report has no weight.",
+      );
+    const { nonce, id } = goal.job;
+    const names = new Set(goal.criteria.map(({ name }) => name));
+    const event = { type: "job.reported", jobId: id, nonce, claims: toClaims(report, names) } as const;
+    await requestGoal(context.store, goal, event, context.now());
+    return { taken: "as a claim" };
+  });
+}
+
+export function loopStatus(
+  context: GoalToolContext,
+  input: unknown = {},
+): Promise<ToolResult<{ goal: GoalView }>> {
+  return attempt(loopStatusInput, input, async ({ goal }) => {
+    await context.store.catchUp();
+    return { goal: viewGoal(findGoal(context.store, goal, "any")) };
+  });
+}
+
+function toClaims(report: z.output<typeof loopReportInput>, known: ReadonlySet<string>): Claims {
+  const tidy = (text: string) => tidyLine(text, 300);
+  return {
+    exitSignal: report.exit_signal,
+    criteria: Object.fromEntries(Object.entries(report.criteria).filter(([name]) => known.has(name))),
+    stuckCount: report.stuck_count ?? null,
+    next: report.next === undefined ? null : tidy(report.next),
+    steps: report.steps?.map(tidy).filter((step) => step !== "") ?? null,
+    checks: report.checks ?? null,
+    stepDone: report.step_done,
+  };
+}

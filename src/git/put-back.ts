@@ -142,7 +142,9 @@ function refuseLosses(repository: Repository, changes: readonly Change[]): void 
   const removed = new Set(changes.filter((change) => !isThere(change)).map(({ name }) => name));
   const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
   for (const { name } of written) {
-    const lost = fileBelow(repository, name, removed);
+    // what a link on the way leads to is not in the way
+    const isFree = firstFileOnTheWay(repository, name) !== null;
+    const lost = isFree ? null : fileBelow(repository, name, removed);
     if (lost !== null) refuse(`${readable(lost)} is in no checkpoint and would be lost`);
   }
 }

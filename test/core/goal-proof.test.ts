@@ -37,14 +37,18 @@ describe("B7 a changed check", () => {
       note: "what it consists of was changed: test/api.test.ts; see: loop accept b7c1d2e3",
     });
     expect(play.goal.evidence.lint?.met).toBe(true);
-    expect(play.goal.remarks.join("\n")).toContain("You changed what the checks consist of: test/api.test.ts");
+    expect(play.goal.remarks.join("\n")).toContain(
+      "You changed what the checks consist of: test/api.test.ts",
+    );
     play.work(signalled(), "all", CHANGED);
     expect(play.goal.pause).toMatchObject({
       code: "integrity",
       evidence: ["test/api.test.ts"],
       goOn: "loop accept b7c1d2e3",
     });
-    expect(play.refused({ type: "goal.continued", raise: {}, retryNow: false })).toContain("loop accept b7c1d2e3");
+    expect(play.refused({ type: "goal.continued", raise: {}, retryNow: false })).toContain(
+      "loop accept b7c1d2e3",
+    );
     play.apply(accepting(CHANGE));
     expect(play.goal).toMatchObject({ status: "active", pause: null, protectedChanges: [], unchecked: true });
     expect(play.due()).toBe("checks");
@@ -123,12 +127,15 @@ describe("B7 a changed check", () => {
     expect(play.goal.end?.status).toBe("done");
   });
 
-  test.each([[[]], [["of another goal"]]])("one that belongs to no known criterion (%j) blocks them all", (criteria) => {
-    const play = Play.begun();
-    play.work(signalled(), "all", { protectedChanges: [{ ...CHANGE, criteria }] });
-    expect(play.goal.end).toBeNull();
-    expect(Object.values(play.goal.evidence).every(({ met }) => !met)).toBe(true);
-  });
+  test.each([[[]], [["of another goal"]]])(
+    "one that belongs to no known criterion (%j) blocks them all",
+    (criteria) => {
+      const play = Play.begun();
+      play.work(signalled(), "all", { protectedChanges: [{ ...CHANGE, criteria }] });
+      expect(play.goal.end).toBeNull();
+      expect(Object.values(play.goal.evidence).every(({ met }) => !met)).toBe(true);
+    },
+  );
 
   test("a person's yes to the end does not accept it", () => {
     const play = Play.begun();
@@ -148,7 +155,9 @@ describe("B7 the record of the protected files", () => {
     play.work(signalled(), "all", { tampered: "its digest is another" });
     expect(play.goal.pause).toMatchObject({ code: "integrity", goOn: "loop cancel b7c1d2e3" });
     expect(play.goal.evidence.lint).toMatchObject({ met: false });
-    expect(play.refused({ type: "goal.continued", raise: {}, retryNow: false })).toContain("loop cancel b7c1d2e3");
+    expect(play.refused({ type: "goal.continued", raise: {}, retryNow: false })).toContain(
+      "loop cancel b7c1d2e3",
+    );
     play.refused(accepting(CHANGE));
     expect(play.tryDue().kind).toBe("none");
   });
@@ -230,7 +239,12 @@ describe("B7 before any work", () => {
   const lie = signalled({ filesChanged: 0, files: [], tree: BEFORE, toolCalls: 0 });
   test.each<[string, Parameters<Play["work"]>, readonly string[], boolean]>([
     ["nothing at all", [lie, "all", { tree: BEFORE }], ["tests", "lint"], false],
-    ["nothing, by an agent that tells no tools", [{ ...lie, toolCalls: null }, "all", { tree: BEFORE }], ["tests", "lint"], false],
+    [
+      "nothing, by an agent that tells no tools",
+      [{ ...lie, toolCalls: null }, "all", { tree: BEFORE }],
+      ["tests", "lint"],
+      false,
+    ],
     ["a file changed", [lie, "all", { tree: AFTER }], ["tests", "lint"], true],
     ["a tool used", [{ ...lie, toolCalls: 1 }, "all", { tree: BEFORE }], ["tests", "lint"], true],
     ["a check moved", [lie, "all", { tree: BEFORE }], ["tests"], true],
@@ -291,7 +305,12 @@ describe("B5 what must not be", () => {
 test.each([
   ["commands", [aCriterion("a")], {}, "SHIP"],
   ["a judge", [aCriterion("a", { check: { kind: "judge", question: "?" } })], {}, "SHIP"],
-  ["a review", [aCriterion("a"), aCriterion("b", { check: { kind: "review", question: "?" } })], {}, "MONITOR"],
+  [
+    "a review",
+    [aCriterion("a"), aCriterion("b", { check: { kind: "review", question: "?" } })],
+    {},
+    "MONITOR",
+  ],
   ["irreversible", [aCriterion("a")], { reversibility: "1" as const }, "MONITOR"],
   ["accepted changes", [aCriterion("a")], { accepted: [{ path: "t", hash: "h" }] }, "MONITOR"],
   ["an assumption", [aCriterion("a", { check: { kind: "assumption" } })], {}, "RESEARCH"],

@@ -14,7 +14,11 @@ export interface GoalEvent {
   readonly type: string;
   readonly event?: { readonly type: string; readonly text?: string };
   readonly receipt?: Receipt;
-  readonly pause?: { readonly code: PauseCode; readonly reason: string; readonly evidence: readonly string[] };
+  readonly pause?: {
+    readonly code: PauseCode;
+    readonly reason: string;
+    readonly evidence: readonly string[];
+  };
   readonly loop?: string;
 }
 

@@ -298,6 +298,21 @@ describe("surroundings", () => {
     expect(await checkpoints(cwd, { env }).restore(LOOP, first)).toMatchObject({ kind: "restored" });
     expect(read(cwd, "a")).toEqual(["words\n"]);
   });
+
+  test("B4 H2 what git lfs install --local writes runs; the same name with another program does not", async () => {
+    const cwd = makeRepository();
+    const bin = join(dirname(cwd), "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "git-lfs"), "#!/bin/sh\ntr a-z A-Z\n", { mode: 0o755 });
+    const env = { ...ENV, PATH: `${bin}:${ENV.PATH}` };
+    git(cwd, "config", "filter.lfs.clean", "git-lfs clean -- %f");
+    write(cwd, { ".gitattributes": "a filter=lfs\n", a: "words\n" });
+    expect(git(cwd, "show", `${await saved(cwd, "x", { env })}:a`)).toBe("WORDS\n");
+    git(cwd, "config", "filter.lfs.clean", "git-lfs clean -- %f; touch ran");
+    write(cwd, { a: "other words\n" });
+    expect(git(cwd, "show", `${await saved(cwd, "x", { env })}:a`)).toBe("other words\n");
+    expect(existsSync(join(cwd, "ran"))).toBe(false);
+  });
 });
 
 describe("no checkpoint, with the reason", () => {

@@ -38,15 +38,18 @@ export interface RunOptions {
   readonly uid?: number;
 }
 
+/** Tests that run at once have a hook of their own: the common one does not know whose it is. */
+export type Finish = (end: () => void | Promise<void>) => void;
+
 /** A folder whose name needs care: spaces and both kinds of quotes. Gone after the test, with all that ran in it. */
-export function makeProject(): string {
+export function makeProject(finish: Finish = onTestFinished): string {
   const base = mkdtempSync(join(tmpdir(), 'loop it\'s "so" '));
   const project = join(base, "my project");
   mkdirSync(project);
   mkdirSync(join(base, "home"));
   mkdirSync(join(base, "bin"));
   symlinkSync(LOOP, join(base, "bin", "loop"));
-  onTestFinished(() => {
+  finish(() => {
     const left = leftovers(project);
     for (const pid of left) kill(pid);
     rmSync(base, { recursive: true, force: true });
@@ -85,12 +88,16 @@ export interface RunningLoop {
   readonly ended: Promise<number | null>;
 }
 
-export function startLoop(args: readonly string[], options: RunOptions): RunningLoop {
+export function startLoop(
+  args: readonly string[],
+  options: RunOptions,
+  finish: Finish = onTestFinished,
+): RunningLoop {
   const { child, output } = launch(args, options);
   child.stdin?.end();
   const end = ended(child);
   const pid = child.pid ?? 0;
-  onTestFinished(async () => {
+  finish(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill("SIGTERM");
     await until(() => child.exitCode !== null || child.signalCode !== null, "the runner ended").catch(() =>

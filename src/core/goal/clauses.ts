@@ -108,7 +108,7 @@ function readLine(line: string, given: ClauseKind | null): Clause[] {
     for (const text of splitSentence(sentence)) {
       const kind = given ?? classify(text);
       // "do not touch a.ts, b.ts": the second half is still what must not be touched
-      before = kind === "context" && before === "constraint" ? before : kind;
+      before = (kind === "context" || kind === "foreign") && before === "constraint" ? before : kind;
       clauses.push({ kind: before, text });
     }
   }
@@ -146,12 +146,15 @@ function splitSentence(sentence: string): string[] {
     .filter((text) => text !== "");
 }
 
-function classify(text: string): ClauseKind {
+function classify(clause: string): ClauseKind {
+  const text = clause.replace(/^(?:(?:and|then|also|finally|please)\s+){1,3}/i, "");
   if (DONE.some((pattern) => pattern.test(text))) return "done";
   if (SUCCESS.some((pattern) => pattern.test(text)) && !asksForRepair(text)) return "success";
   if (CONSTRAINT.some((pattern) => pattern.test(text))) return "constraint";
   if (leadingVerb(text) !== null || REQUIREMENT.test(text)) return "action";
-  return isEnglish(text) || !isContent(text) ? "context" : "foreign";
+  // a name alone is of no language
+  const isName = /^[\x21-\x7e]+$/.test(text);
+  return isName || isEnglish(text) || !isContent(text) ? "context" : "foreign";
 }
 
 /** "the API should return 404" asks for work, "tests must pass" does not (and was seen before). */

@@ -4,6 +4,7 @@ import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interrupt } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
 import { change, finish, type GoalDecision, pause, refused, UNCHANGED } from "./change.ts";
+import { isTurn } from "./changes.ts";
 import type { GoalEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
 import type { Claims, Goal, Job, JobId } from "./goal.ts";
@@ -56,11 +57,17 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
             : change(goal, { job: { ...job, reported: event.claims } }),
       );
     case "job.surveyed":
-      return withJob(goal, event.jobId, () => decideSurveyed(goal, event, now));
+      return withJob(goal, event.jobId, ({ kind }) =>
+        kind === "survey" ? decideSurveyed(goal, event, now) : UNCHANGED,
+      );
     case "job.turned":
-      return withJob(goal, event.jobId, (job) => decideTurned(goal, job, event.turn, now));
+      return withJob(goal, event.jobId, (job) =>
+        isTurn(job) ? decideTurned(goal, job, event.turn, now) : UNCHANGED,
+      );
     case "job.checked":
-      return withJob(goal, event.jobId, () => decideChecked(goal, event.round, now));
+      return withJob(goal, event.jobId, ({ kind }) =>
+        kind === "checks" ? decideChecked(goal, event.round, now) : UNCHANGED,
+      );
     case "job.interrupted":
       return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event.reason, now));
     case "job.withdrawn":
@@ -74,7 +81,7 @@ function isSame(before: Claims | null, claims: Claims): boolean {
   return before !== null && JSON.stringify(before) === JSON.stringify(claims);
 }
 
-/** Late news of a job that is over change nothing. */
+/** Late news of a job that is over change nothing, and a result that is not of its kind is none. */
 function withJob(goal: Goal, id: JobId, decideJob: (job: Job) => GoalDecision): GoalDecision {
   return goal.job === null || goal.job.id !== id ? UNCHANGED : decideJob(goal.job);
 }

@@ -3,6 +3,9 @@
  * every loop: it goes through the journal as JSON and comes back the same.
  */
 import type { LoopId, Notice, ProcessRef } from "../base.ts";
+import type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
+
+export type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
 /** One turn or one round of checks of a goal. */
 export type JobId = string & { readonly brand: "JobId" };
@@ -75,13 +78,6 @@ export interface Step {
 export type Shape = "tool" | "colleague";
 export type Workflow = "A" | "B" | "C";
 export type Reversibility = "2A" | "2B" | "1";
-
-export interface Limits {
-  readonly budgetUsd: number;
-  readonly iterations: number;
-  readonly timeMs: number | null;
-  readonly tokens: number | null;
-}
 
 /** What was used up. Outages and quotas cost nothing. */
 export interface Spent {
@@ -256,25 +252,6 @@ export interface Breakers {
   readonly noopCount: number;
   /** Actions that came back: what, and how often. */
   readonly patterns: Readonly<Record<string, number>>;
-}
-
-/** The agent that a goal was started with. */
-export type AgentSpec =
-  | { readonly kind: "named"; readonly name: string }
-  | { readonly kind: "command"; readonly command: string };
-
-export interface GoalPolicy {
-  /** Gates are skipped. */
-  readonly yes: boolean;
-  readonly exitOn: "both" | "proof";
-  readonly gateTimeoutMs: number | null;
-  readonly gateDefault: "approve" | "reject";
-  readonly turnTimeoutMs: number;
-  readonly checkTimeoutMs: number;
-  /** Breaker: no check moved in this many iterations. */
-  readonly stillLimit: number;
-  readonly protect: readonly string[];
-  readonly allowChanges: readonly string[];
 }
 
 export type GoalStatus = "active" | "paused" | "ended";

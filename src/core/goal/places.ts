@@ -5,7 +5,7 @@ export function placesIn(text: string): string[] {
   const found: string[] = [];
   for (const [span] of text.matchAll(SPAN)) {
     const bare = span.replace(/^[("'[<]+/, "").replace(/[)"'\]>,;:.!?]+$/, "");
-    const place = bare.endsWith("(") ? `${bare})` : bare;
+    const place = span.includes(`${bare})`) && bare.endsWith("(") ? `${bare})` : bare;
     if (isPlace(place)) found.push(place);
   }
   const unit = NAMED_UNIT.exec(text);

@@ -1,0 +1,64 @@
+/** What every liar of the corpus has to come to, whatever it tries. */
+import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { expect } from "vitest";
+import { type Finish, kill, leftovers, makeProject } from "../support/cli.ts";
+import type { Liar, Naive } from "./liars.ts";
+import { FILES, git, initGit, rawExit, writeFiles } from "./project.ts";
+import { type GoalRun, runGoal } from "./run.ts";
+
+const CHECK = "sh check.sh";
+
+export async function expectLie(liar: Liar, finish: Finish): Promise<GoalRun> {
+  const project = makeProject(finish);
+  const check = liar.check ?? CHECK;
+  writeFiles(project, liar.files ?? FILES);
+  await initGit(project);
+  await prepare(project, liar);
+  const run = await runGoal(project, {
+    checks: [`tests=${check}`],
+    agentCmd: liar.program.endsWith(".mjs") ? `node "$LIARS/${liar.program}"` : `sh "$LIARS/${liar.program}"`,
+    flags: ["--iterations", String(liar.iterations ?? 2), ...(liar.flags ?? [])],
+    ...(liar.env === undefined ? {} : { env: liar.env }),
+  });
+  // what it left behind is its own doing, and gone before its files are looked at
+  for (const pid of leftovers(project)) kill(pid);
+  execFileSync("chmod", ["-R", "u+w", dirname(project)]);
+  rmSync(`${project}/huge.bin`, { force: true });
+  const seen = { status: run.end?.status, code: run.code, pause: run.pause?.code ?? null };
+  expect(seen, `${run.stderr}\n${JSON.stringify(run.pause)}`).toEqual(liar.ends);
+  expect(run.receipts.length).toBeGreaterThan(0);
+  if (liar.because !== undefined)
+    expect(`${run.pause?.reason} ${run.pause?.evidence.join(" ")}`).toMatch(liar.because);
+  if (liar.signals !== undefined)
+    expect(run.receipts.map(({ claimedExit }) => claimedExit)).toEqual(run.receipts.map(() => liar.signals));
+  if (liar.neverNoted !== undefined) expect(run.notes).not.toMatch(liar.neverNoted);
+  await expectNaive(liar.naive, run, project, check);
+  return run;
+}
+
+/** What a project has of git besides files. */
+async function prepare(project: string, liar: Liar): Promise<void> {
+  if (liar.program === "git-alias.sh") await git(project, "config", "alias.checks", "!sh check.sh");
+  if (liar.program === "git-hook.sh") {
+    writeFiles(project, { ".git/hooks/pre-commit": "#!/bin/sh\nexec sh check.sh\n" });
+    execFileSync("chmod", ["+x", `${project}/.git/hooks/pre-commit`]);
+  }
+  if (liar.files?.["node_modules/.bin/runner"] !== undefined)
+    execFileSync("chmod", ["+x", `${project}/node_modules/.bin/runner`]);
+}
+
+/** It would have ended a loop that takes its word, its files or an exit code for the truth. */
+async function expectNaive(naive: Naive, run: GoalRun, project: string, check: string): Promise<void> {
+  switch (naive.kind) {
+    case "said":
+      return expect(run.said).toMatch(naive.pattern);
+    case "noted":
+      return expect(run.notes).toMatch(naive.pattern);
+    case "exit":
+      return expect(run.receipts.some(({ failure }) => failure === null)).toBe(true);
+    case "green":
+      return expect(await rawExit(project, check)).toBe(0);
+  }
+}

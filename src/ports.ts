@@ -38,7 +38,7 @@ export interface Commit {
   readonly at: number;
   /** The owner's token, or `null` for what a person asked for. */
   readonly token: number | null;
-  /** For a creation: refuse it when this many loops are alive. */
+  /** For the creation of a task: refuse it when this many are alive. */
   readonly maxLive?: number;
 }
 

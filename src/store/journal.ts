@@ -15,6 +15,7 @@
  *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
  */
 import { closeSync, fsyncSync } from "node:fs";
+import type { Goal } from "../core/goal/goal.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../system/files.ts";
@@ -315,11 +316,19 @@ export class Journal {
   }
 }
 
-/** Of goals that have ended, the newest; their reports stay in their run folders. */
+/** Of goals that are over, those that ended last; the reports of the others stay in their run folders. */
 function worthKeeping(loops: readonly Loop[]): readonly Loop[] {
-  const ended = loops.filter((loop) => loop.kind === "goal" && loop.status === "ended");
-  const old = new Set(ended.sort((a, b) => b.createdAt - a.createdAt).slice(KEPT_GOALS));
+  const over = loops.filter((loop) => loop.kind === "goal").filter(isOver);
+  const old = new Set<Loop>(over.sort((a, b) => endedAt(b) - endedAt(a)).slice(KEPT_GOALS));
   return loops.filter((loop) => !old.has(loop));
+}
+
+function isOver({ status, job, notice }: Goal): boolean {
+  return status === "ended" && job === null && notice === null;
+}
+
+function endedAt({ end, createdAt }: Goal): number {
+  return end?.at ?? createdAt;
 }
 
 function reasonOf(error: unknown): string {

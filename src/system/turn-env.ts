@@ -1,5 +1,5 @@
 /** What a turn or a check finds in its environment belongs to it alone. */
-const OF_A_TURN: ReadonlySet<string> = new Set([
+const OF_A_TURN = [
   "LOOP_ID",
   "LOOP_FIRE_ID",
   "LOOP_KIND",
@@ -11,9 +11,11 @@ const OF_A_TURN: ReadonlySet<string> = new Set([
   "LOOP_PROJECT",
   "LOOP_CHECK_FOR",
   "LOOP_CHECK_ID",
-]);
+];
 
 /** The environment without what an outer turn put there: this process may itself be one that an agent started. */
 export function withoutTurn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_TURN.has(name)));
+  const rest = { ...env };
+  for (const name of OF_A_TURN) delete rest[name];
+  return rest;
 }

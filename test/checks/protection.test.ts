@@ -180,6 +180,11 @@ describe("B7 what `npm test` consists of", () => {
       ["added node_modules/.bin/sh"],
     ],
     [
+      "a tool before the real one",
+      { "node_modules/.bin/cat": "#!/bin/sh\n" },
+      ["added node_modules/.bin/cat"],
+    ],
+    [
       "a node before the real one",
       { "node_modules/.bin/node": "#!/bin/sh\n" },
       ["added node_modules/.bin/node"],
@@ -255,8 +260,9 @@ describe("B7 what other commands consist of", () => {
   const python: Files = { "tests/test_a.py": "", "pkg/a.py": "", "pytest.ini": "", "pyproject.toml": "" };
   const make: Files = {
     Makefile:
-      "include rules/*.mk\ninclude build.mk\nRUN = ./check.sh\ntest: prepare\n\t@$(RUN)\nlint:\n\tgolangci-lint run\nprepare:\n\techo\n",
+      "include rules/*.mk\ninclude build.mk\nRUN = ./check.sh\ntest: prepare\n\t@$(RUN)\nlint:\n\tgolangci-lint run\nprepare:\n\tsh prepare.sh\n",
     "build.mk": "X = 1\n",
+    "prepare.sh": "echo\n",
     "check.sh": "#!/bin/sh\ngrep -q yes answer.txt\n",
     "answer.txt": "no",
   };
@@ -366,6 +372,8 @@ describe("B7 what other commands consist of", () => {
       ["changed check.sh"],
     ],
     ["make test", make, { "build.mk": "test:\n" }, ["changed build.mk"]],
+    ["make test", make, { "prepare.sh": "rm x\n" }, ["changed prepare.sh"]],
+    ["make lint", make, { "prepare.sh": "echo 2\n" }, []],
     ["make test", make, { GNUmakefile: "test:\n" }, ["added GNUmakefile"]],
     ["make lint", make, { ".golangci.yml": "", "check.sh": "#!/bin/sh\n" }, ["added .golangci.yml"]],
     [

@@ -84,7 +84,7 @@ const failures = fc.record({
 });
 const someClaims: fc.Arbitrary<Claims> = fc
   .record({
-    exitSignal: fc.boolean(),
+    exitSignal: fc.constantFrom(true, true, false),
     steps: fc.constantFrom(null, null, [], ["s2"], ["x", "y"]),
     checks: fc.constantFrom(null, ["e=true"], ["a=true", "nonsense"]),
     stepDone: fc.boolean(),
@@ -125,10 +125,8 @@ const rounds: fc.Arbitrary<RoundWish> = fc.record({
   ),
   tree: fc.constantFrom(...TREES),
   other: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-  extra: fc.oneof<fc.Arbitrary<Partial<CheckRound>>[]>(
-    fc.constant({}),
-    fc.constant({}),
-    fc.constant({}),
+  extra: fc.oneof(
+    { weight: 14, arbitrary: fc.constant<Partial<CheckRound>>({}) },
     usages.map((usage) => ({ usage })),
     fc.subarray(FILES, { minLength: 1, maxLength: 2 }).map((protectedChanges) => ({ protectedChanges })),
     fc.constant({ tampered: "gone" }),
@@ -218,7 +216,7 @@ const someEvents: fc.Arbitrary<Make> = fc.oneof(
 
 const actions: fc.Arbitrary<Action> = fc.oneof(
   {
-    weight: 12,
+    weight: 24,
     arbitrary: fc.record({
       do: always("go" as const),
       turn: turns,
@@ -236,17 +234,17 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: always<Action>({
       do: "event",
       make: ({ version }) =>
-        version % 7 === 0 ? { type: "goal.cancelled", reason: "enough" } : { type: "goal.notified" },
+        version % 5 === 0 ? { type: "goal.cancelled", reason: "enough" } : { type: "goal.notified" },
     }),
   },
 );
 
-const RUNS = process.env.LOOP_TEST_LONG ? 40_000 : 2_500;
+const RUNS = process.env.LOOP_TEST_LONG ? 40_000 : 1_000;
 
 test("B9 B11 B12 B19 H1 invariants of goals hold in any order of events", () => {
   const ends = new Map<string, number>();
   fc.assert(
-    fc.property(drafts, fc.array(actions, { maxLength: 70 }), (draft, script) => {
+    fc.property(drafts, fc.array(actions, { minLength: 12, maxLength: 70 }), (draft, script) => {
       const first = createGoal(draft, START).loop;
       const run = new Run(first);
       for (const action of script) run.act(action);
@@ -256,6 +254,7 @@ test("B9 B11 B12 B19 H1 invariants of goals hold in any order of events", () => 
     }),
     { numRuns: RUNS },
   );
+  console.log([...ends]);
   // The scripts must get somewhere, or nothing of this means anything.
   for (const how of ["done", "cancelled", "paused", "active"])
     expect(ends.get(how) ?? 0, how).toBeGreaterThan(RUNS / 100);

@@ -70,6 +70,14 @@ describe("B1 each digit is outcome, scope, constraints, success, done", () => {
     ["reduce the bundle size to 200kb", "21000"],
     ["the API should return 404 for unknown ids", "21010"],
     ["make the client 2x faster", "21000"],
+    ["fix OrdersController#index", "12000"],
+    ["Fix issue https://github.com/o/r/issues/12", "11000"],
+    ["Fix the leak. Heap must stay under 200MB.", "21000"],
+    ["It should look modern", "00000"],
+    ["do whatever you think is best", "00000"],
+    ["look at the code and see if anything could be improved", "00000"],
+    ["don't stop until tests pass", "00012"],
+    ["keep going until everything works", "00001"],
     // constraints
     ["fix auth, don't break anything", "11100"],
     ["fix auth, keep it simple", "11100"],
@@ -97,6 +105,8 @@ describe("B1 each digit is outcome, scope, constraints, success, done", () => {
     ["fix the tests that pass locally but fail on CI", "11000"],
     // done
     ["fix auth until it works", "11001"],
+    ["fix auth; done when merged", "11002"],
+    ["remove dead code in packages/core. Stop when eslint reports 0 warnings.", "12012"],
     ["fix auth. Done when npm test passes.", "11012"],
     ["fix auth and open a PR", "11002"],
     ["fix auth, stop when `npm run e2e` exits 0", "11012"],
@@ -117,6 +127,10 @@ describe("B1 each digit is outcome, scope, constraints, success, done", () => {
     [
       "## Goal\nadd rate limiting to /api/login\n## Constraints\n- no new dependencies\n- max 200 lines\n## Success\n- unit tests pass\n- manual QA\n## Done\n- PR merged",
       "22222",
+    ],
+    [
+      "As a user I want to reset my password. Acceptance criteria:\n- an email is sent\n- the link expires after 1 hour",
+      "11020",
     ],
     ["Goal: fix auth\nConstraints: no new deps\nDone when: the PR is merged", "11202"],
     // code says where, and nothing else

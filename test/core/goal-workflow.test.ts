@@ -114,7 +114,7 @@ describe("B4 reversibility", () => {
     ["rename foo to bar", "rename"],
     ["update comments in src/a.ts", "comments"],
     ["write docs", "docs"],
-    ["change the eslint config", "eslint"],
+    ["change the eslint config", "change the eslint config"],
     ["set the timeout in config.json to 5s", "set the timeout in config"],
     ["update the release notes", "release notes"],
   ])("%j is 2A because of %j", (spec, word) => {
@@ -133,6 +133,7 @@ describe("B21 a spec of one step needs no planning turn", () => {
     "fix auth and make sure all tests pass, then open a PR",
     "fix auth. Do not touch src/db.ts, src/a.ts. Stop when npm test passes.",
     "The login page is slow. Fix it.",
+    "Fix the leak in src/ws.ts. Heap must stay under 200MB.",
     "テストを直す",
     "",
   ])("%j", (spec) => {

@@ -1,6 +1,6 @@
 /** What every liar of the corpus has to come to, whatever it tries. */
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "vitest";
 import { type Finish, kill, leftovers, makeProject } from "../support/cli.ts";
@@ -43,10 +43,13 @@ async function prepare(project: string, liar: Liar): Promise<void> {
   if (liar.program === "git-alias.sh") await git(project, "config", "alias.checks", "!sh check.sh");
   if (liar.program === "git-hook.sh") {
     writeFiles(project, { ".git/hooks/pre-commit": "#!/bin/sh\nexec sh check.sh\n" });
-    execFileSync("chmod", ["+x", `${project}/.git/hooks/pre-commit`]);
+    chmodSync(`${project}/.git/hooks/pre-commit`, 0o755);
   }
-  if (liar.files?.["node_modules/.bin/runner"] !== undefined)
-    execFileSync("chmod", ["+x", `${project}/node_modules/.bin/runner`]);
+  if (liar.program === "runner-package.sh") {
+    mkdirSync(`${project}/node_modules/.bin`);
+    symlinkSync("../runner/bin.cjs", `${project}/node_modules/.bin/runner`);
+    chmodSync(`${project}/node_modules/runner/bin.cjs`, 0o755);
+  }
 }
 
 /** It would have ended a loop that takes its word, its files or an exit code for the truth. */

@@ -81,7 +81,7 @@ const TALKERS: readonly Liar[] = [
   talker("prints bytes that are no text", "binary.sh", EXIT, false),
   { ...talker("floods its output", "floods.sh", said(/The work is done/), false), iterations: 1 },
   {
-    ...{ name: "never ends its turn", program: "hangs.sh", naive: SIGNAL, signals: false },
+    ...{ name: "never ends its turn", program: "hangs.sh", naive: SIGNAL },
     ...{ ends: FAILURES, flags: ["--timeout", "1s"] },
   },
   {
@@ -110,7 +110,6 @@ const RUNNER: Files = {
   "node_modules/runner/bin.cjs": '#!/usr/bin/env node\nrequire("./lib/run.cjs");\n',
   "node_modules/runner/lib/run.cjs":
     'process.exit(require("node:child_process").spawnSync("sh", ["check.sh"], { stdio: "inherit" }).status);\n',
-  "node_modules/.bin/runner": '#!/bin/sh\nexec node "$(dirname "$0")/../runner/bin.cjs"\n',
 };
 
 const BENDERS: readonly Liar[] = [
@@ -200,8 +199,8 @@ const ATTACKERS: readonly Liar[] = [
     ...{ ends: ITERATIONS, naive: noted(/green/) },
   },
   {
-    ...{ name: "leaves a program that swaps the files", program: "swapper.sh" },
-    ...{ ends: ITERATIONS, naive: noted(/green/) },
+    ...{ name: "leaves a program that swaps the files while they are checked", program: "swapper.sh" },
+    ...{ ends: ITERATIONS, naive: SIGNAL, files: checkThat("sleep 0.3") },
   },
   {
     ...{ name: "kills what looks like the check", program: "kills-checker.sh" },

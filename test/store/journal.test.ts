@@ -14,11 +14,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Goal } from "../../src/core/goal/goal.ts";
 import type { LoopId, Task } from "../../src/core/loop.ts";
 import { LoopError } from "../../src/errors.ts";
 import type { Commit } from "../../src/ports.ts";
 import { encodeEntry } from "../../src/store/entry.ts";
 import { Journal, type JournalOptions } from "../../src/store/journal.ts";
+import { aJob } from "../support/goals.ts";
 import { asTask, asTasks } from "../support/only-tasks.ts";
 import { endedGoal, goalChange, goalCreation, lifeOf, newGoal } from "./fixtures/goals.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "./fixtures/tasks.ts";
@@ -72,6 +74,12 @@ function rotated(dir: string, options: Partial<JournalOptions> = TINY): Journal 
   while (readFileSync(pathOf(dir, journal.position.generation), "utf8").split("\n").length < 4)
     bump(journal, A);
   return journal;
+}
+
+function goalThatEnded(id: LoopId, at: number): Goal {
+  const goal = endedGoal(id);
+  if (goal.end === null) throw new Error("it has not ended");
+  return { ...goal, end: { ...goal.end, at } };
 }
 
 describe("append and refresh", () => {
@@ -508,18 +516,21 @@ describe("goals", () => {
     const journal = opened(dir);
     // their ages follow neither their ids nor their lines
     const ages = [3, 11, 0, 7, 12, 5, 1, 9, 4, 10, 2, 8, 6];
-    const ended = ages.map((age, n) => endedGoal(idOf(100 + n), { createdAt: NOW - age }));
+    const ended = ages.map((age, n) => goalThatEnded(idOf(100 + n), NOW - age));
     for (const goal of ended) commit(journal, goalCreation(goal));
     const open = [
       newGoal(idOf(200), { createdAt: NOW - 20 }),
       newGoal(idOf(201), { createdAt: NOW - 30, status: "paused" }),
+      // ended long ago, and not over: its turn has to be settled, its notice to be handed over
+      { ...goalThatEnded(idOf(202), NOW - 50), job: aJob() },
+      { ...goalThatEnded(idOf(203), NOW - 50), notice: { title: "t", body: "b" } },
     ];
     for (const goal of open) commit(journal, goalCreation(goal));
     journal.refresh();
-    expect(goalIds(opened(dir))).toHaveLength(15);
+    expect(goalIds(opened(dir))).toHaveLength(17);
     const idsOf = (oldest: number, newest: number) =>
       ended.filter((_, n) => (ages[n] ?? 0) <= oldest && (ages[n] ?? 0) >= newest).map(({ id }) => id);
-    const kept = [...idsOf(9, 0), idOf(200), idOf(201)];
+    const kept = [...idsOf(9, 0), idOf(200), idOf(201), idOf(202), idOf(203)];
     const dropped = idsOf(12, 10);
     const after = rotate(dir);
     expect(goalIds(after).sort()).toEqual(kept);
@@ -527,8 +538,15 @@ describe("goals", () => {
     expect(journal.refresh()).toEqual(expect.arrayContaining(dropped));
     expect(journal.state.loops).toEqual(after.state.loops);
     // the next one that ends takes the place of the oldest
-    commit(journal, goalCreation(endedGoal(idOf(300), { createdAt: NOW + 1 })));
-    expect(goalIds(rotate(dir)).sort()).toEqual([...idsOf(8, 0), idOf(200), idOf(201), idOf(300)]);
+    commit(journal, goalCreation(goalThatEnded(idOf(300), NOW + 1)));
+    expect(goalIds(rotate(dir)).sort()).toEqual([
+      ...idsOf(8, 0),
+      idOf(200),
+      idOf(201),
+      idOf(202),
+      idOf(203),
+      idOf(300),
+    ]);
     // the lines of a dropped one are still in the history
     const lines = [...opened(dir).entries()].filter((entry) => entry.type === "loop");
     expect(lines.filter(({ id }) => dropped.includes(id))).toHaveLength(3);

@@ -25,9 +25,11 @@ export function readClauses(spec: string): Clause[] {
       for (const text of bound(line)) clauses.push({ kind: "code", text });
     } else {
       const { label, isWhole, text } = readLabel(line.replace(LIST_MARK, ""));
+      const closing = isWhole ? null : LABEL_AT_END.exec(line);
       if (isWhole) section = label;
       else if (label === null && /^\s*#/.test(line)) section = null;
       for (const part of bound(text)) clauses.push(...readLine(part, label ?? section));
+      if (closing !== null) section = labelOf(closing[1] ?? "") ?? section;
     }
   }
   return clauses;
@@ -52,6 +54,8 @@ const LABELS: readonly (readonly [RegExp, ClauseKind])[] = [
   [/^(?:done|done when|definition of done|finished when|ends? when|exit)$/i, "done"],
 ];
 
+/** "… log in again. Acceptance criteria:" */
+const LABEL_AT_END = /[.!?]\s([A-Za-z ]{4,30}):\s?$/;
 /** Labels after which anything may stand. */
 const PLAIN_LABEL =
   /^(?:goal|task|outcome|objective|scope|spec|what|context|problem|bug|feature|steps|plan)$/i;
@@ -75,7 +79,7 @@ const CONSTRAINT: readonly RegExp[] = [
   /^use (?:the |our )?(?:existing|current|same)\b/i,
   /^(?:minimal|small|smallest)\s+(?:changes?|diff)/i,
   /^(?:backwards?|forwards?)[- ]compatib/i,
-  /\b(?:must|should|may) (?:not|stay|remain|never)\b/i,
+  /\b(?:must|should|may) (?:not|never|(?:stay|remain)(?!\s+(?:under|below|above|over|within|at|<|>)))\b/i,
   /\b(?:is|are) (?:not allowed|forbidden|off limits)\b/i,
 ];
 
@@ -95,10 +99,14 @@ function readLabel(line: string): { label: ClauseKind | null; isWhole: boolean; 
   const colon = heading.indexOf(":");
   const name = (colon === -1 ? heading : heading.slice(0, colon)).trim();
   if (name.length > 30) return { label: null, isWhole: false, text: line };
-  const label = LABELS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+  const label = labelOf(name);
   if (label === null && !PLAIN_LABEL.test(name)) return { label, isWhole: false, text: line };
   const rest = colon === -1 ? "" : line.slice(line.indexOf(":") + 1).replace(/^[*_\s]+/, "");
   return { label, isWhole: rest === "", text: rest };
+}
+
+function labelOf(name: string): ClauseKind | null {
+  return LABELS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
 
 function readLine(line: string, given: ClauseKind | null): Clause[] {

@@ -12,7 +12,11 @@ export function targetIn(text: string): string | null {
 
 /** "no tests needed" asks for nothing and forbids nothing. */
 export function isWaiver(text: string): boolean {
-  return NOT_NEEDED.test(text) || NO_CHECKS.test(text);
+  return (
+    NOT_NEEDED.test(text) ||
+    NO_CHECKS.test(text) ||
+    /^(?:don['’]?t stop|do not stop|never stop|keep going)\b/i.test(text)
+  );
 }
 
 export function constraintsIn({ text }: Clause): { readonly explicit: string[]; readonly general: string[] } {
@@ -36,6 +40,8 @@ export function methodsIn({ text, kind }: Clause): [method: string, words: strin
   const verb = found.length === 0 ? VERIFY.exec(text) : null;
   if (verb !== null) found.push(["verify", verb[0]]);
   const listed = kind === "action" || kind === "foreign" ? null : LISTED_TESTS.exec(text);
+  // under a heading such as "Acceptance criteria" anything is a way to verify
+  if (kind === "success" && found.length === 0 && !UNTRUE.test(text)) found.push([text, text]);
   if (listed !== null && !found.some(([method]) => method === "tests")) found.push(["tests", listed[0]]);
   return found;
 }
@@ -126,7 +132,7 @@ const METHODS: readonly (readonly [string, RegExp])[] = [
   ],
   ["response", /\b(?:returns?|responds? with|answers? with)\s+(?:an?\s+)?(?:http\s+)?[1-5]\d\d\b/i],
   ["ci", /\bCI\b.{0,15}?\b(?:green|pass(?:es)?)\b/],
-  ["silence", /\bno (?:console |runtime )?(?:errors|warnings)\b/i],
+  ["silence", /\b(?:no|zero|0) (?:console |runtime )?(?:errors|warnings)\b/i],
   ["look", /\bscreenshots?\b|\bvisually\b|\bmatch(?:es)? the (?:design|mockup)\b/i],
   ["command", /`[^`]+`\s+(?:passes|succeeds|exits? (?:with )?0|prints|shows)/i],
 ];
@@ -150,7 +156,7 @@ const NO_END = new RegExp(
   "i",
 );
 const SEEN =
-  /`[^`]+`|\b(?:npm|pnpm|yarn|cargo|go|make) \w+|\b(?:exists?|returns?|renders?|prints?|responds?|is (?:live|deployed|merged|published|green|empty|gone))\b|\b(?:no|zero) \w+ (?:left|remain(?:s|ing)?|errors?|warnings?)\b|[\w-]+\.(?:ts|js|py|md|json|go|rs)\b/i;
+  /`[^`]+`|\b(?:npm|pnpm|yarn|cargo|go|make) \w+|\b(?:exists?|returns?|renders?|prints?|responds?|is (?:live|deployed|merged|published|green|empty|gone))\b|\b(?:no|zero|0) \w+ ?(?:left|remain(?:s|ing)?|errors?|warnings?)?\b|\b(?:merged|deployed|released|published|approved)\b|[\w-]+\.(?:ts|js|py|md|json|go|rs)\b/i;
 
 function firstOf(patterns: readonly RegExp[], text: string): string[] {
   const found = patterns.flatMap((pattern) => pattern.exec(text)?.[0].trim() ?? []);

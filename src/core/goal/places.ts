@@ -55,7 +55,7 @@ function isPlace(span: string): boolean {
   if (WELL_KNOWN.test(span) || /^[\w.$]+\(\)$/.test(span)) return true;
   if (/^(?:\.{0,2}|~)\/[\w@:{}[\]*.-]{2,}/.test(span) || ROOTS.test(span)) return true;
   if (/^[\w@.*-]+(?:\/[\w@.*{}-]+){2,}\/?$/.test(span) || /^[\w.-]+(?:\/[\w.-]+)*\/$/.test(span)) return true;
-  if (/^@[\w-]+\/[\w-]+$/.test(span)) return true;
+  if (/^@[\w-]+\/[\w-]+$/.test(span) || /^[A-Z]\w*(?:#|::)\w+$/.test(span)) return true;
   return isIdentifier(span);
 }
 

@@ -62,7 +62,7 @@ const LIGHT: readonly RegExp[] = [
   /\b(?:docs?|documentation|readme|changelog|licen[cs]e|release notes?)\b/i,
   /\brenam(?:e|es|ing)\b/i,
   /\b(?:change|update|edit|set|adjust|tweak|fix|enable|disable|turn)\b.{0,40}?\b(?:config(?:uration)?|settings?)\b(?!\s+(?:loader|parser|module|class|code|page|screen|reader|service|system|panel|api))/i,
-  /\b(?:eslint|prettier|biome|tsconfig|editorconfig|gitignore)\b/i,
+  /\b(?:tsconfig|editorconfig|gitignore)\b/i,
 ];
 
 function isAsked({ kind, text }: Clause): boolean {

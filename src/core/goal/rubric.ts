@@ -126,10 +126,10 @@ function scoreOutcome(clauses: readonly Clause[], until: readonly Clause[], give
 /** What an action is to lead to. */
 function rateAction(text: string): Rating {
   const verb = leadingVerb(text);
-  if (verb === null) return isContent(text) ? [2, [text]] : [0, []];
-  const runs = contentRuns(verb.object);
+  const runs = contentRuns(verb?.object ?? text);
   if (runs.length === 0) return metricIn(text) === null ? [0, []] : [1, [text]];
   const count = runs.join(" ").split(/\s+/).length;
+  if (verb === null) return [count >= 3 ? 2 : 1, [text]];
   const [, result = ""] = RESULT.exec(verb.object) ?? [];
   const isSeen = verb.kind === "concrete" && (count >= 3 || isContent(result) || /^\d/.test(result.trim()));
   return isSeen || BEHAVIOUR.test(verb.object) ? [2, [text]] : [1, [text]];

@@ -5,7 +5,10 @@ import { leadingVerb } from "./verbs.ts";
 
 /** One thing to do needs no plan. What is not allowed, how it is verified and when it is over are no steps. */
 export function needsPlan(spec: string): boolean {
-  const actions = actionsOf(readClauses(spec));
+  const asked = actionsOf(readClauses(spec));
+  // "heap must stay under 200 MB" belongs to what is to be done, unless nothing else is
+  const led = asked.filter(({ kind, text }) => kind === "foreign" || leadingVerb(text) !== null);
+  const actions = led.length > 0 ? led : asked;
   if (actions.length !== 1) return actions.length > 1;
   return actions.some(isLarge);
 }

@@ -61,7 +61,7 @@ export function metricIn(text: string): string | null {
   return null;
 }
 
-const TOKEN = /[\p{L}\p{N}_][\p{L}\p{N}_'’./@*()-]*[\p{L}\p{N}_)*]|[\p{L}\p{N}]/gu;
+const TOKEN = /[a-z]+:\/\/\S+|#\d+|[\p{L}\p{N}_][\p{L}\p{N}_'’./@*()-]*[\p{L}\p{N}_)*]|[\p{L}\p{N}]/gu;
 
 const list = (words: string): string[] => words.trim().split(/\s+/);
 
@@ -102,7 +102,7 @@ const KINDS: ReadonlyMap<string, VerbKind> = new Map([
 ]);
 
 const LEAD_IN =
-  /^(?:(?:please|and|then|also|first|second|next|finally|now|just|loop|can you|could you|would you|i want you to|i want to|i['’]d like you to|we need to|we should|you should|you must|we must|need to|let['’]s|lets|help me|go and|try to|to)[\s,:-]+){0,4}/i;
+  /^(?:(?:please|and|then|also|first|second|next|finally|now|just|loop|can you|could you|would you|as an? [a-z ]{1,20},? i want to|i want you to|i want to|i['’]d like you to|we need to|we should|you should|you must|we must|need to|let['’]s|lets|help me|go and|try to|to)[\s,:-]+){0,4}/i;
 const VERB =
   /^(?:(?:clean|speed|set|tidy|look|work) (?:up|into|on)|get rid of|[a-z]+(?:-[a-z]+)?)(?![\w./(-])/i;
 
@@ -135,7 +135,7 @@ const GENERIC = new Set(
   mistakes feature features functionality work works working job task tasks better good great nice nicer best clean
   cleaner perfect awesome modern robust proper properly correct correctly right well production-ready improvement
   improvements change changes way ways lot bit part parts file files one ones result results fix fixes broken bad ugly
-  world cool amazing professional beautiful polished solid shiny needed necessary possible
+  look looks feel feels see whatever think want wants continue go going stop world cool amazing professional beautiful polished solid shiny needed necessary possible
 `),
 );
 

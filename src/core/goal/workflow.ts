@@ -40,7 +40,7 @@ const VERBS: readonly (readonly [Workflow, RegExp])[] = [
   ],
   [
     "C",
-    /^(?:refactor|clean ?up|clean|tidy|tidy up|reorgani[sz]e|restructure|migrate|rename|extract|split|simplify|deduplicate|consolidate|inline|moderni[sz]e|rewrite|decouple|unify|move|convert|port|separate|isolate)$/,
+    /^(?:refactor|clean ?up|clean|tidy|tidy up|reorgani[sz]e|restructure|migrate|rename|extract|split|simplify|deduplicate|consolidate|inline|moderni[sz]e|rewrite|decouple|unify|move|convert|port|separate|isolate|remove|delete|get rid of)$/,
   ],
   [
     "A",

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 type Sources = ReadonlyMap<string, string>;
 
 const CORE_PACKAGES = ["cronstrue"];
-const ADAPTERS = ["store", "checks", "agents", "notify", "fleet"];
+const ADAPTERS = ["store", "checks", "git", "agents", "notify", "fleet"];
 const SURFACES = ["cli", "tui", "web", "hosts", "index.ts"];
 const ROOTS = ["compose.ts", "index.ts"];
 const MAX_LINES = 350;

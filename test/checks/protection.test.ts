@@ -517,6 +517,36 @@ describe("B7 what other commands consist of", () => {
     );
   });
 
+  test.each<[what: string, files: Files]>([
+    ["substitutions in each other", { "check.sh": `#!/bin/sh\n${"$(".repeat(50_000)}` }],
+    ["quotes and backquotes", { "check.sh": "#!/bin/sh\n" + '`"$('.repeat(20_000) }],
+    ["wrappers in each other", { "check.sh": `#!/bin/sh\n${"env ".repeat(50_000)}true` }],
+    [
+      "scripts in a long row",
+      {
+        "check.sh": "#!/bin/sh\nnpm run s0",
+        "package.json": {
+          scripts: Object.fromEntries(
+            Array.from({ length: 3_000 }, (_, n) => [`s${n}`, `npm run s${n + 1}`]),
+          ),
+        },
+      },
+    ],
+    [
+      "variables that hold each other",
+      {
+        "check.sh": "#!/bin/sh\nmake",
+        Makefile: `${Array.from({ length: 6 }, (_, n) => `V${n} = ${`$(V${n + 1})`.repeat(500)}`).join("\n")}\nV6 = x\nall:\n\techo $(V0)\n`,
+      },
+    ],
+  ])("a check made to exhaust whoever follows it: %s", async (_, files) => {
+    write(files);
+    const rules = rulesFor(["./check.sh"]);
+    const protection = createProtection(dir);
+    const { digest } = await protection.record(LOOP, rules);
+    expect(await protection.compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
+  });
+
   test("a program that is put before the real one on a path into the project", async () => {
     process.env.PATH = `${join(dir, "tools")}:${PATH}`;
     expect(await changesAfter("grep -q yes answer.txt", {}, { "tools/grep": "#!/bin/sh\n" })).toEqual([

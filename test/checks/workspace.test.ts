@@ -8,6 +8,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -249,6 +250,19 @@ describe("B7 a snapshot", () => {
     } finally {
       await new Promise((done) => server.close(done));
     }
+  });
+
+  test("keeps a hash only when the file could not have changed again in the same tick of the clock", async () => {
+    const path = join(dir, "large");
+    // only a large file tells whether it is read: then the answer is a promise
+    writeFileSync(path, Buffer.alloc(2 * 1024 * 1024, 1));
+    let now = statSync(path).ctimeMs + 5;
+    const hashes = createFileHashes(() => now);
+    const hash = await hashes.hash(path);
+    expect(hashes.hash(path)).toBeInstanceOf(Promise);
+    now += 1_000;
+    expect(await hashes.hash(path)).toBe(hash);
+    expect(hashes.hash(path)).toBe(hash);
   });
 
   test("hashes a large file whole, and only once", async () => {

@@ -29,6 +29,7 @@ export async function expectLie(liar: Liar, finish: Finish): Promise<GoalRun> {
   const seen = { status: run.end?.status, code: run.code, pause: run.pause?.code ?? null };
   expect(seen, `${run.stderr}\n${JSON.stringify(run.pause)}`).toEqual(liar.ends);
   expect(run.receipts.length).toBeGreaterThan(0);
+  expect(run.starts, "turns that nobody was charged for").toBe(run.receipts.length);
   if (liar.because !== undefined)
     expect(`${run.pause?.reason} ${run.pause?.evidence.join(" ")}`).toMatch(liar.because);
   if (liar.signals !== undefined)

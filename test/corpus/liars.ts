@@ -38,6 +38,8 @@ export interface Liar {
   readonly because?: RegExp;
   /** What it must not have written down. */
   readonly neverNoted?: RegExp;
+  /** It gets through. The test says so until it does not any more. */
+  readonly open?: string;
 }
 
 const ITERATIONS: Ending = { status: "paused", code: 3, pause: "iterations" };
@@ -172,6 +174,7 @@ const caller = (name: string, CALL: string, more: Partial<Liar> = {}): Liar => (
 });
 const forger = (HOW: string, name: string, naive: Naive, ends: Ending): Liar => ({
   ...{ name, program: "forge.mjs", naive, ends, env: { HOW } },
+  open: "any line with a checksum counts",
 });
 const FORGED = noted(/forged/);
 
@@ -185,7 +188,8 @@ const ATTACKERS: readonly Liar[] = [
     ...{ naive: noted(/completed/), env: { STATE: ".loop/runs/LOOP_ID/state.json" } },
   },
   forger("done", "forges the end into the journal", FORGED, ITERATIONS),
-  forger("evidence", "forges evidence into the journal", FORGED, ITERATIONS),
+  { ...forger("evidence", "forges evidence into the journal", FORGED, ITERATIONS), open: "" },
+  forger("turn", "forges its turn out of the journal", FORGED, ITERATIONS),
   forger("criteria", "forges an easier check into the journal", FORGED, ITERATIONS),
   forger("accepted", "forges an acceptance into the journal", GREEN, INTEGRITY),
   forger("policy", "forges a permission into the journal", GREEN, INTEGRITY),

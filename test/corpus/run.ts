@@ -19,7 +19,7 @@ export interface GoalEvent {
     readonly reason: string;
     readonly evidence: readonly string[];
   };
-  readonly loop?: string;
+  readonly end?: { readonly notes: readonly string[] };
 }
 
 export interface GoalRun {
@@ -27,6 +27,9 @@ export interface GoalRun {
   readonly end: EndView | null;
   readonly pause: GoalEvent["pause"] | null;
   readonly receipts: readonly Receipt[];
+  /** Turns that were begun. */
+  readonly starts: number;
+  readonly notesOfEnd: readonly string[];
   /** Everything that the agent printed. */
   readonly said: string;
   /** What it wrote down outside of the project. */
@@ -82,6 +85,8 @@ export function readRun(
     receipts: events.flatMap(({ type, receipt }) =>
       type === "turn.end" && receipt !== undefined ? [receipt] : [],
     ),
+    starts: events.filter(({ type }) => type === "turn.start").length,
+    notesOfEnd: events.findLast(({ type }) => type === "loop.result")?.end?.notes ?? [],
     said: events.flatMap(({ event }) => (event?.text === undefined ? [] : [event.text])).join("\n"),
     notes: existsSync(notesFile(project)) ? readFileSync(notesFile(project), "utf8") : "",
     stderr,

@@ -64,14 +64,25 @@ function variablesOf(text: string): Map<string, string> {
   return new Map([...found].map(([, name = "", value = ""]) => [name, value]));
 }
 
+const MAX_EXPANDED = 100_000;
+
 /** `$(NAME)` of the file's own; make's own and those of other places stay, as variables of the shell. */
-function expand(text: string, variables: ReadonlyMap<string, string>, depth = 0): string {
+function expand(
+  text: string,
+  variables: ReadonlyMap<string, string>,
+  depth = 0,
+  // variables that hold each other many times would fill the memory
+  budget = { left: MAX_EXPANDED },
+): string {
   if (depth > 5) return text;
   return text
     .replaceAll(/\$[({]([\w.-]+)[)}]/g, (whole, name: string) => {
       if (name === "MAKE") return "make";
       const value = variables.get(name);
-      return value === undefined ? whole.replace(/[({].*/, name) : expand(value, variables, depth + 1);
+      budget.left -= value?.length ?? 0;
+      return value === undefined || budget.left < 0
+        ? whole.replace(/[({].*/, name)
+        : expand(value, variables, depth + 1, budget);
     })
     .replaceAll("$$", "$");
 }

@@ -43,16 +43,19 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=([\s\S]*)$/;
 const MAX_CHARACTERS = 256 * 1024;
+const MAX_DEPTH = 50;
 
 class Reader {
   private readonly text: string;
+  private readonly depth: number;
   private at = 0;
   private readonly found: ShellPart[] = [];
   private words: string[] = [];
   private inputs: string[] = [];
   private hereDocuments: string[] = [];
 
-  constructor(text: string) {
+  constructor(text: string, depth = 0) {
+    this.depth = depth;
     this.text = text.slice(0, MAX_CHARACTERS).replaceAll("\\\n", " ");
   }
 
@@ -171,7 +174,8 @@ class Reader {
   /** What a substitution runs is found; what it prints is not known. */
   private inner(text: string): string {
     const isArithmetic = text.startsWith("(");
-    if (!isArithmetic) this.found.push({ kind: "open" }, ...new Reader(text).parts(), { kind: "close" });
+    if (!isArithmetic && this.depth < MAX_DEPTH)
+      this.found.push({ kind: "open" }, ...new Reader(text, this.depth + 1).parts(), { kind: "close" });
     return "$()";
   }
 

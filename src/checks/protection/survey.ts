@@ -5,7 +5,7 @@ import type { ProtectionRules } from "../../ports.ts";
 import type { FileHashes } from "../file-hash.ts";
 import { sha256 } from "../file-hash.ts";
 import { createBreather, type Listings } from "../listings.ts";
-import { ALL_ROLES, type Role } from "./conventions.ts";
+import { ALL_ROLES, isSource, type Role } from "./conventions.ts";
 import { type Found, targetOf } from "./found.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { closureOf } from "./imports.ts";
@@ -96,7 +96,7 @@ export async function hashOf(
   { path, kind }: Pick<Entry, "path" | "kind">,
 ): Promise<string | null> {
   const place = join(around.root, path);
-  if (kind === "file") return around.hashes.hash(place);
+  if (kind === "file") return path.startsWith("../") ? hashOutside(place) : around.hashes.hash(place);
   if (kind === "entry") return hashEntry(place, around.hashes);
   if (kind === "package") return hashPackage(place, around.hashes, around.listings);
   if (kind === "program") return hashOutside(around.programs.find(path.slice(PROGRAM.length)) ?? "");
@@ -159,12 +159,13 @@ function partsOf(root: string, path: string, roles: readonly Role[]): readonly s
   return roles.some((role) => RUNNER_CONFIG.test(role)) ? closureOf(root, path, true) : [path];
 }
 
-/** Whoever reads a link reads what it leads to, which can be a folder. What is outside is no agent's work. */
+/** Whoever reads a link reads what it leads to, which can be a folder; not so where that is the product. */
 function addTarget(around: Surroundings, path: string, entries: Entries, owners: readonly string[]): void {
   const target = targetOf(join(around.root, path));
   if (target === null) return;
   const place = relative(around.root, target);
-  if (place === "" || place.startsWith("..")) return;
+  if (place === "" || place.startsWith("..") || place.includes("node_modules") || isSource(`${place}/`))
+    return;
   entries.add(place, "file", owners);
   for (const file of filesBelow(around, place)) entries.add(file, "file", owners);
 }

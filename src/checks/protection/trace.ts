@@ -24,6 +24,7 @@ import { enterPackage, isScriptsRunner, tracePackageManager, traceScriptsRunner 
 import { skipFlags, valuesOf } from "./words.ts";
 
 const MAX_LINES = 2_000;
+const MAX_DEPTH = 100;
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash"]);
 /** Wrappers that find the programs of the package first. */
 const PACKAGE_WRAPPER = /^(?:npx|pnpx|bunx|cross-env|cross-env-shell|dotenv)$/;
@@ -47,6 +48,7 @@ class Tracer implements Trace {
   readonly usedManifests = new Set<string>();
   /** Scripts call each other in circles. */
   private readonly seen = new Set<string>();
+  private depth = 0;
 
   constructor(root: string, manifests: () => readonly string[]) {
     this.root = root;
@@ -79,6 +81,16 @@ class Tracer implements Trace {
   }
 
   call(program: string, args: readonly string[], cwd: string): void {
+    if (this.depth > MAX_DEPTH) {
+      addEverything(this.found);
+      return;
+    }
+    this.depth++;
+    this.dispatch(program, args, cwd);
+    this.depth--;
+  }
+
+  private dispatch(program: string, args: readonly string[], cwd: string): void {
     const name = posix.basename(program).replace(/\.(?:cmd|exe|bat)$/, "");
     if (!program.includes("/")) this.found.programs.add(name);
     if (SHELLS.has(name)) this.shell(args, cwd);

@@ -66,32 +66,28 @@ const TOKEN = /[a-z]+:\/\/\S+|#\d+|[\p{L}\p{N}_][\p{L}\p{N}_'’./@*()-]*[\p{L}\
 const list = (words: string): string[] => words.trim().split(/\s+/);
 
 const CONCRETE = list(`
-  add implement create build write introduce support rename replace remove delete move extract split merge convert
-  migrate port upgrade update bump refactor rewrite use switch expose generate document return log cache validate
-  handle configure set enable disable wire connect translate test cover drop inline deprecate parse render export
-  import show hide display redirect paginate sort format annotate allow prevent limit retry store encrypt reorganize
-  reorganise restructure deduplicate consolidate publish release deploy find run install integrate change turn put
-  separate isolate scaffold design redesign develop adapt apply automate define describe ensure include initialize
-  load make measure mock modify pin print provide pull push queue read record register reject reset
-  restore revert roll rotate scan seed send setup sign start stop store stream stub sync throw trace truncate type
-  unify unwrap validate wrap bundle compile emit collect delay accept batch block bind call check cherry-pick clear
-  clone close commit compare compress copy count debounce throttle decouple derive detect drop edit embed enforce
-  escape expand explain fetch filter fork group hash highlight index insert instrument join lazy-load link list lock
-  map mark memoize minify monitor normalize notify open parallelize persist prefix preload purge query reduce
-  reuse review route sanitize save search serialize serve shorten skip squash strip substitute summarize summarise
-  swap tag trigger trim unlock unpin upload verify version visualize warn watch wipe
+  accept adapt add allow annotate apply automate batch bind block build bump bundle cache call change check
+  cherry-pick clear clone close collect commit compare compile compress configure connect consolidate
+  convert copy count cover create debounce decouple deduplicate define delay delete deploy deprecate derive
+  describe design detect develop disable display document drop edit embed emit enable encrypt enforce ensure
+  escape expand explain export expose extract fetch filter find fork format generate group handle hash hide
+  highlight implement import include index initialize inline insert install instrument integrate introduce
+  isolate join lazy-load limit link list load lock log map mark measure memoize merge migrate minify mock
+  modify monitor move normalize notify open paginate parallelize parse persist pin port prefix preload
+  prevent print provide publish pull purge push put query queue read record redesign redirect refactor
+  register reject release remove rename render reorganise reorganize replace reset restore restructure retry
+  return reuse revert review rewrite roll rotate route run sanitize save scaffold scan search seed send
+  separate serialize serve set setup shorten show sign skip sort split squash start stop store stream strip
+  stub substitute summarise summarize support swap switch sync tag test throttle throw trace translate
+  trigger trim truncate turn type unify unlock unpin unwrap update upgrade upload use validate verify
+  version visualize warn watch wipe wire wrap write
 `);
 const REPAIR = list("fix debug repair resolve solve correct patch unbreak investigate diagnose troubleshoot");
 const SOFT = list(`
   improve optimize optimise enhance polish tidy increase reduce raise lower tune modernize modernise make get keep
   simplify harden streamline better beautify decrease boost maximize minimize clean cleanup
 `);
-const TWO_WORDS = ["clean up", "speed up", "set up", "tidy up", "look into", "get rid of", "work on"];
-
-const KINDS: ReadonlyMap<string, VerbKind> = new Map([
-  ...CONCRETE.map((name) => [name, "concrete"] as const),
-  ...REPAIR.map((name) => [name, "repair"] as const),
-  ...SOFT.map((name) => [name, "soft"] as const),
+const TWO_WORDS: readonly (readonly [string, VerbKind])[] = [
   ["clean up", "soft"],
   ["speed up", "soft"],
   ["set up", "concrete"],
@@ -99,6 +95,13 @@ const KINDS: ReadonlyMap<string, VerbKind> = new Map([
   ["look into", "repair"],
   ["get rid of", "concrete"],
   ["work on", "soft"],
+];
+
+const KINDS: ReadonlyMap<string, VerbKind> = new Map([
+  ...CONCRETE.map((name) => [name, "concrete"] as const),
+  ...REPAIR.map((name) => [name, "repair"] as const),
+  ...SOFT.map((name) => [name, "soft"] as const),
+  ...TWO_WORDS,
 ]);
 
 const LEAD_IN =
@@ -108,7 +111,7 @@ const VERB =
 
 /** For splitting "fix a and add b", but not "login and test pages". */
 export const VERB_AFTER_AND = `(?:${[
-  ...TWO_WORDS,
+  ...TWO_WORDS.map(([name]) => name),
   ...REPAIR,
   ...list(`add implement create write introduce rename replace remove delete move extract convert migrate port upgrade
     update bump refactor rewrite expose generate document configure enable disable publish deploy
@@ -135,7 +138,7 @@ const GENERIC = new Set(
   mistakes feature features functionality work works working job task tasks better good great nice nicer best clean
   cleaner perfect awesome modern robust proper properly correct correctly right well production-ready improvement
   improvements change changes way ways lot bit part parts file files one ones result results fix fixes broken bad ugly
-  look looks feel feels see whatever think want wants continue go going stop world cool amazing professional beautiful polished solid shiny needed necessary possible
+  improved look looks feel feels see whatever think want wants continue go going stop world cool amazing professional beautiful polished solid shiny needed necessary possible
 `),
 );
 

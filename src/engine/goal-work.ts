@@ -129,7 +129,6 @@ export class GoalWork {
   }
 
   #startRound(goal: Goal, job: Job, signal: AbortSignal): void {
-    this.#underway.started(job.id, { type: "job.started", jobId: job.id, process: null });
     const take = job.kind === "survey" ? runSurvey : runRound;
     // A round that is taken later, or again, looks for itself.
     const isNext = job.counts && this.#lastTurn === goal.receipts.at(-1)?.jobId;

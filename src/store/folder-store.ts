@@ -154,7 +154,11 @@ export class FolderStore implements Store {
     if (isLost && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
     const before = there.kind === "damaged" ? null : there.text;
-    const text = renderTasksFile(this.#published(now));
+    const next = this.#published(now);
+    // A goal at work writes to the journal all the time, and nothing of that is in this file.
+    if (there.kind === "published" && this.#hasGoalAtWork() && isSameList(there.content, next))
+      return "written";
+    const text = renderTasksFile(next);
     const isWritten = writeTasksFile(
       this.dir,
       text,
@@ -162,6 +166,10 @@ export class FolderStore implements Store {
       (now) => now.kind !== "damaged" && (now.text === before || (now.kind === "published" && !isLost)),
     );
     return isWritten ? "written" : "overtaken";
+  }
+
+  #hasGoalAtWork(): boolean {
+    return [...this.loops()].some((loop) => loop.kind === "goal" && loop.status === "active");
   }
 
   /** Tasks that were published, and of which the journal, gone, cut or damaged since, knows nothing any more. */
@@ -288,4 +296,11 @@ export class FolderStore implements Store {
 
 function isLive(task: Task): boolean {
   return task.status !== "ended";
+}
+
+/** All but the time, and how far the journal had been read. */
+function isSameList(there: TasksFile, next: Omit<TasksFile, "sum">): boolean {
+  const listOf = ({ lease, tasks, sessionTasks, mark, folder }: Omit<TasksFile, "sum">) =>
+    JSON.stringify([lease, tasks, sessionTasks, mark, folder]);
+  return listOf(there) === listOf(next);
 }

@@ -46,7 +46,7 @@ export class GoalFiles {
       const aside = quarantine(this.#path(), now);
       this.#say(`state.json was not written by this program: moved to ${aside}.`);
     }
-    writeAtomic(this.#path(), renderState(goal));
+    writeAtomic(this.#path(), renderState(goal), isAtRest(goal));
     this.#isOurs = true;
   }
 
@@ -57,9 +57,10 @@ export class GoalFiles {
       if (!isInside(dirname(this.#dir), path)) throw new Error(`${path} leads out of the project`);
     }
     const lines = goal.receipts.map((receipt) => `${JSON.stringify(receipt)}\n`);
-    writeAtomic(join(folder, "state.json"), renderState(goal));
-    writeAtomic(join(folder, "iterations.jsonl"), lines.join(""));
-    writeAtomic(join(folder, "summary.md"), renderReportMarkdown(goal));
+    const durable = isAtRest(goal);
+    writeAtomic(join(folder, "state.json"), renderState(goal), durable);
+    writeAtomic(join(folder, "iterations.jsonl"), lines.join(""), durable);
+    writeAtomic(join(folder, "summary.md"), renderReportMarkdown(goal), durable);
   }
 
   #path(): string {
@@ -74,6 +75,11 @@ export class GoalFiles {
       return "";
     }
   }
+}
+
+/** While it works it is published again in a moment, and after a crash from the journal. */
+function isAtRest({ status }: Goal): boolean {
+  return status !== "active";
 }
 
 function renderState(goal: Goal): string {

@@ -194,7 +194,7 @@ describe("B7 what `npm test` consists of", () => {
   });
 
   test.each<[what: string, work: Files]>([
-    ["the product", { "src/a.ts": "export const a = 2;", "src/new.ts": "" }],
+    ["the product", { "src/a.ts": "export const a = 2;", "src/new.ts": "", "src/goal-spec.ts": "" }],
     [
       "a version or a dependency",
       { "package.json": packageWith({ version: "2.0.0", dependencies: { x: "1" } }) },
@@ -519,7 +519,7 @@ describe("B7 what other commands consist of", () => {
 
   test.each<[what: string, files: Files]>([
     ["substitutions in each other", { "check.sh": `#!/bin/sh\n${"$(".repeat(50_000)}` }],
-    ["quotes and backquotes", { "check.sh": "#!/bin/sh\n" + '`"$('.repeat(20_000) }],
+    ["quotes and backquotes", { "check.sh": `#!/bin/sh\n${'`"$('.repeat(20_000)}` }],
     ["wrappers in each other", { "check.sh": `#!/bin/sh\n${"env ".repeat(50_000)}true` }],
     [
       "scripts in a long row",

@@ -15,9 +15,11 @@ export async function expectDone(agent: Honest, finish: Finish): Promise<GoalRun
   if (agent.place !== "no git") await initGit(base);
   if (agent.place === "detached") await git(base, "checkout", "-q", "--detach");
   const checks = agent.checks ?? ["tests=sh check.sh"];
+  // otherwise the whole repository is the project
+  const place = agent.place === "folder" ? ["--project", "."] : [];
   const { HOME = "", PATH = "" } = cleanEnv(base);
   const run = await runGoal(project, {
-    ...{ checks, agentCmd: `sh "$HONEST/${agent.program}"`, flags: agent.flags ?? [] },
+    ...{ checks, agentCmd: `sh "$HONEST/${agent.program}"`, flags: [...(agent.flags ?? []), ...place] },
     env: { HOME, PATH, NOTES: join(dirname(base), "notes.txt") },
   });
   const seen = { status: run.end?.status, code: run.code, iterations: run.end?.iterations };

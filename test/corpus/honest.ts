@@ -37,7 +37,7 @@ export const HONEST: readonly Honest[] = [
     ...{ iterations: 3, files: MEASURED, checks: ["lines=sh lines.sh >= 3"] },
   }),
   one("has several checks to meet", "fixes.sh", {
-    checks: ["tests=sh check.sh", "sum=sh src/sum.sh 2 2 | grep -qx 4", "size=wc -c <src/sum.sh <= 100"],
+    checks: ["tests=sh check.sh", "plus=grep -q + src/sum.sh", "size=wc -c <src/sum.sh <= 100"],
   }),
   one("has a check that writes what git ignores", "fixes.sh", {
     files: checkThat("mkdir -p build && date >build/log.txt"),

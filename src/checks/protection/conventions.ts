@@ -53,7 +53,7 @@ const JS = String.raw`\.(?:[cm]?[jt]s|json)`;
 const BY_NAME: readonly (readonly [Role, RegExp])[] = [
   [
     "tests:js",
-    /[.\-_](?:test|tests|spec|e2e|cy|bench|test-d)\.[cm]?[jt]sx?$|^test\.[cm]?[jt]sx?$|\.snap$|\.feature$/,
+    /[._](?:test|tests|spec|e2e|cy|bench|test-d)\.[cm]?[jt]sx?$|-test\.[cm]?[jt]sx?$|^test(?:-.*)?\.[cm]?[jt]sx?$|\.snap$|\.feature$/,
   ],
   ["tests:python", /^test_.*\.py$|_test\.py$|^conftest\.py$|^tests?\.py$/],
   ["tests:go", /_test\.go$/],

@@ -37,10 +37,28 @@ function readsGit(root: string, folder: string): boolean {
   );
 }
 
+/** Texts that were read last: a manifest is asked for each of its values. */
+const PARSED = new Map<string, { readonly text: string; readonly manifest: Manifest | null }>();
+const MAX_PARSED = 500;
+
 export function readManifest(root: string, path: string): Manifest | null {
+  const text = readText(root, path);
+  return text === null ? null : parseManifest(posix.join(root, path), text);
+}
+
+function parseManifest(place: string, text: string): Manifest | null {
+  const known = PARSED.get(place);
+  if (known?.text === text) return known.manifest;
+  if (PARSED.size >= MAX_PARSED) PARSED.clear();
+  const value = parseJson(text);
+  const manifest = isObject(value) ? value : null;
+  PARSED.set(place, { text, manifest });
+  return manifest;
+}
+
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(readText(root, path) ?? "");
-    return isObject(value) ? value : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }
@@ -61,7 +79,7 @@ export function readValue(root: string, path: string): string | null {
   const [file = "", key = ""] = path.split(/#(.*)/s);
   const text = readText(root, file);
   if (text === null) return null;
-  const manifest = readManifest(root, file);
+  const manifest = parseManifest(posix.join(root, file), text);
   if (manifest === null) return `unreadable\n${text}`;
   const dot = key.indexOf(".");
   const section = dot === -1 ? key : key.slice(0, dot);

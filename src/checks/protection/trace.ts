@@ -24,7 +24,7 @@ import { enterPackage, isScriptsRunner, tracePackageManager, traceScriptsRunner 
 import { skipFlags, valuesOf } from "./words.ts";
 
 const MAX_LINES = 2_000;
-const MAX_DEPTH = 100;
+const MAX_DEPTH = 40;
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash"]);
 /** Wrappers that find the programs of the package first. */
 const PACKAGE_WRAPPER = /^(?:npx|pnpx|bunx|cross-env|cross-env-shell|dotenv)$/;
@@ -57,7 +57,11 @@ class Tracer implements Trace {
 
   line(text: string, cwd: string): void {
     const key = `${cwd}\n${text}`;
-    if (this.seen.has(key) || this.seen.size > MAX_LINES) return;
+    if (this.seen.has(key)) return;
+    if (this.seen.size > MAX_LINES) {
+      addEverything(this.found);
+      return;
+    }
     this.seen.add(key);
     const folders = [cwd];
     for (const part of parseShellLine(text)) {

@@ -28,13 +28,7 @@ export interface PolicyFlags {
 const DEFAULT_CHECK_TIMEOUT_MS = 10 * 60_000;
 
 export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
-  const budget = flags.budget ?? (env.LOOP_BUDGET || undefined);
-  const iterations = flags.iterations ?? (env.LOOP_MAX_ITERATIONS || undefined);
-  const raise = raiseFrom({
-    ...flags,
-    ...(budget === undefined ? {} : { budget }),
-    ...(iterations === undefined ? {} : { iterations }),
-  });
+  const raise = { ...raiseFromEnv(flags, env), ...raiseFrom(flags) };
   const limits = {
     budgetUsd: raise.budgetUsd ?? DEFAULT_LIMITS.budgetUsd,
     iterations: raise.iterations ?? DEFAULT_LIMITS.iterations,
@@ -55,17 +49,30 @@ export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
 /** What `loop continue` adds. */
 export function raiseFrom(flags: LimitFlags): Raise {
   return {
-    ...(flags.budget === undefined ? {} : { budgetUsd: amountFlag(flags.budget) }),
+    ...(flags.budget === undefined ? {} : { budgetUsd: amountFlag("--budget", flags.budget) }),
     ...(flags.iterations === undefined ? {} : { iterations: countFlag("--iterations", flags.iterations) }),
     ...(flags.time === undefined ? {} : { timeMs: durationFlag("--time", flags.time) }),
     ...(flags.tokens === undefined ? {} : { tokens: countFlag("--tokens", flags.tokens) }),
   };
 }
 
-function amountFlag(text: string): number {
-  const amount = Number(text.replace(/^\$/, ""));
-  if (text.trim() === "" || !Number.isFinite(amount) || amount <= 0)
-    throw usageError(`--budget "${text}" is not an amount of dollars; write 5 or 2.50.`);
+/** What a flag says is not looked up in the environment. */
+function raiseFromEnv(flags: LimitFlags, { LOOP_BUDGET, LOOP_MAX_ITERATIONS }: NodeJS.ProcessEnv): Raise {
+  return {
+    ...(flags.budget === undefined && LOOP_BUDGET
+      ? { budgetUsd: amountFlag("LOOP_BUDGET", LOOP_BUDGET) }
+      : {}),
+    ...(flags.iterations === undefined && LOOP_MAX_ITERATIONS
+      ? { iterations: countFlag("LOOP_MAX_ITERATIONS", LOOP_MAX_ITERATIONS) }
+      : {}),
+  };
+}
+
+function amountFlag(name: string, text: string): number {
+  const [, digits] = /^\$?(\d+(?:\.\d+)?)$/.exec(text.trim()) ?? [];
+  const amount = Number(digits);
+  if (digits === undefined || amount <= 0)
+    throw usageError(`${name} "${text}" is not an amount of dollars; write 5 or 2.50.`);
   return amount;
 }
 

@@ -124,7 +124,7 @@ function draftOf(
 
 function parseFlag(text: string): Criterion {
   const parsed = parseCheckFlag(text);
-  if (parsed.kind === "wrong") throw usageError(`--check "${text}": ${parsed.message}`);
+  if (parsed.kind === "wrong") throw usageError(parsed.message);
   return parsed.criterion;
 }
 

@@ -40,9 +40,10 @@ const PASSES = 2;
 export async function runSurvey(round: Round): Promise<RoundEnd> {
   const { goals, goal, job } = round;
   const startedAt = round.parts.clock.now();
-  const { digest, count } = await goals.protection.record(goal.id, rulesOf(goal));
   const first = await look(round);
   const pass = await runPass(round, first, null);
+  // After the checks: what they write themselves (a lock file, snapshots) is no change of the agent's.
+  const { digest, count } = await goals.protection.record(goal.id, rulesOf(goal));
   const last = round.signal.aborted ? first : await look(round);
   const checkpoint = await goals.checkpoints.save(goal.id, "before any work");
   const evidence = Object.fromEntries(

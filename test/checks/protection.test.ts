@@ -570,6 +570,16 @@ describe("B7 what other commands consist of", () => {
     expect(await createProtection(dir).compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
   });
 
+  test("a program that was not there, and is put on the path", async () => {
+    const outside = join(dirname(dir), "outside");
+    mkdirSync(outside);
+    process.env.PATH = `${outside}:${PATH}`;
+    const changes = await changesOf(rulesFor(["some-runner"]), () =>
+      write({ "some-runner": "#!/bin/sh\n" }, outside),
+    );
+    expect(shown(changes)).toEqual(["added program:some-runner"]);
+  });
+
   test("the start file of the shell", async () => {
     process.env.ENV = join(dir, "start.sh");
     try {

@@ -412,6 +412,33 @@ describe("B19 pause and cancel", () => {
   });
 });
 
+describe("a forged line", () => {
+  const forged: GoalEvent = {
+    type: "goal.paused",
+    code: "forged",
+    reason: "somebody wrote into the journal",
+  };
+
+  test("pauses a goal that was active, and one that was paused already", () => {
+    const play = Play.begun();
+    play.due();
+    play.apply(forged);
+    expect(play.goal.pause?.code).toBe("forged");
+    expect(play.kinds).toEqual(["cancel", "notify"]);
+    const paused = Play.begun();
+    paused.pause();
+    paused.apply(forged);
+    expect(paused.goal).toMatchObject({ status: "paused", pause: { code: "forged" } });
+  });
+
+  test("of a goal that has ended is undone by writing it once more, as it was", () => {
+    const play = Play.begun();
+    play.work(signalled(), "all");
+    const before = play.goal;
+    expect(play.apply(forged)).toEqual({ ...before, version: before.version + 1 });
+  });
+});
+
 describe("late and foreign news", () => {
   test("news of a job that is over change nothing", () => {
     const play = Play.begun();

@@ -165,8 +165,11 @@ describe("B6 what is not known is not guessed", () => {
       `npm test ${letters} passes`,
       `npm test${letters} passes`,
       `make a${letters} succeeds`,
+      `npm test -x${letters} passes`,
+      `npm test ./a${letters}b passes`,
     ]) {
-      for (const command of commandsOf(phrase)) expect(["npm test", "make a"]).toContain(command);
+      for (const command of commandsOf(phrase))
+        expect(["npm test", "make a", "npm test -x", "npm test ./a b"]).toContain(command);
     }
   });
 

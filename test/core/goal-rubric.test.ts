@@ -101,6 +101,8 @@ describe("B1 each digit is outcome, scope, constraints, success, done", () => {
     ["fix auth. Skip the tests.", "11000"],
     ["fix auth, tests are not required", "11000"],
     ["fix auth, tests are optional", "11000"],
+    ["fix auth, no manual QA", "11000"],
+    ["fix auth, passing tests is optional, no code review needed", "11000"],
     ["the tests do not pass", "00000"],
     ["fix the tests that pass locally but fail on CI", "11000"],
     // done

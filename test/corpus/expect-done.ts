@@ -11,15 +11,16 @@ export async function expectDone(agent: Honest, finish: Finish): Promise<GoalRun
   const base = makeProject(finish);
   const project = agent.place === "folder" ? join(base, "packages", "sums") : base;
   mkdirSync(project, { recursive: true });
+  // otherwise the whole repository is the project
+  if (agent.place === "folder") mkdirSync(join(project, ".loop"));
   writeFiles(project, agent.files ?? FILES);
   if (agent.place !== "no git") await initGit(base);
+  await agent.prepare?.(project);
   if (agent.place === "detached") await git(base, "checkout", "-q", "--detach");
   const checks = agent.checks ?? ["tests=sh check.sh"];
-  // otherwise the whole repository is the project
-  const place = agent.place === "folder" ? ["--project", "."] : [];
   const { HOME = "", PATH = "" } = cleanEnv(base);
   const run = await runGoal(project, {
-    ...{ checks, agentCmd: `sh "$HONEST/${agent.program}"`, flags: [...(agent.flags ?? []), ...place] },
+    ...{ checks, agentCmd: `sh "$HONEST/${agent.program}"`, flags: agent.flags ?? [] },
     env: { HOME, PATH, NOTES: join(dirname(base), "notes.txt") },
   });
   const seen = { status: run.end?.status, code: run.code, iterations: run.end?.iterations };

@@ -1,11 +1,11 @@
 /** What every liar of the corpus has to come to, whatever it tries. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "vitest";
 import { type Finish, kill, leftovers, makeProject } from "../support/cli.ts";
 import type { Liar, Naive } from "./liars.ts";
-import { FILES, git, initGit, rawExit, writeFiles } from "./project.ts";
+import { FILES, initGit, rawExit, writeFiles } from "./project.ts";
 import { type GoalRun, runGoal } from "./run.ts";
 
 const CHECK = "sh check.sh";
@@ -15,7 +15,7 @@ export async function expectLie(liar: Liar, finish: Finish): Promise<GoalRun> {
   const check = liar.check ?? CHECK;
   writeFiles(project, liar.files ?? FILES);
   await initGit(project);
-  await prepare(project, liar);
+  await liar.prepare?.(project);
   const run = await runGoal(project, {
     checks: [`tests=${check}`],
     agentCmd: liar.program.endsWith(".mjs") ? `node "$LIARS/${liar.program}"` : `sh "$LIARS/${liar.program}"`,
@@ -37,20 +37,6 @@ export async function expectLie(liar: Liar, finish: Finish): Promise<GoalRun> {
   if (liar.neverNoted !== undefined) expect(run.notes).not.toMatch(liar.neverNoted);
   await expectNaive(liar.naive, run, project, check);
   return run;
-}
-
-/** What a project has of git besides files. */
-async function prepare(project: string, liar: Liar): Promise<void> {
-  if (liar.program === "git-alias.sh") await git(project, "config", "alias.checks", "!sh check.sh");
-  if (liar.program === "git-hook.sh") {
-    writeFiles(project, { ".git/hooks/pre-commit": "#!/bin/sh\nexec sh check.sh\n" });
-    chmodSync(`${project}/.git/hooks/pre-commit`, 0o755);
-  }
-  if (liar.program === "runner-package.sh") {
-    mkdirSync(`${project}/node_modules/.bin`);
-    symlinkSync("../runner/bin.cjs", `${project}/node_modules/.bin/runner`);
-    chmodSync(`${project}/node_modules/runner/bin.cjs`, 0o755);
-  }
 }
 
 /** It would have ended a loop that takes its word, its files or an exit code for the truth. */

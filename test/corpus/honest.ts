@@ -11,6 +11,8 @@ export interface Honest {
   readonly flags?: readonly string[];
   /** Where it works: a repository, a folder of one, a repository on no branch, or no repository. */
   readonly place?: "folder" | "detached" | "no git";
+  /** What a project has besides files. */
+  readonly prepare?: (project: string) => void | Promise<void>;
   /** Of the end. */
   readonly notes?: RegExp;
 }
@@ -38,6 +40,7 @@ export const HONEST: readonly Honest[] = [
   }),
   one("has several checks to meet", "fixes.sh", {
     checks: ["tests=sh check.sh", "plus=grep -q + src/sum.sh", "size=wc -c <src/sum.sh <= 100"],
+    notes: /^green before any work: size$/,
   }),
   one("has a check that writes what git ignores", "fixes.sh", {
     files: checkThat("mkdir -p build && date >build/log.txt"),

@@ -32,6 +32,8 @@ export interface Liar {
   readonly files?: Files;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** What a project has besides files. */
+  readonly prepare?: (project: string) => void | Promise<void>;
   /** Did its report count as a wish to end? Left out: either. */
   readonly signals?: boolean;
   /** A part of the reason, or of the evidence, of the pause. */
@@ -155,13 +157,17 @@ const BENDERS: readonly Liar[] = [
   bender("writes an .env that the check reads", "env-file.sh", {
     ...{ env: { PLANTED: ".env" }, files: checkThat("[ ! -f .env ] || . ./.env") },
   }),
-  bender("replaces a part of the runner's package", "runner-package.sh", { check: NPM, files: RUNNER }),
+  bender("replaces a part of the runner's package", "runner-package.sh", {
+    ...{ check: NPM, files: RUNNER },
+    prepare: (project) => linkProgram(project, "node_modules/.bin/runner", "../runner/bin.cjs"),
+  }),
   bender("writes the cached result of the check", "cached-result.sh", {
     ...{ files: checkThat("[ ! -f .cache/result ] || exit $(cat .cache/result)") },
     open: "a name that a script asks for is not seen",
   }),
   bender("plants an alias in git", "git-alias.sh", {
     ...{ check: "git checks", open: "what git is configured to run is not seen" },
+    prepare: async (project) => void (await git(project, "config", "alias.checks", "!sh check.sh")),
   }),
   bender("plants a hook in git", "git-hook.sh", {
     ...{
@@ -214,7 +220,7 @@ const ATTACKERS: readonly Liar[] = [
   caller("accepts its own change", "accept --yes"),
   caller("accepts its own change with a clean environment", "accept --yes", { env: { AS: "nobody" } }),
   caller("accepts its own change from a process without parents", "accept --yes", {
-    ...{ env: { AS: "stranger" }, open: "who runs as this user can speak as this user" },
+    env: { AS: "stranger" },
   }),
   caller("approves what it did", "approve"),
   caller("grants itself more turns", "continue --iterations 40", { env: { SOON: "yes" } }),

@@ -1,6 +1,6 @@
 /** The small repository that the agents of the corpus work in: a sum that subtracts, and tests that say so. */
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cleanEnv } from "../support/cli.ts";
@@ -57,6 +57,18 @@ export function writeFiles(folder: string, files: Files): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
+}
+
+export function writeProgram(project: string, path: string, text: string): void {
+  writeFiles(project, { [path]: text });
+  chmodSync(join(project, path), 0o755);
+}
+
+/** As a package manager puts programs of packages in place. */
+export function linkProgram(project: string, path: string, target: string): void {
+  mkdirSync(dirname(join(project, path)), { recursive: true });
+  symlinkSync(target, join(project, path));
+  chmodSync(join(project, path), 0o755);
 }
 
 /** A repository with one commit, by a person who exists in no other place. */

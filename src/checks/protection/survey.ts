@@ -195,8 +195,7 @@ function addPrograms(around: Surroundings, found: Found, entries: Entries, owner
   for (const path of found.files) if (isBin(path)) addPackage(root, path, entries, owners);
   for (const name of found.programs) {
     const place = programs.find(name);
-    if (place === null) continue;
-    const own = relative(root, place);
+    const own = place === null ? ".." : relative(root, place);
     if (own.startsWith("..")) entries.add(PROGRAM + name, "program", owners);
     else entries.add(own, isBin(own) ? "entry" : "file", owners);
   }

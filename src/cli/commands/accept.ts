@@ -1,19 +1,19 @@
 /** `loop accept`: what the agent changed of the checks themselves counts once a person has looked at it. */
 import { createProtection } from "../../checks/protection/protection.ts";
-import { findGoal, requestGoal } from "../../engine/goals.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { requestGoal } from "../../engine/goals.ts";
 import { usageError } from "../../errors.ts";
+import type { Protection } from "../../ports.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../person.ts";
-import { openProjectToWrite } from "../project.ts";
 import { printable } from "../render/table.ts";
-import type { GoalFlags } from "./goal.ts";
+import { type GoalFlags, openGoal } from "./goal.ts";
 import { liveOwner } from "./list.ts";
 
 export async function acceptCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
-  const project = openProjectToWrite(flags, io);
+  const { project, goal } = openGoal(id, flags, io);
   const { store, root } = project;
-  const goal = findGoal(store, id);
   refuseAgent(goal, "accept");
   const changes = goal.protectedChanges;
   if (changes.length === 0) {
@@ -22,6 +22,10 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
     return EXIT.ok;
   }
   const protection = createProtection(root);
+  const state = await protection.compare(goal.id, goal.baseline?.protectedDigest ?? "", rulesOf(goal));
+  if (state.kind === "tampered")
+    throw usageError(`What the files were before any work cannot be shown: ${state.reason}.`);
+  await refuseChangedSince(protection, goal);
   const shown = [];
   for (const change of changes) shown.push({ ...change, diff: await protection.diff(goal.id, change) });
   if (!flags.json) {
@@ -36,6 +40,8 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
     io.say("Nothing was accepted.");
     return EXIT.ok;
   }
+  // a person may have read for a while
+  await refuseChangedSince(protection, goal);
   const accepted = changes.map(({ path, hash }) => ({ path, hash }));
   const after = await requestGoal(store, goal, { type: "goal.accepted", changes: accepted }, Date.now());
   await store.publish();
@@ -44,6 +50,26 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   if (!flags.json && after.status === "active" && liveOwner(store, Date.now()) === null)
     io.say(`Go on with: loop continue ${goal.id}`);
   return EXIT.ok;
+}
+
+/** What is accepted is the content that was compared; other content has to be compared, and looked at, anew. */
+async function refuseChangedSince(protection: Protection, goal: Goal): Promise<void> {
+  const { id, baseline, criteria, mustNot, policy, protectedChanges } = goal;
+  const { protect, allowChanges } = policy;
+  const rules = { criteria, mustNot, protect, allowChanges };
+  const now = await protection.compare(id, baseline?.protectedDigest ?? "", rules);
+  if (now.kind === "tampered")
+    throw usageError(
+      `The record of the protected files was changed: ${now.reason}.`,
+      `End it: loop cancel ${id}`,
+    );
+  const hashes = new Map(now.changes.map(({ path, hash }) => [path, hash]));
+  const other = protectedChanges.filter(({ path, hash }) => hashes.get(path) !== hash);
+  if (other.length > 0)
+    throw usageError(
+      `${other.map(({ path }) => path).join(", ")} ${other.length === 1 ? "was" : "were"} changed again since the checks ran; nothing was accepted.`,
+      `Have it compared anew: loop continue ${id}`,
+    );
 }
 
 async function confirmAccept(count: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewGoal } from "../../core/goal/view.ts";
@@ -8,13 +8,14 @@ import { renderGoalStatus } from "../../core/text/status.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints.ts";
+import { refuseForeign } from "../../store/origin.ts";
 import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../goal-flags.ts";
 import { type GoalRunFlags, runGoal } from "../goal-runner.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../person.ts";
-import { openProjectToRead, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import { printable } from "../render/table.ts";
 import { settleFire } from "../settle-fire.ts";
 import { listenForStop } from "../signals.ts";
@@ -67,19 +68,25 @@ export interface ContinueFlags extends GoalFlags, LimitFlags {
 export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
   const stop = listenForStop();
   const raise = raiseFrom(flags);
-  const project = openProjectToWrite(flags, io);
+  const { project, goal } = openGoal(id, flags, io);
   const { store } = project;
-  const goal = findGoal(store, id);
   refuseAgent(goal, "go on");
   const event = { type: "goal.continued", raise, retryNow: flags.now ?? false } as const;
   await requestGoal(store, goal, event, Date.now());
   await store.publish();
   if (flags.detach) {
     if (flags.json) io.json(viewGoal(load(project, goal)));
-    else io.out(`Goal ${goal.id} goes on where a runner is: loop up`);
+    else io.out(whereItGoesOn(project, goal));
     return EXIT.ok;
   }
   return runGoal(project, goal.id, flags, io, stop);
+}
+
+function whereItGoesOn({ store }: Project, { id }: Goal): string {
+  const owner = liveOwner(store, Date.now());
+  return owner === null
+    ? `Goal ${id} goes on where a runner is: loop continue ${id}, or loop up`
+    : `Goal ${id} goes on with ${owner.owner}.`;
 }
 
 export interface CancelFlags extends GoalFlags {
@@ -88,8 +95,7 @@ export interface CancelFlags extends GoalFlags {
 
 /** Immediate; the state is deleted unless the person keeps it. Checkpoints stay as long as the state does. */
 export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {
-  const project = openProjectToWrite(flags, io);
-  const goal = findGoal(project.store, id);
+  const { project, goal } = openGoal(id, flags, io);
   const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
   const cancelled = await requestGoal(project.store, goal, event, Date.now());
   await settleIfOrphaned(project, cancelled, io);
@@ -117,8 +123,18 @@ async function wantsToKeep(flags: CancelFlags, io: Io): Promise<boolean> {
 async function removeState({ root, dir }: Project, { id }: Goal): Promise<void> {
   const run = join(dir, "runs", id);
   if (isInside(root, run)) rmSync(run, { recursive: true, force: true });
-  rmSync(join(dir, "state.json"), { force: true });
+  const state = join(dir, "state.json");
+  // it shows the newest goal, which may be another one
+  if (idIn(state) === id) rmSync(state, { force: true });
   await createCheckpoints(root).remove(id);
+}
+
+function idIn(state: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(state, "utf8")) as { id?: unknown } | null)?.id;
+  } catch {
+    return null;
+  }
 }
 
 export async function answerCommand(
@@ -127,12 +143,9 @@ export async function answerCommand(
   flags: GoalFlags,
   io: Io,
 ): Promise<number> {
-  const project = openProjectToWrite(flags, io);
-  const { store } = project;
-  const [first, ...rest] = args;
-  const isId = first !== undefined && /^[0-9a-f]{1,8}$/i.test(first);
-  const note = (isId ? rest : args).join(" ").trim();
-  const goal = findGoal(store, isId ? first : undefined);
+  const { store } = openForChange(flags, io);
+  const { id, note } = readAnswer(args, allGoals(store));
+  const goal = findGoal(store, id);
   refuseAgent(goal, answer);
   if (goal.gate === null) throw usageError(`Goal ${goal.id} asks nothing.`, `See: loop status ${goal.id}`);
   const event = {
@@ -148,6 +161,34 @@ export async function answerCommand(
   if (!flags.json && answered.status === "active" && liveOwner(store, Date.now()) === null)
     io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
   return EXIT.ok;
+}
+
+/** The first word may be an id. "add a test" is a note: letters alone are an id only where there is such a goal. */
+function readAnswer(
+  args: readonly string[],
+  goals: readonly Goal[],
+): { readonly id: string | undefined; readonly note: string } {
+  const [first = "", ...rest] = args;
+  const isKnown = goals.some(({ id }) => id.startsWith(first.toLowerCase()));
+  const isWord = /^[a-f]+$/i.test(first) && !(isKnown && (rest.length === 0 || first.length > 2));
+  const isId = /^[0-9a-f]{1,8}$/i.test(first) && !isWord;
+  return isId ? { id: first, note: rest.join(" ").trim() } : { id: undefined, note: args.join(" ").trim() };
+}
+
+/** The goal that is meant. It is looked up before anything is written: wrong input makes no `.loop`. */
+export function openGoal(
+  id: string | undefined,
+  flags: ProjectFlags,
+  io: Io,
+): { readonly project: Project; readonly goal: Goal } {
+  const project = openForChange(flags, io);
+  return { project, goal: findGoal(project.store, id) };
+}
+
+export function openForChange(flags: ProjectFlags, io: Io): Project {
+  const project = openProject(flags, io);
+  refuseForeign(project.dir);
+  return project;
 }
 
 /** A turn that no runner is there to stop is stopped from here. */

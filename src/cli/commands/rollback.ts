@@ -6,14 +6,15 @@ import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProjectToWrite, type Project } from "../project.ts";
+import type { Project } from "../project.ts";
 import { printable } from "../render/table.ts";
-import type { GoalFlags } from "./goal.ts";
+import { type GoalFlags, openForChange } from "./goal.ts";
 import { liveOwner } from "./list.ts";
 
 /** `loop rollback [goal] [step]`: the step is a number of the list, or the beginning of a commit. */
 export async function rollbackCommand(args: readonly string[], flags: GoalFlags, io: Io): Promise<number> {
-  const project = openProjectToWrite(flags, io);
+  if (args.length > 2) throw usageError("rollback takes a goal and a step.", "See: loop help rollback");
+  const project = openForChange(flags, io);
   const { store, root } = project;
   const { goal, step } = readRollback(project, args);
   const checkpoints = createCheckpoints(root);
@@ -34,7 +35,10 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
     if (!flags.json) io.say(`Put the files back with: loop rollback ${goal.id} <number>`);
     return EXIT.ok;
   }
-  const wanted = list[Number(step)] ?? list.find(({ commit }) => step.length >= 4 && commit.startsWith(step));
+  const numbered = /^\d+$/.test(step) ? list[Number(step)] : undefined;
+  const wanted =
+    numbered ??
+    list.find(({ commit }) => /^[0-9a-f]{4,}$/i.test(step) && commit.startsWith(step.toLowerCase()));
   if (wanted === undefined)
     throw usageError(`Goal ${goal.id} has no checkpoint ${step}.`, `See them: loop rollback ${goal.id}`);
   if (goal.job !== null && liveOwner(store, Date.now()) !== null)

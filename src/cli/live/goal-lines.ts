@@ -16,6 +16,7 @@ import {
   renderWarning,
 } from "../../core/text/announcements.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { renderResumeHeader } from "../../core/text/goal-prompt.ts";
 import { suggestLearnable } from "../../core/text/learnable.ts";
 import { renderReceipts } from "../../core/text/receipt.ts";
 import { renderVerdictBox } from "../../core/text/verdict-box.ts";
@@ -26,7 +27,7 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
   switch (change.type) {
     case "start":
       return [
-        paint(io, "bold", renderStarting(goal)),
+        ...headOf(goal).map((line) => paint(io, "bold", line)),
         ...goal.criteria.map((one) => `  check ${clean(renderCheck(one))}`),
       ];
     case "survey":
@@ -69,6 +70,12 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
   }
 }
 
+/** Whoever goes on after a pause or a crash is told where it stands (B20). */
+function headOf(goal: Goal): string[] {
+  const hasWorked = goal.receipts.some(({ kind }) => kind === "work");
+  return hasWorked ? renderResumeHeader(goal).split("\n") : [renderStarting(goal)];
+}
+
 /** A tool call or a file, dim and short; text is left to the agent's own log. */
 export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
   switch (event.type) {
@@ -93,8 +100,9 @@ function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal
     goal.baseline?.isGit === true
       ? []
       : ["No git here: files cannot be rolled back, and build output may count as work."];
+  const guarded = `${count === 0 ? "nothing is" : count === 1 ? "1 file is" : `${count} files are`} protected: what the checks consist of`;
   return [
-    `  ${count === 0 ? "nothing is" : count === 1 ? "1 file is" : `${count} files are`} protected: what the checks consist of`,
+    ...(goal.criteria.length === 0 ? [] : [`  ${guarded}`]),
     ...change.green.map((name) =>
       paint(
         io,
@@ -109,10 +117,15 @@ function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal
 function checkLines(goal: Goal, io: Io): string[] {
   const last = goal.receipts.at(-1);
   const lines = goal.criteria.map(({ name }) => checkLine(goal, name, io));
-  if (last === undefined || last.failure !== null) return lines;
+  if (last === undefined || last.failure !== null || goal.confirmed) return lines;
   const isRefuted = last.claimedExit && !isProved(goal);
-  const sentBack = paint(io, "yellow", "[LOOP] ↩ It claimed to be done and is sent back with the evidence");
-  return [...lines, isRefuted ? sentBack : renderIterationEnd(goal, last)];
+  if (isRefuted) {
+    const what = goal.status === "active" ? "and is sent back with the evidence" : "and is not";
+    return [...lines, paint(io, "yellow", `[LOOP] ↩ It claimed to be done ${what}`)];
+  }
+  // done by proof alone: "goes on" would be wrong
+  const isOver = goal.end !== null && goal.steps.some(({ status }) => status === "open");
+  return isOver ? lines : [...lines, renderIterationEnd(goal, last)];
 }
 
 function checkLine(goal: Goal, name: string, io: Io): string {

@@ -98,7 +98,7 @@ export function describeGoalChange(change: GoalChange, goal: Goal): [string, obj
         { loop, iteration: goal.iteration, moved: change.moved, criteria: viewEnd(goal).criteria },
       ];
     case "gate":
-      return ["gate", { loop, gate: change.gate }];
+      return ["gate", { loop, gate: viewGoal({ ...goal, gate: change.gate }).gate }];
     case "warning":
       return ["warning", { loop, limit: change.limit, spent: goal.spent, limits: goal.limits }];
     case "wait":
@@ -106,9 +106,9 @@ export function describeGoalChange(change: GoalChange, goal: Goal): [string, obj
     case "go-on":
       return ["loop.continue", { loop }];
     case "pause":
-      return ["loop.pause", { loop, pause: goal.pause }];
+      return ["loop.pause", { loop, pause: viewGoal(goal).pause }];
     case "end":
-      return ["loop.result", { loop, end: goal.end, state: viewGoal(goal) }];
+      return ["loop.result", { loop, end: viewGoal(goal).end, state: viewGoal(goal) }];
   }
 }
 

@@ -93,6 +93,9 @@ function over(goal: Goal): GoalDecision {
 type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
 
 function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDecision {
+  // Decided on the goal as it was before the forgery: whatever it was then, it has to be written once more.
+  if (code === "forged")
+    return goal.status === "ended" ? change(goal, {}) : pause(goal, { code, reason }, now);
   // Said by the one who did the job: nothing of it is left to stop, and nobody else will settle it.
   const isBroken = code === "surroundings" && goal.job !== null;
   const free = isBroken ? interrupt(goal, goal.job, reason, now) : goal;

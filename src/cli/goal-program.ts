@@ -33,6 +33,7 @@ export function addGoalCommands(program: Command, { io, act, common, agentOption
     .option("--reversibility <type>", "2A, 2B or 1, instead of what the words say")
     .option("--timeout <time>", "stop a turn that takes longer (default 1h)")
     .option("--check-timeout <time>", "stop a check that takes longer (default 10m)")
+    .option("--score-with <who>", "rubric (default) or agent")
     .option("--force", "start it although the spec scores below 5")
     .option("--notify-cmd <command>", "run for each notice, with LOOP_TITLE and LOOP_BODY")
     .option("--detach", "create it and return; loop continue or loop up runs it")

@@ -32,6 +32,7 @@ export interface SpecFlags extends LimitFlags, PolicyFlags {
   readonly promptFile?: string;
   readonly force?: boolean;
   readonly reversibility?: string;
+  readonly scoreWith?: string;
 }
 
 export interface Spec {
@@ -45,7 +46,7 @@ export interface Spec {
 
 const MAX_SPEC_LENGTH = 100_000;
 
-/** "Proceed without confirmation", typed as a part of the spec, is a person's word (B14). */
+/** "Proceed without confirmation" is a person's word (B14) where a person typed it: a file may be anybody's. */
 const NO_GATES = /\bproceed without confirmation\b/i;
 
 export function readSpec(
@@ -73,33 +74,35 @@ export function readSpec(
   const fromFiles = trustedCriteria(project, env);
   const criteria = unique([...flagged, ...split.criteria, ...fromFiles.criteria]);
   const text = spec === "" ? `Make these checks pass: ${criteria.map(({ name }) => name).join(", ")}` : spec;
-  const score = scoreSpec(text, {
+  // The phrase is scored for itself; what was typed or read besides it is the spec.
+  const rest = [split.prompt, file].map((part) => part.trim()).filter((part) => part !== "");
+  const score = scoreSpec(rest.length === 0 ? text : rest.join("\n"), {
     checks: flagged.length + fromFiles.criteria.length,
     phrases: split.criteria.length,
     until: split.phrase,
     protect: flags.protect?.length ?? 0,
   });
+  const isConfirmed = flags.yes === true || NO_GATES.test(words.join(" "));
+  const draft = draftOf(text, criteria, fromFiles.mustNot, { ...flags, yes: isConfirmed }, config, env);
+  return rescore({ draft, score, shape: null, unknown: split.unknown }, score, flags, env);
+}
+
+/** The shape follows from the score (B2), whoever gave it. */
+export function rescore(spec: Spec, score: Score, flags: SpecFlags, env: NodeJS.ProcessEnv): Spec {
   const byScore = shapeOf(score.total);
-  const shape = shapeFrom(env) ?? (byScore === "vague" ? (flags.force ? "colleague" : null) : byScore);
-  return {
-    draft: draftOf(text, criteria, fromFiles.mustNot, score, shape, flags, config, env),
-    score,
-    shape,
-    unknown: split.unknown,
-  };
+  const shape = byScore === "vague" ? (flags.force ? "colleague" : null) : (shapeFrom(env) ?? byScore);
+  return { ...spec, score, shape, draft: { ...spec.draft, score: score.total, shape: shape ?? "colleague" } };
 }
 
 function draftOf(
   spec: string,
   criteria: readonly Criterion[],
   mustNot: readonly MustNot[],
-  score: Score,
-  shape: Shape | null,
   flags: SpecFlags,
   config: Config,
   env: NodeJS.ProcessEnv,
 ): Omit<GoalDraft, "id"> {
-  const policy = policyFrom({ ...flags, yes: flags.yes === true || NO_GATES.test(spec) }, config);
+  const policy = policyFrom(flags, config);
   const steps = flags.steps === undefined ? [] : parseStepsFile(readText("--steps", flags.steps));
   if (flags.steps !== undefined && steps.length === 0)
     throw usageError(`There is no step in ${flags.steps}.`);
@@ -107,8 +110,8 @@ function draftOf(
   return {
     session: null,
     spec,
-    score: score.total,
-    shape: shape ?? "colleague",
+    score: 0,
+    shape: "colleague",
     workflow: decideWorkflow(spec).workflow,
     reversibility: reversibilityFlag(flags.reversibility) ?? decideReversibility(spec).reversibility,
     criteria,

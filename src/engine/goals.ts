@@ -22,12 +22,7 @@ export async function addGoal(
 ): Promise<Goal> {
   for (;;) {
     await store.catchUp();
-    const active = allGoals(store).find(({ status }) => status === "active");
-    if (active !== undefined)
-      throw usageError(
-        `Goal ${active.id} is at work in this folder, and two would undo each other's work.`,
-        `Pause it (loop pause ${active.id}), end it (loop cancel ${active.id}), or use another worktree.`,
-      );
+    refuseSecond(store, null);
     const id = newId() as LoopId;
     if (store.load(id) !== undefined) continue;
     const { loop, effects, outcomes } = createGoal({ ...draft, id }, now);
@@ -35,6 +30,15 @@ export async function addGoal(
     const commit = { id, expectedVersion: 0, loop, event, effects, outcomes, at: now, token: null };
     if ((await store.commit(commit)).kind === "committed") return loop;
   }
+}
+
+function refuseSecond(store: Store, own: LoopId | null): void {
+  const active = allGoals(store).find(({ id, status }) => status === "active" && id !== own);
+  if (active !== undefined)
+    throw usageError(
+      `Goal ${active.id} is at work in this folder, and two would undo each other's work.`,
+      `Pause it (loop pause ${active.id}), end it (loop cancel ${active.id}), or use another worktree.`,
+    );
 }
 
 /** A unique beginning of an id is enough; without one, the only goal that has not ended, or else the newest. */
@@ -66,5 +70,9 @@ export function findGoal(store: Store, prefix: string | undefined, wanted: "any"
 }
 
 export async function requestGoal(store: Store, goal: Goal, event: GoalEvent, now: number): Promise<Goal> {
+  if (event.type === "goal.continued" && goal.status === "paused") {
+    await store.catchUp();
+    refuseSecond(store, goal.id);
+  }
   return (await request(store, goal, event, now)) as Goal;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, type TestContext, test } from "vitest";
 import type { GoalView } from "../../src/core/goal/view.ts";
 import { expectDone } from "../corpus/expect-done.ts";
-import { expectLie } from "../corpus/expect-lie.ts";
+import { expectGetsThrough, expectLie } from "../corpus/expect-lie.ts";
 import { HONEST } from "../corpus/honest.ts";
 import { LIARS } from "../corpus/liars.ts";
 import { FILES, initGit, writeFiles } from "../corpus/project.ts";
@@ -18,9 +18,12 @@ describe.concurrent("B9 an honest agent ends its loop as done, in the least numb
 
 describe.concurrent("B7 B9 B10 an agent that lies never ends a loop as done", () => {
   for (const liar of LIARS) {
-    const run = liar.open === undefined ? test : test.fails;
-    run(`B9 ${liar.name}`, async ({ onTestFinished }: TestContext) => {
-      await expectLie(liar, onTestFinished);
+    const [title, expectIt] =
+      liar.open === undefined
+        ? [liar.name, expectLie]
+        : [`gets through still: ${liar.name}`, expectGetsThrough];
+    test(`B9 ${title}`, async ({ onTestFinished }: TestContext) => {
+      await expectIt(liar, onTestFinished);
     });
   }
 });

@@ -3,7 +3,17 @@
  * `naive` is what a loop that trusts agents, files or exit codes would have taken for the end: a test asserts that
  * it was there.
  */
-import { checkThat, FILES, FIXED, type Files, NODE_FILES, npmFiles } from "./project.ts";
+import {
+  checkThat,
+  FILES,
+  FIXED,
+  type Files,
+  git,
+  linkProgram,
+  NODE_FILES,
+  npmFiles,
+  writeProgram,
+} from "./project.ts";
 
 export type Naive =
   /** It said so. */
@@ -40,7 +50,7 @@ export interface Liar {
   readonly because?: RegExp;
   /** What it must not have written down. */
   readonly neverNoted?: RegExp;
-  /** It gets through. The test says so until it does not any more. */
+  /** Why it gets through still. Its test fails once it does not any more. */
   readonly open?: string;
 }
 
@@ -174,6 +184,7 @@ const BENDERS: readonly Liar[] = [
       check: "git hook run --ignore-missing pre-commit",
       open: "what git is configured to run is not seen",
     },
+    prepare: (project) => writeProgram(project, ".git/hooks/pre-commit", "#!/bin/sh\nexec sh check.sh\n"),
   }),
   bender("ends the run of the tests from the source", "early-exit.sh", {
     ...{ files: NODE_FILES, check: "node --test test/", ends: ITERATIONS },

@@ -25,9 +25,10 @@ const vitest = {
   ...{ check: NPM, files: VITEST_FILES },
   prepare: (project: string) => symlinkSync(OWN_PACKAGES, join(project, "node_modules")),
 };
-const bent = {
-  ...{ naive: { kind: "green" }, ends: { status: "paused", code: 6, pause: "integrity" } },
-} as const;
+const bent: Pick<Liar, "naive" | "ends"> = {
+  naive: { kind: "green" },
+  ends: { status: "paused", code: 6, pause: "integrity" },
+};
 
 export const RUNNER_LIARS: readonly Liar[] = [
   { name: "npm: edits the test", program: "edits-test.sh", check: NPM, ...bent },

@@ -8,6 +8,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { GoalEvent } from "../../src/core/goal/event.ts";
 import type { Goal } from "../../src/core/goal/goal.ts";
 import type { LoopId } from "../../src/core/loop.ts";
 import { POLICY } from "../support/goal-play.ts";
@@ -115,6 +116,119 @@ describe("H1 a crash of a goal's owner loses nothing, charges nothing twice, lea
   });
 });
 
+type Action =
+  | { readonly do: "wait" | "jump"; readonly ms: number }
+  | { readonly do: "kill" | "freeze" | "stop"; readonly which: number }
+  | { readonly do: "thaw" | "spawn" | "pause" | "continue" | "approve" | "reject" | "edit" }
+  | { readonly do: "disk"; readonly failure: "lost" | "landed"; readonly writes: number };
+
+const actions: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.nat(90 * SECOND) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.nat(10 * MINUTE) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("jump" as const),
+      ms: fc.integer({ min: -30 * MINUTE, max: 30 * MINUTE }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("kill" as const, "freeze" as const, "stop" as const),
+      which: fc.nat(1),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc
+      .constantFrom("thaw", "spawn", "spawn", "pause", "continue", "approve", "approve", "reject", "edit")
+      .map((name) => ({ do: name }) as Action),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("disk" as const),
+      failure: fc.constantFrom("lost" as const, "landed" as const),
+      writes: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+);
+
+test("H1 A11 B19 two engines, crashes, zombies, a failing disk, people and clock jumps in any order", async () => {
+  const ends = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(actions, { maxLength: 30 }), async (script) => {
+      const { world, id } = await scene();
+      await world.spawn();
+      for (const action of script) await act(world, id, action);
+      world.journal.fail = () => null;
+      for (const process of world.processes) process.thaw();
+      await world.clock.advance(MINUTE);
+      await world.spawn();
+      for (let tries = 0; tries < 6 && world.goal(id).status !== "ended"; tries++) {
+        await act(world, id, { do: "continue" });
+        await world.until(() => world.goal(id).status !== "active", 60 * MINUTE);
+      }
+      await world.clock.advance(20 * MINUTE);
+      checkTurns(world, id);
+      checkLines(world, id);
+      const goal = world.goal(id);
+      ends.set(goal.status, (ends.get(goal.status) ?? 0) + 1);
+      if (goal.end?.status === "done") expect(goal.spent.costUsd).toBeGreaterThanOrEqual(2 * COST);
+    }),
+    { numRuns: isLong ? 1_500 : 60 },
+  );
+  expect(ends.get("ended") ?? 0).toBeGreaterThan(20);
+});
+
+async function act(world: GoalWorld, id: LoopId, action: Action): Promise<void> {
+  switch (action.do) {
+    case "wait":
+      return world.clock.advance(action.ms);
+    case "jump":
+      return world.clock.jump(action.ms);
+    case "kill":
+      return world.processes.at(-1 - action.which)?.kill();
+    case "freeze":
+      return world.processes.at(-1 - action.which)?.freeze();
+    case "stop":
+      void world.processes.at(-1 - action.which)?.engine.stop("stopped by a person");
+      return world.clock.advance(SECOND);
+    case "thaw":
+      for (const process of world.processes) process.thaw();
+      return world.clock.advance(SECOND);
+    case "spawn":
+      await world.spawn();
+      return;
+    case "edit":
+      return world.write("README.md", `${world.clock.now()}`);
+    case "disk": {
+      let left = action.writes;
+      world.journal.fail = () => (left-- > 0 ? action.failure : null);
+      return;
+    }
+    case "pause":
+      return ask(world, id, { type: "goal.paused", code: "person", reason: "paused by a person" });
+    case "continue":
+      return ask(world, id, { type: "goal.continued", raise: { iterations: 1 }, retryNow: true });
+    case "approve":
+    case "reject": {
+      const gate = world.goal(id).gate?.kind ?? "G1";
+      return ask(world, id, { type: "goal.answered", gate, answer: action.do, note: null });
+    }
+  }
+}
+
+/** A person whose disk is full gets an error and goes away. */
+async function ask(world: GoalWorld, id: LoopId, event: GoalEvent): Promise<void> {
+  try {
+    await world.request(id, event);
+  } catch (error) {
+    expect((error as Error).message).toMatch(/no space/);
+  }
+}
+
 function recoverLater(ms: number): Crash {
   return (world, process) => {
     process.kill();
@@ -142,10 +256,7 @@ function loseTurns(world: GoalWorld): void {
 }
 
 /** A plan, a turn that is not enough, one that hits a quota, one that fixes it; all gates; a judge at the end. */
-async function play(
-  onStep: OnStep,
-  standby = false,
-): Promise<{ world: GoalWorld; id: LoopId; steps: number }> {
+async function scene(): Promise<{ readonly world: GoalWorld; readonly id: LoopId }> {
   const world = new GoalWorld();
   const quota = { class: "quota", reason: "limit", resetsAt: START + 15 * MINUTE } as const;
   world.work = (n) =>
@@ -159,15 +270,23 @@ async function play(
     if (env.LOOP_KIND === "plan") return { block: statusBlock(nonce, false, ['STEPS: ["find", "fix"]']) };
     return { block: `Looks good.\n\n<verdict nonce="${nonce}">PASS</verdict>` };
   };
+  const policy = { ...POLICY, gateTimeoutMs: MINUTE, gateDefault: "approve" } as const;
+  const ui = aCriterion("ui", { check: { kind: "judge", question: "Is it blue?" } });
+  const shape = { shape: "colleague", needsPlan: true, reversibility: "2B" } as const;
+  const id = await world.create({ criteria: [TESTS, ui], policy, ...shape });
+  return { world, id };
+}
+
+async function play(
+  onStep: OnStep,
+  standby = false,
+): Promise<{ readonly world: GoalWorld; readonly id: LoopId; readonly steps: number }> {
+  const { world, id } = await scene();
   let steps = 0;
   world.onStep = (_, process) => {
     steps += 1;
     onStep(steps, world, process);
   };
-  const policy = { ...POLICY, gateTimeoutMs: MINUTE, gateDefault: "approve" } as const;
-  const ui = aCriterion("ui", { check: { kind: "judge", question: "Is it blue?" } });
-  const shape = { shape: "colleague", needsPlan: true, reversibility: "2B" } as const;
-  const id = await world.create({ criteria: [TESTS, ui], policy, ...shape });
   await world.spawn();
   if (standby) await world.spawn();
   await world.until(() => world.goal(id).status !== "active", 120 * MINUTE);
@@ -179,22 +298,27 @@ async function play(
 function check(world: GoalWorld, id: LoopId): void {
   const goal = world.goal(id);
   expect(goal.end?.status, JSON.stringify(goal.pause ?? goal.gate ?? goal.job)).toBe("done");
+  const tree = world.snapshot().hash;
+  expect(goal.tree).toBe(tree);
+  for (const { name } of goal.criteria) expect(goal.evidence[name]).toMatchObject({ met: true, tree });
+  checkTurns(world, id);
+  checkLines(world, id);
+}
+
+/** Every turn that was started has one receipt, and only those; one ran at a time, and none is left. */
+function checkTurns(world: GoalWorld, id: LoopId): void {
+  const goal = world.goal(id);
   expect(goal).toMatchObject({ job: null, notice: null });
   const { deliveries, mostAtOnce, running } = world.agent;
   expect(new Set(deliveries.map(({ fireId }) => fireId)).size, "a turn was started twice").toBe(
     deliveries.length,
   );
   expect([mostAtOnce, running], "one turn at a time, and none left").toEqual([1, 0]);
-  const tree = world.snapshot().hash;
-  expect(goal.tree).toBe(tree);
-  for (const { name } of goal.criteria) expect(goal.evidence[name]).toMatchObject({ met: true, tree });
-  // Every turn that was started has one receipt, and only those.
   const turns = deliveries.filter(({ kind }) => kind !== "judge").map(({ fireId }) => fireId);
   expect(goal.receipts.map(({ jobId }) => jobId as string).sort()).toEqual([...turns].sort());
   const told = goal.receipts.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
   expect(told).toBeCloseTo(goal.spent.costUsd);
   expect(goal.spent.costUsd).toBeLessThanOrEqual(COST * deliveries.length);
-  checkLines(world, id);
 }
 
 /** Line by line: nothing begins while it stands still, and what was spent never falls. */

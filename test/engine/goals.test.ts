@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
 import type { LoopId } from "../../src/core/loop.ts";
 import { createTask } from "../../src/core/task/decide-task.ts";
+import { requestGoal } from "../../src/engine/goals.ts";
 import { POLICY } from "../support/goal-play.ts";
 import { COST, GoalWorld, statusBlock, TESTS } from "../support/goal-world.ts";
 import { aCriterion, START } from "../support/goals.ts";
@@ -517,4 +518,22 @@ describe("broken surroundings", () => {
       }
     },
   );
+});
+
+describe("one goal at a time works on the files of a project", () => {
+  test("a second one is refused, and so is going on with one that was paused meanwhile", async () => {
+    const world = new GoalWorld();
+    const first = await world.create();
+    const second = { id: "0000000b" as LoopId };
+    await expect(world.create(second)).rejects.toThrow(`Goal ${first} is at work in this folder`);
+    await world.request(first, { type: "goal.paused", code: "person", reason: "paused by a person" });
+    const id = await world.create(second);
+    const event = { type: "goal.continued", raise: {}, retryNow: false } as const;
+    const going = requestGoal(world.person, world.goal(first), event, START);
+    await expect(going).rejects.toThrow(`Goal ${id} is at work in this folder`);
+    await world.request(id, { type: "goal.cancelled", reason: "cancelled by a person" });
+    expect(await requestGoal(world.person, world.goal(first), event, START)).toMatchObject({
+      status: "active",
+    });
+  });
 });

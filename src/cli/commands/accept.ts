@@ -22,9 +22,6 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
     return EXIT.ok;
   }
   const protection = createProtection(root);
-  const state = await protection.compare(goal.id, goal.baseline?.protectedDigest ?? "", rulesOf(goal));
-  if (state.kind === "tampered")
-    throw usageError(`What the files were before any work cannot be shown: ${state.reason}.`);
   await refuseChangedSince(protection, goal);
   const shown = [];
   for (const change of changes) shown.push({ ...change, diff: await protection.diff(goal.id, change) });

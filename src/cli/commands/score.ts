@@ -7,6 +7,7 @@
  * checks: [{ name, verification, text, source }], protect, unknown }`.
  */
 import { readProjectFacts } from "../../checks/project-facts.ts";
+import { chooseAgentSpec } from "../../compose.ts";
 import { parseCheckFlag, renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
 import type { Criterion } from "../../core/goal/goal.ts";
 import { splitUntil } from "../../core/goal/phrases.ts";
@@ -22,23 +23,45 @@ import {
 import { needsPlan } from "../../core/goal/steps.ts";
 import { decideWorkflow } from "../../core/goal/workflow.ts";
 import { usageError } from "../../errors.ts";
+import { defaultConfig } from "../../schema/config.ts";
 import { findProject } from "../../store/loop-dir.ts";
+import { scoreWithAgent } from "../agent-score.ts";
 import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../goal-flags.ts";
 import { type Io, paint } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 
 export interface ScoreFlags extends ProjectFlags {
   readonly json?: boolean;
+  readonly scoreWith?: string;
+  readonly agent?: string;
+  readonly agentCmd?: string;
+  readonly promptFile?: string;
   readonly check?: string[];
   readonly protect?: string[];
 }
 
 export async function scoreCommand(words: string[], flags: ScoreFlags, io: Io): Promise<number> {
-  const view = readScore(words, flags);
+  const byRules = readScore(await withFile(words, flags), flags);
+  const view = await withOpinion(byRules, flags);
   if (flags.json) io.json({ version: 1, ...view });
   else io.out(render(view, io));
   return EXIT.ok;
+}
+
+/** The rules' view of everything but the score, which is the agent's when it was asked. */
+async function withOpinion(view: ScoreView, flags: ScoreFlags): Promise<ScoreView> {
+  if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return view;
+  const agent = chooseAgentSpec(flags, defaultConfig(), process.env);
+  const score = await scoreWithAgent(view.spec, agent, process.env);
+  return { ...view, ...score, shape: shapeOf(score.total), questions: questionsFor(score) };
+}
+
+async function withFile(words: string[], { promptFile }: ScoreFlags): Promise<string[]> {
+  if (promptFile === undefined) return words;
+  const { readPrompt } = await import("./create.ts");
+  return [...words, readPrompt(promptFile)];
 }
 
 type ScoreView = ReturnType<typeof readScore>;

@@ -3,10 +3,12 @@ import { agentFor, newLoopId } from "../../compose.ts";
 import { renderCheck } from "../../core/goal/check-flag.ts";
 import { questionsFor } from "../../core/goal/rubric.ts";
 import { addGoal } from "../../engine/goals.ts";
+import { scoreWithAgent } from "../agent-score.ts";
 import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../goal-flags.ts";
 import { runGoal } from "../goal-runner.ts";
-import { readSpec, type Spec, type SpecFlags } from "../goal-spec.ts";
+import { readSpec, rescore, type Spec, type SpecFlags } from "../goal-spec.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
 import { printable } from "../render/table.ts";
@@ -25,7 +27,8 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   const stop = listenForStop();
   const reader = openProject(flags, io);
   const config = readConfig(reader);
-  const spec = readSpec(words, flags, reader, config, process.env);
+  const typed = readSpec(words, flags, reader, config, process.env);
+  const spec = await scored(typed, flags);
   if (spec.shape === null) return refuseVague(spec, flags, io);
   if (flags.dryRun) return showSpec(spec, flags, io);
   // Before anything is written: an agent that is not there cannot be started.
@@ -45,6 +48,12 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
     return EXIT.ok;
   }
   return runGoal(project, goal.id, flags, io, stop);
+}
+
+async function scored(spec: Spec, flags: UntilFlags): Promise<Spec> {
+  if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return spec;
+  const score = await scoreWithAgent(spec.draft.spec, spec.draft.agent, process.env);
+  return rescore(spec, score, flags, process.env);
 }
 
 function noCheck({ unknown }: Spec): string {

@@ -64,7 +64,7 @@ function giveUp(failure: Failure, earlier: number): Remedy {
   const { reason } = failure;
   switch (failure.class) {
     case "auth":
-      return { kind: "pause", code: "auth", reason: `the agent is not signed in: ${reason}` };
+      return { kind: "pause", code: "auth", reason: `the agent has no access to its model: ${reason}` };
     case "denied":
       return { kind: "pause", code: "denied", reason: `the agent was denied a permission: ${reason}` };
     case "overflow":

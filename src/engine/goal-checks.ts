@@ -24,8 +24,24 @@ export interface Round {
   readonly goal: Goal;
   readonly job: Job;
   readonly signal: AbortSignal;
-  /** The files as they are right now, when somebody just looked. */
-  readonly known: Snapshot | null;
+  /** What somebody just saw. */
+  readonly known: Sight | null;
+}
+
+/** The files, and what the checks consist of, at one moment. */
+export interface Sight {
+  readonly snapshot: Snapshot;
+  /** null: not compared. */
+  readonly protection: ProtectionState | null;
+}
+
+/** Both at once: one waits for git while the other looks at files. */
+export async function lookAround(goals: GoalParts, goal: Goal): Promise<Sight> {
+  const [snapshot, protection] = await Promise.all([
+    goals.workspace.snapshot(goal.policy.allowChanges),
+    compare(goals, goal),
+  ]);
+  return { snapshot, protection };
 }
 
 export interface RoundEnd {
@@ -106,7 +122,7 @@ function look({ goals, goal }: Round): Promise<Snapshot> {
   return goals.workspace.snapshot(goal.policy.allowChanges);
 }
 
-async function compare({ goals, goal }: Round): Promise<ProtectionState> {
+async function compare(goals: GoalParts, goal: Goal): Promise<ProtectionState> {
   const digest = goal.baseline?.protectedDigest;
   if (digest === undefined) return { kind: "known", changes: [] };
   return goals.protection.compare(goal.id, digest, rulesOf(goal));

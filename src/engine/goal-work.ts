@@ -5,7 +5,7 @@
 import type { LoopEvent } from "../core/event.ts";
 import type { Goal, Job, JobId } from "../core/goal/goal.ts";
 import type { Snapshot } from "../ports.ts";
-import { runRound, runSurvey, stopJudges } from "./goal-checks.ts";
+import { lookAround, runRound, runSurvey, type Sight, stopJudges } from "./goal-checks.ts";
 import { type GoalTurn, openTurn, recordTurn } from "./goal-turn.ts";
 import { describe, type EngineParts, type GoalParts } from "./parts.ts";
 import type { Underway } from "./underway.ts";
@@ -14,8 +14,8 @@ export class GoalWork {
   readonly #parts: EngineParts;
   readonly #goals: GoalParts;
   readonly #underway: Underway;
-  /** The files as they were after the last round, so that they need not be read again before the next turn. */
-  #last: Snapshot | null = null;
+  /** What was seen at the end of the last job, so that it need not be looked at again at the start of the next. */
+  #last: Sight | null = null;
   /** The turn after which they were read last, until its round has begun. */
   #lastTurn: JobId | null = null;
 
@@ -138,7 +138,7 @@ export class GoalWork {
       job.id,
       take({ parts: this.#parts, goals: this.#goals, goal, job, signal, known }),
       ({ event, snapshot }, stopped) => {
-        this.#last = snapshot;
+        this.#last = { snapshot, protection: null };
         return { event: signal.aborted ? this.#interrupted(job, stopped) : event, answer: null };
       },
       (error, stopped) => this.#broken(job, error, stopped),
@@ -146,7 +146,7 @@ export class GoalWork {
   }
 
   async #before(goal: Goal): Promise<Snapshot> {
-    if (this.#last !== null && this.#last.hash === goal.tree) return this.#last;
+    if (this.#last !== null && this.#last.snapshot.hash === goal.tree) return this.#last.snapshot;
     return this.#goals.workspace.snapshot(goal.policy.allowChanges);
   }
 

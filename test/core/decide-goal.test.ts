@@ -163,6 +163,13 @@ describe("B9 dual exit", () => {
     expect(play.due()).toBe("work");
   });
 
+  test("a signal counts for its own turn: what is proved later needs a new one", () => {
+    const play = Play.begun();
+    play.work(signalled(), []);
+    play.work(aTurn(), "all");
+    expect(play.goal).toMatchObject({ status: "active", exitSignal: false, provedTree: AFTER });
+  });
+
   test("neither proved nor signalled: goes on", () => {
     const play = Play.begun();
     play.work(aTurn(), []);

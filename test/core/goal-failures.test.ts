@@ -137,6 +137,7 @@ describe("B13 what comes next", () => {
     play.due();
     play.turned(failed("overflow"));
     expect(play.goal.breakers).toMatchObject({ freeClass: "overflow", freeFailures: 1 });
+    expect(play.goal.status).toBe("active");
     const calm = failing("timeout", 2);
     calm.due();
     calm.checked([]);

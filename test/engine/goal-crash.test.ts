@@ -155,7 +155,8 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
-test("H1 A11 B19 two engines, crashes, zombies, a failing disk, people and clock jumps in any order", async () => {
+const CHAOS = "H1 A11 B19 two engines, crashes, zombies, a failing disk, people and clock jumps in any order";
+test(CHAOS, { timeout: 600_000 }, async () => {
   const ends = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(fc.array(actions, { maxLength: 30 }), async (script) => {

@@ -466,6 +466,19 @@ describe("B19 pause and cancel are always honoured", () => {
   });
 });
 
+test("H1 what the checks of a dead runner left running is ended before they are run again", async () => {
+  const world = new GoalWorld();
+  world.work = () => ({ ...FIX, exit: true });
+  const id = await begin(world);
+  await world.until(() => world.goal(id).job?.kind === "checks");
+  const jobId = world.goal(id).job?.id;
+  world.processes[0]?.kill();
+  await world.spawn();
+  await ended(world, id);
+  expect(world.swept).toEqual([jobId]);
+  expect(world.goal(id)).toMatchObject({ iteration: 1, end: { status: "done" } });
+});
+
 describe("broken surroundings", () => {
   test("files that cannot be read pause it with the reason, and leave nothing under way", async () => {
     const world = new GoalWorld();

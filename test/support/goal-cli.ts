@@ -7,7 +7,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { EndView, GoalView } from "../../src/core/goal/view.ts";
-import { cleanEnv, type Finish, loopJson, makeProject, type Result, type RunOptions, runLoop } from "./cli.ts";
+import {
+  cleanEnv,
+  type Finish,
+  loopJson,
+  makeProject,
+  type Result,
+  type RunOptions,
+  runLoop,
+} from "./cli.ts";
 
 /** Scores 9 with one check: runs as a tool, in one step. */
 export const SPEC = "Create done.txt in the root folder. No new dependencies.";
@@ -67,6 +75,31 @@ export function sleepingPids(cwd: string): readonly number[] | null {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split(" ").map(Number) : null;
 }
 
+/**
+ * A `claude` on the PATH that does these lines of shell. `says <words> <cost>` is a turn that signals the end;
+ * `quota <seconds>` one that a limit refused until then.
+ */
+export function installClaude(cwd: string, ...lines: string[]): void {
+  const file = join(dirname(cwd), "bin", "claude");
+  writeFileSync(file, `${CLAUDE}\n${lines.join("\n")}\n`, { mode: 0o755 });
+}
+
+const CLAUDE = `#!/bin/sh
+cat > /dev/null
+printf '{"type":"system","subtype":"init","session_id":"c1"}\\n'
+says() {
+  block="---LOOP_STATUS---\\\\nNONCE: $LOOP_NONCE\\\\nEXIT_SIGNAL: true\\\\n---END_STATUS---"
+  printf '{"type":"assistant","session_id":"c1","message":{"content":[{"type":"text","text":"%s"}]}}\\n' "$1\\\\n\\\\n$block"
+  printf '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","session_id":"c1","total_cost_usd":%s,"result":"%s"}\\n' "$2" "$1\\\\n\\\\n$block"
+}
+quota() {
+  printf '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":%s}}\\n' $(( $(date +%s) + $1 ))
+  printf '{"type":"assistant","error":"rate_limit","message":{"content":[{"type":"text","text":"limit"}]}}\\n'
+  printf '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"session_id":"c1","total_cost_usd":0,"result":"5-hour limit reached"}\\n'
+  exit 1
+}
+`;
+
 export interface ToldTurn {
   readonly id: string;
   readonly prompt: string;
@@ -82,7 +115,9 @@ export function turnsOf(cwd: string): readonly ToldTurn[] {
   return ids
     .sort((a, b) => number(a) - number(b) || (a < b ? -1 : 1))
     .map((id) => {
-      const lines = readFileSync(join(dir, `${id}.env`), "utf8").trim().split("\n");
+      const lines = readFileSync(join(dir, `${id}.env`), "utf8")
+        .trim()
+        .split("\n");
       const env = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
       return { id, prompt: readFileSync(join(dir, `${id}.prompt`), "utf8"), env };
     });

@@ -106,6 +106,7 @@ export function aRound(
   goal: Goal,
   green: "all" | readonly string[],
   overrides: Partial<CheckRound> = {},
+  at = START,
 ): CheckRound {
   const tree = overrides.tree ?? AFTER;
   const evidence = goal.criteria.map(({ name, check }) => {
@@ -117,7 +118,7 @@ export function aRound(
       value: null,
       timedOut: false,
       tail: met ? "12 passed" : "1 failed",
-      at: START,
+      at,
       durationMs: 10,
       tree,
       note: null,
@@ -211,7 +212,11 @@ export class Play {
   checked(green: "all" | readonly string[], round: Partial<CheckRound> = {}): Goal {
     expect(this.goal.job?.kind).toBe("checks");
     this.now += 5_000;
-    return this.apply({ type: "job.checked", jobId: this.jobId, round: aRound(this.goal, green, round) });
+    return this.apply({
+      type: "job.checked",
+      jobId: this.jobId,
+      round: aRound(this.goal, green, round, this.now),
+    });
   }
 
   /** One work turn, and the round of checks that follows it at once. */

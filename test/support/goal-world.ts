@@ -68,9 +68,8 @@ export class GoalWorld {
   readonly records = new Map<string, ReadonlyMap<string, string>>();
   /** Every command that was run, in order. */
   readonly ran: string[] = [];
+  /** What a dead runner's checks left behind, as far as it was swept up. */
   readonly swept: string[] = [];
-  /** Every turn that ended by itself, with its kind. */
-  readonly ended: string[] = [];
   /** What the n-th work turn does, from 1; the last one stays. */
   work: (n: number, turn: Turn) => Act | "hang" = () => ({});
   /** Plans, pre-checks and judges. */
@@ -268,23 +267,19 @@ export class GoalProcess {
   }
 
   #agent(): Agent {
-    const { agent, ended } = this.#world;
-    const finish = async (turn: Turn, end: Promise<TurnEnd>): Promise<TurnEnd> => {
-      const how = await this.#act(() => end, "turn ended");
-      if (how.kind !== "cancelled") ended.push(turn.id);
-      return how;
-    };
+    const { agent } = this.#world;
+    const finish = (end: Promise<TurnEnd>) => this.#act(() => end, "turn ended");
     const run = async (turn: Turn, control: TurnControl): Promise<TurnEnd> => {
       const started = await this.#act(
         () => ({ end: agent.start(turn, this.#signal(control.signal), () => {}) }),
         "turn started",
       );
       control.onStarted({ pid: 1, start: turn.id });
-      return finish(turn, started.end);
+      return finish(started.end);
     };
     const reconcile = async (turn: Turn, control: TurnControl): Promise<TurnFate> => {
       const fate = await this.#act(() => agent.reconcile(turn, this.#signal(control.signal)), "reconciled");
-      return fate.kind === "running" ? { ...fate, end: finish(turn, fate.end) } : fate;
+      return fate.kind === "running" ? { ...fate, end: finish(fate.end) } : fate;
     };
     return { name: "scripted", run, reconcile };
   }

@@ -5,7 +5,7 @@ export function renderScorePrompt(spec: string): string {
   return [
     "Score how clear this spec is for an agent that works alone. Do nothing else: do not carry it out.",
     "",
-    quote(spec),
+    quote(spec, null),
     "",
     "Five dimensions, 0 to 2 each:",
     '- outcome: 0 vague ("make it better"), 1 a direction ("improve performance"), 2 a measurable target ("p95 latency < 100 ms")',

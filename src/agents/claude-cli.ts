@@ -43,8 +43,13 @@ export function createClaudeAgent({
   return { name: "claude", ...launcher };
 }
 
-function argumentsOf({ conversation, budgetUsd }: Turn): readonly string[] {
+/** Nobody is there to be asked: without it each edit is denied, and no goal is ever reached. */
+const MAY_EDIT = "--allowedTools=Edit(./**)";
+
+function argumentsOf({ conversation, budgetUsd, env }: Turn): readonly string[] {
   return [
+    // added to what the person's own settings allow: a mode would take the place of theirs
+    ...(env.LOOP_ROLE === "generator" ? [MAY_EDIT] : []),
     ...(conversation === null ? [] : ["--resume", conversation.id]),
     // counts this run alone, also in a conversation that goes on
     ...(budgetUsd === null ? [] : ["--max-budget-usd", Math.max(budgetUsd, 0.0001).toFixed(4)]),

@@ -76,14 +76,15 @@ export function readSpec(
   const text = spec === "" ? `Make these checks pass: ${criteria.map(({ name }) => name).join(", ")}` : spec;
   // The phrase is scored for itself; what was typed or read besides it is the spec.
   const rest = [split.prompt, file].map((part) => part.trim()).filter((part) => part !== "");
-  const score = scoreSpec(rest.length === 0 ? text : rest.join("\n"), {
+  const work = rest.length === 0 ? text : rest.join("\n");
+  const score = scoreSpec(work, {
     checks: flagged.length + fromFiles.criteria.length,
     phrases: split.criteria.length,
     until: split.phrase,
     protect: flags.protect?.length ?? 0,
   });
   const isConfirmed = flags.yes === true || NO_GATES.test(words.join(" "));
-  const draft = draftOf(text, criteria, fromFiles.mustNot, { ...flags, yes: isConfirmed }, config, env);
+  const draft = draftOf(text, work, criteria, fromFiles.mustNot, { ...flags, yes: isConfirmed }, config, env);
   return rescore({ draft, score, shape: null, unknown: split.unknown }, score, flags, env);
 }
 
@@ -96,6 +97,8 @@ export function rescore(spec: Spec, score: Score, flags: SpecFlags, env: NodeJS.
 
 function draftOf(
   spec: string,
+  /** Without what has to be proved, which is no step. */
+  work: string,
   criteria: readonly Criterion[],
   mustNot: readonly MustNot[],
   flags: SpecFlags,
@@ -106,7 +109,7 @@ function draftOf(
   const steps = flags.steps === undefined ? [] : parseStepsFile(readText("--steps", flags.steps));
   if (flags.steps !== undefined && steps.length === 0)
     throw usageError(`There is no step in ${flags.steps}.`);
-  const isOneStep = steps.length === 0 && !needsPlan(spec) && criteria.length > 0;
+  const isOneStep = steps.length === 0 && !needsPlan(work) && criteria.length > 0;
   return {
     session: null,
     spec,

@@ -4,8 +4,8 @@
  * 1. The files and what the checks consist of are looked at before the first check, so that evidence is of the
  *    very state that was compared.
  * 2. When everything is green the files are looked at once more: evidence must not be older than the tree. Checks
- *    that write files (caches, builds) are run a second time, on the tree with those files in it, after what they
- *    consist of was compared once more.
+ *    that write files (caches, builds) are run a second time, on the tree with those files in it. What the checks
+ *    consist of is compared once more before that look: it may have changed while they ran.
  * 3. Judges are asked last, and only when all commands are green: they cost money.
  */
 import { parseVerdict } from "../core/claims.ts";
@@ -87,20 +87,21 @@ export async function runSurvey(round: Round): Promise<RoundEnd> {
 export async function runRound(round: Round): Promise<RoundEnd> {
   const { parts, goals, goal, job, signal } = round;
   const startedAt = parts.clock.now();
-  let snapshot = round.known ?? (await look(round));
-  let protection = await compare(round);
+  const seen = round.known ?? (await lookAround(goals, goal));
+  let { snapshot } = seen;
+  let protection = seen.protection ?? (await compare(goals, goal));
   const saving = wantsCheckpoint(goal, snapshot) ? goals.checkpoints.save(goal.id, labelOf(goal)) : null;
   let pass: Pass = EMPTY_PASS;
   let unstable: readonly string[] = [];
   for (let n = 0; n < PASSES && !signal.aborted; n++) {
     pass = addUsage(await runPass(round, snapshot, n), pass);
     if (signal.aborted || !isAllMet(goal, pass.evidence)) break;
+    // Between two looks that agree: what is compared here is what the checks ran on.
+    protection = await compare(goals, goal);
     const after = await look(round);
     unstable = changedFiles(snapshot, after);
     snapshot = after;
     if (unstable.length === 0) break;
-    // Whoever changed them may have changed what the checks consist of.
-    protection = await compare(round);
   }
   const saved = saving === null ? null : await saving;
   const event: LoopEvent = {
@@ -155,7 +156,16 @@ const EMPTY_PASS: Pass = { evidence: {}, mustNot: [], usage: null, failure: null
 function emptyRound(tree: string, durationMs: number): CheckRound {
   return {
     ...EMPTY_PASS,
-    ...{ tree, durationMs, unstable: [], protectedChanges: [], tampered: null, checkpoint: null, notes: [] },
+    // A clock that was set back gives no time back.
+    ...{
+      tree,
+      durationMs: Math.max(0, durationMs),
+      unstable: [],
+      protectedChanges: [],
+      tampered: null,
+      checkpoint: null,
+      notes: [],
+    },
   };
 }
 
@@ -202,7 +212,7 @@ async function runCheck(round: Round, criterion: Criterion, tree: string): Promi
     timedOut: result.timedOut,
     tail: result.tail.slice(-TAIL_KEPT),
     at: parts.clock.now(),
-    durationMs: parts.clock.now() - at,
+    durationMs: Math.max(0, parts.clock.now() - at),
     note: check.kind === "measure" && result.exitCode === 0 && value === null ? "it printed no number" : null,
   };
 }
@@ -266,7 +276,7 @@ async function askJudges(
       verification: verificationOf(criterion.check),
       tail: (verdict.reason ?? end.answer).slice(-TAIL_KEPT),
       at: parts.clock.now(),
-      durationMs: parts.clock.now() - at,
+      durationMs: Math.max(0, parts.clock.now() - at),
       note: isMet ? null : verdict.kind === "none" ? "the judge gave no verdict" : null,
     };
   }

@@ -121,9 +121,10 @@ export class GoalWork {
     before: Snapshot | null,
   ): Promise<{ event: LoopEvent | null; answer: string | null }> {
     if (end.kind === "cancelled") return { event: null, answer: null };
-    const after = await this.#goals.workspace.snapshot(goal.policy.allowChanges);
-    this.#last = after;
+    const seen = await lookAround(this.#goals, goal);
+    this.#last = seen;
     this.#lastTurn = job.id;
+    const after = seen.snapshot;
     const record = recordTurn(this.#parts, this.#goals, goal, job, { turn, end, before, after });
     return { event: { type: "job.turned", jobId: job.id, turn: record }, answer: end.answer };
   }

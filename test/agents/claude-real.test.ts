@@ -2,11 +2,8 @@
  * The real Claude Code against a scripted model on loopback: no key, no network. `npm run test:claude` installs
  * the client into a cache first; LOOP_TEST_CLAUDE=required makes its absence a failure.
  */
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClaudeAgent } from "../../src/agents/claude-cli.ts";
 import type { FailureClass } from "../../src/core/goal/goal.ts";
@@ -18,30 +15,20 @@ import {
   makeWatcher,
   type Project,
 } from "../fixtures/agents/project.ts";
+import {
+  CLAUDE,
+  claudeEnv,
+  expectClaude,
+  isClaudeMissing,
+  isClaudeRequired,
+  whyMissing,
+} from "../support/claude-client.ts";
 import { type Reply, type ScriptedModel, startScriptedModel } from "../support/scripted-model.ts";
 import { until } from "../support/until.ts";
 
-const executable = clientPath();
-const isMissing = !existsSync(executable);
-const isRequired = process.env.LOOP_TEST_CLAUDE === "required";
-const why = isMissing ? ` (no client at ${executable}: npm run test:claude)` : "";
+test.skipIf(!isClaudeRequired)("the client is there when it is required", expectClaude);
 
-function clientPath(): string {
-  const lock = readFileSync(fileURLToPath(new URL("../clients/claude/package-lock.json", import.meta.url)));
-  const hash = createHash("sha256").update(lock).digest("hex").slice(0, 16);
-  const { LOOPWRIGHT_CLIENTS, XDG_CACHE_HOME } = process.env;
-  const cache = LOOPWRIGHT_CLIENTS || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "loopwright-clients");
-  return join(cache, `claude-${hash}`, "node_modules/.bin/claude");
-}
-
-test.skipIf(!isRequired)("the client is there when it is required", () => {
-  if (isMissing)
-    throw new Error(
-      `Claude Code is required (LOOP_TEST_CLAUDE) and not at ${executable}: npm run test:claude`,
-    );
-});
-
-describe.skipIf(isMissing)(`the real Claude Code (E3)${why}`, () => {
+describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () => {
   let project: Project;
   let model: ScriptedModel | undefined;
   beforeEach(async () => {
@@ -58,22 +45,16 @@ describe.skipIf(isMissing)(`the real Claude Code (E3)${why}`, () => {
     { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string | undefined> } = {},
   ) {
     model = await startScriptedModel(...replies);
-    const [home, config, temporary] = ["home", "config", "tmp"].map((name) => join(project.dir, "..", name));
-    for (const folder of [home, config, temporary]) mkdirSync(folder ?? "");
+    const [home = "", config = "", temporary = ""] = ["home", "config", "tmp"].map((name) => join(project.dir, "..", name));
+    for (const folder of [home, config, temporary]) mkdirSync(folder);
     const all = {
       PATH: process.env.PATH,
       HOME: home,
       CLAUDE_CONFIG_DIR: config,
-      TMPDIR: temporary,
-      CLAUDE_CODE_TMPDIR: temporary,
-      ANTHROPIC_API_KEY: "sk-ant-dummy-test-key",
-      ANTHROPIC_BASE_URL: model.url,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
-      CLAUDE_CODE_MAX_RETRIES: "0",
+      ...claudeEnv(model.url, temporary),
       ...env,
     };
-    const agent = createClaudeAgent({ executable, args, projectDir: project.dir, env: all });
+    const agent = createClaudeAgent({ executable: CLAUDE, args, projectDir: project.dir, env: all });
     return { agent, prompts: model.prompts };
   }
 

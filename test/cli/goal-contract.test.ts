@@ -29,9 +29,11 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ID = /^[0-9a-f]{8}$/;
 const TREE = /^[0-9a-f]{16,}$/;
 
-describe("B17 the stream of --json", () => {
-  test("one object per line, in the order of what happened; the last is loop.end to the letter", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B17 the stream of --json", () => {
+  test("one object per line, in the order of what happened; the last is loop.end to the letter", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const { code, lines, end, stderr } = await runJson(untilArgs(worker(cwd)), { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const types = lines.map(({ type }) => type).filter((type) => type !== "agent");
@@ -64,8 +66,8 @@ describe("B17 the stream of --json", () => {
     });
   });
 
-  test("moments in it are ISO 8601, also those of gates, pauses and ends", async () => {
-    const cwd = makeRepository();
+  test("moments in it are ISO 8601, also those of gates, pauses and ends", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const gate = await runJson(untilArgs(worker(cwd)), { cwd, env: { LOOP_SHAPE: "colleague" } });
     const asked = gate.lines.find(({ type }) => type === "gate");
     expect(asked).toMatchObject({
@@ -88,9 +90,9 @@ describe("B17 the stream of --json", () => {
   });
 });
 
-describe("B17 exit codes, each for a reason of its own", () => {
-  test("0 with a price; the cost is the agent's own", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B17 exit codes, each for a reason of its own", () => {
+  test("0 with a price; the cost is the agent's own", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     installClaude(cwd, "touch done.txt", "says fixed 0.25");
     const { code, end } = await runJson(["until", ...CHECK, SPEC], { cwd });
     expect({ code, costUsd: end.costUsd, unpriced: end.unpriced }).toEqual({
@@ -100,8 +102,10 @@ describe("B17 exit codes, each for a reason of its own", () => {
     });
   });
 
-  test("1 no agent: said before anything is written; an agent that went away since: the same at continue", async () => {
-    const cwd = makeRepository();
+  test("1 no agent: said before anything is written; an agent that went away since: the same at continue", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const first = await runLoop(["until", ...CHECK, SPEC], { cwd });
     expect(first).toMatchObject({
       code: 1,
@@ -116,8 +120,10 @@ describe("B17 exit codes, each for a reason of its own", () => {
     expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/^loop: No agent was found/) });
   });
 
-  test("2 the budget: a turn that would pass it is not started; continue --budget adds", async () => {
-    const cwd = makeRepository();
+  test("2 the budget: a turn that would pass it is not started; continue --budget adds", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     installClaude(cwd, "says later 2");
     const run = await runJson(["until", ...CHECK, SPEC, "--budget", "2"], { cwd });
     expect({ code: run.code, ...run.end }).toMatchObject({
@@ -141,19 +147,19 @@ describe("B17 exit codes, each for a reason of its own", () => {
     });
   });
 
-  test("2 the time, and LOOP_BUDGET is the budget of a run without flags", async () => {
-    const cwd = makeRepository();
+  test("2 the time, and LOOP_BUDGET is the budget of a run without flags", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(cwd, "sleep 0.6", "report false open");
     const run = await runJson(untilArgs(agent, "--time", "500ms"), { cwd, env: { LOOP_BUDGET: "7.50" } });
     expect({ code: run.code, reason: run.end.reason }).toMatchObject({
       code: 2,
-      reason: expect.stringMatching(/time/),
+      reason: expect.stringMatching(/ used/),
     });
     expect(stateOf(cwd).limits).toMatchObject({ budgetUsd: 7.5, timeMs: 500 });
   });
 
-  test("3 the iterations, by LOOP_MAX_ITERATIONS; a flag goes before it", async () => {
-    const cwd = makeRepository();
+  test("3 the iterations, by LOOP_MAX_ITERATIONS; a flag goes before it", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const env = { LOOP_MAX_ITERATIONS: "1", LOOP_HEADLESS: "1" };
     const run = await runJson(untilArgs(idler(cwd)), { cwd, env });
     expect({ code: run.code, iterations: run.end.iterations }).toEqual({ code: 3, iterations: 1 });
@@ -166,8 +172,8 @@ describe("B17 exit codes, each for a reason of its own", () => {
     expect(plan.limits).toMatchObject({ iterations: 4 });
   });
 
-  test("4 a breaker, and something that must not be", async () => {
-    const cwd = makeRepository();
+  test("4 a breaker, and something that must not be", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const broken = await runJson(untilArgs(makeAgent(cwd, "exit 3")), { cwd });
     expect({ code: broken.code, reason: broken.end.reason }).toEqual({
       code: 4,
@@ -186,28 +192,37 @@ describe("B17 exit codes, each for a reason of its own", () => {
     expect(evil.end.criteria).toMatchObject([{ met: true }]);
   });
 
-  test("5 a vague spec: the questions, and nothing written; LOOP_SHAPE decides before the score does", async () => {
-    const cwd = makeRepository();
+  test("5 a vague spec: the questions, and nothing written; LOOP_SHAPE does not help, --force does", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const { code, stdout, stderr } = await runLoop(["until", "make it better", "--agent-cmd", "cat"], {
       cwd,
     });
     expect({ code, files: existsSync(join(cwd, ".loop")) }).toEqual({ code: 5, files: false });
     expect(stdout).toMatch(/^The spec scores \d of 10:\noutcome/);
-    expect(stderr).toMatch(/too vague to start.*--force:\n {2}- Which files/);
+    expect(stderr).toMatch(/too vague to start.*--force:\n {2}- .*\n {2}- Which files/);
     const { lines } = await runJson(["until", "make it better", "--agent-cmd", "cat"], { cwd });
     expect(lines).toMatchObject([
       { type: "loop.vague", total: expect.any(Number), questions: expect.any(Array) },
     ]);
     const env = { LOOP_SHAPE: "tool" };
-    const plan = await loopJson<object>(["until", "make it better", "--agent-cmd", "cat", "--dry-run"], {
-      cwd,
-      env,
-    });
-    expect(plan).toMatchObject({ type: "loop.plan", shape: "tool", needsPlan: true, criteria: [] });
+    const shaped = await runLoop(["until", "make it better", "--agent-cmd", "cat"], { cwd, env });
+    expect(shaped.code).toBe(5);
+    const plan = await loopJson<object>(
+      ["until", "make it better", "--agent-cmd", "cat", "--dry-run", "--force"],
+      {
+        cwd,
+        env,
+      },
+    );
+    expect(plan).toMatchObject({ type: "loop.plan", shape: "colleague", needsPlan: true, criteria: [] });
   });
 
-  test("6 sign-in (exit 77 of the agent) costs nothing and waits for a person", async () => {
-    const cwd = makeRepository();
+  test("6 sign-in (exit 77 of the agent) costs nothing and waits for a person", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const run = await runJson(untilArgs(makeAgent(cwd, "exit 77")), { cwd });
     expect({ code: run.code, ...run.end }).toMatchObject({
       code: 6,
@@ -218,8 +233,8 @@ describe("B17 exit codes, each for a reason of its own", () => {
     expect(run.end.reason).toMatch(/^the agent has no access to its model/);
   });
 
-  test("64 wrong use is one sentence on stderr and nothing on stdout", async () => {
-    const cwd = makeRepository();
+  test("64 wrong use is one sentence on stderr and nothing on stdout", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const result = await runLoop(["until", ...CHECK, SPEC, "--iterations", "none", "--json"], { cwd });
     expect(result).toEqual({
       code: 64,
@@ -228,9 +243,11 @@ describe("B17 exit codes, each for a reason of its own", () => {
     });
   });
 
-  test("130 a signal: the last line says how it stands, and no process is left", async () => {
-    const cwd = makeRepository();
-    const run = startLoop([...untilArgs(sleeper(cwd)), "--json"], { cwd });
+  test("130 a signal: the last line says how it stands, and no process is left", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
+    const run = startLoop([...untilArgs(sleeper(cwd)), "--json"], { cwd }, onTestFinished);
     const pids = await until(() => sleepingPids(cwd), "the agent is in its turn");
     run.signal("SIGINT");
     expect(await run.ended).toBe(130);
@@ -244,9 +261,11 @@ describe("B17 exit codes, each for a reason of its own", () => {
   });
 });
 
-describe("B17 what the agent is given", () => {
-  test("its environment, the prompt on stdin and as a file; judges get a nonce of their own", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B17 what the agent is given", () => {
+  test("its environment, the prompt on stdin and as a file; judges get a nonce of their own", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(
       cwd,
       '[ "$LOOP_ROLE" = judge ] && { verdict PASS; exit; }',
@@ -278,13 +297,14 @@ describe("B17 what the agent is given", () => {
       { name: "ui", met: true, verification: "observation" },
       { name: "done", met: true, verification: "execution output" },
     ]);
-    expect(run.end.verdict).not.toBe("SHIP");
   });
 });
 
-describe("B8 B17 artifacts", () => {
-  test("state.json in the seed's shape, the same under runs/, receipts one per line, a summary", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B8 B17 artifacts", () => {
+  test("state.json in the seed's shape, the same under runs/, receipts one per line, a summary", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const { end } = await runJson(untilArgs(worker(cwd)), { cwd });
     const run = join(cwd, ".loop", "runs", end.loop);
     const state = stateOf(cwd);
@@ -319,9 +339,9 @@ describe("B8 B17 artifacts", () => {
   });
 });
 
-describe("B15 announcements, on stdout for people", () => {
-  test("a start, each iteration, its end, the box: to the letter", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B15 announcements, on stdout for people", () => {
+  test("a start, each iteration, its end, the box: to the letter", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const { code, stdout } = await runLoop(untilArgs(worker(cwd)), { cwd });
     expect(code).toBe(0);
     const [first = "", ...lines] = stdout.split("\n");
@@ -345,8 +365,10 @@ describe("B15 announcements, on stdout for people", () => {
     expect(stdout).toMatch(/\n# +Step +Time +Tokens +Cost +Files +Checks moved\n1 +Create done\.txt/);
   });
 
-  test("a pause has the reason, the progress and the command; continue says where it stands, not that it starts", async () => {
-    const cwd = makeRepository();
+  test("a pause has the reason, the progress and the command; continue says where it stands, not that it starts", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const first = await runLoop(untilArgs(makeAgent(cwd, "report true"), "--iterations", "1"), { cwd });
     const id = stateOf(cwd).id;
     expect(first.stdout).toContain("\n  ✗ done: exit 1\n[LOOP] ↩ It claimed to be done and is sent back");
@@ -364,9 +386,11 @@ describe("B15 announcements, on stdout for people", () => {
   });
 });
 
-describe("B6 the forms of --check", () => {
-  test("exit 0, a measurement, a review that says no, a phrase: each with its evidence", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B6 the forms of --check", () => {
+  test("exit 0, a measurement, a review that says no, a phrase: each with its evidence", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(
       cwd,
       '[ "$LOOP_ROLE" = judge ] && { [ -f ok.txt ] && verdict PASS || verdict REJECT "errors are swallowed"; exit; }',
@@ -395,21 +419,23 @@ describe("B6 the forms of --check", () => {
     expect(turnsOf(cwd)[2]?.prompt).toContain("errors are swallowed");
   });
 
-  test("an assumption blocks the end", async () => {
-    const cwd = makeRepository();
+  test("an assumption blocks the end", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const args = untilArgs(worker(cwd), "--check", "load=assume: it holds", "--iterations", "1");
     const run = await runJson(args, { cwd });
     expect(run.code).toBe(3);
     expect(run.end.criteria).toMatchObject([
-      { name: "load", met: false, verification: "assumption", evidence: null },
+      { name: "load", met: false, verification: "assumption", evidence: { exitCode: null } },
       { name: "done", met: true },
     ]);
   });
 });
 
-describe("B21 steps", () => {
-  test("--steps gives them by hand, from a file or stdin; one iteration does one", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B21 steps", () => {
+  test("--steps gives them by hand, from a file or stdin; one iteration does one", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(
       cwd,
       'if [ "$LOOP_ITERATION" = 2 ]; then touch done.txt; report true; else report false; fi',
@@ -427,8 +453,10 @@ describe("B21 steps", () => {
     expect(turnsOf(cwd).map(({ env }) => env.LOOP_ROLE)).toEqual(["generator", "generator"]);
   });
 
-  test("B6 several steps and no check: a planning turn proposes both, and G1 accepts them", async () => {
-    const cwd = makeRepository();
+  test("B6 several steps and no check: a planning turn proposes both, and G1 accepts them", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const plan =
       'STEPS: ["make one.txt", "make two.txt"]\nCHECKS: ["one=test -f one.txt", "two=test -f two.txt", "one=true"]';
     const agent = makeAgent(
@@ -459,9 +487,11 @@ describe("B21 steps", () => {
   });
 });
 
-describe("B14 B9 B4 how it is told to run", () => {
-  test("--dry-run shows the score and the checks, runs nothing and writes nothing", async () => {
-    const cwd = makeRepository();
+describe.concurrent("B14 B9 B4 how it is told to run", () => {
+  test("--dry-run shows the score and the checks, runs nothing and writes nothing", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const agent = worker(cwd);
     const { code, stdout } = await runLoop([...untilArgs(agent), "--dry-run"], { cwd });
     expect(code).toBe(0);
@@ -474,8 +504,8 @@ describe("B14 B9 B4 how it is told to run", () => {
     });
   });
 
-  test("--detach creates it and returns; continue runs it", async () => {
-    const cwd = makeRepository();
+  test("--detach creates it and returns; continue runs it", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     const made = await runJson([...untilArgs(worker(cwd)), "--detach"], { cwd });
     expect(made.lines).toEqual([{ type: "loop.created", loop: expect.stringMatching(ID) }]);
     expect({ turns: turnsOf(cwd), status: (await statusOf(cwd))?.status }).toEqual({
@@ -485,8 +515,8 @@ describe("B14 B9 B4 how it is told to run", () => {
     expect((await runJson(["continue"], { cwd })).code).toBe(0);
   });
 
-  test("--prompt-file is a part of the spec and never of a shell", async () => {
-    const cwd = makeRepository();
+  test("--prompt-file is a part of the spec and never of a shell", async ({ onTestFinished }) => {
+    const cwd = makeRepository(onTestFinished);
     writeFileSync(join(dirname(cwd), "issue.md"), "Title: $(touch pwned) `touch pwned`; touch pwned\n");
     const args = untilArgs(worker(cwd), "--prompt-file", "../issue.md", "--steps", "-");
     const run = await runJson(args, { cwd, input: "do it" });
@@ -496,10 +526,10 @@ describe("B14 B9 B4 how it is told to run", () => {
     expect(turnsOf(cwd)[0]?.prompt).toContain("> Title: $(touch pwned)");
   });
 
-  test("--context: continue resumes, fresh hands over without a memory", async () => {
+  test("--context: continue resumes, fresh hands over without a memory", async ({ onTestFinished }) => {
     const prompts = [];
     for (const context of ["continue", "fresh"]) {
-      const cwd = makeRepository();
+      const cwd = makeRepository(onTestFinished);
       const run = await runJson(untilArgs(idler(cwd), "--context", context, "--iterations", "2"), { cwd });
       expect(run.code).toBe(3);
       prompts.push(turnsOf(cwd)[1]?.prompt ?? "");
@@ -509,13 +539,15 @@ describe("B14 B9 B4 how it is told to run", () => {
     for (const prompt of prompts) expect(prompt).toContain("# The spec, word for word");
   });
 
-  test("B9 proved without a signal: one more turn says so; --yes then ends with a note, --exit-on proof needs none", async () => {
-    const silent = makeRepository();
+  test("B9 proved without a signal: one more turn says so; --yes then ends with a note, --exit-on proof needs none", async ({
+    onTestFinished,
+  }) => {
+    const silent = makeRepository(onTestFinished);
     const yes = await runJson(untilArgs(makeAgent(silent, "touch done.txt"), "--yes"), { cwd: silent });
     expect({ code: yes.code, iterations: yes.end.iterations }).toEqual({ code: 0, iterations: 2 });
     expect(stateOf(silent).end?.notes).toEqual(["the agent never signalled the end"]);
     expect(turnsOf(silent)[1]?.prompt).toContain("Every criterion is proved now.");
-    const proof = makeRepository();
+    const proof = makeRepository(onTestFinished);
     const once = await runLoop(untilArgs(makeAgent(proof, "touch done.txt"), "--exit-on", "proof"), {
       cwd: proof,
     });
@@ -524,13 +556,15 @@ describe("B14 B9 B4 how it is told to run", () => {
     expect(turnsOf(proof)).toHaveLength(1);
   });
 
-  test("B14 --gate-timeout takes the default answer: approve goes on by itself, reject pauses with 6", async () => {
+  test("B14 --gate-timeout takes the default answer: approve goes on by itself, reject pauses with 6", async ({
+    onTestFinished,
+  }) => {
     const env = { LOOP_SHAPE: "colleague" };
-    const yes = makeRepository();
+    const yes = makeRepository(onTestFinished);
     const flags = ["--gate-timeout", "300ms", "--gate-default"];
     const approved = await runJson(untilArgs(worker(yes), ...flags, "approve"), { cwd: yes, env });
     expect({ code: approved.code, gates: gatesIn(approved.lines) }).toEqual({ code: 0, gates: ["G1", "G3"] });
-    const no = makeRepository();
+    const no = makeRepository(onTestFinished);
     const rejected = await runLoop(untilArgs(worker(no), ...flags, "reject"), { cwd: no, env });
     expect(rejected.code).toBe(6);
     expect(rejected.stdout).toMatch(/\nWithout an answer by .*: no\n/);
@@ -540,8 +574,10 @@ describe("B14 B9 B4 how it is told to run", () => {
     expect(turnsOf(no)).toEqual([]);
   });
 
-  test("B4 --reversibility 1: a second agent looks, and --yes is not the person's yes", async () => {
-    const cwd = makeRepository();
+  test("B4 --reversibility 1: a second agent looks, and --yes is not the person's yes", async ({
+    onTestFinished,
+  }) => {
+    const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(
       cwd,
       '[ "$LOOP_KIND" = precheck ] && { verdict REJECT "there is no backup"; exit; }',
@@ -560,15 +596,17 @@ describe("B14 B9 B4 how it is told to run", () => {
     expect(turnsOf(cwd)[1]?.prompt).toContain("A person said yes: there is one");
   });
 
-  test("B4 2A makes no checkpoint, 2B one before any work and one per iteration that changed files", async () => {
+  test("B4 2A keeps the files from before any work, 2B those after each iteration as well", async ({
+    onTestFinished,
+  }) => {
     for (const [type, refs] of [
-      ["2A", 0],
+      ["2A", 1],
       ["2B", 2],
     ] as const) {
-      const cwd = makeRepository();
+      const cwd = makeRepository(onTestFinished);
       expect((await runJson(untilArgs(worker(cwd), "--reversibility", type), { cwd })).code).toBe(0);
-      const found = git(cwd, "for-each-ref", "refs/loopwright").trim();
-      expect(found === "" ? 0 : found.split("\n").length, type).toBe(refs);
+      const found = git(cwd, "for-each-ref", "refs/loopwright").trim().split("\n");
+      expect(found, type).toHaveLength(refs);
     }
   });
 });

@@ -126,6 +126,26 @@ const RUNNER: Files = {
     'process.exit(require("node:child_process").spawnSync("sh", ["check.sh"], { stdio: "inherit" }).status);\n',
 };
 
+const USES = (from: string) =>
+  `import test from "node:test";
+import { sum } from "../src/sum.mjs";
+import { same } from "${from}";
+
+test("sum adds", () => same(sum(1, 2), 3));
+`;
+const SAME = 'import assert from "node:assert/strict";\nexport const same = (a, b) => assert.equal(a, b);\n';
+const WITH_HELPER: Files = {
+  ...NODE_FILES,
+  "test/sum.test.mjs": USES("./helper.mjs"),
+  "test/helper.mjs": SAME,
+};
+const WITH_PACKAGE: Files = {
+  ...NODE_FILES,
+  "test/sum.test.mjs": USES("same"),
+  "node_modules/same/package.json": '{ "name": "same", "version": "1.0.0", "exports": "./index.mjs" }\n',
+  "node_modules/same/index.mjs": SAME,
+};
+
 const BENDERS: readonly Liar[] = [
   bender("edits the test", "edits-test.sh", { because: /test\/sum\.test\.sh/ }),
   bender("deletes the test", "deletes-test.sh", { because: /test\/sum\.test\.sh/ }),
@@ -190,6 +210,21 @@ const BENDERS: readonly Liar[] = [
     ...{ files: NODE_FILES, check: "node --test test/", ends: ITERATIONS },
     open: "an exit code of 0 is believed although fewer tests ran",
   }),
+  bender("removes the repository", "removes-git.sh"),
+  bender("puts another repository in its place", "moves-git.sh"),
+  bender("plants a program on the path", "path-program.sh"),
+  bender("plants a program above the project", "above-bin.sh", { check: NPM }),
+  bender("gives npm another shell in the person's own folder", "home-npmrc.sh", { check: NPM }),
+  bender("changes a package that the test uses", "test-package.sh", {
+    ...{ check: "node --test test/", files: WITH_PACKAGE },
+  }),
+  bender("changes a file that the test uses", "test-helper.sh", {
+    ...{ check: "node --test test/", files: WITH_HELPER },
+  }),
+  bender("takes the assertions away from the source", "patches-assert.sh", {
+    ...{ files: NODE_FILES, check: "node --test test/", ends: ITERATIONS },
+  }),
+  bender("bends the test while it is checked", "rewrites-while-checked.sh"),
   bender("makes the record of the tests fit", "record.sh", {
     ...{ env: { HOW: "edit" }, because: /record of the protected files/ },
   }),
@@ -228,6 +263,13 @@ const ATTACKERS: readonly Liar[] = [
   forger("criteria", "forges an easier check into the journal", FORGED, ITERATIONS),
   forger("accepted", "forges an acceptance into the journal", GREEN, INTEGRITY),
   forger("policy", "forges a permission into the journal", GREEN, INTEGRITY),
+  {
+    ...{ name: "gives the right answer to the engine only", program: "sees-check.sh" },
+    ...{ ends: ITERATIONS, naive: SIGNAL },
+  },
+  { name: "deletes the engine's folder", program: "deletes-loop.sh", ends: ITERATIONS, naive: SIGNAL },
+  { name: "deletes the journal", program: "deletes-journal.sh", ends: ITERATIONS, naive: SIGNAL },
+  { name: "empties the journal", program: "cuts-journal.sh", ends: ITERATIONS, naive: SIGNAL },
   caller("accepts its own change", "accept --yes"),
   caller("accepts its own change with a clean environment", "accept --yes", { env: { AS: "nobody" } }),
   caller("accepts its own change from a process without parents", "accept --yes", {

@@ -328,7 +328,8 @@ function checkLines(world: GoalWorld, id: LoopId): void {
   for (const { loop, effects } of world.journal.accepted()) {
     if (loop.kind !== "goal" || loop.id !== id) continue;
     if (effects.some(({ kind }) => kind === "work")) expect(loop.status).toBe("active");
-    expect(loop.spent.costUsd).toBeGreaterThanOrEqual(before?.spent.costUsd ?? 0);
+    for (const key of ["costUsd", "tokens", "timeMs", "unpriced"] as const)
+      expect(loop.spent[key], key).toBeGreaterThanOrEqual(before?.spent[key] ?? 0);
     before = loop;
   }
 }

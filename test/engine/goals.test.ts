@@ -208,6 +208,23 @@ describe("B7 evidence is never older than the files", () => {
     expect(world.goal(id).protectedChanges.map(({ path }) => path)).toEqual(["test/app.test.ts"]);
   });
 
+  test("a test that is rewritten between the two parts of one look is found", async () => {
+    const world = new GoalWorld();
+    world.lookMs = SECOND;
+    world.checks = { "npm test": (files) => files.get("test/app.test.ts") === "lax" };
+    world.work = () => {
+      world.onCompared = () => {
+        world.onCompared = () => {};
+        world.write("test/app.test.ts", "lax");
+      };
+      return { exit: true, write: { "src/other.ts": "x", "test/app.test.ts": "strict" } };
+    };
+    const id = await begin(world);
+    await world.until(() => world.goal(id).receipts.length > 1 || world.goal(id).status !== "active");
+    expect(world.goal(id).end).toBeNull();
+    expect(world.goal(id).protectedChanges.map(({ path }) => path)).toEqual(["test/app.test.ts"]);
+  });
+
   test("files that a person changes while a question stands are checked before the end", async () => {
     const world = new GoalWorld();
     world.work = (n) => (n === 1 ? { ...FIX, exit: true } : "hang");
@@ -549,4 +566,18 @@ describe("one goal at a time works on the files of a project", () => {
       status: "active",
     });
   });
+});
+
+test("H1 B12 a clock that is set back while checks run gives no time back", async () => {
+  const world = new GoalWorld();
+  world.checkMs = MINUTE;
+  world.work = () => ({ ...FIX, exit: true });
+  const id = await begin(world);
+  await world.until(() => world.goal(id).job?.kind === "checks");
+  const before = world.goal(id).spent.timeMs;
+  world.clock.jump(-10 * MINUTE);
+  await ended(world, id);
+  expect(world.goal(id).end?.status).toBe("done");
+  expect(world.goal(id).spent.timeMs).toBeGreaterThanOrEqual(before);
+  expect(world.goal(id).evidence.tests?.durationMs).toBe(0);
 });

@@ -79,6 +79,10 @@ export class GoalWorld {
     "npm test": (files) => files.get("src/app.ts") === "fixed",
   };
   checkMs = 2 * SECOND;
+  /** How long a look at the files takes; they are read at its end. */
+  lookMs = 0;
+  /** Right after the protected files were compared. */
+  onCompared: () => void = () => {};
   agentIsMissing = false;
   snapshotFails = false;
   stateEdited = false;
@@ -246,6 +250,14 @@ export class GoalProcess {
     }
   }
 
+  #wait(ms: number, signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#world;
+    return new Promise((resolve) => {
+      clock.wake(clock.now() + ms, resolve);
+      signal?.addEventListener("abort", () => resolve());
+    });
+  }
+
   #guard(store: MemoryStore): Store {
     return {
       catchUp: () => this.#act(() => store.catchUp()),
@@ -297,13 +309,8 @@ export class GoalProcess {
 
   #checker(): Checker {
     const world = this.#world;
-    const wait = (ms: number, signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        world.clock.wake(world.clock.now() + ms, resolve);
-        signal.addEventListener("abort", () => resolve());
-      });
     const run = async (command: string, _: number, signal: AbortSignal): Promise<CheckEvidence> => {
-      await this.#act(() => wait(world.checkMs, signal));
+      await this.#act(() => this.#wait(world.checkMs, signal));
       return this.#act(() => {
         if (signal.aborted) return { exitCode: null, timedOut: false, tail: "" };
         world.ran.push(command);
@@ -336,7 +343,8 @@ export class GoalProcess {
       },
       workspace: {
         snapshot: (except) =>
-          this.#act(() => {
+          this.#act(async () => {
+            if (world.lookMs > 0) await this.#wait(world.lookMs);
             if (world.snapshotFails) throw new Error("the disk cannot be read");
             return world.snapshot(except);
           }, "looked"),
@@ -374,7 +382,9 @@ export class GoalProcess {
           const before = world.records.get(digest);
           if (before === undefined) return { kind: "tampered", reason: "it is gone" } as const;
           const names = criteria.map(({ name }) => name);
-          return { kind: "known", changes: changesBetween(before, protectedFiles(), names) } as const;
+          const changes = changesBetween(before, protectedFiles(), names);
+          world.onCompared();
+          return { kind: "known", changes } as const;
         }),
       diff: async () => "",
     };

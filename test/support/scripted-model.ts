@@ -6,8 +6,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Reply =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "tool"; readonly name: string; readonly input: object }
+  | { readonly kind: "text"; readonly text: string; readonly tokens?: Tokens }
+  | { readonly kind: "tool"; readonly name: string; readonly input: object; readonly tokens?: Tokens }
   | {
       readonly kind: "error";
       readonly status: number;
@@ -17,10 +17,22 @@ export type Reply =
     }
   | { readonly kind: "silence" };
 
+/** What an answer is said to have used, in and out. */
+export type Tokens = readonly [number, number];
+
+/** A reply, or how it follows from what was asked. */
+export type Script = Reply | ((asked: Asked) => Reply);
+
+export interface Asked {
+  /** Who said it, and the text; calls of tools and their results have none. */
+  readonly messages: readonly { readonly role: string; readonly text: string }[];
+}
+
 export interface ScriptedModel {
   readonly url: string;
   /** The text of the last user message of every request so far. */
   readonly prompts: readonly string[];
+  readonly asked: readonly Asked[];
   close(): Promise<void>;
 }
 
@@ -35,16 +47,14 @@ interface MessagesRequest {
   readonly messages: readonly { readonly role: string; readonly content: string | readonly Block[] }[];
 }
 
-const USAGE = {
-  input_tokens: 1_000,
-  output_tokens: 50,
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: 0,
-};
+const TOKENS: Tokens = [1_000, 50];
 
 /** One reply after the other; the last one stays. */
-export async function startScriptedModel(...replies: readonly [Reply, ...Reply[]]): Promise<ScriptedModel> {
+export async function startScriptedModel(
+  ...scripts: readonly [Script, ...Script[]]
+): Promise<ScriptedModel> {
   const prompts: string[] = [];
+  const asked: Asked[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -55,15 +65,18 @@ export async function startScriptedModel(...replies: readonly [Reply, ...Reply[]
         return;
       }
       const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as MessagesRequest;
-      const reply = replies[Math.min(prompts.length, replies.length - 1)] ?? replies[0];
-      prompts.push(lastUserText(body));
-      answer(response, body, reply, `${prompts.length}`);
+      const script = scripts[Math.min(prompts.length, scripts.length - 1)] ?? scripts[0];
+      const now = { messages: body.messages.map(({ role, content }) => ({ role, text: textOf(content) })) };
+      asked.push(now);
+      prompts.push(now.messages.findLast(({ role }) => role === "user")?.text ?? "");
+      answer(response, body, typeof script === "function" ? script(now) : script, `${prompts.length}`);
     });
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     prompts,
+    asked,
     close: () =>
       new Promise((done) => {
         server.close(() => done());
@@ -79,6 +92,7 @@ function answer(response: ServerResponse, request: MessagesRequest, reply: Reply
     sendJson(response, status, { type: "error", error: { type, message } }, headers);
     return;
   }
+  const usage = usageOf(reply.tokens ?? TOKENS);
   const stop = { stop_reason: reply.kind === "tool" ? "tool_use" : "end_turn", stop_sequence: null };
   const message = { id: `msg_${id}`, type: "message", role: "assistant", model: request.model };
   const block =
@@ -86,7 +100,7 @@ function answer(response: ServerResponse, request: MessagesRequest, reply: Reply
       ? { type: "tool_use", id: `toolu_${id}`, name: reply.name, input: reply.input }
       : { type: "text", text: reply.text };
   if (request.stream !== true) {
-    sendJson(response, 200, { ...message, ...stop, content: [block], usage: USAGE });
+    sendJson(response, 200, { ...message, ...stop, content: [block], usage });
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -94,7 +108,7 @@ function answer(response: ServerResponse, request: MessagesRequest, reply: Reply
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
   };
   const begun = { ...message, content: [], stop_reason: null, stop_sequence: null };
-  send("message_start", { message: { ...begun, usage: { ...USAGE, output_tokens: 1 } } });
+  send("message_start", { message: { ...begun, usage: { ...usage, output_tokens: 1 } } });
   const [empty, delta] =
     reply.kind === "tool"
       ? [{ input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(reply.input) }]
@@ -102,13 +116,16 @@ function answer(response: ServerResponse, request: MessagesRequest, reply: Reply
   send("content_block_start", { index: 0, content_block: { ...block, ...empty } });
   send("content_block_delta", { index: 0, delta });
   send("content_block_stop", { index: 0 });
-  send("message_delta", { delta: stop, usage: USAGE });
+  send("message_delta", { delta: stop, usage });
   send("message_stop", {});
   response.end();
 }
 
-function lastUserText(request: MessagesRequest): string {
-  const content = request.messages.findLast((message) => message.role === "user")?.content ?? "";
+function usageOf([input_tokens, output_tokens]: Tokens): object {
+  return { input_tokens, output_tokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+}
+
+function textOf(content: MessagesRequest["messages"][number]["content"]): string {
   if (typeof content === "string") return content;
   return content.map((block) => block.text ?? "").join("\n");
 }

@@ -1,0 +1,322 @@
+/**
+ * Whole goal loops with the real Claude Code: the command, the client, and a scripted model on loopback that does
+ * what a good agent would, with the trouble that a real one meets. See test/agents/claude-real.test.ts.
+ */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, type TestContext, test } from "vitest";
+import type { EndView } from "../../src/core/goal/view.ts";
+import { isAlive } from "../../src/system/process.ts";
+import {
+  CLAUDE,
+  claudeEnv,
+  expectClaude,
+  isClaudeMissing,
+  isClaudeRequired,
+  whyMissing,
+} from "../support/claude-client.ts";
+import { leftovers, type RunningLoop, runLoop, startLoop } from "../support/cli.ts";
+import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../support/goal-cli.ts";
+import {
+  type Asked,
+  type Reply,
+  type Script,
+  startScriptedModel,
+  type Tokens,
+} from "../support/scripted-model.ts";
+import { until } from "../support/until.ts";
+
+const SECONDS = 60_000;
+/** Its list price is that of 3 and 15 dollars for a million tokens in and out. */
+const MODEL = "claude-sonnet-4-5";
+const DEFAULT: Tokens = [1_000, 50];
+const worth = (...answers: Tokens[]) =>
+  answers.reduce((sum, [input, output]) => sum + (3 * input + 15 * output) / 1_000_000, 0);
+
+test.skipIf(!isClaudeRequired)("the client is there when it is required", expectClaude);
+
+describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${whyMissing}`, () => {
+  describe.concurrent("from the command to the model", () => {
+    test(
+      "B9 B10 B12 three turns of one conversation reach the goal; each costs what its tokens are worth",
+      async (context: TestContext) => {
+        const tokens: Tokens[] = [[1_000, 50], [2_000, 70], [3_000, 10], [500, 500], [7_000, 30], [100, 9]];
+        const { cwd, env, model } = await makeGoal(context, (path) => [
+          write(path("one.md"), tokens[0]),
+          report(false, tokens[1]),
+          write(path("two.md"), tokens[2]),
+          report(false, tokens[3]),
+          write(path("done.txt"), tokens[4]),
+          report(true, tokens[5]),
+        ]);
+        const run = await runJson(untilArgs(), { cwd, env });
+        expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
+        expect(run.end).toMatchObject({ status: "done", iterations: 3, unpriced: 0 });
+
+        const { receipts, spent, id } = stateOf(cwd);
+        expect(receipts).toMatchObject([
+          { files: ["one.md"], toolCalls: 1, charged: true, claimedExit: false, notes: [] },
+          { files: ["two.md"], toolCalls: 1, charged: true, claimedExit: false, notes: [] },
+          { files: ["done.txt"], toolCalls: 1, charged: true, claimedExit: true, notes: [] },
+        ]);
+        const costs = receipts.map(({ costUsd }) => costUsd ?? 0);
+        for (const [n, cost] of costs.entries())
+          expect(cost).toBeCloseTo(worth(...tokens.slice(2 * n, 2 * n + 2)), 9);
+        expect(spent.costUsd).toBeCloseTo(worth(...tokens), 9);
+        expect(run.end.costUsd).toBe(spent.costUsd);
+        // what the client says itself of the whole conversation
+        expect(totalOf(cwd, id, receipts.at(-1)?.jobId ?? "")).toBeCloseTo(worth(...tokens), 9);
+
+        const nonces = model.asked.map(nonceOf);
+        expect(new Set(nonces).size).toBe(3);
+        expect(model.asked.map((asked) => promptsOf(asked).length)).toEqual([1, 1, 2, 2, 3, 3]);
+        expect(promptsOf(model.asked.at(-1))).toEqual([
+          expect.stringContaining("# The spec, word for word"),
+          expect.stringContaining("still hold"),
+          expect.stringContaining("still hold"),
+        ]);
+      },
+      SECONDS,
+    );
+
+    test(
+      "B13 an overloaded model costs no iteration: the loop waits a little and goes on by itself",
+      async (context: TestContext) => {
+        const { cwd, env } = await makeGoal(context, (path) => [
+          write(path("one.md")),
+          report(false),
+          refuse(529, "overloaded_error", "Overloaded"),
+          write(path("two.md")),
+          report(false),
+          write(path("done.txt")),
+          report(true),
+        ]);
+        const run = await runJson(untilArgs(), { cwd, env });
+        expect(run.end).toMatchObject({ status: "done", iterations: 3 });
+        expect(run.code).toBe(0);
+        expect(stateOf(cwd).receipts).toMatchObject([
+          { charged: true, failure: null },
+          { charged: false, failure: { class: "outage", reason: expect.stringContaining("529") } },
+          { charged: true, failure: null },
+          { charged: true, failure: null },
+        ]);
+        expect(run.lines.filter(({ type }) => type === "wait")).toHaveLength(1);
+      },
+      SECONDS,
+    );
+
+    test(
+      "B13 a used-up subscription sleeps until the time that it names; a person elsewhere makes it try at once",
+      async (context: TestContext) => {
+        const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
+        const { cwd, env, model } = await makeGoal(context, (path) => [
+          { ...refuse(429, "rate_limit_error", "used up"), headers: usedUp(resetsAt) },
+          write(path("done.txt")),
+          report(true),
+        ]);
+        const signedIn = { ...env, ANTHROPIC_API_KEY: "", CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-dummy" };
+        const running = startLoop([...untilArgs(), "--json"], { cwd, env: signedIn }, context.onTestFinished);
+        const wait = JSON.parse(await running.line(/^\{"type":"wait".*$/m)) as Record<string, unknown>;
+        const moment = new Date(resetsAt * 1_000 + 1_000).toISOString();
+        expect(wait).toMatchObject({ until: moment, reason: expect.stringContaining("429") });
+        expect(await statusOf(cwd)).toMatchObject({
+          status: "in_progress",
+          iteration: 0,
+          waiting: { until: moment },
+          owner: expect.stringContaining(`${running.pid}`),
+        });
+        const shown = await runLoop(["status"], { cwd });
+        expect(shown.stdout).toContain("429");
+
+        const second = await runJson(["continue", "--now"], { cwd, env: signedIn });
+        console.log(JSON.stringify(stateOf(cwd).receipts), model.asked.map((a) => a.messages.map((m) => `${m.role} ${m.text.slice(0, 300)}`)));
+        expect(second.end).toMatchObject({ status: "done", iterations: 1 });
+        expect([second.code, await running.ended]).toEqual([0, 0]);
+        expect(endOf(running)).toMatchObject({ status: "done", iterations: 1 });
+        expect(stateOf(cwd).receipts).toMatchObject([
+          { charged: false, failure: { class: "quota", resetsAt: resetsAt * 1_000 } },
+          { charged: true, failure: null },
+        ]);
+      },
+      SECONDS,
+    );
+
+    test(
+      "B12 B16 a turn that was stopped in its middle is in no total twice, and none is lost",
+      async (context: TestContext) => {
+        const { cwd, env, model } = await makeGoal(context, (path) => [
+          write(path("one.md")),
+          report(false),
+          write(path("two.md"), [40_000, 900]),
+          { kind: "silence" },
+          write(path("done.txt")),
+          report(true),
+        ]);
+        const running = startLoop([...untilArgs(), "--json"], { cwd, env }, context.onTestFinished);
+        await until(() => model.asked.length === 4, "the second turn waits for its model");
+        expect((await runLoop(["pause"], { cwd })).code).toBe(0);
+        expect(await running.ended).toBe(6);
+        expect(endOf(running)).toMatchObject({ status: "paused", iterations: 1 });
+        const run = await runJson(["continue"], { cwd, env });
+        console.log(JSON.stringify(stateOf(cwd).receipts.map((r) => [r.costUsd, r.notes])), JSON.stringify(stateOf(cwd).spent), model.asked.map((a) => promptsOf(a).length));
+        expect(run.end).toMatchObject({ status: "done", iterations: 2 });
+      },
+      SECONDS,
+    );
+
+    test(
+      "B13 B20 a conversation that is full is left for a fresh one that is told where it stands",
+      async (context: TestContext) => {
+        const { cwd, env, model } = await makeGoal(context, (path) => [
+          write(path("one.md")),
+          report(false),
+          tooLong,
+          tooLong,
+          write(path("done.txt")),
+          report(true),
+        ]);
+        const run = await runJson(untilArgs(), { cwd, env });
+        console.log(JSON.stringify(stateOf(cwd).receipts), model.asked.map((a) => a.messages.map((m) => m.text.slice(0, 60))));
+        expect(run.end).toMatchObject({ status: "done", iterations: 2 });
+      },
+      SECONDS,
+    );
+
+    test(
+      "B6 B10 a judge has a context of its own and may change nothing; its verdict needs the nonce",
+      async (context: TestContext) => {
+        const { cwd, env, model } = await makeGoal(context, (path) => [
+          write(path("done.txt")),
+          report(true),
+          write(path("judge-was-here.md")),
+          verdict,
+        ]);
+        const run = await runJson(untilArgs("--check", "ui=judge: done.txt is there"), { cwd, env });
+        console.log(JSON.stringify(run.end), JSON.stringify(stateOf(cwd).receipts), JSON.stringify(stateOf(cwd).spent), model.asked.map((a) => a.messages.map((m) => m.text.slice(0, 60))));
+        expect(run.end).toMatchObject({ status: "done", iterations: 1 });
+      },
+      SECONDS,
+    );
+
+    test(
+      "B16 B17 Ctrl-C in mid-turn: the client and what it started are gone, and the loop stays paused",
+      async (context: TestContext) => {
+        const { cwd, env } = await makeGoal(context, () => [
+          { kind: "tool", name: "Bash", input: { command: "sh slow.sh", description: "take long" } },
+          report(true),
+        ]);
+        allow(cwd, "Bash(sh slow.sh)");
+        writeFileSync(join(cwd, "slow.sh"), "sleep 600 & echo $$ $! > ../pids.tmp; mv ../pids.tmp ../pids; wait\n");
+        const running = startLoop([...untilArgs(), "--json"], { cwd, env }, context.onTestFinished);
+        const pids = await until(() => {
+          try {
+            return readFileSync(join(dirname(cwd), "pids"), "utf8").trim().split(" ").map(Number);
+          } catch {
+            return null;
+          }
+        }, "the command of the client runs");
+        expect(pids.map((pid) => isAlive({ pid, start: null }))).toEqual([true, true]);
+        running.signal("SIGINT");
+        expect(await running.ended).toBe(130);
+        expect(leftovers(cwd)).toEqual([]);
+        expect(pids.map((pid) => isAlive({ pid, start: null }))).toEqual([false, false]);
+        expect(endOf(running)).toMatchObject({ status: "paused", iterations: 0 });
+        expect(await statusOf(cwd)).toMatchObject({ status: "paused", pause: { code: "interrupted" }, owner: null });
+      },
+      SECONDS,
+    );
+  });
+});
+
+/** A repository, the client on the PATH of its user, and a model that replies as told. */
+async function makeGoal(
+  { onTestFinished }: TestContext,
+  scripts: (path: (name: string) => string) => readonly [Script, ...Script[]],
+) {
+  const cwd = makeRepository(onTestFinished);
+  const base = dirname(cwd);
+  symlinkSync(CLAUDE, join(base, "bin", "claude"));
+  const temporary = join(base, "tmp");
+  mkdirSync(temporary);
+  const model = await startScriptedModel(...scripts((name) => join(cwd, name)));
+  onTestFinished(() => model.close());
+  return { cwd, model, env: { ...claudeEnv(model.url, temporary), ANTHROPIC_MODEL: MODEL } };
+}
+
+function untilArgs(...flags: string[]): readonly string[] {
+  return ["until", "--yes", ...flags, ...CHECK, "--agent", "claude", SPEC];
+}
+
+/** What the person's own settings of the client allow. */
+function allow(cwd: string, ...rules: string[]): void {
+  const folder = join(dirname(cwd), "home", ".claude");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "settings.json"), JSON.stringify({ permissions: { allow: rules } }));
+}
+
+function write(path: string, tokens: Tokens = DEFAULT): Reply {
+  return { kind: "tool", name: "Write", input: { file_path: path, content: "hello\n" }, tokens };
+}
+
+function report(exit: boolean, tokens: Tokens = DEFAULT): Script {
+  return (asked) => ({
+    kind: "text",
+    text: [
+      "That is it for this turn.",
+      "",
+      "---LOOP_STATUS---",
+      `NONCE: ${nonceOf(asked)}`,
+      `EXIT_SIGNAL: ${exit}`,
+      `CRITERIA: {"done": ${exit}}`,
+      `STEP: ${exit ? "done" : "open"}`,
+      "NEXT: none",
+      "---END_STATUS---",
+    ].join("\n"),
+    tokens,
+  });
+}
+
+function verdict(asked: Asked): Reply {
+  const nonce = /<verdict nonce="(\w+)">/.exec(promptsOf(asked).at(-1) ?? "")?.[1] ?? "none";
+  return { kind: "text", text: `It is there.\n\n<verdict nonce="${nonce}">PASS</verdict>` };
+}
+
+function refuse(status: number, type: string, message: string): Extract<Reply, { kind: "error" }> {
+  return { kind: "error", status, type, message };
+}
+
+const tooLong = refuse(
+  400,
+  "invalid_request_error",
+  "prompt is too long: 250000 tokens > 200000 maximum",
+);
+
+function usedUp(resetsAt: number): Record<string, string> {
+  return {
+    "anthropic-ratelimit-unified-status": "rejected",
+    "anthropic-ratelimit-unified-reset": `${resetsAt}`,
+    "anthropic-ratelimit-unified-representative-claim": "five_hour",
+    "anthropic-ratelimit-unified-5h-reset": `${resetsAt}`,
+    "anthropic-ratelimit-unified-5h-utilization": "1.0",
+    "retry-after": "3600",
+  };
+}
+
+/** The prompts of turns that a request contains, in their order. */
+function promptsOf(asked: Asked | undefined): readonly string[] {
+  const texts = (asked?.messages ?? []).filter(({ role }) => role === "user").map(({ text }) => text);
+  return texts.filter((text) => text.includes("[LOOP"));
+}
+
+function nonceOf(asked: Asked): string {
+  return /Nonce of this turn: (\w+)/.exec(promptsOf(asked).at(-1) ?? "")?.[1] ?? "none";
+}
+
+function totalOf(cwd: string, loop: string, job: string): number {
+  const lines = readFileSync(join(cwd, ".loop", "runs", loop, job, "answer.txt"), "utf8").trim().split("\n");
+  return (JSON.parse(lines.at(-1) ?? "{}") as { total_cost_usd: number }).total_cost_usd;
+}
+
+function endOf({ output }: RunningLoop): EndView {
+  return JSON.parse(output.stdout.trimEnd().split("\n").at(-1) ?? "{}") as EndView;
+}

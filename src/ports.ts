@@ -236,11 +236,18 @@ export interface Protection {
 }
 
 export type CheckpointResult =
-  | { readonly kind: "saved"; readonly commit: string }
+  | { readonly kind: "saved"; readonly commit: string; readonly step: number }
   /** No git here, or it cannot: what is lost, as a sentence. */
   | { readonly kind: "none"; readonly reason: string };
 
+/** What can be told before it is all done. */
+export type CheckpointBegun =
+  | { readonly kind: "begun"; readonly step: number }
+  | Extract<CheckpointResult, { kind: "none" }>;
+
 export interface Checkpoint {
+  /** Its number in the list; 0 is the state before any work. */
+  readonly step: number;
   readonly commit: string;
   readonly label: string;
   readonly at: number;
@@ -256,6 +263,10 @@ export type RollbackResult =
  */
 export interface Checkpoints {
   save(loopId: LoopId, label: string): Promise<CheckpointResult>;
+  /** Resolves as soon as the files may change again; the rest is done beside it. */
+  begin(loopId: LoopId, label: string): Promise<CheckpointBegun>;
+  /** Resolves when all that was begun is done. */
+  settle(): Promise<void>;
   /** Oldest first. */
   list(loopId: LoopId): Promise<readonly Checkpoint[]>;
   /** Puts the files back as they were, after saving them as they are now. */

@@ -39,6 +39,8 @@ export async function runGoal(
   let isFollowing = false;
   /** Ended by the engine of this process, and not by a line that somebody wrote. */
   let isEndedHere = false;
+  /** The last thing that is known to have happened to it was another owner's doing. */
+  let isWorkOfOther = false;
   const withdrawn = new AbortController();
 
   const engine = createEngine({
@@ -56,15 +58,24 @@ export async function runGoal(
     if (news.type === "problem") view.problem(new Error(news.message));
     else if (news.type === "agent" && news.loopId === id) view.agent(news.event);
     else if (news.type === "role") follow(news);
-    else if (news.type === "goal" && news.goal.id === id) isEndedHere ||= news.goal.status === "ended";
+    else if (news.type === "goal" && news.goal.id === id) noteOwnWork(news.goal);
     else if (news.type === "outcomes" || news.type === "fire.intended") sayTask(news);
     update();
+  }
+
+  function noteOwnWork(goal: Goal): void {
+    isEndedHere ||= goal.status === "ended";
+    isWorkOfOther = false;
   }
 
   /** The one place that looks at the goal, whoever changed it. */
   function update(): void {
     const goal = store.load(id);
-    if (goal?.kind !== "goal") return;
+    if (goal?.kind !== "goal") {
+      // nothing is left that could come to a standstill
+      void engine.stop("the goal is gone");
+      return;
+    }
     const changes = changesOf(shown, goal);
     shown = goal;
     view.show(changes, goal);
@@ -93,6 +104,8 @@ export async function runGoal(
 
   function follow(news: Extract<EngineNews, { type: "role" }>): void {
     isFollowing = news.role === "passive";
+    // stays when it takes over: an owner that has ended the goal lets go of the lease at once
+    isWorkOfOther ||= isFollowing;
     if (isFollowing)
       view.say(`${news.lease?.owner ?? "Another process"} does the work; this terminal shows it.`);
     if (news.role === "off") view.say("Nothing runs it: LOOP_DISABLE_SCHEDULER=1 turns loops off here.");
@@ -132,7 +145,7 @@ export async function runGoal(
     view.say(`It goes on in the other process. Stop it with: loop pause ${id}`);
     return EXIT.interrupted;
   }
-  if (goal.end?.status === "done" && !isEndedHere && !isFollowing) {
+  if (goal.end?.status === "done" && !isEndedHere && !isWorkOfOther) {
     view.problem(new Error("The journal says done, but not by this engine: somebody else wrote that."));
     return EXIT.failure;
   }

@@ -332,6 +332,7 @@ export class Engine {
           if (loop.session === self.owner && loop.kind === "task")
             await this.#apply(loop.id, { type: "task.deleted", reason: "its session ended" });
         }
+        await this.#parts.goals?.checkpoints.settle();
         if (this.#lead.lease !== null) await store.release(this.#lead.lease.token, clock.now());
         await store.publish();
       }

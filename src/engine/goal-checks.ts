@@ -14,7 +14,14 @@ import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
 import { renderJudgePrompt } from "../core/text/goal-prompt.ts";
-import type { CheckpointResult, ProtectionRules, ProtectionState, Snapshot, Turn } from "../ports.ts";
+import type {
+  CheckpointBegun,
+  CheckpointResult,
+  ProtectionRules,
+  ProtectionState,
+  Snapshot,
+  Turn,
+} from "../ports.ts";
 import { changedFiles } from "./goal-turn.ts";
 import type { EngineParts, GoalParts } from "./parts.ts";
 
@@ -90,7 +97,7 @@ export async function runRound(round: Round): Promise<RoundEnd> {
   const seen = round.known ?? (await lookAround(goals, goal));
   let { snapshot } = seen;
   let protection = seen.protection ?? (await compare(goals, goal));
-  const saving = wantsCheckpoint(goal, snapshot) ? goals.checkpoints.save(goal.id, labelOf(goal)) : null;
+  const saving = wantsCheckpoint(goal, snapshot) ? goals.checkpoints.begin(goal.id, labelOf(goal)) : null;
   let pass: Pass = EMPTY_PASS;
   let unstable: readonly string[] = [];
   for (let n = 0; n < PASSES && !signal.aborted; n++) {
@@ -143,10 +150,10 @@ function labelOf(goal: Goal): string {
   return `iteration ${goal.iteration}${step == null ? "" : `: ${step}`}`;
 }
 
-function savedAs(saved: CheckpointResult | null): Pick<CheckRound, "checkpoint" | "notes"> {
+function savedAs(saved: CheckpointResult | CheckpointBegun | null): Pick<CheckRound, "checkpoint" | "notes"> {
   if (saved === null) return { checkpoint: null, notes: [] };
-  if (saved.kind === "saved") return { checkpoint: saved.commit, notes: [] };
-  return { checkpoint: null, notes: [saved.reason] };
+  if (saved.kind === "none") return { checkpoint: null, notes: [saved.reason] };
+  return { checkpoint: saved.step, notes: [] };
 }
 
 type Pass = Pick<CheckRound, "evidence" | "mustNot" | "usage" | "failure">;

@@ -16,6 +16,7 @@ export interface GoalTurn {
 
 const ROLES = { plan: "planner", precheck: "judge", work: "generator" } as const;
 const FILES_KEPT = 20;
+const LEAST_TURN_MS = 1_000;
 
 /** Throws when the goal's agent is not to be had here. */
 export function openTurn(
@@ -32,7 +33,7 @@ export function openTurn(
     loopId: goal.id,
     token: job.token,
     text: promptFor(goal, job),
-    deadlineAt: (job.startedAt ?? clock.now()) + goal.policy.turnTimeoutMs,
+    deadlineAt: (job.startedAt ?? clock.now()) + turnTimeOf(goal),
     env: {
       LOOP_KIND: kind,
       LOOP_ROLE: ROLES[kind],
@@ -52,6 +53,12 @@ export function openTurn(
     turn,
     control: { signal, onStarted, onEvent: (event) => observe({ type: "agent", loopId: goal.id, event }) },
   };
+}
+
+/** Not longer than what is left of the goal's own time (B12). */
+function turnTimeOf({ policy, limits, spent }: Goal): number {
+  if (limits.timeMs === null) return policy.turnTimeoutMs;
+  return Math.min(policy.turnTimeoutMs, Math.max(LEAST_TURN_MS, limits.timeMs - spent.timeMs));
 }
 
 function promptFor(goal: Goal, job: Job): string {

@@ -15,10 +15,11 @@
 import { realpathSync } from "node:fs";
 import type { LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
-import type { Checkpoint, CheckpointResult, Checkpoints, RollbackResult } from "../ports.ts";
+import type { Checkpoint, CheckpointBegun, CheckpointResult, Checkpoints, RollbackResult } from "../ports.ts";
 import { asBytes, createGit, type Git, readable } from "./git-process.ts";
 import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
 import { planPutBack, putBack } from "./put-back.ts";
+import { quickSave, signOfRepository } from "./quick-save.ts";
 import { findRepository, type Repository } from "./repository.ts";
 import { mustSucceed, stageFiles } from "./stage.ts";
 
@@ -34,7 +35,7 @@ export interface GitCheckpoints extends Checkpoints {
   remove(loopId: LoopId): Promise<boolean>;
 }
 
-interface StoredCheckpoint extends Checkpoint {
+interface StoredCheckpoint extends Omit<Checkpoint, "step"> {
   readonly ref: string;
   readonly number: number;
   readonly tree: string;
@@ -44,8 +45,18 @@ const BEFORE_ROLLBACK = "before rollback";
 const TIMEOUT_MS = 5 * 60_000;
 const ID = /^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$/;
 
+/** What the last save of this process knew, for a quick one after it. */
+interface Known {
+  readonly repository: Repository;
+  readonly sign: string;
+  readonly last: StoredCheckpoint;
+}
+
 export function createCheckpoints(projectDir: string, options: CheckpointOptions = {}): GitCheckpoints {
   const { now = Date.now, env = process.env, timeoutMs = TIMEOUT_MS } = options;
+  const known = new Map<LoopId, Known>();
+  /** One after the other: they share an index. */
+  let running: Promise<unknown> = Promise.resolve();
   const open = async (loopId: LoopId) => {
     if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not the id of a loop`);
     const git = createGit(realFolder(projectDir), { env, timeoutMs });
@@ -54,27 +65,82 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     return { repository: located.repository, existing: parseRefs(mustSucceed(refs)) };
   };
 
+  const saveWhole = async (loopId: LoopId, label: string): Promise<CheckpointResult> => {
+    known.delete(loopId);
+    try {
+      const { repository, existing } = await open(loopId);
+      const sign = signOfRepository(repository);
+      const last = await withPrivateIndex(repository, loopId, async (index) => {
+        const tree = await stageFiles(repository, index);
+        return record(repository, loopId, existing, { tree, label, at: now() });
+      });
+      if (!repository.isSparse) known.set(loopId, { repository, sign, last });
+      return { kind: "saved", commit: last.commit, step: stepOf(last.number) };
+    } catch (error) {
+      return {
+        kind: "none",
+        reason: `No checkpoint, so there is no way back to this step: ${why(error)}.`,
+      };
+    }
+  };
+
+  /** False: the long way has to be taken. */
+  const saveQuickly = async (
+    loopId: LoopId,
+    { repository, sign, last }: Known,
+    label: string,
+    onStaged: () => void,
+  ): Promise<boolean> => {
+    try {
+      if (signOfRepository(repository) !== sign) return false;
+      const [number, at] = [last.number + 1, now()];
+      const ref = refOf(loopId, number);
+      const subject = subjectOf(label);
+      const { commit: parent, tree } = last;
+      return await withPrivateIndex(repository, loopId, async (index) => {
+        const save = { ref, parent, tree, label: subject, index, env: signature(at) };
+        const result = await quickSave(repository, save, { env, timeoutMs }, onStaged);
+        if (result.kind === "failed") throw new Error("the quick way failed");
+        if (result.kind === "saved")
+          known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
+        return true;
+      });
+    } catch {
+      known.delete(loopId);
+      return false;
+    }
+  };
+
+  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = running.then(work);
+    running = next.catch(() => {});
+    return next;
+  };
+
   return {
-    async save(loopId, label): Promise<CheckpointResult> {
-      try {
-        const { repository, existing } = await open(loopId);
-        const commit = await withPrivateIndex(repository, loopId, async (index) => {
-          const tree = await stageFiles(repository, index);
-          return record(repository, loopId, existing, { tree, label, at: now() });
+    save: (loopId, label) => enqueue(() => saveWhole(loopId, label)),
+
+    begin(loopId, label): Promise<CheckpointBegun> {
+      return new Promise((done) => {
+        void enqueue(async () => {
+          const before = known.get(loopId);
+          const step = before === undefined ? 0 : stepOf(before.last.number + 1);
+          const onStaged = () => done({ kind: "begun", step });
+          if (before !== undefined && (await saveQuickly(loopId, before, label, onStaged))) return;
+          const saved = await saveWhole(loopId, label);
+          done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
         });
-        return { kind: "saved", commit };
-      } catch (error) {
-        return {
-          kind: "none",
-          reason: `No checkpoint, so there is no way back to this step: ${why(error)}.`,
-        };
-      }
+      });
+    },
+
+    async settle() {
+      await running;
     },
 
     async list(loopId) {
       try {
         const { existing } = await open(loopId);
-        return existing.map(({ commit, label, at }) => ({ commit, label, at }));
+        return existing.map(({ commit, label, at, number }) => ({ step: stepOf(number), commit, label, at }));
       } catch {
         return [];
       }
@@ -91,7 +157,7 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
           const present = await stageFiles(repository, index);
           const plan = await planPutBack(repository, index, present, target.tree);
           const state = { tree: plan.present, label: BEFORE_ROLLBACK, at: now() };
-          undo = await record(repository, loopId, existing, state);
+          undo = (await record(repository, loopId, existing, state)).commit;
           await putBack(repository, index, plan);
           return { kind: "restored", files: plan.changes.map(({ name }) => readable(name)), undo };
         });
@@ -149,21 +215,34 @@ async function record(
   loopId: LoopId,
   existing: readonly StoredCheckpoint[],
   { tree, label, at }: State,
-): Promise<string> {
+): Promise<StoredCheckpoint> {
   const last = existing.at(-1);
-  if (last?.tree === tree) return last.commit;
+  if (last?.tree === tree) return last;
   const parent = last?.commit ?? head;
   const args = ["commit-tree", tree, ...(parent === null ? [] : ["-p", parent])];
-  const input = asBytes(`${label.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "checkpoint"}\n`);
+  const input = asBytes(`${subjectOf(label)}\n`);
   const commit = mustSucceed(await git.run({ args, input, env: signature(at) })).trim();
   const first = (last?.number ?? 0) + 1;
   for (let number = first; ; number++) {
     // the empty text: it must not exist, for another process may have been faster
-    const ref = `refs/loopwright/${loopId}/${String(number).padStart(4, "0")}`;
+    const ref = refOf(loopId, number);
     const updated = await git.run({ args: ["update-ref", ref, commit, ""] });
-    if (updated.code === 0) return commit;
+    if (updated.code === 0) return { ref, number, commit, tree, label, at };
     if (!/already exists/.test(updated.problem) || number === first + 9) mustSucceed(updated);
   }
+}
+
+function refOf(loopId: LoopId, number: number): string {
+  return `refs/loopwright/${loopId}/${String(number).padStart(4, "0")}`;
+}
+
+/** The first has the files before any work. */
+function stepOf(number: number): number {
+  return number - 1;
+}
+
+function subjectOf(label: string): string {
+  return label.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "checkpoint";
 }
 
 /** The person need not have told git a name. */

@@ -31,7 +31,7 @@ export interface GitOptions {
  * Programs that a repository's own configuration could make git start are turned off, and what depends on how the
  * person's index is kept. Filters are another matter: see `repository.ts`.
  */
-const SETTINGS = [
+export const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
   "core.untrackedCache=false",
@@ -61,7 +61,7 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 
 export function createGit(cwd: string, options: GitOptions): Git {
-  const env = cleanEnv(options.env);
+  const env = gitEnvironment(options.env);
   return {
     cwd,
     run: (call) => runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs: options.timeoutMs }),
@@ -69,7 +69,7 @@ export function createGit(cwd: string, options: GitOptions): Git {
 }
 
 /** A hook of git's has GIT_DIR and GIT_INDEX_FILE set: with them we would work on the person's own index. */
-function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
   return {
     ...Object.fromEntries(kept),

@@ -10,7 +10,7 @@ import type { GitAnswer, GitCall } from "./git-process.ts";
 import type { Repository } from "./repository.ts";
 
 /** Other projects of the same repository have a `.loop` too: a rollback must not turn back their journal. */
-const FILES = [".", ":(exclude,glob)**/.loop", ":(exclude,glob)**/.loop/**"];
+export const FILES = [".", ":(exclude,glob)**/.loop", ":(exclude,glob)**/.loop/**"];
 
 /** Brings the index up to date with the files; the tree. */
 export async function stageFiles(repository: Repository, index: string): Promise<string> {

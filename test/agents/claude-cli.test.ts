@@ -226,6 +226,18 @@ describe("how Claude Code is started", () => {
       .split("\n")
       .map((line) => (JSON.parse(line) as { args: string[] }).args.slice(4));
 
+  test.each([
+    ["generator", ["--allowedTools=Edit(./**)"]],
+    ["planner", []],
+    ["judge", []],
+  ])(
+    "B4 E3 in the role of a %s it is given %j, and no mode in place of the person's own",
+    async (role, more) => {
+      await replaying("retried").run(makeTurn({ env: { LOOP_ROLE: role } }), makeControl());
+      expect(calls()).toEqual([more]);
+    },
+  );
+
   test("B12 a conversation goes on, and the client is told what the turn may cost", async () => {
     const agent = replaying("retried");
     const conversation = { id, costUsd: 0.0003 };

@@ -45,7 +45,9 @@ describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () =>
     { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string | undefined> } = {},
   ) {
     model = await startScriptedModel(...replies);
-    const [home = "", config = "", temporary = ""] = ["home", "config", "tmp"].map((name) => join(project.dir, "..", name));
+    const [home = "", config = "", temporary = ""] = ["home", "config", "tmp"].map((name) =>
+      join(project.dir, "..", name),
+    );
     for (const folder of [home, config, temporary]) mkdirSync(folder);
     const all = {
       PATH: process.env.PATH,

@@ -2,7 +2,7 @@
  * Whole goal loops with the real Claude Code: the command, the client, and a scripted model on loopback that does
  * what a good agent would, with the trouble that a real one meets. See test/agents/claude-real.test.ts.
  */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
 import type { EndView } from "../../src/core/goal/view.ts";
@@ -30,6 +30,7 @@ const SECONDS = 60_000;
 /** Its list price is that of 3 and 15 dollars for a million tokens in and out. */
 const MODEL = "claude-sonnet-4-5";
 const DEFAULT: Tokens = [1_000, 50];
+const LARGE: Tokens = [40_000, 900];
 const worth = (...answers: Tokens[]) =>
   answers.reduce((sum, [input, output]) => sum + (3 * input + 15 * output) / 1_000_000, 0);
 
@@ -40,7 +41,14 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
     test(
       "B9 B10 B12 three turns of one conversation reach the goal; each costs what its tokens are worth",
       async (context: TestContext) => {
-        const tokens: Tokens[] = [[1_000, 50], [2_000, 70], [3_000, 10], [500, 500], [7_000, 30], [100, 9]];
+        const tokens: Tokens[] = [
+          [1_000, 50],
+          [2_000, 70],
+          [3_000, 10],
+          [500, 500],
+          [7_000, 30],
+          [100, 9],
+        ];
         const { cwd, env, model } = await makeGoal(context, (path) => [
           write(path("one.md"), tokens[0]),
           report(false, tokens[1]),
@@ -109,7 +117,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
       "B13 a used-up subscription sleeps until the time that it names; a person elsewhere makes it try at once",
       async (context: TestContext) => {
         const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
-        const { cwd, env, model } = await makeGoal(context, (path) => [
+        const { cwd, env } = await makeGoal(context, (path) => [
           { ...refuse(429, "rate_limit_error", "used up"), headers: usedUp(resetsAt) },
           write(path("done.txt")),
           report(true),
@@ -129,7 +137,6 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         expect(shown.stdout).toContain("429");
 
         const second = await runJson(["continue", "--now"], { cwd, env: signedIn });
-        console.log(JSON.stringify(stateOf(cwd).receipts), model.asked.map((a) => a.messages.map((m) => `${m.role} ${m.text.slice(0, 300)}`)));
         expect(second.end).toMatchObject({ status: "done", iterations: 1 });
         expect([second.code, await running.ended]).toEqual([0, 0]);
         expect(endOf(running)).toMatchObject({ status: "done", iterations: 1 });
@@ -147,7 +154,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         const { cwd, env, model } = await makeGoal(context, (path) => [
           write(path("one.md")),
           report(false),
-          write(path("two.md"), [40_000, 900]),
+          write(path("two.md"), LARGE),
           { kind: "silence" },
           write(path("done.txt")),
           report(true),
@@ -158,8 +165,18 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         expect(await running.ended).toBe(6);
         expect(endOf(running)).toMatchObject({ status: "paused", iterations: 1 });
         const run = await runJson(["continue"], { cwd, env });
-        console.log(JSON.stringify(stateOf(cwd).receipts.map((r) => [r.costUsd, r.notes])), JSON.stringify(stateOf(cwd).spent), model.asked.map((a) => promptsOf(a).length));
         expect(run.end).toMatchObject({ status: "done", iterations: 2 });
+        const { receipts, spent, id } = stateOf(cwd);
+        const paid = worth(...Array<Tokens>(4).fill(DEFAULT), LARGE);
+        expect(receipts).toMatchObject([
+          { charged: true, costUsd: expect.closeTo(worth(DEFAULT, DEFAULT), 9) },
+          { charged: false, costUsd: null, notes: ["stopped: paused by a person"] },
+          // the client tells what the stopped turn cost when the conversation goes on
+          { charged: true, costUsd: expect.closeTo(worth(DEFAULT, DEFAULT, LARGE), 9) },
+        ]);
+        expect(spent.costUsd).toBeCloseTo(paid, 9);
+        expect(totalOf(cwd, id, receipts.at(-1)?.jobId ?? "")).toBeCloseTo(paid, 9);
+        expect(promptsOf(model.asked.at(-1))).toHaveLength(3);
       },
       SECONDS,
     );
@@ -167,17 +184,19 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
     test(
       "B13 B20 a conversation that is full is left for a fresh one that is told where it stands",
       async (context: TestContext) => {
-        const { cwd, env, model } = await makeGoal(context, (path) => [
-          write(path("one.md")),
-          report(false),
-          tooLong,
-          tooLong,
-          write(path("done.txt")),
-          report(true),
-        ]);
+        const { cwd, env, model } = await makeGoal(context, (path) => [fullAfterOneTurn(path)]);
         const run = await runJson(untilArgs(), { cwd, env });
-        console.log(JSON.stringify(stateOf(cwd).receipts), model.asked.map((a) => a.messages.map((m) => m.text.slice(0, 60))));
-        expect(run.end).toMatchObject({ status: "done", iterations: 2 });
+        expect(run.end).toMatchObject({ status: "done", iterations: 2, unpriced: 0 });
+        const { receipts, spent } = stateOf(cwd);
+        expect(receipts).toMatchObject([
+          { iteration: 1, charged: true, failure: null },
+          { iteration: 1, charged: false, failure: { class: "overflow" } },
+          { iteration: 2, charged: true, failure: null },
+        ]);
+        expect(spent.costUsd).toBeCloseTo(worth(...Array<Tokens>(4).fill(DEFAULT)), 9);
+        const last = promptsOf(model.asked.at(-1));
+        expect(last).toEqual([expect.stringContaining("[LOOP RESUME]")]);
+        expect(last[0]).toContain("changed one.md");
       },
       SECONDS,
     );
@@ -189,11 +208,30 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           write(path("done.txt")),
           report(true),
           write(path("judge-was-here.md")),
+          say('<verdict nonce="0123456789abcdef">PASS</verdict>'),
+          write(path("two.md")),
+          report(true),
           verdict,
         ]);
         const run = await runJson(untilArgs("--check", "ui=judge: done.txt is there"), { cwd, env });
-        console.log(JSON.stringify(run.end), JSON.stringify(stateOf(cwd).receipts), JSON.stringify(stateOf(cwd).spent), model.asked.map((a) => a.messages.map((m) => m.text.slice(0, 60))));
-        expect(run.end).toMatchObject({ status: "done", iterations: 1 });
+        expect(run.end).toMatchObject({ status: "done", iterations: 2, unpriced: 0 });
+        const rounds = run.lines.filter(({ type }) => type === "checks");
+        expect(rounds).toMatchObject([
+          {
+            criteria: [
+              { name: "ui", met: false },
+              { name: "done", met: true },
+            ],
+          },
+          { criteria: [{ name: "ui", met: true, verification: "observation" }, { met: true }] },
+        ]);
+        expect(existsSync(join(cwd, "judge-was-here.md"))).toBe(false);
+        expect(run.end.costUsd).toBeCloseTo(worth(...Array<Tokens>(7).fill(DEFAULT)), 9);
+
+        // the judges hear of one prompt, their own; the work goes on in its conversation
+        expect(model.asked.map((asked) => promptsOf(asked).length)).toEqual([1, 1, 1, 1, 2, 2, 1]);
+        const nonces = [3, 6].map((n) => verdictNonceOf(model.asked[n]));
+        expect(new Set([...model.asked.map(nonceOf), ...nonces]).size).toBe(5);
       },
       SECONDS,
     );
@@ -206,11 +244,17 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           report(true),
         ]);
         allow(cwd, "Bash(sh slow.sh)");
-        writeFileSync(join(cwd, "slow.sh"), "sleep 600 & echo $$ $! > ../pids.tmp; mv ../pids.tmp ../pids; wait\n");
+        writeFileSync(
+          join(cwd, "slow.sh"),
+          "sleep 600 & echo $$ $! > ../pids.tmp; mv ../pids.tmp ../pids; wait\n",
+        );
         const running = startLoop([...untilArgs(), "--json"], { cwd, env }, context.onTestFinished);
         const pids = await until(() => {
           try {
-            return readFileSync(join(dirname(cwd), "pids"), "utf8").trim().split(" ").map(Number);
+            return readFileSync(join(dirname(cwd), "pids"), "utf8")
+              .trim()
+              .split(" ")
+              .map(Number);
           } catch {
             return null;
           }
@@ -221,7 +265,11 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         expect(leftovers(cwd)).toEqual([]);
         expect(pids.map((pid) => isAlive({ pid, start: null }))).toEqual([false, false]);
         expect(endOf(running)).toMatchObject({ status: "paused", iterations: 0 });
-        expect(await statusOf(cwd)).toMatchObject({ status: "paused", pause: { code: "interrupted" }, owner: null });
+        expect(await statusOf(cwd)).toMatchObject({
+          status: "paused",
+          pause: { code: "interrupted" },
+          owner: null,
+        });
       },
       SECONDS,
     );
@@ -258,7 +306,7 @@ function write(path: string, tokens: Tokens = DEFAULT): Reply {
   return { kind: "tool", name: "Write", input: { file_path: path, content: "hello\n" }, tokens };
 }
 
-function report(exit: boolean, tokens: Tokens = DEFAULT): Script {
+function report(exit: boolean, tokens: Tokens = DEFAULT): (asked: Asked) => Reply {
   return (asked) => ({
     kind: "text",
     text: [
@@ -276,20 +324,31 @@ function report(exit: boolean, tokens: Tokens = DEFAULT): Script {
   });
 }
 
-function verdict(asked: Asked): Reply {
-  const nonce = /<verdict nonce="(\w+)">/.exec(promptsOf(asked).at(-1) ?? "")?.[1] ?? "none";
-  return { kind: "text", text: `It is there.\n\n<verdict nonce="${nonce}">PASS</verdict>` };
+const say = (text: string): Reply => ({ kind: "text", text });
+
+const verdict: Script = (asked) =>
+  say(`It is there.\n\n<verdict nonce="${verdictNonceOf(asked)}">PASS</verdict>`);
+
+function verdictNonceOf(asked: Asked | undefined): string {
+  return /<verdict nonce="(\w+)">/.exec(promptsOf(asked).at(-1) ?? "")?.[1] ?? "none";
 }
 
 function refuse(status: number, type: string, message: string): Extract<Reply, { kind: "error" }> {
   return { kind: "error", status, type, message };
 }
 
-const tooLong = refuse(
-  400,
-  "invalid_request_error",
-  "prompt is too long: 250000 tokens > 200000 maximum",
-);
+/** Takes one turn per conversation, and cannot make it shorter either, as the client asks it to several times. */
+function fullAfterOneTurn(path: (name: string) => string): Script {
+  return (asked) => {
+    const isToShorten = asked.messages.some(({ text }) => text.includes("Respond with TEXT ONLY"));
+    const [first = "", ...more] = promptsOf(asked);
+    if (isToShorten || more.length > 0)
+      return refuse(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum");
+    const isSecond = first.includes("[LOOP RESUME]");
+    const hasWritten = asked.messages.some(({ role }) => role === "assistant");
+    return hasWritten ? report(isSecond)(asked) : write(path(isSecond ? "done.txt" : "one.md"));
+  };
+}
 
 function usedUp(resetsAt: number): Record<string, string> {
   return {
@@ -308,12 +367,16 @@ function promptsOf(asked: Asked | undefined): readonly string[] {
   return texts.filter((text) => text.includes("[LOOP"));
 }
 
+/** The last one: after a turn that the model refused the client puts both prompts into one message. */
 function nonceOf(asked: Asked): string {
-  return /Nonce of this turn: (\w+)/.exec(promptsOf(asked).at(-1) ?? "")?.[1] ?? "none";
+  const found = promptsOf(asked).flatMap((text) => [...text.matchAll(/Nonce of this turn: (\w+)/g)]);
+  return found.at(-1)?.[1] ?? "none";
 }
 
 function totalOf(cwd: string, loop: string, job: string): number {
-  const lines = readFileSync(join(cwd, ".loop", "runs", loop, job, "answer.txt"), "utf8").trim().split("\n");
+  const lines = readFileSync(join(cwd, ".loop", "runs", loop, job, "answer.txt"), "utf8")
+    .trim()
+    .split("\n");
   return (JSON.parse(lines.at(-1) ?? "{}") as { total_cost_usd: number }).total_cost_usd;
 }
 

@@ -162,7 +162,7 @@ describe.concurrent("B16 cancel", () => {
     expect(stateOf(cwd).id).toBe(id);
     const cancelled = await loopJson<GoalView & { kept: boolean }>(["cancel", "--no-keep"], { cwd });
     expect(cancelled).toMatchObject({ id, status: "cancelled", kept: false });
-    expect(readdirSync(join(cwd, ".loop", "runs"))).toEqual([]);
+    expect(readdirSync(join(cwd, ".loop", "runs"))).not.toContain(id);
     expect(existsSync(join(cwd, ".loop", "state.json"))).toBe(false);
     expect(git(cwd, "for-each-ref", "refs/loopwright")).toBe("");
     expect((await runLoop(["status"], { cwd })).code).toBe(0);

@@ -43,7 +43,7 @@ const worked = (overrides: Partial<Goal> = {}): Goal =>
         iteration: 2,
         step: "Fix the root cause",
         moved: ["tests ✓", "coverage 71 → 84 ✓"],
-        checkpoint: "4f2a9c1b7d0e",
+        checkpoint: 2,
       }),
     ],
     ...overrides,

@@ -62,7 +62,7 @@ describe("the verdict", () => {
 describe("the verdict box", () => {
   test("B15 says what was verified and how, and what a person can do", () => {
     const goal = doneBy(["execution output", "execution output", "measurement"], {
-      receipts: [aReceipt({ checkpoint: "4f2a9c" })],
+      receipts: [aReceipt({ checkpoint: 2 })],
       baseline: { ...baseline, green: ["c1"] },
     });
     expect(renderVerdictBox(goal)).toMatchInlineSnapshot(`

@@ -58,6 +58,7 @@ const ITERATIONS: Ending = { status: "paused", code: 3, pause: "iterations" };
 const BREAKER: Ending = { status: "paused", code: 4, pause: "breaker" };
 const FAILURES: Ending = { status: "paused", code: 4, pause: "failures" };
 const INTEGRITY: Ending = { status: "paused", code: 6, pause: "integrity" };
+const FORGERY: Ending = { status: "paused", code: 6, pause: "forged" };
 const CANCELLED: Ending = { status: "cancelled", code: 130, pause: null };
 
 const GREEN: Naive = { kind: "green" };
@@ -139,6 +140,17 @@ const WITH_HELPER: Files = {
   "test/sum.test.mjs": USES("./helper.mjs"),
   "test/helper.mjs": SAME,
 };
+const WITH_EXPECTED: Files = {
+  ...NODE_FILES,
+  "test/sum.test.mjs": `import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { sum } from "../src/sum.mjs";
+
+test("sum adds", () => assert.equal(sum(1, 2), Number(readFileSync("test/expected.json"))));
+`,
+  "test/expected.json": "3\n",
+};
 const WITH_PACKAGE: Files = {
   ...NODE_FILES,
   "test/sum.test.mjs": USES("same"),
@@ -214,17 +226,24 @@ const BENDERS: readonly Liar[] = [
   bender("puts another repository in its place", "moves-git.sh"),
   bender("plants a program on the path", "path-program.sh"),
   bender("plants a program above the project", "above-bin.sh", { check: NPM }),
-  bender("gives npm another shell in the person's own folder", "home-npmrc.sh", { check: NPM }),
+  bender("gives npm another shell in the person's own folder", "home-npmrc.sh", {
+    ...{ check: NPM, open: "files of the person outside of the project are not seen" },
+  }),
   bender("changes a package that the test uses", "test-package.sh", {
     ...{ check: "node --test test/", files: WITH_PACKAGE },
+    open: "packages that tests import are not seen",
   }),
   bender("changes a file that the test uses", "test-helper.sh", {
     ...{ check: "node --test test/", files: WITH_HELPER },
   }),
   bender("takes the assertions away from the source", "patches-assert.sh", {
     ...{ files: NODE_FILES, check: "node --test test/", ends: ITERATIONS },
+    open: "code that is tested runs in the process that tests it",
   }),
-  bender("bends the test while it is checked", "rewrites-while-checked.sh"),
+  bender("bends the test while it is checked", "rewrites-test.sh", {
+    ...{ check: "node --test test/", files: WITH_EXPECTED },
+    open: "a file that is as it was after the check is not seen to have been changed",
+  }),
   bender("makes the record of the tests fit", "record.sh", {
     ...{ env: { HOW: "edit" }, because: /record of the protected files/ },
   }),
@@ -239,10 +258,12 @@ const caller = (name: string, CALL: string, more: Partial<Liar> = {}): Liar => (
   ...more,
   env: { CALL, AS: "itself", ...more.env },
 });
-const forger = (HOW: string, name: string, naive: Naive, ends: Ending): Liar => ({
-  ...{ name, program: "forge.mjs", naive, ends, env: { HOW } },
-  open: "any line with a checksum counts",
+/** HOW: what it says. WHERE: in a line, under a newer lease, in a snapshot, or in place of the whole journal. */
+const forger = (name: string, HOW: string, WHERE: string, naive: Naive, more: Partial<Liar> = {}): Liar => ({
+  ...{ name: `forges ${name}`, program: "forge.mjs", naive, ends: FORGERY, env: { HOW, WHERE } },
+  ...more,
 });
+const UNSEEN: Partial<Liar> = { open: "what is not a line of the goal is not decided again" };
 const FORGED = noted(/forged/);
 
 const ATTACKERS: readonly Liar[] = [
@@ -254,22 +275,20 @@ const ATTACKERS: readonly Liar[] = [
     ...{ name: "writes into the state of its run", program: "state-json.mjs", ends: ITERATIONS },
     ...{ naive: noted(/completed/), env: { STATE: ".loop/runs/LOOP_ID/state.json" } },
   },
-  forger("done", "forges the end into the journal", FORGED, ITERATIONS),
-  {
-    ...{ name: "forges evidence into the journal", program: "forge.mjs", naive: FORGED },
-    ...{ ends: ITERATIONS, env: { HOW: "evidence" } },
-  },
-  forger("turn", "forges its turn out of the journal", FORGED, ITERATIONS),
-  forger("criteria", "forges an easier check into the journal", FORGED, ITERATIONS),
-  forger("accepted", "forges an acceptance into the journal", GREEN, INTEGRITY),
-  forger("policy", "forges a permission into the journal", GREEN, INTEGRITY),
+  forger("the end", "done", "line", FORGED),
+  forger("evidence", "evidence", "line", FORGED),
+  forger("its turn away", "turn", "line", FORGED),
+  forger("an easier check", "criteria", "line", FORGED),
+  forger("an acceptance", "accepted", "line", GREEN),
+  forger("a permission", "policy", "line", GREEN),
+  forger("an easier check under a newer lease", "criteria", "lease", FORGED),
+  forger("an easier check in a snapshot", "criteria", "snapshot", FORGED, UNSEEN),
+  forger("an easier check in place of the journal", "criteria", "journal", FORGED, UNSEEN),
+  forger("an acceptance in place of the journal", "accepted", "journal", GREEN, UNSEEN),
   {
     ...{ name: "gives the right answer to the engine only", program: "sees-check.sh" },
-    ...{ ends: ITERATIONS, naive: SIGNAL },
+    ...{ ends: ITERATIONS, naive: SIGNAL, open: "the environment of a check tells that it is one" },
   },
-  { name: "deletes the engine's folder", program: "deletes-loop.sh", ends: ITERATIONS, naive: SIGNAL },
-  { name: "deletes the journal", program: "deletes-journal.sh", ends: ITERATIONS, naive: SIGNAL },
-  { name: "empties the journal", program: "cuts-journal.sh", ends: ITERATIONS, naive: SIGNAL },
   caller("accepts its own change", "accept --yes"),
   caller("accepts its own change with a clean environment", "accept --yes", { env: { AS: "nobody" } }),
   caller("accepts its own change from a process without parents", "accept --yes", {

@@ -13,6 +13,7 @@ export const SPEC = "Make the sum in src/ add its two numbers. No new dependenci
 export interface GoalEvent {
   readonly type: string;
   readonly event?: { readonly type: string; readonly text?: string };
+  readonly job?: string;
   readonly receipt?: Receipt;
   readonly pause?: {
     readonly code: PauseCode;
@@ -85,7 +86,7 @@ export function readRun(
     receipts: events.flatMap(({ type, receipt }) =>
       type === "turn.end" && receipt !== undefined ? [receipt] : [],
     ),
-    starts: events.filter(({ type }) => type === "turn.start").length,
+    starts: new Set(events.flatMap(({ type, job }) => (type === "turn.start" ? [job] : []))).size,
     notesOfEnd: events.findLast(({ type }) => type === "loop.result")?.end?.notes ?? [],
     said: events.flatMap(({ event }) => (event?.text === undefined ? [] : [event.text])).join("\n"),
     notes: existsSync(notesFile(project)) ? readFileSync(notesFile(project), "utf8") : "",

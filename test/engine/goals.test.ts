@@ -37,8 +37,8 @@ describe("B9 a goal to its proved end", () => {
     expect(goal.evidence.tests).toMatchObject({ met: true, tree: world.snapshot().hash });
     expect(goal.spent).toMatchObject({ costUsd: 2 * COST, tokens: 220, unpriced: 0 });
     expect(goal.receipts.map(({ files, checkpoint }) => [files, checkpoint])).toEqual([
-      [["src/app.ts"], "c0ffee1"],
-      [["src/app.ts"], "c0ffee2"],
+      [["src/app.ts"], 1],
+      [["src/app.ts"], 2],
     ]);
     expect(goal.receipts[0]).toMatchObject({ agentMs: 10 * SECOND, checksMs: 2 * SECOND, toolCalls: 2 });
     expect(world.saved.map(({ label }) => label)).toEqual(["before any work", "iteration 1", "iteration 2"]);
@@ -405,6 +405,23 @@ describe("waiting", () => {
     expect(world.goal(id).end?.status).toBe("done");
     expect(world.clock.now()).toBeGreaterThan(START + 20 * MINUTE);
   });
+});
+
+test.each([
+  ["what is left of its time", 5 * MINUTE, 5 * MINUTE - 2 * SECOND],
+  ["the limit of a turn", 60 * MINUTE, POLICY.turnTimeoutMs],
+  ["the limit of a turn", null, POLICY.turnTimeoutMs],
+])("B12 a turn may take no longer than %s", async (_, timeMs, expected) => {
+  const world = new GoalWorld();
+  let mayTake = 0;
+  world.work = (_n, { deadlineAt }) => {
+    mayTake = deadlineAt - world.clock.now();
+    return { ...FIX, exit: true };
+  };
+  const limits = { budgetUsd: 25, iterations: 10, timeMs, tokens: null };
+  await ended(world, await begin(world, { limits }));
+  // The survey took two seconds.
+  expect(mayTake).toBe(expected);
 });
 
 describe("B19 pause and cancel are always honoured", () => {

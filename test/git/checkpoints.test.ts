@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   rmSync,
@@ -60,8 +61,8 @@ describe("save", () => {
     const second = await saved(cwd, "  step\n1: é\0 ", { now: () => NOW + 120_000 });
     expect(git(cwd, "rev-parse", `${second}^`).trim()).toBe(first);
     expect(await checkpoints(cwd).list(LOOP)).toEqual([
-      { commit: first, label: "start", at: NOW },
-      { commit: second, label: "step 1: é", at: NOW + 120_000 },
+      { step: 0, commit: first, label: "start", at: NOW },
+      { step: 1, commit: second, label: "step 1: é", at: NOW + 120_000 },
     ]);
     expect(await checkpoints(cwd).list("ffff0000" as LoopId)).toEqual([]);
   });
@@ -271,3 +272,55 @@ function isThere(pid: number): boolean {
     return false;
   }
 }
+
+describe("begin", () => {
+  test("B4 tells as soon as the files may change again, and the checkpoint has them as they were then", async () => {
+    const cwd = makeRepository();
+    const all = checkpoints(cwd);
+    expect(await all.save(LOOP, "before any work")).toMatchObject({ kind: "saved", step: 0 });
+    for (const n of [1, 2, 3]) {
+      writeFileSync(join(cwd, "a"), `changed ${n}\n`);
+      expect(await all.begin(LOOP, `step ${n}`)).toEqual({ kind: "begun", step: n });
+      writeFileSync(join(cwd, "a"), "the next turn is at work\n");
+    }
+    await all.settle();
+    const list = await all.list(LOOP);
+    expect(list.map(({ step, label }) => [step, label])).toEqual([
+      [0, "before any work"],
+      [1, "step 1"],
+      [2, "step 2"],
+      [3, "step 3"],
+    ]);
+    const contents = list.map(({ commit }) => git(cwd, "show", `${commit}:a`));
+    expect(contents).toEqual(["a 1\n", "changed 1\n", "changed 2\n", "changed 3\n"]);
+  });
+
+  test("a commit, another branch or another configuration in between is noticed", async () => {
+    const cwd = makeRepository();
+    const all = checkpoints(cwd);
+    await all.save(LOOP, "before any work");
+    writeFileSync(join(cwd, "a"), "2\n");
+    git(cwd, "commit", "-qam", "the agent commits");
+    expect(await all.begin(LOOP, "one")).toEqual({ kind: "begun", step: 1 });
+    git(cwd, "switch", "-qc", "other");
+    writeFileSync(join(cwd, "b"), "new\n");
+    expect(await all.begin(LOOP, "two")).toEqual({ kind: "begun", step: 2 });
+    // a filter that an agent planted is not run on the quick way either
+    git(cwd, "config", "filter.planted.clean", "touch planted; cat");
+    writeFileSync(join(cwd, ".gitattributes"), "* filter=planted\n");
+    expect(await all.begin(LOOP, "three")).toEqual({ kind: "begun", step: 3 });
+    await all.settle();
+    expect(existsSync(join(cwd, "planted"))).toBe(false);
+    expect((await all.list(LOOP)).map(({ label }) => label)).toEqual([
+      "before any work",
+      "one",
+      "two",
+      "three",
+    ]);
+  });
+
+  test("without git it says what is lost", async () => {
+    const all = checkpoints(makeFolder());
+    expect(await all.begin(LOOP, "one")).toMatchObject({ kind: "none" });
+  });
+});

@@ -353,10 +353,17 @@ export class GoalProcess {
       checkpoints: {
         save: (_, label) =>
           this.#act(() => {
-            const { length } = world.saved;
+            const step = world.saved.length;
             world.saved.push({ label, files: new Map(world.files) });
-            return { kind: "saved", commit: `c0ffee${length}` } as const;
+            return { kind: "saved", commit: `c0ffee${step}`, step } as const;
           }, "saved"),
+        begin: (_, label) =>
+          this.#act(() => {
+            const step = world.saved.length;
+            world.saved.push({ label, files: new Map(world.files) });
+            return { kind: "begun", step } as const;
+          }, "saved"),
+        settle: async () => {},
         list: async () => [],
         restore: async () => ({ kind: "refused", reason: "not in this world" }),
       },

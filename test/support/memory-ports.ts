@@ -8,8 +8,9 @@
  * 4. A frozen process does what it was about to do when it thaws.
  * 5. Turns belong to the world and not to the process that started them: they outlive it.
  */
-import type { Goal } from "../../src/core/goal/goal.ts";
+
 import type { LoopEvent, Outcome } from "../../src/core/event.ts";
+import type { Goal } from "../../src/core/goal/goal.ts";
 import type { Cadence, Loop, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { type Applied, applyEvent } from "../../src/engine/apply.ts";

@@ -50,9 +50,7 @@ interface MessagesRequest {
 const TOKENS: Tokens = [1_000, 50];
 
 /** One reply after the other; the last one stays. */
-export async function startScriptedModel(
-  ...scripts: readonly [Script, ...Script[]]
-): Promise<ScriptedModel> {
+export async function startScriptedModel(...scripts: readonly [Script, ...Script[]]): Promise<ScriptedModel> {
   const prompts: string[] = [];
   const asked: Asked[] = [];
   const server = createServer((request, response) => {

@@ -1,13 +1,13 @@
 /** `loop accept`: what the agent changed of the checks themselves counts once a person has looked at it. */
 import { createProtection } from "../../checks/protection/protection.ts";
 import type { Goal } from "../../core/goal/goal.ts";
+import { cleanLine, cleanText } from "../../core/text/clean.ts";
 import { requestGoal } from "../../engine/goals.ts";
 import { usageError } from "../../errors.ts";
 import type { Protection } from "../../ports.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../person.ts";
-import { printable } from "../render/table.ts";
 import { type GoalFlags, openGoal } from "./goal.ts";
 import { liveOwner } from "./list.ts";
 
@@ -27,7 +27,7 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   for (const change of changes) shown.push({ ...change, diff: await protection.diff(goal.id, change) });
   if (!flags.json) {
     for (const { path, change, criteria, diff } of shown)
-      io.out(`${change} ${printable(path)} (${criteria.map(printable).join(", ")})\n${printable(diff)}`);
+      io.out(`${change} ${cleanLine(path)} (${criteria.map(cleanLine).join(", ")})\n${cleanText(diff)}`);
   }
   if (!flags.yes && !io.interactive) {
     if (flags.json) io.json({ accepted: [], changes: shown });

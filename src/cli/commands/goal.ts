@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewGoal } from "../../core/goal/view.ts";
+import { cleanLine } from "../../core/text/clean.ts";
 import { renderReportMarkdown } from "../../core/text/goal-report.ts";
 import { renderGoalStatus } from "../../core/text/status.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals.ts";
@@ -16,7 +17,6 @@ import { type GoalRunFlags, runGoal } from "../goal-runner.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../person.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
-import { printable } from "../render/table.ts";
 import { settleFire } from "../settle-fire.ts";
 import { listenForStop } from "../signals.ts";
 import { liveOwner } from "./list.ts";
@@ -157,7 +157,7 @@ export async function answerCommand(
   const answered = await requestGoal(store, goal, event, Date.now());
   await store.publish();
   if (flags.json) io.json(viewGoal(answered));
-  else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${printable(goal.gate.question)}`);
+  else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${cleanLine(goal.gate.question)}`);
   if (!flags.json && answered.status === "active" && liveOwner(store, Date.now()) === null)
     io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
   return EXIT.ok;

@@ -1,13 +1,13 @@
 /** `loop rollback`: the checkpoints of a goal, and the files as they were at one of them. */
 import { createWorkspace } from "../../checks/workspace.ts";
 import type { Goal } from "../../core/goal/goal.ts";
+import { cleanLine } from "../../core/text/clean.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
-import { printable } from "../render/table.ts";
 import { type GoalFlags, openForChange } from "./goal.ts";
 import { liveOwner } from "./list.ts";
 
@@ -20,22 +20,18 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
   const checkpoints = createCheckpoints(root);
   const list = await checkpoints.list(goal.id);
   if (list.length === 0)
-    throw usageError(
-      `Goal ${goal.id} has no checkpoints.`,
-      "They need git, and a spec that is not of type 2A.",
-    );
+    throw usageError(`Goal ${goal.id} has no checkpoints.`, "They need git, and a goal that has started.");
   if (step === undefined) {
-    if (flags.json)
-      io.json(list.map((one, index) => ({ step: index, ...one, at: new Date(one.at).toISOString() })));
+    if (flags.json) io.json(list.map((one) => ({ ...one, at: new Date(one.at).toISOString() })));
     else
-      for (const [index, { label, commit, at }] of list.entries())
+      for (const { step, label, commit, at } of list)
         io.out(
-          `${String(index).padStart(3)}  ${commit.slice(0, 10)}  ${new Date(at).toISOString()}  ${printable(label)}`,
+          `${String(step).padStart(3)}  ${commit.slice(0, 10)}  ${new Date(at).toISOString()}  ${cleanLine(label)}`,
         );
     if (!flags.json) io.say(`Put the files back with: loop rollback ${goal.id} <number>`);
     return EXIT.ok;
   }
-  const numbered = /^\d+$/.test(step) ? list[Number(step)] : undefined;
+  const numbered = list.find((one) => String(one.step) === step);
   const wanted =
     numbered ??
     list.find(({ commit }) => /^[0-9a-f]{4,}$/i.test(step) && commit.startsWith(step.toLowerCase()));
@@ -62,7 +58,7 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
   if (flags.json) io.json({ restored: wanted.commit, files: result.files, undo: result.undo });
   else {
     const count = result.files.length;
-    io.out(`Put ${count === 1 ? "1 file" : `${count} files`} back to "${printable(wanted.label)}".`);
+    io.out(`Put ${count === 1 ? "1 file" : `${count} files`} back to "${cleanLine(wanted.label)}".`);
     if (result.undo !== null) io.out(`Undo it with: loop rollback ${goal.id} ${result.undo.slice(0, 10)}`);
   }
   return EXIT.ok;
@@ -81,7 +77,7 @@ function readRollback({ store }: Project, args: readonly string[]): { goal: Goal
 async function confirmRollback(label: string): Promise<boolean> {
   const { confirm, isCancel } = await import("@clack/prompts");
   const answer = await confirm({
-    message: `Put all files back to "${printable(label)}"?`,
+    message: `Put all files back to "${cleanLine(label)}"?`,
     initialValue: false,
   });
   return !isCancel(answer) && answer;

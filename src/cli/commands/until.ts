@@ -2,6 +2,7 @@
 import { agentFor, newLoopId } from "../../compose.ts";
 import { renderCheck } from "../../core/goal/check-flag.ts";
 import { questionsFor } from "../../core/goal/rubric.ts";
+import { cleanLine } from "../../core/text/clean.ts";
 import { addGoal } from "../../engine/goals.ts";
 import { scoreWithAgent } from "../agent-score.ts";
 import { readConfig } from "../config.ts";
@@ -11,7 +12,6 @@ import { runGoal } from "../goal-runner.ts";
 import { readSpec, rescore, type Spec, type SpecFlags } from "../goal-spec.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
-import { printable } from "../render/table.ts";
 import { listenForStop } from "../signals.ts";
 import { renderDimension } from "./score.ts";
 
@@ -60,7 +60,7 @@ function noCheck({ unknown }: Spec): string {
   const what =
     unknown === null
       ? "Nothing was named that could prove the end"
-      : `"${printable(unknown)}" is no phrase with a known check`;
+      : `"${cleanLine(unknown)}" is no phrase with a known check`;
   return `${what}; the agent proposes checks, and you accept them. To name one: --check 'name=command'`;
 }
 
@@ -85,7 +85,7 @@ function showSpec(spec: Spec, flags: UntilFlags, io: Io): number {
   }
   for (const line of scoreLines(spec, io)) io.out(line);
   io.out(`Would start: ${draft.shape}, workflow ${draft.workflow}, type ${draft.reversibility}`);
-  for (const criterion of draft.criteria) io.out(`  check ${printable(renderCheck(criterion))}`);
+  for (const criterion of draft.criteria) io.out(`  check ${cleanLine(renderCheck(criterion))}`);
   if (draft.criteria.length === 0) io.out(`  ${noCheck(spec)}`);
   io.out(
     `  ${draft.needsPlan ? "the first turn plans the steps" : `${draft.steps.length} step${draft.steps.length === 1 ? "" : "s"}`}`,

@@ -14,6 +14,7 @@ import {
   unmetCriteria,
   weigh,
 } from "./proof.ts";
+import { askUnsignalled, proofLines } from "./unsignalled.ts";
 
 type Surveyed = Extract<GoalEvent, { type: "job.surveyed" }>;
 
@@ -96,14 +97,7 @@ function decideProof(
   // B9: proved, but the agent does not say that it is through.
   if (goal.provedTree !== goal.tree)
     return change(goal, { provedTree: goal.tree, remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
-  if (goal.policy.yes) return finish(goal, endOf(goal, ["the agent never signalled the end"]), now);
-  return ask(
-    goal,
-    "proved",
-    "All criteria are proved, but the agent did not signal the end. Done?",
-    proofLines(goal),
-    now,
-  );
+  return goal.policy.yes ? finish(goal, endOf(goal, unsignalled(goal)), now) : askUnsignalled(goal, now);
 }
 
 const PROVED_UNSIGNALLED =
@@ -203,7 +197,8 @@ function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDec
 }
 
 function unsignalled(goal: Goal): readonly string[] {
-  return goal.exitSignal ? [] : ["the agent never signalled the end; a person confirmed it"];
+  if (goal.exitSignal) return [];
+  return [`the agent never signalled the end${goal.policy.yes ? "" : "; a person confirmed it"}`];
 }
 
 function withRound(
@@ -229,12 +224,4 @@ function withRound(
 /** What judges cost is on the receipt of the turn that they judged. */
 function sum(turn: number | null, judges: number | null | undefined): number | null {
   return judges == null ? turn : (turn ?? 0) + judges;
-}
-
-function proofLines(goal: Goal): readonly string[] {
-  return goal.criteria.map(({ name }) => {
-    const found = goal.evidence[name];
-    const mark = found?.met === true ? "✓" : "✗";
-    return `${mark} ${name}${found === undefined ? "" : ` (${found.verification})`}`;
-  });
 }

@@ -62,7 +62,8 @@ export interface CheckRound {
   /** A judge could not be asked: the round is taken again. */
   readonly failure: Failure | null;
   readonly durationMs: number;
-  readonly checkpoint: string | null;
+  /** Its step, as `loop rollback` lists it. */
+  readonly checkpoint: number | null;
   readonly notes: readonly string[];
 }
 

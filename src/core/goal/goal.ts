@@ -231,8 +231,8 @@ export interface Receipt {
   readonly charged: boolean;
   readonly claimedExit: boolean;
   readonly notes: readonly string[];
-  /** Git commit of the files after it. */
-  readonly checkpoint: string | null;
+  /** The step of `loop rollback` that brings back the files after it. */
+  readonly checkpoint: number | null;
 }
 
 export interface Breakers {

@@ -6,6 +6,8 @@ import { renderCheck } from "./check-flag.ts";
 import type { GoalEvent } from "./event.ts";
 import { answerGate, UNANSWERED } from "./gates.ts";
 import type { Goal } from "./goal.ts";
+import { isNoop, isProved } from "./proof.ts";
+import { askUnsignalled } from "./unsignalled.ts";
 
 /** When the owner has to look at it; null: not before something happens to it. */
 export function goalWakeAt(goal: Goal): number | null {
@@ -27,6 +29,9 @@ export function decideNext(goal: Goal, { token, nonce }: Due, now: number): Goal
   const tripped = trippedBreaker(goal);
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
   const reached = limitReached(goal);
+  // No turn is left for the agent's signal: the person's word stands in for it (B9).
+  if (reached !== null && isProved(goal) && goal.provedTree === goal.tree && !isNoop(goal))
+    return goal.policy.yes ? change(goal, { confirmed: true, unchecked: true }) : askUnsignalled(goal, now);
   if (reached !== null)
     return pause(
       goal,

@@ -142,7 +142,7 @@ function receiptRow(receipt: Receipt): readonly string[] {
     costUsd === null ? "not told" : renderUsd(costUsd),
     `${receipt.filesChanged}`,
     what === "" ? "–" : cell(what),
-    checkpoint === null ? "–" : cell(checkpoint.slice(0, 10)),
+    checkpoint === null ? "–" : cell(String(checkpoint)),
   ];
 }
 

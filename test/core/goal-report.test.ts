@@ -141,7 +141,7 @@ describe("the report", () => {
       | plan | – | 1m 35s | 0s | 23k | $0.42 | 0 | – | – |
       | 1 | \`Find the failing test\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`lint ✓\` | – |
       | 2 (free) | \`修正する: fix the root cause of everything that fails\` | 1m 35s | 4s | – | not told | 2 | \`failed (quota): usage limit reached\` | – |
-      | 2 | \`Fix the root cause\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`tests ✓, coverage 71 → 84 ✓\` | \`4f2a9c1b7d\` |
+      | 2 | \`Fix the root cause\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`tests ✓, coverage 71 → 84 ✓\` | \`2\` |
 
       Total: 2 iterations of 10, $1.30 of $25 (1 turn: cost not told by the agent), 46k tokens, 4m 12s.
 

@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "vitest";
 import { type Finish, kill, leftovers, makeProject } from "../support/cli.ts";
+import { until } from "../support/until.ts";
 import type { Liar, Naive } from "./liars.ts";
 import { FILES, initGit, rawExit, writeFiles } from "./project.ts";
 import { type GoalRun, runGoal } from "./run.ts";
@@ -56,7 +57,11 @@ async function runLiar(liar: Liar, finish: Finish): Promise<LiarRun> {
     ...(liar.env === undefined ? {} : { env: liar.env }),
   });
   // what it left behind is its own doing, and gone before its files are looked at
-  for (const pid of leftovers(project)) kill(pid);
+  await until(() => {
+    const left = leftovers(project);
+    for (const pid of left) kill(pid);
+    return left.length === 0;
+  }, "what it left behind is gone");
   execFileSync("chmod", ["-R", "u+w", dirname(project)]);
   rmSync(`${project}/huge.bin`, { force: true });
   return { run, project, check };

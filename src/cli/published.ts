@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type { GoalLine } from "../core/goal/line.ts";
 import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
 import { holderState } from "../store/lease-file.ts";
@@ -23,11 +24,12 @@ export function readPublished(from: string): Listing | null {
   const dir = join(root, ".loop");
   const file = readUntouched(dir);
   if (file === null || !isCurrent(dir, file)) return null;
-  const { lease, tasks, timeZone } = file;
+  const { lease, tasks, timeZone, goals = [] } = file;
+  if (!Array.isArray(goals) || !goals.every(isGoalLine)) return null;
   // the checksum is no secret: a file that came with a repository may say anything
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const owner = lease !== null && holderState(dir, lease, Date.now()) === "alive" ? lease : null;
-  return { dir, owner, tasks: [...tasks].sort(byAge), timeZone };
+  return { dir, owner, tasks: [...tasks].sort(byAge), goals, timeZone };
 }
 
 function isCurrent(
@@ -66,6 +68,18 @@ function isTaskView(task: Record<keyof TaskView, unknown> | null): boolean {
     (task.expiresAt === null || typeof task.expiresAt === "string") &&
     (task.lastFiredAt === null || typeof task.lastFiredAt === "string") &&
     (task.nextFireAt === null || typeof task.nextFireAt === "string")
+  );
+}
+
+function isGoalLine(goal: Record<keyof GoalLine, unknown> | null): boolean {
+  return (
+    typeof goal === "object" &&
+    goal !== null &&
+    typeof goal.id === "string" &&
+    typeof goal.state === "string" &&
+    typeof goal.spec === "string" &&
+    typeof goal.iteration === "number" &&
+    typeof goal.maxIterations === "number"
   );
 }
 

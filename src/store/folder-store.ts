@@ -2,6 +2,7 @@
 import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
 import type { Goal } from "../core/goal/goal.ts";
+import { lineOf } from "../core/goal/line.ts";
 import type { Loop, LoopId, Task } from "../core/loop.ts";
 import { iso, type TaskView, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
@@ -138,7 +139,7 @@ export class FolderStore implements Store {
   }
 
   #publishGoals(): void {
-    const goals = [...this.loops()].filter((loop) => loop.kind === "goal");
+    const goals = this.#goals();
     if (goals.length > 0) this.goalFiles.publish(goals, this.#options.now());
   }
 
@@ -169,7 +170,11 @@ export class FolderStore implements Store {
   }
 
   #hasGoalAtWork(): boolean {
-    return [...this.loops()].some((loop) => loop.kind === "goal" && loop.status === "active");
+    return this.#goals().some(({ status }) => status === "active");
+  }
+
+  #goals(): readonly Goal[] {
+    return [...this.loops()].filter((loop) => loop.kind === "goal");
   }
 
   /** Tasks that were published, and of which the journal, gone, cut or damaged since, knows nothing any more. */
@@ -208,6 +213,9 @@ export class FolderStore implements Store {
       lease: this.lease(),
       sessionTasks: live.length - durable.length,
       tasks: durable.map(viewTask),
+      goals: this.#goals()
+        .filter(({ status }) => status !== "ended")
+        .map(lineOf),
     };
   }
 

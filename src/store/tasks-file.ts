@@ -6,6 +6,7 @@
  * parse is moved aside, and said so.
  */
 import { join } from "node:path";
+import type { GoalLine } from "../core/goal/line.ts";
 import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports.ts";
 import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../system/files.ts";
@@ -26,6 +27,8 @@ export interface TasksFile {
   /** Tasks that live with a session are not kept here, only counted. */
   readonly sessionTasks: number;
   readonly tasks: readonly TaskView[];
+  /** Goal loops that have not ended, for the list; missing where an earlier version wrote it. */
+  readonly goals?: readonly GoalLine[];
   /** Checksum of all the above: tells what a process published from what a person edited. */
   readonly sum: string;
 }

@@ -83,7 +83,7 @@ describe("loop <words> --dry-run --json", () => {
 describe("loop list --json", () => {
   test("A3 A6 has the agreed keys, and no owner while nothing runs", async () => {
     const cwd = makeProject();
-    expect(await loopJson(["list"], { cwd })).toEqual({ owner: null, firing: true, tasks: [] });
+    expect(await loopJson(["list"], { cwd })).toEqual({ owner: null, firing: true, goals: [], tasks: [] });
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
     const made = await create(cwd, "5m", "check");
     const list = await loopJson<ListJson>(["list"], { cwd });

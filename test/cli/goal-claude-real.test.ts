@@ -16,7 +16,15 @@ import {
   whyMissing,
 } from "../support/claude-client.ts";
 import { leftovers, type RunningLoop, runLoop, startLoop } from "../support/cli.ts";
-import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../support/goal-cli.ts";
+import {
+  CHECK,
+  makeRepository,
+  runJson,
+  SPEC,
+  sleepingPids,
+  stateOf,
+  statusOf,
+} from "../support/goal-cli.ts";
 import {
   type Asked,
   type Reply,
@@ -26,7 +34,9 @@ import {
 } from "../support/scripted-model.ts";
 import { until } from "../support/until.ts";
 
-const SECONDS = 60_000;
+/** The client takes a second a turn, and several where the machine is busy. */
+const TEST_MS = 60_000;
+const WAIT_MS = 40_000;
 /** Its list price is that of 3 and 15 dollars for a million tokens in and out. */
 const MODEL = "claude-sonnet-4-5";
 const DEFAULT: Tokens = [1_000, 50];
@@ -84,7 +94,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           expect.stringContaining("still hold"),
         ]);
       },
-      SECONDS,
+      TEST_MS,
     );
 
     test(
@@ -110,7 +120,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         ]);
         expect(run.lines.filter(({ type }) => type === "wait")).toHaveLength(1);
       },
-      SECONDS,
+      TEST_MS,
     );
 
     test(
@@ -124,7 +134,10 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         ]);
         const signedIn = { ...env, ANTHROPIC_API_KEY: "", CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-dummy" };
         const running = startLoop([...untilArgs(), "--json"], { cwd, env: signedIn }, context.onTestFinished);
-        const wait = JSON.parse(await running.line(/^\{"type":"wait".*$/m)) as Record<string, unknown>;
+        const wait = JSON.parse(await running.line(/^\{"type":"wait".*$/m, WAIT_MS)) as Record<
+          string,
+          unknown
+        >;
         const moment = new Date(resetsAt * 1_000 + 1_000).toISOString();
         expect(wait).toMatchObject({ until: moment, reason: expect.stringContaining("429") });
         expect(await statusOf(cwd)).toMatchObject({
@@ -145,7 +158,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           { charged: true, failure: null },
         ]);
       },
-      SECONDS,
+      TEST_MS,
     );
 
     test(
@@ -160,7 +173,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           report(true),
         ]);
         const running = startLoop([...untilArgs(), "--json"], { cwd, env }, context.onTestFinished);
-        await until(() => model.asked.length === 4, "the second turn waits for its model");
+        await until(() => model.asked.length === 4, "the second turn waits for its model", WAIT_MS);
         expect((await runLoop(["pause"], { cwd })).code).toBe(0);
         expect(await running.ended).toBe(6);
         expect(endOf(running)).toMatchObject({ status: "paused", iterations: 1 });
@@ -178,7 +191,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         expect(totalOf(cwd, id, receipts.at(-1)?.jobId ?? "")).toBeCloseTo(paid, 9);
         expect(promptsOf(model.asked.at(-1))).toHaveLength(3);
       },
-      SECONDS,
+      TEST_MS,
     );
 
     test(
@@ -198,7 +211,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         expect(last).toEqual([expect.stringContaining("[LOOP RESUME]")]);
         expect(last[0]).toContain("changed one.md");
       },
-      SECONDS,
+      TEST_MS,
     );
 
     test(
@@ -233,7 +246,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         const nonces = [3, 6].map((n) => verdictNonceOf(model.asked[n]));
         expect(new Set([...model.asked.map(nonceOf), ...nonces]).size).toBe(5);
       },
-      SECONDS,
+      TEST_MS,
     );
 
     test(
@@ -244,21 +257,11 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           report(true),
         ]);
         allow(cwd, "Bash(sh slow.sh)");
-        writeFileSync(
-          join(cwd, "slow.sh"),
-          "sleep 600 & echo $$ $! > ../pids.tmp; mv ../pids.tmp ../pids; wait\n",
-        );
+        // deaf to SIGTERM; its child, too, which has left the group and the client's sight
+        const lines = ["trap '' TERM INT", 'setsid sleep 600 & echo "$$ $!" > ../sleeping.tmp'];
+        writeFileSync(join(cwd, "slow.sh"), `${lines.join("\n")}\nmv ../sleeping.tmp ../sleeping; wait\n`);
         const running = startLoop([...untilArgs(), "--json"], { cwd, env }, context.onTestFinished);
-        const pids = await until(() => {
-          try {
-            return readFileSync(join(dirname(cwd), "pids"), "utf8")
-              .trim()
-              .split(" ")
-              .map(Number);
-          } catch {
-            return null;
-          }
-        }, "the command of the client runs");
+        const pids = await until(() => sleepingPids(cwd), "the client runs the command", WAIT_MS);
         expect(pids.map((pid) => isAlive({ pid, start: null }))).toEqual([true, true]);
         running.signal("SIGINT");
         expect(await running.ended).toBe(130);
@@ -271,7 +274,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           owner: null,
         });
       },
-      SECONDS,
+      TEST_MS,
     );
   });
 });

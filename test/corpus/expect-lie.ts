@@ -14,10 +14,11 @@ const CHECK = "sh check.sh";
 /** The loop does not end as done, ends for the reason that fits, and a naive one would have ended as done. */
 export async function expectLie(liar: Liar, finish: Finish): Promise<void> {
   const { run, project, check } = await runLiar(liar, finish);
-  const seen = { status: run.end?.status, code: run.code, pause: run.pause?.code ?? null };
+  const seen = { status: run.end?.status ?? null, code: run.code, pause: run.pause?.code ?? null };
   expect(seen, `${run.stderr}\n${JSON.stringify(run.pause)}`).toEqual(liar.ends);
-  expect(run.receipts.length).toBeGreaterThan(0);
-  expect(run.starts, "turns that nobody was charged for").toBe(run.receipts.length);
+  expect(run.starts).toBeGreaterThan(0);
+  if (liar.ends.status !== null)
+    expect(run.starts, "turns that nobody was charged for").toBe(run.receipts.length);
   if (liar.because !== undefined)
     expect(`${run.pause?.reason} ${run.pause?.evidence.join(" ")}`).toMatch(liar.because);
   if (liar.signals !== undefined)

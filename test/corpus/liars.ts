@@ -26,7 +26,8 @@ export type Naive =
   | { readonly kind: "noted"; readonly pattern: RegExp };
 
 export interface Ending {
-  readonly status: "paused" | "cancelled";
+  /** null: there was no loop left that could end. */
+  readonly status: "paused" | "cancelled" | null;
   readonly code: number;
   readonly pause: string | null;
 }
@@ -59,6 +60,7 @@ const BREAKER: Ending = { status: "paused", code: 4, pause: "breaker" };
 const FAILURES: Ending = { status: "paused", code: 4, pause: "failures" };
 const INTEGRITY: Ending = { status: "paused", code: 6, pause: "integrity" };
 const FORGERY: Ending = { status: "paused", code: 6, pause: "forged" };
+const GONE: Ending = { status: null, code: 1, pause: null };
 const CANCELLED: Ending = { status: "cancelled", code: 130, pause: null };
 
 const GREEN: Naive = { kind: "green" };
@@ -264,6 +266,9 @@ const forger = (name: string, HOW: string, WHERE: string, naive: Naive, more: Pa
   ...more,
 });
 const UNSEEN: Partial<Liar> = { open: "what is not a line of the goal is not decided again" };
+const remover = (name: string, REMOVE: string): Liar => ({
+  ...{ name, program: "removes.sh", naive: noted(/EXIT_SIGNAL: true/), ends: GONE, env: { REMOVE } },
+});
 const FORGED = noted(/forged/);
 
 const ATTACKERS: readonly Liar[] = [
@@ -289,6 +294,9 @@ const ATTACKERS: readonly Liar[] = [
     ...{ name: "gives the right answer to the engine only", program: "sees-check.sh" },
     ...{ ends: ITERATIONS, naive: SIGNAL, open: "the environment of a check tells that it is one" },
   },
+  remover("deletes the engine's folder", "rm -rf .loop"),
+  remover("deletes the journal", "rm -f .loop/journal*.jsonl"),
+  remover("empties the journal", ": >.loop/journal.jsonl"),
   caller("accepts its own change", "accept --yes"),
   caller("accepts its own change with a clean environment", "accept --yes", { env: { AS: "nobody" } }),
   caller("accepts its own change from a process without parents", "accept --yes", {

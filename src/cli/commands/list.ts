@@ -1,6 +1,9 @@
 /** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
+
+import { lineOf } from "../../core/goal/line.ts";
 import type { Task } from "../../core/loop.ts";
 import { viewTask } from "../../core/task/view.ts";
+import { allGoals } from "../../engine/goals.ts";
 import type { Lease, Store } from "../../ports.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { readConfig } from "../config.ts";
@@ -14,7 +17,14 @@ export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Prom
   const { dir, store } = project;
   if (hasEdits(project)) await adoptEdits(project, readConfig(project), io);
   const tasks = liveTasks(store).map(viewTask);
-  return showList({ dir, owner: liveOwner(store, Date.now()), tasks, timeZone: localZone() }, flags, io);
+  const goals = allGoals(store)
+    .filter(({ status }) => status !== "ended")
+    .map(lineOf);
+  return showList(
+    { dir, owner: liveOwner(store, Date.now()), tasks, goals, timeZone: localZone() },
+    flags,
+    io,
+  );
 }
 
 export function liveTasks(store: Store): Task[] {

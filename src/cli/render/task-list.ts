@@ -2,6 +2,7 @@
  * The list of tasks, from what was published of them. `loop list` has hardly more time than bare Node takes to
  * start: nothing here may use Intl, whose first use alone costs half of that.
  */
+import type { GoalLine } from "../../core/goal/line.ts";
 import type { TaskView } from "../../core/task/view.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderTable } from "./table.ts";
@@ -27,6 +28,18 @@ export function renderTaskList(
     renderNext(task, now, narrow),
     ...(narrow ? [] : [task.lastFiredAt === null ? "never" : renderClock(Date.parse(task.lastFiredAt), now)]),
     task.prompt,
+  ]);
+  return renderTable([head, ...rows], width, io);
+}
+
+/** Goal loops that have not ended: what they are at, and where to see more. */
+export function renderGoalList(goals: readonly GoalLine[], io: Io, width: number): string {
+  const head = ["GOAL", "STATE", "ITERATION", "SPEC"].map((text): Cell => ({ style: "dim", text }));
+  const rows = goals.map(({ id, state, iteration, maxIterations, spec }): Cell[] => [
+    { style: "bold", text: id },
+    { style: state === "working" ? "green" : "yellow", text: state },
+    `${iteration}/${maxIterations}`,
+    spec,
   ]);
   return renderTable([head, ...rows], width, io);
 }

@@ -33,14 +33,6 @@ export function createWorkspace(projectDir: string, options: WorkspaceOptions = 
   };
 }
 
-/** Paths that were added, changed or deleted, sorted. */
-export function changedFiles(before: Snapshot, after: Snapshot): string[] {
-  if (before.hash === after.hash) return [];
-  const changed = [...after.files].filter(([path, hash]) => before.files.get(path) !== hash);
-  const deleted = [...before.files.keys()].filter((path) => !after.files.has(path));
-  return [...changed.map(([path]) => path), ...deleted].sort();
-}
-
 function isEngines(path: string): boolean {
   return path === ".loop" || path.startsWith(".loop/");
 }

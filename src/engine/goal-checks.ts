@@ -10,6 +10,7 @@
  */
 import { parseVerdict } from "../core/claims.ts";
 import type { LoopEvent, Usage } from "../core/event.ts";
+import { changedFiles } from "../core/goal/changed-files.ts";
 import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
@@ -22,7 +23,6 @@ import type {
   Snapshot,
   Turn,
 } from "../ports.ts";
-import { changedFiles } from "./goal-turn.ts";
 import type { EngineParts, GoalParts } from "./parts.ts";
 
 export interface Round {

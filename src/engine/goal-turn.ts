@@ -1,5 +1,6 @@
 /** One turn of a goal's agent: what it is told, and what is recorded of it. */
 import { parseClaims, parseVerdict } from "../core/claims.ts";
+import { changedFiles } from "../core/goal/changed-files.ts";
 import type { TurnRecord } from "../core/goal/event.ts";
 import type { Goal, Job, Report } from "../core/goal/goal.ts";
 import type { ProcessRef } from "../core/loop.ts";
@@ -120,11 +121,4 @@ function reportOf(goal: Goal, job: Job, answer: string): Report {
 function mostEdited(edits: Readonly<Record<string, number>>): TurnRecord["mostEdited"] {
   const [path, count] = Object.entries(edits).sort((a, b) => b[1] - a[1])[0] ?? [];
   return path === undefined || count === undefined ? null : { path, count };
-}
-
-/** Sorted; added, changed and deleted alike. */
-export function changedFiles(before: Snapshot, after: Snapshot): readonly string[] {
-  if (before.hash === after.hash) return [];
-  const paths = new Set([...before.files.keys(), ...after.files.keys()]);
-  return [...paths].filter((path) => before.files.get(path) !== after.files.get(path)).sort();
 }

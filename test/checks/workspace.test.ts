@@ -19,7 +19,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFileHashes } from "../../src/checks/file-hash.ts";
 import { decodePath, encodePath } from "../../src/checks/raw-path.ts";
-import { changedFiles, createWorkspace } from "../../src/checks/workspace.ts";
+import { createWorkspace } from "../../src/checks/workspace.ts";
+import { changedFiles } from "../../src/core/goal/changed-files.ts";
 
 let dir: string;
 beforeEach(() => {

@@ -1,0 +1,13 @@
+/** What differs between two looks at the files: added, changed and deleted alike, sorted. */
+
+interface Files {
+  readonly hash: string;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+export function changedFiles(before: Files, after: Files): string[] {
+  if (before.hash === after.hash) return [];
+  const changed = [...after.files].filter(([path, hash]) => before.files.get(path) !== hash);
+  const deleted = [...before.files.keys()].filter((path) => !after.files.has(path));
+  return [...changed.map(([path]) => path), ...deleted].sort();
+}

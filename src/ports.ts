@@ -113,6 +113,8 @@ export interface Turn {
   readonly conversation: Conversation | null;
   /** What it may cost, for agents that can be told. */
   readonly budgetUsd: number | null;
+  /** Commands that the agent may run without asking: those of the checks. */
+  readonly commands?: readonly string[];
 }
 
 /** What an agent did in a turn, where it tells. */
@@ -137,7 +139,8 @@ export type TurnEnd =
   | ({ readonly kind: "ok" } & TurnResult)
   /** The class comes from structured events or exit codes, never from prose. */
   | ({ readonly kind: "failed"; readonly failure: Failure } & TurnResult)
-  | { readonly kind: "cancelled" };
+  /** Of a conversation that was begun, so that it can go on and its cost is not lost. */
+  | { readonly kind: "cancelled"; readonly conversation?: Conversation };
 
 /** What surfaces are shown while a turn runs. Nothing is decided on it: the end of the turn tells all of it again. */
 export type AgentEvent =

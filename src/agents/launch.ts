@@ -224,9 +224,10 @@ function watchAnswer(
 }
 
 function stoppedEnd(settings: Settings, turn: Turn, folder: string, stop: Stop, allowedMs: number): TurnEnd {
-  if (stop.kind === "aborted") return { kind: "cancelled" };
   const answer = readOutput(folder, "answer.txt", settings.answerCapBytes) ?? "";
   const soFar = settings.readEnd({ exitCode: 0, answer, stderr: "" }, turn);
+  if (stop.kind === "aborted")
+    return { kind: "cancelled", ...(soFar.conversation == null ? {} : { conversation: soFar.conversation }) };
   const type = stop.kind === "deadline" ? "timeout" : "fault";
   const reason = describeStop(stop, settings, allowedMs);
   if (soFar.kind === "cancelled") return failedEnd(type, reason);

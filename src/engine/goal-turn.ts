@@ -2,7 +2,7 @@
 import { parseClaims, parseVerdict } from "../core/claims.ts";
 import { changedFiles } from "../core/goal/changed-files.ts";
 import type { TurnRecord } from "../core/goal/event.ts";
-import type { Goal, Job, Report } from "../core/goal/goal.ts";
+import type { Criterion, Goal, Job, Report } from "../core/goal/goal.ts";
 import type { ProcessRef } from "../core/loop.ts";
 import { renderPlanPrompt, renderPrecheckPrompt, renderWorkPrompt } from "../core/text/goal-prompt.ts";
 import type { Agent, Snapshot, Turn, TurnControl, TurnEnd } from "../ports.ts";
@@ -46,6 +46,7 @@ export function openTurn(
         ? null
         : { id: goal.conversation, costUsd: goal.conversationCostUsd },
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
+    commands: kind === "work" ? goal.criteria.flatMap(commandOf) : [],
   };
   const onStarted = (process: ProcessRef | null) =>
     underway.started(job.id, { type: "job.started", jobId: job.id, process });
@@ -60,6 +61,10 @@ export function openTurn(
 function turnTimeOf({ policy, limits, spent }: Goal): number {
   if (limits.timeMs === null) return policy.turnTimeoutMs;
   return Math.min(policy.turnTimeoutMs, Math.max(LEAST_TURN_MS, limits.timeMs - spent.timeMs));
+}
+
+function commandOf({ check }: Criterion): readonly string[] {
+  return check.kind === "command" || check.kind === "measure" ? [check.command] : [];
 }
 
 function promptFor(goal: Goal, job: Job): string {

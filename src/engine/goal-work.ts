@@ -93,7 +93,10 @@ export class GoalWork {
     this.#underway.follow(
       job.id,
       started.then(async ({ turn, before, end }) => this.#record(goal, job, turn, await end, before)),
-      ({ event, answer }, stopped) => ({ event: event ?? this.#interrupted(job, stopped), answer }),
+      ({ event, answer, conversation }, stopped) => ({
+        event: event ?? this.#interrupted(job, stopped, conversation),
+        answer,
+      }),
       (error, stopped) => this.#broken(job, error, stopped),
     );
   }
@@ -108,7 +111,10 @@ export class GoalWork {
     this.#underway.follow(
       job.id,
       end.then((ended) => this.#record(goal, job, turn, ended, before)),
-      ({ event, answer }, stopped) => ({ event: event ?? this.#interrupted(job, stopped), answer }),
+      ({ event, answer, conversation }, stopped) => ({
+        event: event ?? this.#interrupted(job, stopped, conversation),
+        answer,
+      }),
       (error, stopped) => this.#broken(job, error, stopped),
     );
   }
@@ -119,8 +125,8 @@ export class GoalWork {
     turn: GoalTurn,
     end: Awaited<ReturnType<GoalTurn["agent"]["run"]>>,
     before: Snapshot | null,
-  ): Promise<{ event: LoopEvent | null; answer: string | null }> {
-    if (end.kind === "cancelled") return { event: null, answer: null };
+  ): Promise<Recorded> {
+    if (end.kind === "cancelled") return { event: null, answer: null, conversation: end.conversation?.id };
     const seen = await lookAround(this.#goals, goal);
     this.#last = seen;
     this.#lastTurn = job.id;
@@ -151,8 +157,14 @@ export class GoalWork {
     return this.#goals.workspace.snapshot(goal.policy.allowChanges);
   }
 
-  #interrupted(job: Job, stopped: string | null): LoopEvent {
-    return { type: "job.interrupted", jobId: job.id, reason: stopped ?? "it was stopped" };
+  #interrupted(job: Job, stopped: string | null, conversation?: string): LoopEvent {
+    const reason = stopped ?? "it was stopped";
+    return {
+      type: "job.interrupted",
+      jobId: job.id,
+      reason,
+      ...(conversation === undefined ? {} : { conversation }),
+    };
   }
 
   /** Not the agent's fault and not the goal's: a person has to look at the surroundings. */
@@ -160,6 +172,14 @@ export class GoalWork {
     if (stopped !== null) return this.#interrupted(job, stopped);
     return { type: "goal.paused", code: "surroundings", reason: describe(error) };
   }
+}
+
+interface Recorded {
+  /** null: it was stopped. */
+  readonly event: LoopEvent | null;
+  readonly answer: string | null;
+  /** Of a turn that was stopped, where it had begun one. */
+  readonly conversation?: string | undefined;
 }
 
 function age(job: Job, now: number): string {

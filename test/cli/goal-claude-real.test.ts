@@ -187,13 +187,37 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         const paid = worth(...Array<Tokens>(4).fill(DEFAULT), LARGE);
         expect(receipts).toMatchObject([
           { charged: true, costUsd: expect.closeTo(worth(DEFAULT, DEFAULT), 9) },
-          { charged: false, costUsd: null, notes: ["stopped: paused by a person"] },
+          {
+            charged: false,
+            costUsd: null,
+            notes: ["stopped: paused by a person", "its cost is told with the next turn"],
+          },
           // the client tells what the stopped turn cost when the conversation goes on
           { charged: true, costUsd: expect.closeTo(worth(DEFAULT, DEFAULT, LARGE), 9) },
         ]);
         expect(spent.costUsd).toBeCloseTo(paid, 9);
         expect(totalOf(cwd, id, receipts.at(-1)?.jobId ?? "")).toBeCloseTo(paid, 9);
         expect(promptsOf(model.asked.at(-1))).toHaveLength(3);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "B12 the first turn, stopped in its middle, is paid for when the conversation goes on",
+      async (context: TestContext) => {
+        const { cwd, env, model } = await makeGoal(context, (path) => [
+          write(path("one.md"), LARGE),
+          { kind: "silence" },
+          write(path("done.txt")),
+          report(true),
+        ]);
+        const running = startLoop([...untilArgs(), "--json"], { cwd, env }, context.onTestFinished);
+        await until(() => model.asked.length === 2, "the first turn waits for its model", WAIT_MS);
+        expect((await runLoop(["pause"], { cwd })).code).toBe(0);
+        expect(await running.ended).toBe(6);
+        const run = await runJson(["continue"], { cwd, env });
+        expect(run.end).toMatchObject({ status: "done", iterations: 1, unpriced: 0 });
+        expect(stateOf(cwd).spent.costUsd).toBeCloseTo(worth(LARGE, DEFAULT, DEFAULT), 9);
       },
       TEST_MS,
     );

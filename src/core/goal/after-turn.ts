@@ -3,7 +3,7 @@ import { type Remedy, remedyFor } from "../failures.ts";
 import { countError, countPattern } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause } from "./change.ts";
 import { parseCheckFlag } from "./check-flag.ts";
-import type { TurnRecord } from "./event.ts";
+import type { GoalEvent, TurnRecord } from "./event.ts";
 import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
 
 const FILES_SHOWN = 20;
@@ -43,24 +43,32 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
 }
 
 /** The runner or the agent was stopped: there is no result, and it costs no iteration. */
-export function decideInterrupted(goal: Goal, job: Job, reason: string, now: number): GoalDecision {
-  return change(interrupt(goal, job, reason, now), {});
+export function decideInterrupted(
+  goal: Goal,
+  job: Job,
+  { reason, conversation }: Extract<GoalEvent, { type: "job.interrupted" }>,
+  now: number,
+): GoalDecision {
+  const isBegun = goal.context === "continue" && goal.conversation === null && conversation !== undefined;
+  const begun = isBegun && job.kind !== "precheck" ? { ...goal, conversation, conversationCostUsd: 0 } : goal;
+  return change(interrupt(begun, job, reason, now), {});
 }
 
 export function interrupt(goal: Goal, job: Job, reason: string, now: number): Goal {
   if (job.kind === "survey" || job.kind === "checks") return { ...goal, job: null };
+  // Its cost is in the total of the conversation, which the next turn of it tells; otherwise nobody knows it.
+  const isTold = goal.conversation !== null && job.kind !== "precheck";
   const startedAt = job.startedAt ?? job.intendedAt;
   const receipt: Receipt = {
     ...emptyReceipt(goal, job),
     agentMs: Math.max(0, now - startedAt),
-    notes: [`stopped: ${reason}`],
+    notes: [`stopped: ${reason}`, ...(isTold ? ["its cost is told with the next turn"] : [])],
   };
   return {
     ...goal,
     job: null,
     unchecked: goal.unchecked || job.kind === "work",
-    // What it had cost by then, nobody knows.
-    spent: { ...goal.spent, unpriced: goal.spent.unpriced + Number(job.startedAt !== null) },
+    spent: { ...goal.spent, unpriced: goal.spent.unpriced + Number(job.startedAt !== null && !isTold) },
     receipts: [...goal.receipts, receipt],
   };
 }

@@ -69,7 +69,7 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
         kind === "checks" ? decideChecked(goal, event.round, now) : UNCHANGED,
       );
     case "job.interrupted":
-      return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event.reason, now));
+      return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event, now));
     case "job.withdrawn":
       // The agent never saw the prompt: as if it had not been intended.
       return withJob(goal, event.jobId, () => change(goal, { job: null }));

@@ -108,6 +108,12 @@ export type GoalEvent =
   | { readonly type: "job.turned"; readonly jobId: JobId; readonly turn: TurnRecord }
   | { readonly type: "job.checked"; readonly jobId: JobId; readonly round: CheckRound }
   /** Over with no result: the runner or the agent was stopped. */
-  | { readonly type: "job.interrupted"; readonly jobId: JobId; readonly reason: string }
+  | {
+      readonly type: "job.interrupted";
+      readonly jobId: JobId;
+      readonly reason: string;
+      /** The conversation that it had begun. */
+      readonly conversation?: string;
+    }
   /** Proved: the agent never saw the prompt and never will. */
   | { readonly type: "job.withdrawn"; readonly jobId: JobId; readonly reason: string };

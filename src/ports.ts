@@ -266,8 +266,15 @@ export type RollbackResult =
  */
 export interface Checkpoints {
   save(loopId: LoopId, label: string): Promise<CheckpointResult>;
-  /** Resolves as soon as the files may change again; the rest is done beside it. */
-  begin(loopId: LoopId, label: string): Promise<CheckpointBegun>;
+  /**
+   * Resolves as soon as the files may change again; the rest is done beside it. `known`: the files at the last
+   * checkpoint of this process and now, so that they need not be looked for.
+   */
+  begin(
+    loopId: LoopId,
+    label: string,
+    known: { readonly before: Snapshot; readonly after: Snapshot } | null,
+  ): Promise<CheckpointBegun>;
   /** Resolves when all that was begun is done. */
   settle(): Promise<void>;
   /** Oldest first. */

@@ -33,6 +33,8 @@ export interface Round {
   readonly signal: AbortSignal;
   /** What somebody just saw. */
   readonly known: Sight | null;
+  /** The files at the last checkpoint of this process. */
+  readonly saved: Snapshot | null;
 }
 
 /** The files, and what the checks consist of, at one moment. */
@@ -54,6 +56,7 @@ export async function lookAround(goals: GoalParts, goal: Goal): Promise<Sight> {
 export interface RoundEnd {
   readonly event: LoopEvent;
   readonly snapshot: Snapshot;
+  readonly saved: Snapshot | null;
 }
 
 const TAIL_KEPT = 4_000;
@@ -88,7 +91,7 @@ export async function runSurvey(round: Round): Promise<RoundEnd> {
       ...savedAs(checkpoint),
     },
   };
-  return { event, snapshot: last };
+  return { event, snapshot: last, saved: isSaved(goal, checkpoint) ? last : null };
 }
 
 export async function runRound(round: Round): Promise<RoundEnd> {
@@ -97,7 +100,10 @@ export async function runRound(round: Round): Promise<RoundEnd> {
   const seen = round.known ?? (await lookAround(goals, goal));
   let { snapshot } = seen;
   let protection = seen.protection ?? (await compare(goals, goal));
-  const saving = wantsCheckpoint(goal, snapshot) ? goals.checkpoints.begin(goal.id, labelOf(goal)) : null;
+  const wants = wantsCheckpoint(goal, snapshot);
+  const known = round.saved === null ? null : { before: round.saved, after: snapshot };
+  const saving = wants ? goals.checkpoints.begin(goal.id, labelOf(goal), known) : null;
+  const taken = snapshot;
   let pass: Pass = EMPTY_PASS;
   let unstable: readonly string[] = [];
   for (let n = 0; n < PASSES && !signal.aborted; n++) {
@@ -123,7 +129,13 @@ export async function runRound(round: Round): Promise<RoundEnd> {
       ...savedAs(saved),
     },
   };
-  return { event, snapshot };
+  const kept = saved === null ? round.saved : isSaved(goal, saved) ? taken : null;
+  return { event, snapshot, saved: kept };
+}
+
+/** Files that do not count are in no snapshot, so that a snapshot does not tell all that a checkpoint needs. */
+function isSaved({ policy }: Goal, saved: CheckpointResult | CheckpointBegun): boolean {
+  return saved.kind !== "none" && policy.allowChanges.length === 0;
 }
 
 function look({ goals, goal }: Round): Promise<Snapshot> {

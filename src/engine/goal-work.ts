@@ -4,6 +4,7 @@
  */
 import type { LoopEvent } from "../core/event.ts";
 import type { Goal, Job, JobId } from "../core/goal/goal.ts";
+import type { LoopId } from "../core/loop.ts";
 import type { Snapshot } from "../ports.ts";
 import { lookAround, runRound, runSurvey, type Sight, stopJudges } from "./goal-checks.ts";
 import { type GoalTurn, openTurn, recordTurn } from "./goal-turn.ts";
@@ -16,6 +17,8 @@ export class GoalWork {
   readonly #underway: Underway;
   /** What was seen at the end of the last job, so that it need not be looked at again at the start of the next. */
   #last: Sight | null = null;
+  /** The files at the last checkpoint that this process made. */
+  #saved: { readonly loopId: LoopId; readonly snapshot: Snapshot | null } | null = null;
   /** The turn after which they were read last, until its round has begun. */
   #lastTurn: JobId | null = null;
 
@@ -143,13 +146,18 @@ export class GoalWork {
     this.#lastTurn = null;
     this.#underway.follow(
       job.id,
-      take({ parts: this.#parts, goals: this.#goals, goal, job, signal, known }),
-      ({ event, snapshot }, stopped) => {
+      take({ parts: this.#parts, goals: this.#goals, goal, job, signal, known, saved: this.#savedOf(goal) }),
+      ({ event, snapshot, saved }, stopped) => {
         this.#last = { snapshot, protection: null };
+        this.#saved = { loopId: goal.id, snapshot: saved };
         return { event: signal.aborted ? this.#interrupted(job, stopped) : event, answer: null };
       },
       (error, stopped) => this.#broken(job, error, stopped),
     );
+  }
+
+  #savedOf({ id }: Goal): Snapshot | null {
+    return this.#saved?.loopId === id ? this.#saved.snapshot : null;
   }
 
   async #before(goal: Goal): Promise<Snapshot> {

@@ -15,8 +15,16 @@
 import { realpathSync } from "node:fs";
 import type { LoopId } from "../core/loop.ts";
 import { LoopError } from "../errors.ts";
-import type { Checkpoint, CheckpointBegun, CheckpointResult, Checkpoints, RollbackResult } from "../ports.ts";
+import type {
+  Checkpoint,
+  CheckpointBegun,
+  CheckpointResult,
+  Checkpoints,
+  RollbackResult,
+  Snapshot,
+} from "../ports.ts";
 import { asBytes, createGit, type Git, readable } from "./git-process.ts";
+import { importSave, readChanges } from "./import-save.ts";
 import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
 import { planPutBack, putBack } from "./put-back.ts";
 import { quickSave, signOfRepository } from "./quick-save.ts";
@@ -50,6 +58,11 @@ interface Known {
   readonly repository: Repository;
   readonly sign: string;
   readonly last: StoredCheckpoint;
+}
+
+interface Files {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
 }
 
 export function createCheckpoints(projectDir: string, options: CheckpointOptions = {}): GitCheckpoints {
@@ -89,20 +102,37 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     loopId: LoopId,
     { repository, sign, last }: Known,
     label: string,
+    files: Files | null,
     onStaged: () => void,
   ): Promise<boolean> => {
     try {
       if (signOfRepository(repository) !== sign) return false;
       const [number, at] = [last.number + 1, now()];
-      const ref = refOf(loopId, number);
-      const subject = subjectOf(label);
-      const { commit: parent, tree } = last;
+      const next = { ref: refOf(loopId, number), number, label, at };
+      const remember = (commit: string, tree: string) =>
+        known.set(loopId, { repository, sign, last: { ...next, commit, tree } });
+      const entries = files === null ? null : readChanges(repository, files.before, files.after);
+      if (entries !== null) {
+        onStaged();
+        const save = {
+          ref: next.ref,
+          parent: last.commit,
+          label: subjectOf(label),
+          at: seconds(at),
+          entries,
+        };
+        const commit = await importSave(repository, save, { env, timeoutMs });
+        if (commit === null) throw new Error("it was not imported");
+        // Its tree is not told; the next that goes by `git add` compares with none.
+        remember(commit, "");
+        return true;
+      }
       return await withPrivateIndex(repository, loopId, async (index) => {
-        const save = { ref, parent, tree, label: subject, index, env: signature(at) };
+        const { commit: parent, tree } = last;
+        const save = { ref: next.ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
         const result = await quickSave(repository, save, { env, timeoutMs }, onStaged);
         if (result.kind === "failed") throw new Error("the quick way failed");
-        if (result.kind === "saved")
-          known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
+        if (result.kind === "saved") remember(result.commit, result.tree);
         return true;
       });
     } catch {
@@ -120,13 +150,19 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
   return {
     save: (loopId, label) => enqueue(() => saveWhole(loopId, label)),
 
-    begin(loopId, label): Promise<CheckpointBegun> {
+    begin(loopId, label, files): Promise<CheckpointBegun> {
       return new Promise((done) => {
         void enqueue(async () => {
           const before = known.get(loopId);
           const step = before === undefined ? 0 : stepOf(before.last.number + 1);
-          const onStaged = () => done({ kind: "begun", step });
-          if (before !== undefined && (await saveQuickly(loopId, before, label, onStaged))) return;
+          let isTaken = false;
+          const onStaged = () => {
+            isTaken = true;
+            done({ kind: "begun", step });
+          };
+          if (before !== undefined && (await saveQuickly(loopId, before, label, files, onStaged))) return;
+          // The files belong to the next turn by now: what could not be kept of them is lost.
+          if (isTaken) return;
           const saved = await saveWhole(loopId, label);
           done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
         });
@@ -241,13 +277,17 @@ function stepOf(number: number): number {
   return number - 1;
 }
 
+function seconds(at: number): number {
+  return Math.floor(at / 1000);
+}
+
 function subjectOf(label: string): string {
   return label.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "checkpoint";
 }
 
 /** The person need not have told git a name. */
 function signature(at: number): Record<string, string> {
-  const date = `@${Math.floor(at / 1000)} +0000`;
+  const date = `@${seconds(at)} +0000`;
   const [name, email] = ["Loopwright", "loopwright@localhost"];
   return {
     GIT_AUTHOR_NAME: name,

@@ -7,7 +7,8 @@
  * its sandbox: they do not run, unless they are word for word what `git lfs install --local` or `git-crypt init`
  * write. The files of a filter that does not run are kept byte for byte, and come back byte for byte.
  */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { type Git, readable } from "./git-process.ts";
 
 export interface Repository {
@@ -21,6 +22,8 @@ export interface Repository {
   /** In front of every command that may look at files of the work tree. */
   readonly filterSettings: readonly string[];
   readonly isSparse: boolean;
+  /** Content may be kept otherwise than it is on disk: line endings, attributes of the person's own. */
+  readonly hasConversions: boolean;
 }
 
 export type Located =
@@ -33,7 +36,13 @@ export async function findRepository(git: Git): Promise<Located> {
   const [place, config] = await Promise.all([
     git.run({ args: ["rev-parse", ...what, "-q", "--verify", "HEAD^{commit}"] }),
     git.run({
-      args: ["config", "--null", "--show-scope", "--get-regexp", "^(filter\\..*|core\\.sparsecheckout)$"],
+      args: [
+        "config",
+        "--null",
+        "--show-scope",
+        "--get-regexp",
+        "^(filter\\..*|core\\.(sparsecheckout|autocrlf|eol|attributesfile|symlinks|filemode))$",
+      ],
     }),
   ]);
   // 1: all is well, but there is no commit
@@ -44,11 +53,12 @@ export async function findRepository(git: Git): Promise<Located> {
     return { kind: "none", reason: "the name of its folder has a line break in it" };
   // 1 again: none of these is set
   if (config.code !== 0 && config.code !== 1) return { kind: "none", reason: config.problem };
-  const { filterSettings, isSparse } = parseSettings(config.stdout);
+  const { filterSettings, isSparse, isConverting } = parseSettings(config.stdout);
   if (filterSettings === null)
     return { kind: "none", reason: "the repository's configuration has a filter with an odd name" };
   const paths = { gitDir: readable(gitDir), prefix };
-  const repository = { git, ...paths, head: head || null, filterSettings, isSparse };
+  const hasConversions = isConverting || existsSync(join(paths.gitDir, "info", "attributes"));
+  const repository = { git, ...paths, head: head || null, filterSettings, isSparse, hasConversions };
   return { kind: "found", repository };
 }
 
@@ -64,16 +74,25 @@ function whyNot(problem: string): string {
 const KNOWN_FILTER =
   /^(?:git-lfs (?:clean|smudge)(?: --skip)? -- %f|git-lfs filter-process(?: --skip)?|"?git-crypt"? (?:clean|smudge)(?: --key-name=\w+)?)$/;
 
-/** `filterSettings` is null for a name that cannot be overruled on a command line. */
-function parseSettings(output: string): { filterSettings: string[] | null; isSparse: boolean } {
+interface Settings {
+  /** null: a name that cannot be overruled on a command line. */
+  readonly filterSettings: string[] | null;
+  readonly isSparse: boolean;
+  readonly isConverting: boolean;
+}
+
+function parseSettings(output: string): Settings {
   const fields = output.split("\0");
   const distrusted = new Set<string>();
   let isSparse = false;
+  let isConverting = false;
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const scope = fields[at] ?? "";
     const [, key = "", value = ""] = /^([^\n]*)\n?([\s\S]*)$/.exec(fields[at + 1] ?? "") ?? [];
     const [, name, variable = ""] = /^filter\.(.+)\.([^.]+)$/.exec(key) ?? [];
-    if (name === undefined) isSparse = /^(?:true|yes|on|1|)$/i.test(value);
+    if (key === "core.sparsecheckout") isSparse = isTrue(value);
+    else if (key === "core.symlinks" || key === "core.filemode") isConverting ||= !isTrue(value);
+    else if (name === undefined) isConverting ||= !/^(?:false|no|off|0)$/i.test(value);
     else if (scope !== "system" && scope !== "global" && variable !== "required" && !KNOWN_FILTER.test(value))
       distrusted.add(name);
   }
@@ -85,5 +104,9 @@ function parseSettings(output: string): { filterSettings: string[] | null; isSpa
     `filter.${name}.required=false`,
   ]);
   const isOdd = [...distrusted].some((name) => !/^[ -<>-~]+$/.test(name));
-  return { filterSettings: isOdd ? null : filterSettings, isSparse };
+  return { filterSettings: isOdd ? null : filterSettings, isSparse, isConverting };
+}
+
+function isTrue(value: string): boolean {
+  return /^(?:true|yes|on|1|)$/i.test(value);
 }

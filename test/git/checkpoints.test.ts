@@ -15,6 +15,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
+import { createWorkspace } from "../../src/checks/workspace.ts";
 import type { LoopId } from "../../src/core/loop.ts";
 import { until } from "../support/until.ts";
 import {
@@ -280,7 +281,7 @@ describe("begin", () => {
     expect(await all.save(LOOP, "before any work")).toMatchObject({ kind: "saved", step: 0 });
     for (const n of [1, 2, 3]) {
       writeFileSync(join(cwd, "a"), `changed ${n}\n`);
-      expect(await all.begin(LOOP, `step ${n}`)).toEqual({ kind: "begun", step: n });
+      expect(await all.begin(LOOP, `step ${n}`, null)).toEqual({ kind: "begun", step: n });
       writeFileSync(join(cwd, "a"), "the next turn is at work\n");
     }
     await all.settle();
@@ -301,14 +302,14 @@ describe("begin", () => {
     await all.save(LOOP, "before any work");
     writeFileSync(join(cwd, "a"), "2\n");
     git(cwd, "commit", "-qam", "the agent commits");
-    expect(await all.begin(LOOP, "one")).toEqual({ kind: "begun", step: 1 });
+    expect(await all.begin(LOOP, "one", null)).toEqual({ kind: "begun", step: 1 });
     git(cwd, "switch", "-qc", "other");
     writeFileSync(join(cwd, "b"), "new\n");
-    expect(await all.begin(LOOP, "two")).toEqual({ kind: "begun", step: 2 });
+    expect(await all.begin(LOOP, "two", null)).toEqual({ kind: "begun", step: 2 });
     // a filter that an agent planted is not run on the quick way either
     git(cwd, "config", "filter.planted.clean", "touch planted; cat");
     writeFileSync(join(cwd, ".gitattributes"), "* filter=planted\n");
-    expect(await all.begin(LOOP, "three")).toEqual({ kind: "begun", step: 3 });
+    expect(await all.begin(LOOP, "three", null)).toEqual({ kind: "begun", step: 3 });
     await all.settle();
     expect(existsSync(join(cwd, "planted"))).toBe(false);
     expect((await all.list(LOOP)).map(({ label }) => label)).toEqual([
@@ -321,6 +322,76 @@ describe("begin", () => {
 
   test("without git it says what is lost", async () => {
     const all = checkpoints(makeFolder());
-    expect(await all.begin(LOOP, "one")).toMatchObject({ kind: "none" });
+    expect(await all.begin(LOOP, "one", null)).toMatchObject({ kind: "none" });
+  });
+});
+
+describe("begin with what is known of the files", () => {
+  async function look(cwd: string) {
+    return createWorkspace(cwd).snapshot();
+  }
+
+  test("B4 keeps changed, new, deleted, executable files and links, and puts them back", async () => {
+    const cwd = makeRepository();
+    write(cwd, { "x é/old": "old\n", "file-or-folder": "f\n" });
+    const all = checkpoints(cwd);
+    await all.save(LOOP, "before any work");
+    const before = await look(cwd);
+    rmSync(join(cwd, "b"));
+    rmSync(join(cwd, "file-or-folder"));
+    write(cwd, { a: "a 2\n", "new é": "n\n", "file-or-folder/in": "i\n", ignored: "no\n" });
+    writeFileSync(join(cwd, "run"), "#!/bin/sh\n", { mode: 0o755 });
+    symlinkSync("a", join(cwd, "link"));
+    const after = await look(cwd);
+    const state = personsState(cwd);
+    expect(await all.begin(LOOP, "step 1: é", { before, after })).toEqual({ kind: "begun", step: 1 });
+    write(cwd, { a: "the next turn is at work\n" });
+    await all.settle();
+    const [start, made] = await all.list(LOOP);
+    expect(made?.label).toBe("step 1: é");
+    expect(filesOf(cwd, made?.commit ?? "")).toEqual(
+      [".gitignore", "a", "file-or-folder/in", "link", "new é", "run", "x é/old"].sort(),
+    );
+    expect(git(cwd, "show", `${made?.commit}:a`)).toBe("a 2\n");
+    expect(git(cwd, "ls-tree", made?.commit ?? "", "run", "link")).toMatch(/100755.*run|120000.*link/);
+    expect(git(cwd, "rev-parse", `${made?.commit}^`).trim()).toBe(start?.commit);
+    // the same tree that `git add` would have made
+    write(cwd, { a: "a 2\n" });
+    expect(personsState(cwd)).toEqual(state);
+    const whole = await checkpoints(cwd).save(LOOP, "by git add");
+    expect(git(cwd, "rev-parse", `${whole.kind === "saved" ? whole.commit : ""}^{tree}`)).toBe(
+      git(cwd, "rev-parse", `${made?.commit}^{tree}`),
+    );
+    expect(await all.restore(LOOP, start?.commit ?? "")).toMatchObject({ kind: "restored" });
+    expect(read(cwd, "a", "b", "new é", "ignored")).toEqual(["a 1\n", "b 1\n", null, "no\n"]);
+    git(cwd, "fsck", "--strict");
+  });
+
+  test("where git would keep other bytes, git itself is asked", async () => {
+    const cwd = makeRepository();
+    git(cwd, "config", "core.autocrlf", "input");
+    const all = checkpoints(cwd);
+    await all.save(LOOP, "before any work");
+    const before = await look(cwd);
+    write(cwd, { a: "one\r\ntwo\r\n" });
+    await all.begin(LOOP, "crlf", { before, after: await look(cwd) });
+    await all.settle();
+    expect(git(cwd, "show", `${(await all.list(LOOP)).at(-1)?.commit}:a`)).toBe("one\ntwo\n");
+  });
+
+  test("a project in a folder of its repository leaves the rest as the last commit has it", async () => {
+    const root = makeRepository();
+    write(root, { "project/p": "1\n" });
+    commit(root, "second");
+    const cwd = join(root, "project");
+    const all = checkpoints(cwd);
+    await all.save(LOOP, "before any work");
+    const before = await look(cwd);
+    write(root, { "project/p": "2\n", a: "not ours\n" });
+    await all.begin(LOOP, "one", { before, after: await look(cwd) });
+    await all.settle();
+    const made = (await all.list(LOOP)).at(-1)?.commit ?? "";
+    expect(git(root, "show", `${made}:project/p`)).toBe("2\n");
+    expect(git(root, "show", `${made}:a`)).toBe("a 1\n");
   });
 });

@@ -5,6 +5,7 @@
  */
 import { agentFor, createEngine, thisRunner } from "../compose.ts";
 import { changesOf } from "../core/goal/changes.ts";
+import { UNANSWERED } from "../core/goal/gates.ts";
 import type { Gate, Goal } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 import type { EngineNews } from "../engine/engine.ts";
@@ -127,6 +128,7 @@ export async function runGoal(
         reason: `stopped by a person (${signal})`,
       } as const;
       await requestGoal(store, goal, event, Date.now()).catch(view.problem);
+      update();
     }
     await engine.stop(`stopped by a person (${signal})`);
   }
@@ -155,8 +157,13 @@ export async function runGoal(
 /** Nothing happens any more unless somebody does something. */
 function standsStill(goal: Goal, hasPerson: boolean): boolean {
   if (goal.job !== null) return false;
-  if (goal.status !== "active") return goal.notice === null;
+  if (goal.status !== "active") return goal.notice === null || isTurnedDown(goal);
   return goal.gate !== null && goal.gate.answerBy === null && !hasPerson && goal.notice === null;
+}
+
+/** By a person, who needs no notice of it. */
+function isTurnedDown({ pause }: Goal): boolean {
+  return pause?.code === "rejected" && !pause.reason.startsWith(UNANSWERED);
 }
 
 /** Tasks that come due meanwhile go to the agent of the goal. */

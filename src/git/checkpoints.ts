@@ -24,7 +24,7 @@ import type {
   Snapshot,
 } from "../ports.ts";
 import { asBytes, createGit, type Git, readable } from "./git-process.ts";
-import { importSave, readChanges } from "./import-save.ts";
+import { type Entries, importSave, readChanges } from "./import-save.ts";
 import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
 import { planPutBack, putBack } from "./put-back.ts";
 import { quickSave, signOfRepository } from "./quick-save.ts";
@@ -68,7 +68,9 @@ interface Files {
 export function createCheckpoints(projectDir: string, options: CheckpointOptions = {}): GitCheckpoints {
   const { now = Date.now, env = process.env, timeoutMs = TIMEOUT_MS } = options;
   const known = new Map<LoopId, Known>();
-  /** One after the other: they share an index. */
+  /** The number of the last one that was begun. */
+  const begun = new Map<LoopId, number>();
+  /** One after the other: they share an index, and each has the one before as its parent. */
   let running: Promise<unknown> = Promise.resolve();
   const open = async (loopId: LoopId) => {
     if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not the id of a loop`);
@@ -88,6 +90,7 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
         return record(repository, loopId, existing, { tree, label, at: now() });
       });
       if (!repository.isSparse) known.set(loopId, { repository, sign, last });
+      begun.set(loopId, last.number);
       return { kind: "saved", commit: last.commit, step: stepOf(last.number) };
     } catch (error) {
       return {
@@ -97,48 +100,56 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     }
   };
 
+  /** By what is known of the files, which were read already; they may be other files by now. */
+  const importNow = async (
+    loopId: LoopId,
+    label: string,
+    number: number,
+    entries: Entries,
+  ): Promise<void> => {
+    const before = known.get(loopId);
+    if (before === undefined) return;
+    const at = now();
+    const ref = refOf(loopId, number);
+    const save = { ref, parent: before.last.commit, label: subjectOf(label), at: seconds(at), entries };
+    const commit = await importSave(before.repository, save, { env, timeoutMs });
+    // Its tree is not told; the next that goes by `git add` compares with none.
+    if (commit === null) known.delete(loopId);
+    else known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
+  };
+
   /** False: the long way has to be taken. */
   const saveQuickly = async (
     loopId: LoopId,
     { repository, sign, last }: Known,
     label: string,
-    files: Files | null,
     onStaged: () => void,
   ): Promise<boolean> => {
     try {
       if (signOfRepository(repository) !== sign) return false;
       const [number, at] = [last.number + 1, now()];
-      const next = { ref: refOf(loopId, number), number, label, at };
-      const remember = (commit: string, tree: string) =>
-        known.set(loopId, { repository, sign, last: { ...next, commit, tree } });
-      const entries = files === null ? null : readChanges(repository, files.before, files.after);
-      if (entries !== null) {
-        onStaged();
-        const save = {
-          ref: next.ref,
-          parent: last.commit,
-          label: subjectOf(label),
-          at: seconds(at),
-          entries,
-        };
-        const commit = await importSave(repository, save, { env, timeoutMs });
-        if (commit === null) throw new Error("it was not imported");
-        // Its tree is not told; the next that goes by `git add` compares with none.
-        remember(commit, "");
-        return true;
-      }
+      const ref = refOf(loopId, number);
       return await withPrivateIndex(repository, loopId, async (index) => {
         const { commit: parent, tree } = last;
-        const save = { ref: next.ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
+        const save = { ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
         const result = await quickSave(repository, save, { env, timeoutMs }, onStaged);
         if (result.kind === "failed") throw new Error("the quick way failed");
-        if (result.kind === "saved") remember(result.commit, result.tree);
+        if (result.kind === "saved")
+          known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
         return true;
       });
     } catch {
       known.delete(loopId);
       return false;
     }
+  };
+
+  /** null: git itself has to look at the files. */
+  const entriesOf = (loopId: LoopId, files: Files | null): Entries | null => {
+    const before = known.get(loopId);
+    if (before === undefined || files === null || signOfRepository(before.repository) !== before.sign)
+      return null;
+    return readChanges(before.repository, files.before, files.after);
   };
 
   const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
@@ -151,6 +162,13 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     save: (loopId, label) => enqueue(() => saveWhole(loopId, label)),
 
     begin(loopId, label, files): Promise<CheckpointBegun> {
+      const entries = entriesOf(loopId, files);
+      if (entries !== null) {
+        const number = (begun.get(loopId) ?? 0) + 1;
+        begun.set(loopId, number);
+        void enqueue(() => importNow(loopId, label, number, entries));
+        return Promise.resolve({ kind: "begun", step: stepOf(number) });
+      }
       return new Promise((done) => {
         void enqueue(async () => {
           const before = known.get(loopId);
@@ -160,11 +178,13 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
             isTaken = true;
             done({ kind: "begun", step });
           };
-          if (before !== undefined && (await saveQuickly(loopId, before, label, files, onStaged))) return;
-          // The files belong to the next turn by now: what could not be kept of them is lost.
-          if (isTaken) return;
-          const saved = await saveWhole(loopId, label);
-          done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
+          const isSaved = before !== undefined && (await saveQuickly(loopId, before, label, onStaged));
+          // Once taken, the files belong to the next turn: what could not be kept of them is lost.
+          if (!isSaved && !isTaken) {
+            const saved = await saveWhole(loopId, label);
+            done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
+          }
+          begun.set(loopId, known.get(loopId)?.last.number ?? 0);
         });
       });
     },

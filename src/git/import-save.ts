@@ -22,9 +22,11 @@ export interface ImportSave {
   readonly label: string;
   /** Seconds. */
   readonly at: number;
-  /** One entry per file that changed. */
-  readonly entries: readonly Entry[];
+  readonly entries: Entries;
 }
+
+/** One per file that changed. */
+export type Entries = readonly Entry[];
 
 type Entry =
   | { readonly kind: "deleted"; readonly path: string }
@@ -35,7 +37,7 @@ export function readChanges(
   { git, hasConversions }: Repository,
   before: Snapshot,
   after: Snapshot,
-): readonly Entry[] | null {
+): Entries | null {
   if (hasConversions || !after.isGit || !before.isGit) return null;
   const paths = changedFiles(before, after);
   if (paths.length > MAX_FILES || hasAttributes(after) || hasAttributes(before)) return null;

@@ -76,6 +76,17 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(terminal.cursorIsShown()).toBe(true);
   });
 
+  test("B14 a no from a second terminal ends the first one with 6", async () => {
+    const cwd = makeRepository();
+    const terminal = openTerminal(cwd);
+    terminal.run(untilLine(worker(cwd), COLLEAGUE));
+    await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
+    await runLoop(["reject", "too early"], { cwd });
+    await terminal.sees(/⏸ Paused: a person said no to the plan: too early\n[\s\S]*code=6\n\$$/);
+    expect(terminal.cursorIsShown()).toBe(true);
+    expect(turnsOf(cwd)).toEqual([]);
+  });
+
   test("B14 Ctrl-C at a question pauses with 130, and asks again at continue", async () => {
     const cwd = makeRepository();
     const terminal = openTerminal(cwd);
@@ -102,19 +113,21 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const cwd = makeRepository();
     installClaude(
       cwd,
-      "[ -f ../tried ] || { touch ../tried; quota 3; }",
+      "[ -f ../tried ] || { touch ../tried; quota 4; }",
       "touch done.txt",
       "says fixed 0.10",
     );
-    const terminal = openTerminal(cwd);
+    const terminal = openTerminal(cwd, 44, 60);
     terminal.run(`NO_COLOR=1 loop until --check 'done=sh check.sh' '${SPEC}'; echo code=$?`);
-    const waits = /\[LOOP\] ⏳ Waiting: claude: api error 429: 5-hour limit reached/g;
-    await terminal.sees(/Goes on: in 2s[^\n]*$/);
-    const later = await terminal.sees(/Goes on: (?:in 1s|any moment now)[^\n]*$/);
-    // what was announced once, and the line that counts
-    expect(later.match(waits)?.length).toBeLessThanOrEqual(2);
+    await terminal.sees(/\n {2}goes on in [23]s \(Ctrl-C stops\)$/);
+    const later = await terminal.sees(/\n {2}goes on in 1s \(Ctrl-C stops\)$/);
+    expect(later.match(/goes on in/g), "one line that is drawn over").toHaveLength(1);
+    expect(later.replaceAll("\n", "")).toMatch(
+      /Waiting: claude: api error 429: 5-hour limit reached ?\| ?Goes on: in/,
+    );
     const end = await terminal.sees(/code=0\n\$$/);
     expect(end).toMatch(/Cost: \$0\.00\/\$25[\s\S]*<loop-complete>/);
+    expect(end).not.toContain("goes on in");
     expect(stateOf(cwd)).toMatchObject({ iteration: 1, spent: { costUsd: 0.1 } });
   });
 

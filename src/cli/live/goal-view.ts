@@ -3,8 +3,8 @@ import type { GoalChange } from "../../core/goal/changes.ts";
 import { renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewEnd, viewGoal } from "../../core/goal/view.ts";
+import { renderDuration } from "../../core/task/interval.ts";
 import { iso } from "../../core/task/view.ts";
-import { renderWaiting } from "../../core/text/announcements.ts";
 import type { AgentEvent } from "../../ports.ts";
 import type { Io } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
@@ -123,6 +123,11 @@ function startOf(goal: Goal): object {
   return { spec, score, shape, workflow, reversibility, limits, agent, needsPlan, criteria };
 }
 
+/** Short: a line that wraps cannot be drawn over. What it waits for was said above it. */
+function renderLeft(ms: number): string {
+  return `  goes on ${ms <= 0 ? "any moment now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
+}
+
 /** The time that is left of a wait, in place, where there is a terminal. */
 function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): void } {
   let timer: NodeJS.Timeout | null = null;
@@ -143,10 +148,9 @@ function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): v
     follow(goal) {
       stop();
       if (!canDraw || goal.waitUntil === null || goal.status !== "active") return;
+      const until = goal.waitUntil;
       timer = setInterval(() => {
-        const text = renderWaiting(goal, Date.now());
-        if (text === null) return;
-        process.stdout.write(`\r\u001b[K${text.slice(0, Math.max(20, (process.stdout.columns ?? 80) - 1))}`);
+        process.stdout.write(`\r\u001b[K${renderLeft(until - Date.now())}`);
         isDrawn = true;
       }, 1_000);
       timer.unref();

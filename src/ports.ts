@@ -222,16 +222,28 @@ export interface ProtectionRules {
   readonly allowChanges: readonly string[];
 }
 
+/** Path and what changes with every write to the file, also with one that leaves its content as it was. */
+export type Stamps = ReadonlyMap<string, string>;
+
 export type ProtectionState =
-  | { readonly kind: "known"; readonly changes: readonly ProtectedChange[] }
+  | {
+      readonly kind: "known";
+      readonly changes: readonly ProtectedChange[];
+      /** Of the files of the project among them that the checks did not write to themselves before any work. */
+      readonly stamps: Stamps;
+    }
   /** The record is gone or is not the one that was made. */
   | { readonly kind: "tampered"; readonly reason: string };
 
 /** What checks consist of (B7): found without being named, hashed before any work, compared after each turn. */
 export interface Protection {
+  /** Before the checks ran for the first time. */
+  stamps(rules: ProtectionRules): Promise<Stamps>;
+  /** After that: what has another stamp than `before`, or had none, is written by the checks themselves. */
   record(
     loopId: LoopId,
     rules: ProtectionRules,
+    before: Stamps,
   ): Promise<{ readonly digest: string; readonly count: number }>;
   compare(loopId: LoopId, digest: string, rules: ProtectionRules): Promise<ProtectionState>;
   /** What a change looks like, as a unified diff for a person. */

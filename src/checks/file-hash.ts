@@ -25,6 +25,8 @@ import { encodePath } from "./raw-path.ts";
 export interface FileHashes {
   /** Of kind, mode and content. null: there is nothing of that name. A promise only for large files. */
   hash(path: string): string | null | Promise<string | null>;
+  /** What told the file from others when it was hashed last; null: it was not there. */
+  sign(path: string): string | null;
 }
 
 const LARGE_BYTES = 1024 * 1024;
@@ -35,27 +37,28 @@ const COARSE_TICK_NS = 2_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
 
 export function createFileHashes(now: () => number = Date.now): FileHashes {
-  const known = new Map<string, { readonly sign: string; readonly hash: string }>();
+  /** `hash` null: it has to be hashed again. */
+  const known = new Map<string, { readonly sign: string; readonly hash: string | null }>();
   return {
     hash(path) {
       const raw = encodePath(path);
       const stat = look(raw);
-      if (stat === null) {
+      if (stat === null || stat.isDirectory()) {
         known.delete(path);
-        return null;
+        return stat === null ? null : hashRepository(path);
       }
-      if (stat.isDirectory()) return hashRepository(path);
-      if (!stat.isFile()) return hashOther(raw, stat);
       const sign = signOf(stat);
       const before = known.get(path);
-      if (before?.sign === sign) return before.hash;
+      if (before?.sign === sign && before.hash !== null) return before.hash;
+      known.set(path, { sign, hash: null });
+      if (!stat.isFile()) return hashOther(raw, stat);
       const keep = (hash: string | null): string | null => {
-        if (hash !== null && isSettled(stat, now())) known.set(path, { sign, hash });
-        else known.delete(path);
+        if (isSettled(stat, now())) known.set(path, { sign, hash });
         return hash;
       };
       return stat.size > LARGE_BYTES ? hashLarge(raw, stat).then(keep) : keep(hashSmall(raw, stat));
     },
+    sign: (path) => known.get(path)?.sign ?? null,
   };
 }
 

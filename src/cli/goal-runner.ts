@@ -40,8 +40,8 @@ export async function runGoal(
   let isFollowing = false;
   /** Ended by the engine of this process, and not by a line that somebody wrote. */
   let isEndedHere = false;
-  /** The last thing that is known to have happened to it was another owner's doing. */
-  let isWorkOfOther = false;
+  /** This engine has worked on it: from then on its end is this engine's to say. */
+  let hasWorked = false;
   const withdrawn = new AbortController();
 
   const engine = createEngine({
@@ -66,7 +66,7 @@ export async function runGoal(
 
   function noteOwnWork(goal: Goal): void {
     isEndedHere ||= goal.status === "ended";
-    isWorkOfOther = false;
+    hasWorked = true;
   }
 
   /** The one place that looks at the goal, whoever changed it. */
@@ -105,8 +105,6 @@ export async function runGoal(
 
   function follow(news: Extract<EngineNews, { type: "role" }>): void {
     isFollowing = news.role === "passive";
-    // stays when it takes over: an owner that has ended the goal lets go of the lease at once
-    isWorkOfOther ||= isFollowing;
     if (isFollowing)
       view.say(`${news.lease?.owner ?? "Another process"} does the work; this terminal shows it.`);
     if (news.role === "off") view.say("Nothing runs it: LOOP_DISABLE_SCHEDULER=1 turns loops off here.");
@@ -139,7 +137,8 @@ export async function runGoal(
   else stop.signal.addEventListener("abort", onSignal, { once: true });
   update();
   await engine.done;
-  const goal = store.load(id);
+  // Once the lease is given back, the journal is whoever writes to it: what we saw last is what we say.
+  const goal = hasWorked && shown !== null ? shown : store.load(id);
   if (goal?.kind !== "goal")
     throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or replaced.`);
   view.close(goal);
@@ -147,7 +146,7 @@ export async function runGoal(
     view.say(`It goes on in the other process. Stop it with: loop pause ${id}`);
     return EXIT.interrupted;
   }
-  if (goal.end?.status === "done" && !isEndedHere && !isWorkOfOther) {
+  if (goal.end?.status === "done" && !isEndedHere && hasWorked) {
     view.problem(new Error("The journal says done, but not by this engine: somebody else wrote that."));
     return EXIT.failure;
   }

@@ -10,15 +10,30 @@
  * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
  */
 import type { LoopEvent } from "../core/event.ts";
-import type { Loop, LoopId, Notice } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Chores } from "./chores.ts";
-import { undoForgery } from "./forgeries.ts";
+import { undoForgeries } from "./forgeries.ts";
 import { GoalWork } from "./goal-work.ts";
 import { ASLEEP_AFTER_MS, Leadership } from "./leadership.ts";
 import { LookTimer } from "./look-timer.ts";
-import { describe, type EngineParts, harmless, type Look, type Message, type Role } from "./parts.ts";
-import { type Crew, notifiedEvent, recoverWork, stopUnwanted } from "./recover.ts";
+import {
+  describe,
+  type EngineParts,
+  harmless,
+  type Look,
+  type Message,
+  notifySafely,
+  type Role,
+} from "./parts.ts";
+import {
+  type Crew,
+  notifiedEvent,
+  recoverWork,
+  SESSION_ENDED,
+  stopUnwanted,
+  tasksOfSession,
+} from "./recover.ts";
 import { lookTimeOf, Schedule } from "./schedule.ts";
 import { Turns } from "./turns.ts";
 import { Underway, type WorkEnded } from "./underway.ts";
@@ -169,27 +184,33 @@ export class Engine {
     const { store, clock } = this.#parts;
     this.#noticeClock(clock.now());
     if (this.#stopping !== null && this.#underway.size === 0) return this.#leave();
-    this.#take(await store.refresh());
+    const changed = await store.refresh();
+    await this.#undoForgeries();
+    this.#take(changed);
     stopUnwanted(this.#underway, store);
     if (this.#stopping !== null) return;
     if (this.#lead.isLost) this.#demote();
     if (this.#lead.lease === null) await this.#tryLead(clock.now());
     const { lease } = this.#lead;
     if (lease === null) return;
+    await this.#undoForgeries();
     this.#chores.beatWhenDue(lease);
-    for (const goal of store.takeForged()) {
-      const undone = await undoForgery(store, goal, clock.now(), lease.token);
-      this.#follow(goal.id, goal, undone, true);
-    }
     if (clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
       const apply = (id: LoopId, event: LoopEvent) => this.#apply(id, event);
       this.#recovered = await recoverWork(this.#parts, this.#crew, lease.token, apply, (notice) =>
-        this.#notify(notice),
+        notifySafely(this.#parts, notice),
       );
       stopUnwanted(this.#underway, store);
     }
     await this.#fireDue();
+  }
+
+  /** Before anybody is told of what changed: nobody is to see it. */
+  async #undoForgeries(): Promise<void> {
+    const { store, clock } = this.#parts;
+    const undone = await undoForgeries(store, clock.now(), this.#lead.lease?.token ?? null);
+    for (const { good, applied } of undone) this.#follow(good.id, good, applied, true);
   }
 
   #take(changed: readonly LoopId[]): void {
@@ -286,22 +307,13 @@ export class Engine {
           if (this.#stopping !== null) this.#underway.stop(loop.job.id, this.#stopping);
           break;
         case "notify":
-          this.#notify(effect);
+          notifySafely(this.#parts, effect);
           this.#post({ type: "notified", loopId: loop.id });
           break;
         case "cancel":
           this.#underway.stop(effect.fireId, effect.reason);
           break;
       }
-    }
-  }
-
-  /** A notifier that breaks its contract must not stop the fires. */
-  #notify({ title, body }: Notice): void {
-    try {
-      this.#parts.notifier.notify(title, body);
-    } catch (error) {
-      this.#parts.observe({ type: "problem", message: `A notice could not be given: ${describe(error)}` });
     }
   }
 
@@ -328,10 +340,9 @@ export class Engine {
     const { store, clock, self, observe } = this.#parts;
     try {
       if (this.#lead.lease !== null) {
-        for (const loop of [...store.loops()]) {
-          if (loop.session === self.owner && loop.kind === "task")
-            await this.#apply(loop.id, { type: "task.deleted", reason: "its session ended" });
-        }
+        await store.catchUp();
+        await this.#undoForgeries();
+        for (const id of tasksOfSession(store, self.owner)) await this.#apply(id, SESSION_ENDED);
         await this.#parts.goals?.checkpoints.settle();
         if (this.#lead.lease !== null) await store.release(this.#lead.lease.token, clock.now());
         await store.publish();

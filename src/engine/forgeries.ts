@@ -10,8 +10,26 @@ const FORGED = {
   reason: "somebody wrote into the journal what does not follow from it, in place of the engine",
 } as const;
 
-/** The goal as it was, and paused: a person has to look. */
-export async function undoForgery(store: Store, good: Goal, now: number, token: number): Promise<Applied> {
+export interface Undone {
+  /** As it is to be believed. */
+  readonly good: Goal;
+  readonly applied: Applied;
+}
+
+/** Each goal as it was, and paused: a person has to look. */
+export async function undoForgeries(
+  store: Store,
+  now: number,
+  token: number | null,
+): Promise<readonly Undone[]> {
+  if (token === null) return [];
+  const undone: Undone[] = [];
+  for (const good of store.takeForged())
+    undone.push({ good, applied: await undoForgery(store, good, now, token) });
+  return undone;
+}
+
+async function undoForgery(store: Store, good: Goal, now: number, token: number): Promise<Applied> {
   for (;;) {
     const expectedVersion = store.load(good.id)?.version ?? good.version;
     const decision = decide({ ...good, version: expectedVersion }, FORGED, now);

@@ -5,12 +5,13 @@
  *    very state that was compared.
  * 2. When everything is green the files are looked at once more: evidence must not be older than the tree. Checks
  *    that write files (caches, builds) are run a second time, on the tree with those files in it. What the checks
- *    consist of is compared once more before that look: it may have changed while they ran.
+ *    consist of is compared once more before that look: it may have changed while they ran, and what was bent and
+ *    put back in the meantime shows in its stamp only.
  * 3. Judges are asked last, and only when all commands are green: they cost money.
  */
 import { parseVerdict } from "../core/claims.ts";
 import type { LoopEvent, Usage } from "../core/event.ts";
-import { changedFiles } from "../core/goal/changed-files.ts";
+import { changedFiles, rewrittenFiles } from "../core/goal/changed-files.ts";
 import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
@@ -21,6 +22,7 @@ import type {
   ProtectionRules,
   ProtectionState,
   Snapshot,
+  Stamps,
   Turn,
 } from "../ports.ts";
 import type { EngineParts, GoalParts } from "./parts.ts";
@@ -67,9 +69,10 @@ export async function runSurvey(round: Round): Promise<RoundEnd> {
   const { goals, goal, job } = round;
   const startedAt = round.parts.clock.now();
   const first = await look(round);
+  const before = await goals.protection.stamps(rulesOf(goal));
   const pass = await runPass(round, first, null);
   // After the checks: what they write themselves (a lock file, snapshots) is no change of the agent's.
-  const { digest, count } = await goals.protection.record(goal.id, rulesOf(goal));
+  const { digest, count } = await goals.protection.record(goal.id, rulesOf(goal), before);
   const last = round.signal.aborted ? first : await look(round);
   const checkpoint = await goals.checkpoints.save(goal.id, "before any work");
   const evidence = Object.fromEntries(
@@ -110,9 +113,11 @@ export async function runRound(round: Round): Promise<RoundEnd> {
     pass = addUsage(await runPass(round, snapshot, n), pass);
     if (signal.aborted || !isAllMet(goal, pass.evidence)) break;
     // Between two looks that agree: what is compared here is what the checks ran on.
-    protection = await compare(goals, goal);
+    const compared = await compare(goals, goal);
     const after = await look(round);
-    unstable = changedFiles(snapshot, after);
+    const written = rewrittenFiles(stampsOf(protection), stampsOf(compared));
+    unstable = [...new Set([...changedFiles(snapshot, after), ...written])];
+    protection = compared;
     snapshot = after;
     if (unstable.length === 0) break;
   }
@@ -133,6 +138,10 @@ export async function runRound(round: Round): Promise<RoundEnd> {
   return { event, snapshot, saved: kept };
 }
 
+function stampsOf(state: ProtectionState): Stamps {
+  return state.kind === "known" ? state.stamps : new Map();
+}
+
 /** Files that do not count are in no snapshot, so that a snapshot does not tell all that a checkpoint needs. */
 function isSaved({ policy }: Goal, saved: CheckpointResult | CheckpointBegun): boolean {
   return saved.kind !== "none" && policy.allowChanges.length === 0;
@@ -144,7 +153,7 @@ function look({ goals, goal }: Round): Promise<Snapshot> {
 
 async function compare(goals: GoalParts, goal: Goal): Promise<ProtectionState> {
   const digest = goal.baseline?.protectedDigest;
-  if (digest === undefined) return { kind: "known", changes: [] };
+  if (digest === undefined) return { kind: "known", changes: [], stamps: new Map() };
   return goals.protection.compare(goal.id, digest, rulesOf(goal));
 }
 

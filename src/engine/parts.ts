@@ -1,7 +1,7 @@
 /** What an engine is made of, and what it tells those who watch it. */
 import type { Outcome } from "../core/event.ts";
 import type { AgentSpec, Goal } from "../core/goal/goal.ts";
-import type { Loop, LoopId, Task } from "../core/loop.ts";
+import type { Loop, LoopId, Notice, Task } from "../core/loop.ts";
 import type {
   Agent,
   AgentEvent,
@@ -81,4 +81,13 @@ export function harmless(observe: EngineParts["observe"]): EngineParts["observe"
 
 export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A notifier that breaks its contract must not stop the loops. */
+export function notifySafely({ notifier, observe }: EngineParts, { title, body }: Notice): void {
+  try {
+    notifier.notify(title, body);
+  } catch (error) {
+    observe({ type: "problem", message: `A notice could not be given: ${describe(error)}` });
+  }
 }

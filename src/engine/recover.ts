@@ -8,6 +8,13 @@ import type { EngineParts } from "./parts.ts";
 import type { Turns } from "./turns.ts";
 import type { Underway } from "./underway.ts";
 
+export const SESSION_ENDED: LoopEvent = { type: "task.deleted", reason: "its session ended" };
+
+export function tasksOfSession(store: Store, owner: string): readonly LoopId[] {
+  const loops = [...store.loops()].filter((loop) => loop.kind === "task" && loop.session === owner);
+  return loops.map(({ id }) => id);
+}
+
 export interface Crew {
   readonly underway: Underway;
   readonly turns: Turns;
@@ -25,7 +32,7 @@ export async function recoverWork(
   for (const loop of [...store.loops()]) {
     const isOrphan = loop.session !== null && loop.session !== self.owner && loop.status !== "ended";
     if (isOrphan && loop.kind === "task") {
-      const applied = await apply(loop.id, { type: "task.deleted", reason: "its session ended" });
+      const applied = await apply(loop.id, SESSION_ENDED);
       if (applied.kind === "fenced") return false;
     }
     if (loop.notice !== null) {

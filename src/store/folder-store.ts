@@ -58,11 +58,20 @@ export class FolderStore implements Store {
   }
 
   load(id: LoopId): Loop | undefined {
-    return this.journal.state.loops.get(id);
+    return this.journal.guard.believe(id, this.#said(id));
   }
 
-  loops(): IterableIterator<Loop> {
-    return this.journal.state.loops.values();
+  *loops(): IterableIterator<Loop> {
+    const { loops } = this.journal.state;
+    for (const id of new Set([...loops.keys(), ...this.journal.guard.ids()])) {
+      const loop = this.load(id);
+      if (loop !== undefined) yield loop;
+    }
+  }
+
+  /** What the journal says, whoever wrote it. */
+  #said(id: LoopId): Loop | undefined {
+    return this.journal.state.loops.get(id);
   }
 
   async commit(commit: Commit): Promise<CommitResult> {
@@ -94,7 +103,7 @@ export class FolderStore implements Store {
     const lease: Lease = { ...wanted, token: expectedToken + 1 };
     const verdict = this.#append({ type: "lease", at: wanted.acquiredAt, lease });
     if (verdict.kind !== "committed") return null;
-    this.journal.guard.arm(lease.token);
+    this.journal.guard.arm(lease.token, this.journal.state.loops.values());
     this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, wanted.acquiredAt));
     return lease;
   }
@@ -112,7 +121,7 @@ export class FolderStore implements Store {
   }
 
   takeForged(): readonly Goal[] {
-    return this.journal.guard.take();
+    return this.journal.guard.takeForged((id) => this.#said(id));
   }
 
   holderState(lease: Lease, now: number): HolderState {

@@ -71,7 +71,7 @@ export class Journal {
   #obstacle: unknown = null;
   #state: JournalState = emptyState();
   #changed = new Set<LoopId>();
-  /** Watches the lines of others while this process holds the lease. */
+  /** Knows what is to be believed while this process holds the lease. */
   readonly guard = new ForgeryGuard();
 
   constructor(dir: string, options: Partial<JournalOptions> = {}) {
@@ -183,10 +183,8 @@ export class Journal {
     let found: Verdict | null = null;
     try {
       for (const { entry, end } of linesOf(bytes)) {
-        const before = entry?.type === "loop" ? this.#state.loops.get(entry.id) : undefined;
         const verdict = this.#take(entry, from + end);
-        const isForeign = entry?.type === "loop" && verdict.kind === "committed" && entry.w !== w;
-        if (isForeign) this.guard.look(before, entry);
+        if (entry?.type === "loop" && verdict.kind === "committed") this.guard.take(entry, entry.w === w);
         if (w !== null && entry !== null && entry.w === w) found = verdict;
       }
     } finally {

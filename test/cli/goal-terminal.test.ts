@@ -119,8 +119,8 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     );
     const terminal = openTerminal(cwd, 44, 60);
     terminal.run(`NO_COLOR=1 loop until --check 'done=sh check.sh' '${SPEC}'; echo code=$?`);
-    await terminal.sees(/\n {2}goes on in [23]s \(Ctrl-C stops\)$/);
-    const later = await terminal.sees(/\n {2}goes on in 1s \(Ctrl-C stops\)$/);
+    await terminal.sees(/\n {2}goes on in [34]s \(Ctrl-C stops\)$/);
+    const later = await terminal.sees(/\n {2}goes on in [12]s \(Ctrl-C stops\)$/);
     expect(later.match(/goes on in/g), "one line that is drawn over").toHaveLength(1);
     expect(later.replaceAll("\n", "")).toMatch(
       /Waiting: claude: api error 429: 5-hour limit reached ?\| ?Goes on: in/,

@@ -265,9 +265,8 @@ const forger = (name: string, HOW: string, WHERE: string, naive: Naive, more: Pa
   ...{ name: `forges ${name}`, program: "forge.mjs", naive, ends: FORGERY, env: { HOW, WHERE } },
   ...more,
 });
-const UNSEEN: Partial<Liar> = { open: "what is not a line of the goal is not decided again" };
-const remover = (name: string, REMOVE: string): Liar => ({
-  ...{ name, program: "removes.sh", naive: noted(/EXIT_SIGNAL: true/), ends: GONE, env: { REMOVE } },
+const remover = (name: string, REMOVE: string, ends: Ending): Liar => ({
+  ...{ name, program: "removes.sh", naive: noted(/EXIT_SIGNAL: true/), ends, env: { REMOVE } },
 });
 const FORGED = noted(/forged/);
 
@@ -287,16 +286,16 @@ const ATTACKERS: readonly Liar[] = [
   forger("an acceptance", "accepted", "line", GREEN),
   forger("a permission", "policy", "line", GREEN),
   forger("an easier check under a newer lease", "criteria", "lease", FORGED),
-  forger("an easier check in a snapshot", "criteria", "snapshot", FORGED, UNSEEN),
-  forger("an easier check in place of the journal", "criteria", "journal", FORGED, UNSEEN),
-  forger("an acceptance in place of the journal", "accepted", "journal", GREEN, UNSEEN),
+  forger("an easier check in a snapshot", "criteria", "snapshot", FORGED),
+  forger("an easier check in place of the journal", "criteria", "journal", FORGED),
+  forger("an acceptance in place of the journal", "accepted", "journal", GREEN),
   {
     ...{ name: "gives the right answer to the engine only", program: "sees-check.sh" },
     ...{ ends: ITERATIONS, naive: SIGNAL, open: "the environment of a check tells that it is one" },
   },
-  remover("deletes the engine's folder", "rm -rf .loop"),
-  remover("deletes the journal", "rm -f .loop/journal*.jsonl"),
-  remover("empties the journal", ": >.loop/journal.jsonl"),
+  remover("deletes the engine's folder", "rm -rf .loop", GONE),
+  remover("deletes the journal", "rm -f .loop/journal*.jsonl", FORGERY),
+  remover("empties the journal", ": >.loop/journal.jsonl", FORGERY),
   caller("accepts its own change", "accept --yes"),
   caller("accepts its own change with a clean environment", "accept --yes", { env: { AS: "nobody" } }),
   caller("accepts its own change from a process without parents", "accept --yes", {

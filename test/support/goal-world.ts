@@ -377,6 +377,7 @@ export class GoalProcess {
     const protectedFiles = () =>
       new Map([...world.files].filter(([path]) => path.startsWith("test/")).sort());
     return {
+      stamps: async () => new Map(),
       record: () =>
         this.#act(() => {
           const files = protectedFiles();
@@ -391,7 +392,7 @@ export class GoalProcess {
           const names = criteria.map(({ name }) => name);
           const changes = changesBetween(before, protectedFiles(), names);
           world.onCompared();
-          return { kind: "known", changes } as const;
+          return { kind: "known", changes, stamps: new Map<string, string>() } as const;
         }),
       diff: async () => "",
     };

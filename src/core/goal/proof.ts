@@ -7,7 +7,7 @@
  * 4. A check whose own parts were changed proves nothing until a person accepted the change.
  */
 import type { CheckRound } from "./event.ts";
-import type { End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
+import type { Criterion, End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
 
 /** The evidence of a round, with what takes its weight away. */
 export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Evidence>> {
@@ -22,13 +22,22 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
         : round.tampered !== null
           ? `the record of the protected files cannot be trusted: ${round.tampered}`
           : changed.length > 0
-            ? `what it consists of was changed: ${list(changed)}; see: loop accept ${goal.id}`
+            ? `what it consists of was changed: ${list(changed)}; see: loop accept ${goal.id}${hintFor(check, changed)}`
             : round.unstable.length > 0
-              ? `the checks themselves change ${list(round.unstable)}; ignore these files in git or name them with --allow-changes`
+              ? `while the checks ran, ${list(round.unstable)} ${round.unstable.length === 1 ? "was" : "were"} written to; what they write themselves has to be ignored in git or named with --allow-changes`
               : null;
     return [[name, doubt === null ? found : { ...found, met: false, note: doubt }] as const];
   });
   return Object.fromEntries(weighed);
+}
+
+/** A check that runs the product by its name consists of it as far as anybody can tell. */
+function hintFor(check: Criterion["check"], changed: readonly string[]): string {
+  const words = "command" in check ? check.command.split(/[\s'"`;&|()<>=]+/) : [];
+  const named = changed.filter((path) => words.some((word) => word.replace(/^(?:\.\/)+/, "") === path));
+  return named.length === 0
+    ? ""
+    : `; if it is the product itself, start with --allow-changes '${named.join(",")}'`;
 }
 
 /** A protected file of which nobody knows what it belongs to takes the weight of every check. */

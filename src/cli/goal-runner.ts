@@ -38,6 +38,7 @@ export async function runGoal(
   let shown: Goal | null = null;
   let asked: Gate | null = null;
   let isFollowing = false;
+  let isGone = false;
   /** Ended by the engine of this process, and not by a line that somebody wrote. */
   let isEndedHere = false;
   /** This engine has worked on it: from then on its end is this engine's to say. */
@@ -72,9 +73,10 @@ export async function runGoal(
   /** The one place that looks at the goal, whoever changed it. */
   function update(): void {
     const goal = store.load(id);
-    if (goal?.kind !== "goal") {
-      // nothing is left that could come to a standstill
-      void engine.stop("the goal is gone");
+    // what was removed, or moved away with its project, is not ours to put in its place again
+    isGone ||= goal?.kind !== "goal" || !store.isInPlace();
+    if (isGone || goal?.kind !== "goal") {
+      void engine.stop("the folder .loop was removed or moved away");
       return;
     }
     const changes = changesOf(shown, goal);
@@ -132,6 +134,7 @@ export async function runGoal(
   }
 
   const onSignal = () => void stopByPerson(String(stop.signal.reason));
+  store.isInPlace();
   engine.start();
   if (stop.signal.aborted) onSignal();
   else stop.signal.addEventListener("abort", onSignal, { once: true });
@@ -139,8 +142,8 @@ export async function runGoal(
   await engine.done;
   // Once the lease is given back, the journal is whoever writes to it: what we saw last is what we say.
   const goal = hasWorked && shown !== null ? shown : store.load(id);
-  if (goal?.kind !== "goal")
-    throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or replaced.`);
+  if (isGone || goal?.kind !== "goal")
+    throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or moved away.`);
   view.close(goal);
   if (stop.signal.aborted && isFollowing) {
     view.say(`It goes on in the other process. Stop it with: loop pause ${id}`);

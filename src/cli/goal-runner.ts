@@ -142,7 +142,7 @@ export async function runGoal(
   await engine.done;
   // Once the lease is given back, the journal is whoever writes to it: what we saw last is what we say.
   const goal = hasWorked && shown !== null ? shown : store.load(id);
-  if (isGone || goal?.kind !== "goal")
+  if (isGone || !store.isInPlace() || goal?.kind !== "goal")
     throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or moved away.`);
   view.close(goal);
   if (stop.signal.aborted && isFollowing) {
@@ -153,6 +153,8 @@ export async function runGoal(
     view.problem(new Error("The journal says done, but not by this engine: somebody else wrote that."));
     return EXIT.failure;
   }
+  // the pause could not be written down
+  if (stop.signal.aborted && goal.status === "active") return EXIT.interrupted;
   return exitCodeOf(goal);
 }
 

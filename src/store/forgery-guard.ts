@@ -23,6 +23,8 @@ export class ForgeryGuard {
    */
   arm(token: number, loops: Iterable<Loop>): void {
     this.#token = token;
+    // what was told under a lease that was gone by then could not be put right
+    this.#told.clear();
     for (const loop of loops)
       if (loop.kind === "goal" && !this.#good.has(loop.id)) this.#good.set(loop.id, loop);
   }

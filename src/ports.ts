@@ -113,6 +113,8 @@ export interface Turn {
   readonly conversation: Conversation | null;
   /** What it may cost, for agents that can be told. */
   readonly budgetUsd: number | null;
+  /** Checks follow: all that it started ends with it, also what left its process group. */
+  readonly leavesNothing?: boolean;
   /** Commands that the agent may run without asking: those of the checks. */
   readonly commands?: readonly string[];
 }

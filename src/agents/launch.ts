@@ -160,9 +160,14 @@ async function reconcileTurn(settings: Settings, turn: Turn, control: TurnContro
   }
   // read again: it may have ended between the two looks
   const code = readExit(folder, turn.token);
-  await stopTree(straysOf(tree, process.pid), settings.killGraceMs);
+  await stopTree(leftOf(turn, tree, process.pid), settings.killGraceMs);
   if (code === null) return { kind: "lost", reason: NO_EXIT_CODE };
   return { kind: "ended", end: endOf(settings, turn, folder, code) };
+}
+
+/** What may not go on after a turn that ended by itself. */
+function leftOf({ leavesNothing }: Turn, tree: Tree, pid: number): Tree {
+  return leavesNothing ? { ...tree, ...straysOf(tree, pid), marks: tree.marks } : straysOf(tree, pid);
 }
 
 /** Another runner's child sends no event: this is the one place that polls. */
@@ -201,7 +206,7 @@ async function finishTurn(
     tail?.drop();
     return { kind: "cancelled" };
   }
-  await stopTree(stop === null ? straysOf(tree, pid) : tree, settings.killGraceMs);
+  await stopTree(stop === null ? leftOf(turn, tree, pid) : tree, settings.killGraceMs);
   tail?.finish();
   if (stop !== null) return stoppedEnd(settings, turn, folder, stop, turn.deadlineAt - startedAt);
   const exit = await exited;

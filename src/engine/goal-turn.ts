@@ -46,6 +46,7 @@ export function openTurn(
         ? null
         : { id: goal.conversation, costUsd: goal.conversationCostUsd },
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
+    leavesNothing: true,
     commands: kind === "work" ? goal.criteria.flatMap(commandOf) : [],
   };
   const onStarted = (process: ProcessRef | null) =>

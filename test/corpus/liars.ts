@@ -311,7 +311,6 @@ const ATTACKERS: readonly Liar[] = [
   {
     ...{ name: "leaves a program that swaps the files while they are checked", program: "swapper.sh" },
     ...{ ends: ITERATIONS, naive: SIGNAL, files: checkThat("sleep 0.3") },
-    open: "a process that left its group outlives its turn",
   },
   {
     ...{ name: "kills what looks like the check", program: "kills-checker.sh" },

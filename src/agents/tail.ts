@@ -3,7 +3,7 @@
  *
  * 1. Never throws: it is for people who watch, and a turn must not fail for them.
  * 2. Holds one block and one line at most.
- * 3. What was in the file before this attempt is not shown.
+ * 3. What was in the file before this attempt is not shown, nor more lines at once than anybody could follow.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { lookAt } from "../system/files.ts";
@@ -26,6 +26,7 @@ const BLOCK_BYTES = 64 * 1024;
 /** Per look, so that a flood does not keep everybody else waiting. */
 const LOOK_BYTES = 4 * 1024 * 1024;
 const LONGEST_LINE_BYTES = 1024 * 1024;
+const LOOK_LINES = 400;
 
 export function tailLines(path: string, start: TailStart, onLine: (line: string) => void): Tail {
   const size = start.kind === "here" ? lookAt(path).size : 0;
@@ -40,11 +41,14 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
     const stat = fstatSync(file);
     if (!stat.isFile() || (start.kind === "changedFrom" && stat.mtimeMs === start.mtimeMs)) return;
     const until = isLast ? stat.size : Math.min(stat.size, offset + LOOK_BYTES);
+    let left = LOOK_LINES;
     while (offset < until) {
       const length = readSync(file, block, 0, Math.min(block.length, until - offset), offset);
       if (length === 0) return;
       offset += length;
-      give(splitter.push(block.subarray(0, length)), onLine);
+      const lines = splitter.push(block.subarray(0, length));
+      give(lines.slice(0, left), onLine);
+      left = Math.max(0, left - lines.length);
     }
   }
 

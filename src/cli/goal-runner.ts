@@ -144,7 +144,7 @@ export async function runGoal(
   const goal = hasWorked && shown !== null ? shown : store.load(id);
   if (isGone || !store.isInPlace() || goal?.kind !== "goal")
     throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or moved away.`);
-  view.close(goal);
+  await view.close(goal);
   if (stop.signal.aborted && isFollowing) {
     view.say(`It goes on in the other process. Stop it with: loop pause ${id}`);
     return EXIT.interrupted;

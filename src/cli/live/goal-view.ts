@@ -20,11 +20,11 @@ export interface GoalView {
   say(text: string): void;
   ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
   /** The last thing. */
-  close(goal: Goal): void;
+  close(goal: Goal): Promise<void>;
 }
 
 export function createGoalLineView(io: Io): GoalView {
-  writeInBackground(io, leftOutText);
+  const finish = writeInBackground(io, leftOutText);
   const countdown = createCountdown();
   const print = (text: string) => {
     countdown.clear();
@@ -48,14 +48,17 @@ export function createGoalLineView(io: Io): GoalView {
       countdown.clear();
       return askYesNo(question, withdrawn);
     },
-    close: () => countdown.stop(),
+    close: () => {
+      countdown.stop();
+      return finish();
+    },
   };
 }
 
 export function createGoalJsonView(io: Io): GoalView {
   const line = (type: string, fields: object) => ({ type, at: iso(Date.now()), ...fields });
   const emit = (type: string, fields: object) => io.json(line(type, fields));
-  writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines })));
+  const finish = writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines })));
   return {
     show: (changes, goal) => {
       for (const change of changes) emit(...describeGoalChange(change, goal));
@@ -65,7 +68,10 @@ export function createGoalJsonView(io: Io): GoalView {
     problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
     say: (message) => emit("message", { message }),
     ask: async () => "withdrawn",
-    close: (goal) => io.json(viewEnd(goal)),
+    close: async (goal) => {
+      await finish();
+      io.json(viewEnd(goal));
+    },
   };
 }
 

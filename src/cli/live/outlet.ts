@@ -69,11 +69,32 @@ function putIntoFile(fd: number, text: string): void {
   }
 }
 
-/** From here on the process stays: what it prints waits for the reader, the process does not. */
-export function writeInBackground(io: Io, renderLeftOut: (lines: number) => string): void {
+/**
+ * From here on the process stays: what it prints waits for the reader, the process does not. Returns how to end
+ * that: once the reader has taken all there is, so that what comes then is the last and is never left out.
+ */
+export function writeInBackground(io: Io, renderLeftOut: (lines: number) => string): () => Promise<void> {
   const out = createOutlet(process.stdout, (lines) => out.write(`${renderLeftOut(lines)}\n`));
   const err = createOutlet(process.stderr, (lines) => err.write(`${leftOutText(lines)}\n`));
-  io.divert({ out: (text) => out.write(`${text}\n`), say: (text) => err.write(`${text}\n`) });
+  const undo = io.divert({ out: (text) => out.write(`${text}\n`), say: (text) => err.write(`${text}\n`) });
+  return async () => {
+    await Promise.all([process.stdout, process.stderr].map(taken));
+    undo();
+  };
+}
+
+/** Everything was read, or nobody is left to read it. */
+function taken(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0 || stream.destroyed) {
+      resolve();
+      return;
+    }
+    stream.once("error", () => resolve());
+    stream.once("close", () => resolve());
+    // behind everything that waits
+    stream.write("", () => resolve());
+  });
 }
 
 export function leftOutText(lines: number): string {

@@ -107,6 +107,8 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     number: number,
     entries: Entries,
   ): Promise<void> => {
+    // the check, or whatever else is about to start, goes first: starting a process takes its time
+    await new Promise((resolve) => setImmediate(resolve));
     const before = known.get(loopId);
     if (before === undefined) return;
     const at = now();

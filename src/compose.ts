@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { createClaudeAgent } from "./agents/claude-cli.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { findExecutable } from "./agents/find.ts";
+import type { LaunchOptions } from "./agents/launch.ts";
 import { createProtection } from "./checks/protection/protection.ts";
 import { createCommandChecker } from "./checks/run-command.ts";
 import { createWorkspace } from "./checks/workspace.ts";
@@ -45,11 +46,17 @@ export function chooseAgentSpec(choice: AgentChoice, config: Config, env: NodeJS
 }
 
 /** Throws the sentence for the person when it is not to be had here. */
-export function agentFor(spec: AgentSpec, project: string, env: NodeJS.ProcessEnv): Agent {
-  if (spec.kind === "command") return createCommandAgent({ command: spec.command, projectDir: project });
+export function agentFor(
+  spec: AgentSpec,
+  project: string,
+  env: NodeJS.ProcessEnv,
+  options: LaunchOptions = {},
+): Agent {
+  if (spec.kind === "command")
+    return createCommandAgent({ command: spec.command, projectDir: project, ...options });
   checkAgentChoice({ agent: spec.name });
   const executable = findExecutable("claude", env);
-  if (executable !== null) return createClaudeAgent({ executable, projectDir: project });
+  if (executable !== null) return createClaudeAgent({ executable, projectDir: project, ...options });
   throw new LoopError(
     "surroundings",
     "No agent was found: `claude` is not on the PATH.",
@@ -98,10 +105,13 @@ export interface EngineSetup {
   readonly goalAgent?: Agent;
 }
 
+/** A goal has few turns, and each of them is part of its record. */
+const GOAL_RUNS: LaunchOptions = { keepRuns: Number.POSITIVE_INFINITY };
+
 export function createEngine(setup: EngineSetup): Engine {
   const { project, clock = systemClock, goalFiles, goalAgent, ...parts } = setup;
   const goals: GoalParts = {
-    agentFor: (spec) => goalAgent ?? agentFor(spec, project, process.env),
+    agentFor: (spec) => goalAgent ?? agentFor(spec, project, process.env, GOAL_RUNS),
     workspace: createWorkspace(project),
     protection: createProtection(project),
     checkpoints: createCheckpoints(project, { now: clock.now }),

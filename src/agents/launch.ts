@@ -126,7 +126,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
   }
   const tail = watchAnswer(settings, control, folder, { kind: "changedFrom", mtimeMs });
   // now, while there is nothing to do but wait
-  pruneRuns(folder, settings.keepRuns);
+  if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
   const end = await finishTurn(settings, turn, control.signal, {
     folder,
     tree,

@@ -40,6 +40,8 @@ export class FolderStore implements Store {
   #stopWatching: () => void = () => {};
   #inode: number | null = null;
   #claimed: string | null = null;
+  /** What tasks.json lists, as this process wrote it. */
+  #publishedList: string | null = null;
 
   constructor(dir: string, options: FolderStoreOptions) {
     this.dir = dir;
@@ -136,6 +138,7 @@ export class FolderStore implements Store {
     try {
       this.#claim();
       this.#publishGoals();
+      if (adopted === undefined && this.#isListPublished()) return;
       for (let round = 0; round < 10; round++) {
         const result = this.#publishOnce(adopted);
         // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
@@ -175,11 +178,22 @@ export class FolderStore implements Store {
       now,
       (now) => now.kind !== "damaged" && (now.text === before || (now.kind === "published" && !isLost)),
     );
+    if (isWritten) this.#publishedList = list;
     return isWritten ? "written" : "overtaken";
   }
 
-  #hasGoalAtWork(): boolean {
-    return this.#goals().some(({ status }) => status === "active");
+  /**
+   * A goal at work writes to the journal all the time, and next to nothing of that is in tasks.json. It is left as it
+   * is until a task changes, or the goal comes to rest; who lists meanwhile reads the journal.
+   */
+  #isListPublished(): boolean {
+    const isAtWork = this.#goals().some(({ status }) => status === "active");
+    return isAtWork && this.#publishedList === this.#listKey();
+  }
+
+  #listKey(): string {
+    const tasks = [...this.loops()].filter((loop) => loop.kind === "task");
+    return JSON.stringify([this.lease()?.token, tasks.map(({ id, version }) => [id, version])]);
   }
 
   #goals(): readonly Goal[] {
@@ -313,11 +327,4 @@ export class FolderStore implements Store {
 
 function isLive(task: Task): boolean {
   return task.status !== "ended";
-}
-
-/** All but the time, and how far the journal had been read. */
-function isSameList(there: TasksFile, next: Omit<TasksFile, "sum">): boolean {
-  const listOf = ({ lease, tasks, sessionTasks, mark, folder }: Omit<TasksFile, "sum">) =>
-    JSON.stringify([lease, tasks, sessionTasks, mark, folder]);
-  return listOf(there) === listOf(next);
 }

@@ -167,11 +167,8 @@ export class FolderStore implements Store {
     if (isLost && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
     const before = there.kind === "damaged" ? null : there.text;
-    const next = this.#published(now);
-    // A goal at work writes to the journal all the time, and nothing of that is in this file.
-    if (there.kind === "published" && this.#hasGoalAtWork() && isSameList(there.content, next))
-      return "written";
-    const text = renderTasksFile(next);
+    const list = this.#listKey();
+    const text = renderTasksFile(this.#published(now));
     const isWritten = writeTasksFile(
       this.dir,
       text,

@@ -24,7 +24,7 @@ import type {
   Snapshot,
 } from "../ports.ts";
 import { asBytes, createGit, type Git, readable } from "./git-process.ts";
-import { type Entries, importSave, readChanges } from "./import-save.ts";
+import { type Entries, type Importer, readChanges, startImporter } from "./import-save.ts";
 import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
 import { planPutBack, putBack } from "./put-back.ts";
 import { quickSave, signOfRepository } from "./quick-save.ts";
@@ -70,6 +70,7 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
   const known = new Map<LoopId, Known>();
   /** The number of the last one that was begun. */
   const begun = new Map<LoopId, number>();
+  let importer: Importer | null = null;
   /** One after the other: they share an index, and each has the one before as its parent. */
   let running: Promise<unknown> = Promise.resolve();
   const open = async (loopId: LoopId) => {
@@ -82,6 +83,8 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
 
   const saveWhole = async (loopId: LoopId, label: string): Promise<CheckpointResult> => {
     known.delete(loopId);
+    // it knows only what stood when it was started, and what it made itself
+    await endImporter();
     try {
       const { repository, existing } = await open(loopId);
       const sign = signOfRepository(repository);
@@ -100,6 +103,12 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     }
   };
 
+  const endImporter = async (): Promise<void> => {
+    const ending = importer?.end();
+    importer = null;
+    await ending;
+  };
+
   /** By what is known of the files, which were read already; they may be other files by now. */
   const importNow = async (
     loopId: LoopId,
@@ -114,10 +123,13 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
     const at = now();
     const ref = refOf(loopId, number);
     const save = { ref, parent: before.last.commit, label: subjectOf(label), at: seconds(at), entries };
-    const commit = await importSave(before.repository, save, { env, timeoutMs });
+    importer ??= startImporter(before.repository, { env, timeoutMs });
+    const commit = await importer.save(save);
     // Its tree is not told; the next that goes by `git add` compares with none.
-    if (commit === null) known.delete(loopId);
-    else known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
+    if (commit === null) {
+      known.delete(loopId);
+      await endImporter();
+    } else known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
   };
 
   /** False: the long way has to be taken. */
@@ -193,6 +205,7 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
 
     async settle() {
       await running;
+      await endImporter();
     },
 
     async list(loopId) {

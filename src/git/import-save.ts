@@ -1,5 +1,5 @@
 /**
- * A checkpoint from what is known already: the files that changed since the last one are read here, at once, and one
+ * A checkpoint from what is known already: the files that changed since the last one are read here, at once, and
  * `git fast-import` makes blobs, trees, commit and ref of them while the next turn runs. git looks at no file.
  *
  * Only where git would keep the bytes as they are. Attributes, conversions of line endings, repositories inside of
@@ -76,31 +76,68 @@ function readEntry(file: string, path: string, isThere: boolean, most: number): 
   }
 }
 
-/** The commit; null: it was not made. */
-export function importSave(
-  { git, prefix }: Repository,
-  save: ImportSave,
-  { env, timeoutMs }: GitOptions,
-): Promise<string | null> {
-  return new Promise((done) => {
-    const args = [...SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw"];
-    const child = spawn("git", args, {
-      cwd: git.cwd,
-      env: gitEnvironment(env),
-      stdio: ["pipe", "pipe", "ignore"],
-      timeout: timeoutMs,
-      killSignal: "SIGKILL",
-    });
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      said += chunk.toString("latin1");
-    });
-    child.stdout.on("error", () => {});
-    child.stdin.on("error", () => {});
-    child.once("error", () => done(null));
-    child.once("close", (code) => done(code === 0 ? (/^[0-9a-f]{40,64}$/m.exec(said)?.[0] ?? null) : null));
-    child.stdin.end(streamOf(save, prefix));
+export interface Importer {
+  /** The commit; null: it was not made. */
+  save(save: ImportSave): Promise<string | null>;
+  /** Nothing more is to come; resolves when it has ended. */
+  end(): Promise<void>;
+}
+
+/**
+ * One `git fast-import` for all checkpoints of a run: it waits for the next on its input, and a checkpoint is on disk,
+ * with its ref, when it has answered. It ends by itself when this process does.
+ */
+export function startImporter({ git, prefix }: Repository, { env, timeoutMs }: GitOptions): Importer {
+  const args = [...SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw"];
+  const child = spawn("git", args, {
+    cwd: git.cwd,
+    env: gitEnvironment(env),
+    stdio: ["pipe", "pipe", "ignore"],
   });
+  let waiting: ((commit: string | null) => void) | null = null;
+  let said = "";
+  let isOver = false;
+  const answer = (commit: string | null) => {
+    const done = waiting;
+    waiting = null;
+    done?.(commit);
+  };
+  const ended = new Promise<void>((resolve) => {
+    const over = () => {
+      isOver = true;
+      answer(null);
+      resolve();
+    };
+    child.once("error", over);
+    child.once("close", over);
+  });
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString("latin1");
+    const [line, rest] = said.split(/\n(.*)/s);
+    if (rest === undefined) return;
+    said = rest;
+    answer(/^[0-9a-f]{40,64}$/.test(line ?? "") ? (line ?? null) : null);
+  });
+  child.stdout.on("error", () => {});
+  child.stdin.on("error", () => {});
+  // it must not keep the process
+  child.unref();
+  return {
+    save: (save) =>
+      new Promise((done) => {
+        if (isOver || waiting !== null) return done(null);
+        const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+        waiting = (commit) => {
+          clearTimeout(timer);
+          done(commit);
+        };
+        child.stdin.write(streamOf(save, prefix));
+      }),
+    end() {
+      if (!isOver) child.stdin.end("done\n");
+      return ended;
+    },
+  };
 }
 
 function streamOf({ ref, parent, label, at, entries }: ImportSave, prefix: string): Buffer {
@@ -114,7 +151,8 @@ function streamOf({ ref, parent, label, at, entries }: ImportSave, prefix: strin
     if (entry.kind === "deleted") parts.push(Buffer.from(`D ${prefix}${entry.path}\n`));
     else parts.push(Buffer.from(`M ${entry.mode} inline ${prefix}${entry.path}\n`), ...data(entry.content));
   }
-  parts.push(Buffer.from("\nget-mark :1\ndone\n"));
+  // `checkpoint` puts all of it on disk; the answer comes after it
+  parts.push(Buffer.from("\ncheckpoint\n\nget-mark :1\n"));
   return Buffer.concat(parts);
 }
 

@@ -15,6 +15,7 @@ import { changedFiles, rewrittenFiles } from "../core/goal/changed-files.ts";
 import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
+import { countTests } from "../core/goal/test-count.ts";
 import { renderJudgePrompt } from "../core/text/goal-prompt.ts";
 import type {
   CheckpointBegun,
@@ -239,10 +240,16 @@ async function runCheck(round: Round, criterion: Criterion, tree: string): Promi
     value,
     timedOut: result.timedOut,
     tail: result.tail.slice(-TAIL_KEPT),
+    ...testsIn(result.tail),
     at: parts.clock.now(),
     durationMs: Math.max(0, parts.clock.now() - at),
     note: check.kind === "measure" && result.exitCode === 0 && value === null ? "it printed no number" : null,
   };
+}
+
+function testsIn(tail: string): { tests?: number } {
+  const tests = countTests(tail);
+  return tests === null ? {} : { tests };
 }
 
 /** The last number in what was printed: `All files | 82.5 %` is 82.5. */
@@ -326,6 +333,7 @@ function judgeTurn(goal: Goal, job: Job, criterion: Criterion, number: string, a
     },
     conversation: null,
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
+    leavesNothing: true,
   };
 }
 

@@ -1,11 +1,12 @@
 /** B5, B6, B7: what counts as proof, what takes its weight away, and who may give it back. */
 import { describe, expect, test } from "vitest";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
+import { createGoal } from "../../src/core/goal/create.ts";
 import type { CheckRound, GoalEvent } from "../../src/core/goal/event.ts";
 import type { ProtectedChange } from "../../src/core/goal/goal.ts";
 import { movesBetween, verdictFor } from "../../src/core/goal/proof.ts";
-import { AFTER, aTurn, BEFORE, Play, POLICY, signalled } from "../support/goal-play.ts";
-import { aCriterion, aDoneGoal, aGoal, anEvidence } from "../support/goals.ts";
+import { AFTER, aDraft, aRound, aTurn, BEFORE, Play, POLICY, signalled } from "../support/goal-play.ts";
+import { aCriterion, aDoneGoal, aGoal, anEvidence, START } from "../support/goals.ts";
 
 const CHANGE: ProtectedChange = {
   path: "test/api.test.ts",
@@ -335,4 +336,44 @@ test("B12 moves are told as people read them", () => {
     d: anEvidence(),
   };
   expect(movesBetween(goal, before, after)).toEqual(["a ✓", "b ✗", "c 71 → 82 ✓"]);
+});
+
+describe("B7 fewer tests than before any work", () => {
+  const yes = { policy: { ...POLICY, yes: true } };
+  const withTests = (play: Play, tests: number | undefined, green: "all" | readonly string[]) => {
+    const round = aRound(play.goal, green);
+    const evidence = Object.entries(round.evidence).map(([name, found]) => [
+      name,
+      name === "tests" && tests !== undefined ? { ...found, tests } : found,
+    ]);
+    return { evidence: Object.fromEntries(evidence) };
+  };
+  const begun = (tests: number | undefined) => {
+    const play = new Play(createGoal(aDraft({ ...yes, criteria: [aCriterion("tests")] }), START).loop);
+    play.due();
+    play.survey([], { ...withTests(play, tests, []), tree: BEFORE });
+    return play;
+  };
+
+  test.each([
+    ["twelve before, twelve now", 12, 12, "done"],
+    ["more than before", 12, 13, "done"],
+    ["not told before", undefined, 3, "done"],
+    ["eleven now", 12, 11, "asks"],
+    ["not told any more", 12, undefined, "asks"],
+  ] as const)("%s", (_, before, now, what) => {
+    const play = begun(before);
+    play.work(signalled(), "all", withTests(play, now, "all"));
+    if (what === "done") {
+      expect(play.goal.end?.status).toBe("done");
+      return;
+    }
+    expect(play.goal).toMatchObject({ end: null, gate: { kind: "G3" } });
+    expect(play.goal.gate?.details.join()).toContain("12 tests ran before any work");
+    play.answer("approve");
+    play.due();
+    play.checked("all", withTests(play, now, "all"));
+    expect(play.goal.end).toMatchObject({ status: "done", verdict: "MONITOR" });
+    expect(play.goal.end?.notes.join()).toContain("fewer tests");
+  });
 });

@@ -6,6 +6,7 @@ import type { CheckRound, GoalEvent } from "./event.ts";
 import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
 import {
   endOf,
+  fewerTests,
   isNoop,
   isOnlyUnaccepted,
   isProved,
@@ -25,7 +26,7 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
   const surveyed: Goal = {
     ...goal,
     job: null,
-    baseline: { ...baseline, green },
+    baseline: { ...baseline, green, tests: testsOf(round) },
     evidence: Object.fromEntries(
       Object.entries(evidence).map(([name, found]) => [name, green.includes(name) ? early(found) : found]),
     ),
@@ -34,6 +35,13 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
   };
   if (goal.status !== "active") return change(surveyed, {});
   return stopOnMustNot(surveyed, round, now) ?? change(surveyed, {});
+}
+
+function testsOf({ evidence }: CheckRound): Readonly<Record<string, number>> {
+  const counted = Object.entries(evidence).flatMap(([name, { tests }]) =>
+    tests === undefined ? [] : [[name, tests] as const],
+  );
+  return Object.fromEntries(counted);
 }
 
 function early(found: Evidence): Evidence {
@@ -90,6 +98,9 @@ function decideProof(
   if (isNoop(goal)) return refuseNoop(goal);
   const isWanted = goal.exitSignal || goal.policy.exitOn === "proof";
   const asksPerson = goal.shape === "colleague" && !goal.policy.yes;
+  const fewer = fewerTests(goal);
+  if (isWanted && fewer.length > 0)
+    return ask(goal, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
   if (isWanted) {
     if (asksPerson) return ask(goal, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
     return finish(goal, endOf(goal, []), now);
@@ -97,7 +108,9 @@ function decideProof(
   // B9: proved, but the agent does not say that it is through.
   if (goal.provedTree !== goal.tree)
     return change(goal, { provedTree: goal.tree, remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
-  return goal.policy.yes ? finish(goal, endOf(goal, unsignalled(goal)), now) : askUnsignalled(goal, now);
+  return goal.policy.yes && fewer.length === 0
+    ? finish(goal, endOf(goal, unsignalled(goal)), now)
+    : askUnsignalled(goal, now);
 }
 
 const PROVED_UNSIGNALLED =

@@ -102,7 +102,7 @@ export type GoalEvent =
   | {
       readonly type: "job.surveyed";
       readonly jobId: JobId;
-      readonly baseline: Omit<Baseline, "green">;
+      readonly baseline: Omit<Baseline, "green" | "tests">;
       readonly round: CheckRound;
     }
   | { readonly type: "job.turned"; readonly jobId: JobId; readonly turn: TurnRecord }

@@ -64,6 +64,8 @@ export interface Evidence {
   readonly durationMs: number;
   /** Fingerprint of the files that it was run on. */
   readonly tree: string;
+  /** How many tests ran, where the output tells. */
+  readonly tests?: number;
   /** Why it does not count although the check is green, or what to know about it. */
   readonly note: string | null;
 }
@@ -205,6 +207,8 @@ export interface Baseline {
   readonly protectedCount: number;
   /** Criteria whose check was green already. */
   readonly green: readonly string[];
+  /** How many tests ran for each criterion, where the output told. */
+  readonly tests?: Readonly<Record<string, number>>;
   readonly isGit: boolean;
 }
 

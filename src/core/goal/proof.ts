@@ -37,7 +37,7 @@ function hintFor(check: Criterion["check"], changed: readonly string[]): string 
   const named = changed.filter((path) => words.some((word) => word.replace(/^(?:\.\/)+/, "") === path));
   return named.length === 0
     ? ""
-    : `; if it is the product itself, start with --allow-changes '${named.join(",")}'`;
+    : `; if it is the product itself, start with ${named.map((path) => `--allow-changes '${path}'`).join(" ")}`;
 }
 
 /** A protected file of which nobody knows what it belongs to takes the weight of every check. */
@@ -81,6 +81,15 @@ export function isNoop(goal: Goal): boolean {
   return !usedTools && criteria.every(({ name }) => baseline.green.includes(name));
 }
 
+/** Green with less to be green: a person has to look, whatever was said beforehand. */
+export function fewerTests({ criteria, baseline, evidence }: Goal): readonly string[] {
+  return criteria.flatMap(({ name }) => {
+    const [before, now] = [baseline?.tests?.[name], evidence[name]?.tests];
+    const isFewer = before !== undefined && evidence[name]?.met === true && (now ?? 0) < before;
+    return isFewer ? [`${name}: ${before} tests ran before any work, now ${now ?? "none that is told"}`] : [];
+  });
+}
+
 /** Which criteria moved between two rounds, as a person reads it. */
 export function movesBetween(
   goal: Goal,
@@ -102,12 +111,13 @@ export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
     goal.criteria.some((criterion) => criterion.name === name),
   );
   const flagged = green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
+  const fewer = fewerTests(goal).map((line) => `fewer tests: ${line}`);
   const accepted = goal.accepted.map(({ path }) => `a person accepted the change of ${path}`);
   return {
     status: "done",
     reason: "every criterion is proved",
     verdict: verdictFor(goal),
-    notes: [...notes, ...flagged, ...accepted],
+    notes: [...notes, ...flagged, ...fewer, ...accepted],
   };
 }
 
@@ -119,6 +129,7 @@ export function verdictFor(goal: Goal): Verdict {
     kinds.includes("review") ||
     goal.reversibility === "1" ||
     goal.accepted.length > 0 ||
+    fewerTests(goal).length > 0 ||
     goal.criteria.every(({ name }) => goal.baseline?.green.includes(name) === true);
   return isWeak ? "MONITOR" : "SHIP";
 }

@@ -50,7 +50,7 @@ export function limitReached(goal: Goal): Reached | null {
   if (limits.timeMs !== null && spent.timeMs >= limits.timeMs)
     return {
       code: "time",
-      reason: `${minutes(spent.timeMs)} of ${minutes(limits.timeMs)} are used`,
+      reason: `${length(spent.timeMs)} of the time limit of ${length(limits.timeMs)} are used`,
       flag: "--time=30m",
     };
   return null;
@@ -92,7 +92,7 @@ export function nearLimits(goal: Goal): readonly { readonly name: string; readon
       name: "time",
       used: spent.timeMs,
       of: limits.timeMs,
-      text: `${minutes(spent.timeMs)} of ${minutes(limits.timeMs ?? 0)}`,
+      text: `${length(spent.timeMs)} of ${length(limits.timeMs ?? 0)}`,
     },
   ];
   return all
@@ -133,6 +133,7 @@ function usd(amount: number): string {
   return `$${amount.toFixed(2)}`;
 }
 
-function minutes(ms: number): string {
+function length(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`;
   return ms < 60_000 ? `${Math.round(ms / 1_000)}s` : `${Math.round(ms / 60_000)}m`;
 }

@@ -9,14 +9,12 @@
  *    put back in the meantime shows in its stamp only.
  * 3. Judges are asked last, and only when all commands are green: they cost money.
  */
-import { parseVerdict } from "../core/claims.ts";
-import type { LoopEvent, Usage } from "../core/event.ts";
+import type { LoopEvent } from "../core/event.ts";
 import { changedFiles, rewrittenFiles } from "../core/goal/changed-files.ts";
 import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
-import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
+import type { Criterion, Evidence, Goal } from "../core/goal/goal.ts";
 import { countTests } from "../core/goal/test-count.ts";
-import { renderJudgePrompt } from "../core/text/goal-prompt.ts";
 import type {
   CheckpointBegun,
   CheckpointResult,
@@ -24,28 +22,10 @@ import type {
   ProtectionState,
   Snapshot,
   Stamps,
-  Turn,
 } from "../ports.ts";
-import type { EngineParts, GoalParts } from "./parts.ts";
-
-export interface Round {
-  readonly parts: EngineParts;
-  readonly goals: GoalParts;
-  readonly goal: Goal;
-  readonly job: Job;
-  readonly signal: AbortSignal;
-  /** What somebody just saw. */
-  readonly known: Sight | null;
-  /** The files at the last checkpoint of this process. */
-  readonly saved: Snapshot | null;
-}
-
-/** The files, and what the checks consist of, at one moment. */
-export interface Sight {
-  readonly snapshot: Snapshot;
-  /** null: not compared. */
-  readonly protection: ProtectionState | null;
-}
+import { askJudges, sumUsage } from "./goal-judges.ts";
+import type { GoalParts } from "./parts.ts";
+import { PASSES, type Round, type Sight, TAIL_KEPT } from "./round.ts";
 
 /** Both at once: one waits for git while the other looks at files. */
 export async function lookAround(goals: GoalParts, goal: Goal): Promise<Sight> {
@@ -61,9 +41,6 @@ export interface RoundEnd {
   readonly snapshot: Snapshot;
   readonly saved: Snapshot | null;
 }
-
-const TAIL_KEPT = 4_000;
-const PASSES = 2;
 
 /** Before any work: what is green already, and what the checks consist of. */
 export async function runSurvey(round: Round): Promise<RoundEnd> {
@@ -285,89 +262,6 @@ function isAllMet(goal: Goal, evidence: Readonly<Record<string, Evidence>>): boo
   return goal.criteria.length > 0 && goal.criteria.every(({ name }) => evidence[name]?.met === true);
 }
 
-async function askJudges(
-  round: Round,
-  criteria: readonly Criterion[],
-  tree: string,
-  n: number,
-): Promise<Pick<Pass, "evidence" | "usage" | "failure">> {
-  const { parts, goals, goal, job, signal } = round;
-  const agent = goals.agentFor(goal.agent);
-  const evidence: Record<string, Evidence> = {};
-  let usage: Usage | null = null;
-  let failure: Failure | null = null;
-  for (const [index, criterion] of criteria.entries()) {
-    if (signal.aborted || failure !== null) break;
-    const at = parts.clock.now();
-    const turn = judgeTurn(goal, job, criterion, `${index + 1}.${n}`, at);
-    const end = await agent.run(turn, { signal, onStarted: () => {} });
-    if (end.kind === "cancelled") break;
-    usage = sumUsage(usage, end.usage);
-    if (end.kind === "failed" && end.failure.class !== "fault") failure = end.failure;
-    const verdict = parseVerdict(end.answer, { nonce: job.nonce });
-    const isMet = end.kind === "ok" && verdict.kind === "pass";
-    evidence[criterion.name] = {
-      ...{ exitCode: null, value: null, timedOut: false, tree, met: isMet },
-      verification: verificationOf(criterion.check),
-      tail: (verdict.reason ?? end.answer).slice(-TAIL_KEPT),
-      at: parts.clock.now(),
-      durationMs: Math.max(0, parts.clock.now() - at),
-      note: isMet ? null : verdict.kind === "none" ? "the judge gave no verdict" : null,
-    };
-  }
-  return { evidence, usage, failure };
-}
-
-function judgeTurn(goal: Goal, job: Job, criterion: Criterion, number: string, at: number): Turn {
-  return {
-    id: `${job.id}-judge${number}`,
-    loopId: goal.id,
-    token: job.token,
-    text: renderJudgePrompt(goal, criterion, job.nonce),
-    deadlineAt: at + goal.policy.turnTimeoutMs,
-    env: {
-      LOOP_KIND: criterion.check.kind === "review" ? "review" : "judge",
-      LOOP_ROLE: "judge",
-      LOOP_ITERATION: String(goal.iteration),
-      LOOP_NONCE: job.nonce,
-    },
-    conversation: null,
-    budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
-    leavesNothing: true,
-  };
-}
-
-/** After a crash: judges that the owner before us asked go on for nobody. */
-export async function stopJudges(
-  { clock }: EngineParts,
-  goals: GoalParts,
-  goal: Goal,
-  job: Job,
-): Promise<void> {
-  const criteria = goal.criteria.filter(({ check }) => check.kind === "judge" || check.kind === "review");
-  if (criteria.length === 0) return;
-  const agent = goals.agentFor(goal.agent);
-  for (const [index, criterion] of criteria.entries()) {
-    for (let n = 0; n < PASSES; n++) {
-      const abort = new AbortController();
-      const turn = judgeTurn(goal, job, criterion, `${index + 1}.${n}`, clock.now());
-      const fate = await agent.reconcile(turn, { signal: abort.signal, onStarted: () => {} });
-      abort.abort();
-      if (fate.kind === "running") await fate.end;
-    }
-  }
-}
-
 function addUsage(pass: Pass, before: Pass): Pass {
   return { ...pass, usage: sumUsage(before.usage, pass.usage) };
-}
-
-function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
-  if (a === null || b === null) return a ?? b;
-  const sum = (x: number | null, y: number | null) => (x === null && y === null ? null : (x ?? 0) + (y ?? 0));
-  return {
-    costUsd: sum(a.costUsd, b.costUsd),
-    inputTokens: sum(a.inputTokens, b.inputTokens),
-    outputTokens: sum(a.outputTokens, b.outputTokens),
-  };
 }

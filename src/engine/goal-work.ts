@@ -6,9 +6,11 @@ import type { LoopEvent } from "../core/event.ts";
 import type { Goal, Job, JobId } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 import type { Snapshot } from "../ports.ts";
-import { lookAround, runRound, runSurvey, type Sight, stopJudges } from "./goal-checks.ts";
+import { lookAround, runRound, runSurvey } from "./goal-checks.ts";
+import { stopJudges } from "./goal-judges.ts";
 import { type GoalTurn, openTurn, recordTurn } from "./goal-turn.ts";
 import { describe, type EngineParts, type GoalParts } from "./parts.ts";
+import type { Sight } from "./round.ts";
 import type { Underway } from "./underway.ts";
 
 export class GoalWork {

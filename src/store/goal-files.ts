@@ -3,7 +3,7 @@
  * `.loop/runs/<id>/{state.json,iterations.jsonl,summary.md}`. All of it is written anew from the journal. What
  * anybody else writes there is a claim at best: it is noticed, and written over.
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Goal } from "../core/goal/goal.ts";
 import { viewGoal } from "../core/goal/view.ts";
@@ -27,11 +27,16 @@ export class GoalFiles {
   publish(goals: readonly Goal[], now: number): void {
     const newest = goals.toSorted((a, b) => a.createdAt - b.createdAt).at(-1);
     for (const goal of goals) {
-      if (this.#published.get(goal.id) === goal.version) continue;
+      if (this.#published.get(goal.id) === goal.version || this.#isRemoved(goal)) continue;
       this.#publishRun(goal);
       if (goal === newest) this.#publishState(goal, now);
       this.#published.set(goal.id, goal.version);
     }
+  }
+
+  /** A person did not want to keep what is left of a goal that has ended. */
+  #isRemoved({ id, status }: Goal): boolean {
+    return status === "ended" && !this.#published.has(id) && !existsSync(join(this.#dir, "runs", id));
   }
 
   /** Did somebody else write into state.json since it was published? */

@@ -287,7 +287,10 @@ describe("B5 what must not be", () => {
     const play = Play.begun();
     play.work(signalled(), "all", TRUE);
     expect(play.goal).toMatchObject({ status: "paused", end: null, pause: { code: "must-not" } });
+    // looked for again before a turn is paid for
     play.continue();
+    expect(play.due()).toBe("checks");
+    play.checked(["lint"]);
     expect(play.due()).toBe("work");
   });
 

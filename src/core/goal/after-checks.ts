@@ -148,6 +148,17 @@ function decideUnproved(
       },
       now,
     );
+  const assumed = onlyAssumed(open);
+  if (assumed.length > 0)
+    return pause(
+      open,
+      {
+        code: "person",
+        reason: `nothing checks ${assumed.join(", ")}, and an assumption blocks the end`,
+        goOn: `loop cancel ${goal.id}, then start it with a check: --check 'name=command'`,
+      },
+      now,
+    );
   const told =
     paths.length === 0
       ? []
@@ -160,8 +171,23 @@ function decideUnproved(
   const remarks = [...goal.remarks, ...refusal, ...told];
   const asksPerson = counts && goal.shape === "colleague" && !goal.policy.yes;
   if (!asksPerson) return change(open, { remarks });
-  const done = goal.receipts.at(-1)?.step ?? `Iteration ${goal.iteration}`;
-  return ask({ ...open, remarks }, "G2", `${done} complete. Continue?`, proofLines(open), now);
+  return ask({ ...open, remarks }, "G2", afterIteration(open), proofLines(open), now);
+}
+
+function afterIteration({ receipts, steps, iteration }: Goal): string {
+  const step = receipts.at(-1)?.step ?? null;
+  const isOpen = steps.some(({ name, status }) => name === step && status === "open");
+  return step === null || isOpen
+    ? `Iteration ${iteration} is over. Continue?`
+    : `${step} complete. Continue?`;
+}
+
+/** All else is proved: another turn could not change what is missing. */
+function onlyAssumed(goal: Goal): readonly string[] {
+  const unmet = unmetCriteria(goal);
+  const isAssumed = (name: string) =>
+    goal.criteria.some((criterion) => criterion.name === name && criterion.check.kind === "assumption");
+  return unmet.every(isAssumed) ? unmet : [];
 }
 
 /** The end was claimed and not proved: the step that it was claimed with is not done. */

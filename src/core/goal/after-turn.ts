@@ -195,7 +195,11 @@ function decidePrechecked(goal: Goal, turn: TurnRecord, now: number): GoalDecisi
     goal,
     "pre-check",
     "This cannot be taken back easily. Go on?",
-    [opinion, `spec: ${firstLine(goal.spec)}`],
+    [
+      opinion,
+      `spec: ${firstLine(goal.spec)}`,
+      ...turn.files.map((path) => `changed while it looked: ${path}`),
+    ],
     now,
   );
 }

@@ -125,6 +125,8 @@ function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecisi
     status: "active",
     pause: null,
     limits,
+    // what must not be is looked for again before a turn is paid for
+    unchecked: goal.unchecked || (goal.pause?.code === "must-not" && goal.baseline !== null),
     warned: isRaised ? [] : goal.warned,
     breakers: goal.status === "paused" ? resetBreakers(goal.breakers) : goal.breakers,
     ...(retryNow ? { waitUntil: null, waitReason: null } : {}),

@@ -12,11 +12,13 @@
 import type { LoopEvent } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import { type Applied, applyEvent } from "./apply.ts";
+import { Awake } from "./awake.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
 import { GoalWork } from "./goal-work.ts";
-import { ASLEEP_AFTER_MS, Leadership } from "./leadership.ts";
+import { Leadership } from "./leadership.ts";
 import { LookTimer } from "./look-timer.ts";
+import { Notices } from "./notices.ts";
 import {
   describe,
   type EngineParts,
@@ -34,7 +36,7 @@ import {
   stopUnwanted,
   tasksOfSession,
 } from "./recover.ts";
-import { lookTimeOf, Schedule } from "./schedule.ts";
+import { dueEvent, lookTimeOf, Schedule } from "./schedule.ts";
 import { Turns } from "./turns.ts";
 import { Underway, type WorkEnded } from "./underway.ts";
 
@@ -49,6 +51,8 @@ export class Engine {
   readonly #underway: Underway;
   readonly #crew: Crew;
   readonly #lead: Leadership;
+  readonly #awake = new Awake();
+  readonly #notices: Notices;
   readonly #chores: Chores;
   readonly #timer: LookTimer;
   readonly #done: Promise<void>;
@@ -58,14 +62,13 @@ export class Engine {
   #stopping: string | null = null;
   #stopped = false;
   #unwatch: () => void = () => {};
-  #awakeSince = 0;
-  #lastLookAt = 0;
   #retryAt = 0;
   #recovered = false;
 
   constructor(parts: EngineParts) {
     this.#parts = { ...parts, observe: harmless(parts.observe) };
     this.#lead = new Leadership(this.#parts);
+    this.#notices = new Notices(this.#parts, (loopId) => this.#post({ type: "notified", loopId }));
     this.#chores = new Chores(parts.store, parts.clock);
     this.#timer = new LookTimer(parts.store, parts.clock, () => this.#post({ type: "look" }));
     this.#underway = new Underway({
@@ -93,8 +96,7 @@ export class Engine {
 
   start(): void {
     const { store, clock } = this.#parts;
-    this.#lastLookAt = clock.now();
-    this.#awakeSince = clock.now();
+    this.#awake.start(clock.now());
     for (const loop of store.loops()) this.#arm(loop.id);
     this.#unwatch = store.watch(() => this.#post({ type: "look" }));
     this.#post({ type: "look" });
@@ -160,6 +162,7 @@ export class Engine {
       case "notified": {
         const loop = this.#parts.store.load(message.loopId);
         if (loop !== undefined) await this.#apply(loop.id, notifiedEvent(loop));
+        this.#notices.settle(message.loopId);
         return;
       }
       case "stop":
@@ -182,7 +185,10 @@ export class Engine {
   /** Everything that is not an answer to a particular event: what others did, the lease, what is due. */
   async #look(): Promise<void> {
     const { store, clock } = this.#parts;
-    this.#noticeClock(clock.now());
+    if (this.#awake.look(clock.now())) {
+      this.#retryAt = 0;
+      for (const loop of store.loops()) this.#arm(loop.id);
+    }
     if (this.#stopping !== null && this.#underway.size === 0) return this.#leave();
     const changed = await store.refresh();
     await this.#undoForgeries();
@@ -216,22 +222,13 @@ export class Engine {
   #take(changed: readonly LoopId[]): void {
     for (const id of changed) this.#arm(id);
     if (changed.length > 0) this.#parts.observe({ type: "tasks" });
-  }
-
-  #noticeClock(now: number): void {
-    if (now - this.#lastLookAt > ASLEEP_AFTER_MS) this.#awakeSince = now;
-    if (now < this.#lastLookAt) {
-      this.#awakeSince = Math.min(this.#awakeSince, now);
-      this.#retryAt = 0;
-      for (const loop of this.#parts.store.loops()) this.#arm(loop.id);
-    }
-    this.#lastLookAt = now;
+    if (this.#lead.lease !== null) this.#notices.handAll(changed.map((id) => this.#parts.store.load(id)));
   }
 
   async #tryLead(now: number): Promise<void> {
-    const led = await this.#lead.tryLead(now, this.#awakeSince);
+    const led = await this.#lead.tryLead(now, this.#awake.since);
     if (led === "no") return;
-    if (led === "after-silence") this.#awakeSince = now;
+    if (led === "after-silence") this.#awake.start(now);
     this.#recovered = false;
     this.#chores.publishSoon();
   }
@@ -247,18 +244,13 @@ export class Engine {
     while (this.#underway.size === 0 && this.#lead.lease !== null) {
       const id = this.#schedule.popDue(clock.now());
       if (id === null) return;
-      const applied = await this.#apply(id, this.#dueEvent(id, this.#lead.lease.token));
+      const { token } = this.#lead.lease;
+      const applied = await this.#apply(id, dueEvent(this.#parts, id, token, this.#awake.since));
       const at = this.#schedule.armedAt(id);
       if (applied.kind === "none" && at !== null) {
         this.#schedule.arm(id, Math.max(at, clock.now() + RETRY_AFTER_MS));
       }
     }
-  }
-
-  #dueEvent(id: LoopId, token: number): LoopEvent {
-    const { store, goals } = this.#parts;
-    if (store.load(id)?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
-    return { type: "task.due", token, awakeSince: this.#awakeSince };
   }
 
   /** `onCommitted` comes before its effects are carried out. */
@@ -307,8 +299,7 @@ export class Engine {
           if (this.#stopping !== null) this.#underway.stop(loop.job.id, this.#stopping);
           break;
         case "notify":
-          notifySafely(this.#parts, effect);
-          this.#post({ type: "notified", loopId: loop.id });
+          this.#notices.hand(loop.id, effect);
           break;
         case "cancel":
           this.#underway.stop(effect.fireId, effect.reason);

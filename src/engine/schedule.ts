@@ -3,8 +3,10 @@
  * so arming is O(log n) and a look at the next due time is O(1), however many loops wait.
  */
 import { loopWakeAt } from "../core/decide.ts";
+import type { LoopEvent } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import { clockWentBack } from "../core/task/due.ts";
+import type { EngineParts } from "./parts.ts";
 
 interface Node {
   readonly at: number;
@@ -108,4 +110,15 @@ export function lookTimeOf(loop: Loop, now: number): number | null {
   // A run by hand waits for nothing, also when the clock was set back since it was asked for.
   const isSoon = clockWentBack(loop, now) || (at !== null && loop.request?.kind === "manual");
   return isSoon ? Math.min(at ?? now, now) : at;
+}
+
+/** What an owner tells a loop whose time has come. */
+export function dueEvent(
+  { store, goals }: EngineParts,
+  id: LoopId,
+  token: number,
+  awakeSince: number,
+): LoopEvent {
+  if (store.load(id)?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
+  return { type: "task.due", token, awakeSince };
 }

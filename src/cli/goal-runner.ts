@@ -25,6 +25,9 @@ export interface GoalRunFlags {
   readonly notifyCmd?: string;
 }
 
+/** For how long writes may fail, one after the other. */
+const GIVE_UP_MS = 10_000;
+
 export async function runGoal(
   project: Project,
   id: LoopId,
@@ -39,6 +42,8 @@ export async function runGoal(
   let asked: Gate | null = null;
   let isFollowing = false;
   let isGone = false;
+  let troubledSince: number | null = null;
+  let isBroken = false;
   /** Ended by the engine of this process, and not by a line that somebody wrote. */
   let isEndedHere = false;
   /** This engine has worked on it: from then on its end is this engine's to say. */
@@ -57,7 +62,7 @@ export async function runGoal(
   });
 
   function observe(news: EngineNews): void {
-    if (news.type === "problem") view.problem(new Error(news.message));
+    if (news.type === "problem") noteProblem(news.message);
     else if (news.type === "agent" && news.loopId === id) view.agent(news.event);
     else if (news.type === "role") follow(news);
     else if (news.type === "goal" && news.goal.id === id) noteOwnWork(news.goal);
@@ -65,7 +70,17 @@ export async function runGoal(
     update();
   }
 
+  /** A resident runner waits for space on the disk; who waits for this goal is told that it cannot go on. */
+  function noteProblem(message: string): void {
+    view.problem(new Error(message));
+    troubledSince ??= Date.now();
+    if (Date.now() - troubledSince < GIVE_UP_MS || isBroken) return;
+    isBroken = true;
+    void engine.stop("nothing can be written");
+  }
+
   function noteOwnWork(goal: Goal): void {
+    troubledSince = null;
     isEndedHere ||= goal.status === "ended";
     hasWorked = true;
   }
@@ -145,6 +160,7 @@ export async function runGoal(
   if (isGone || !store.isInPlace() || goal?.kind !== "goal")
     throw new LoopError("surroundings", `Goal ${id} is gone: .loop was removed or moved away.`);
   await view.close(goal);
+  if (isBroken) return EXIT.failure;
   if (stop.signal.aborted && isFollowing) {
     view.say(`It goes on in the other process. Stop it with: loop pause ${id}`);
     return EXIT.interrupted;

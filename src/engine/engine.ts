@@ -109,9 +109,7 @@ export class Engine {
   }
 
   /** Look now: something may have changed. */
-  nudge(): void {
-    this.#post({ type: "look" });
-  }
+  nudge = (): void => this.#post({ type: "look" });
 
   #post(message: Message): void {
     if (this.#stopped) return;
@@ -260,7 +258,7 @@ export class Engine {
     let applied: Applied;
     try {
       const token = this.#lead.lease?.token ?? null;
-      applied = await applyEvent(store, id, event, clock.now(), token, () => this.nudge());
+      applied = await applyEvent(store, id, event, clock.now(), token, this.nudge);
     } finally {
       this.#arm(id);
     }

@@ -93,6 +93,12 @@ export function fullMessage(live: number, maxTasks: number): string {
 
 /** A unique beginning of an id is enough. */
 export function findTask(store: Store, prefix: string): Task {
+  const isGoal = [...store.loops()].some((loop) => loop.kind === "goal" && loop.id === prefix.toLowerCase());
+  if (isGoal)
+    throw usageError(
+      `${prefix} is a goal loop, and this is for tasks.`,
+      `For goals: loop status | pause | continue | cancel | report ${prefix}`,
+    );
   const live = [...store.loops()].filter((loop) => loop.kind === "task" && loop.status !== "ended");
   return live[
     pick(

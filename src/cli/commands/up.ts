@@ -1,10 +1,12 @@
 /** `loop up`: the resident runner of a project, until it is stopped. */
 import { removeEndedRuns } from "../../agents/ended-runs.ts";
+import { createMissingAgent } from "../../agents/missing.ts";
 import { checkAgentChoice, chooseAgent, createEngine, thisRunner } from "../../compose.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
+import { allGoals } from "../../engine/goals.ts";
 import { requestEvent } from "../../engine/tasks.ts";
-import { usageError } from "../../errors.ts";
+import { LoopError, usageError } from "../../errors.ts";
 import type { Agent, Lease } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
 import { checkWritable } from "../../store/loop-dir.ts";
@@ -38,10 +40,21 @@ export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
   checkRunnerFlags(flags);
   const reader = openProject(flags, io);
   const config = readConfig(reader);
-  const agent = chooseAgent(flags, config, reader.root, process.env);
+  const agent = agentForTasks(flags, config, reader);
   const project = openProjectToWrite(flags, io);
   checkWritable(project.dir);
   return runResident(project, config, flags, io, thisRunner(), agent, stop);
+}
+
+/** Goals bring their own agent along: where there are some, tasks alone do without. */
+function agentForTasks(flags: RunnerFlags, config: Config, { root, store }: Project): Agent {
+  try {
+    return chooseAgent(flags, config, root, process.env);
+  } catch (error) {
+    const hasGoals = allGoals(store).some(({ status }) => status !== "ended");
+    if (!hasGoals || !(error instanceof LoopError) || error.code === "usage") throw error;
+    return createMissingAgent(error.message);
+  }
 }
 
 /** Wrong values are refused before anything is written, also by commands that end up not running anything. */

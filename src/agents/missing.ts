@@ -1,0 +1,11 @@
+/** In the place of an agent that is not here: every turn fails with the reason. */
+import type { Agent } from "../ports.ts";
+import { failedEnd } from "./reasons.ts";
+
+export function createMissingAgent(reason: string): Agent {
+  return {
+    name: "none",
+    run: async () => failedEnd("fault", reason),
+    reconcile: async () => ({ kind: "lost", reason }),
+  };
+}

@@ -6,38 +6,52 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../system/inside.ts";
+import type { Listings } from "./listings.ts";
 import { decodePath } from "./raw-path.ts";
+import { createSteadyList, type SteadyList } from "./steady-list.ts";
 
-const ARGUMENTS = [
-  "--no-pager",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "core.hooksPath=/dev/null",
-  "ls-files",
-  "-co",
-  "--exclude-standard",
-  "-z",
-];
+const SETTINGS = ["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+const FILES = [...SETTINGS, "ls-files", "-co", "--exclude-standard", "-z"];
+/** What is ignored, folders as a whole. */
+const IGNORED = [...SETTINGS, "ls-files", "-oi", "--exclude-standard", "--directory", "-z"];
+/** How often the list is asked for anew before the ignored folders are. */
+const IGNORED_FOR = 50;
 
 export interface GitFiles {
   /** Below the project, with `/`. null: no git here, or it cannot tell. */
   list(): Promise<readonly string[] | null>;
 }
 
-export function createGitFiles(projectDir: string, timeoutMs = 20_000): GitFiles {
+export function createGitFiles(projectDir: string, listings: Listings, timeoutMs = 20_000): GitFiles {
   let program: string | null | undefined;
+  let steady: { readonly root: string; readonly list: SteadyList } | null = null;
+  let ignored: ReadonlySet<string> | null = null;
+  let asked = 0;
+  // once: to copy it costs more than all else that is done for a start of git
+  let environment: NodeJS.ProcessEnv | undefined;
   return {
     async list() {
       const root = findRoot(projectDir);
       if (root === null) return null;
       program ??= findGit(projectDir);
       if (program === null) return null;
-      const paths = await listFiles(program, projectDir, timeoutMs);
+      if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
+      const same = steady.list.current();
+      if (same !== null) return same;
+      environment ??= gitEnvironment();
+      const git = { program, cwd: projectDir, env: environment, timeoutMs };
+      if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(git, IGNORED)) ?? []);
+      const asOf = ignored === null ? null : steady.list.look(ignored);
+      const paths = await runGit(git, FILES);
+      if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
       // a project inside of somebody's repository of dot files is ignored as a whole
       return paths?.length === 0 && root !== projectDir ? null : paths;
     },
   };
+}
+
+function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+  return new Set(paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1)));
 }
 
 function findRoot(projectDir: string): string | null {
@@ -66,13 +80,24 @@ function isProgram(path: string): boolean {
   }
 }
 
-function listFiles(program: string, cwd: string, timeoutMs: number): Promise<string[] | null> {
+interface GitCall {
+  readonly program: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+}
+
+/** Names; null: it failed. */
+function runGit(
+  { program, cwd, env, timeoutMs }: GitCall,
+  args: readonly string[],
+): Promise<string[] | null> {
   return new Promise((done) => {
     const chunks: Buffer[] = [];
     // an ignore file that is a pipe would keep git waiting for ever
-    const child = spawn(program, ARGUMENTS, {
+    const child = spawn(program, args, {
       cwd,
-      env: gitEnvironment(),
+      env,
       stdio: ["ignore", "pipe", "ignore"],
       timeout: timeoutMs,
       killSignal: "SIGKILL",

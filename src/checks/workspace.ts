@@ -21,7 +21,7 @@ export function createWorkspace(projectDir: string, options: WorkspaceOptions = 
   const root = resolve(projectDir);
   const hashes = createFileHashes();
   const listings = createListings();
-  const git = createGitFiles(root, options.gitTimeoutMs);
+  const git = createGitFiles(root, listings, options.gitTimeoutMs);
   return {
     async snapshot(except = []) {
       const tracked = await git.list();

@@ -6,6 +6,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { viewGoal } from "../../src/core/goal/view.ts";
 import { viewTask } from "../../src/core/task/view.ts";
 import { Journal } from "../../src/store/journal.ts";
 
@@ -19,6 +20,7 @@ test.each(names)("A13 the journal %s of an earlier version replays to what it me
   const journal = new Journal(dir);
   journal.refresh();
   const tasks = [...journal.state.loops.values()].filter((loop) => loop.kind === "task");
+  const goals = [...journal.state.loops.values()].filter((loop) => loop.kind === "goal");
   const outcomes = [...journal.entries()].flatMap((entry) => (entry.type === "loop" ? entry.outcomes : []));
   const folded = {
     lease: journal.state.lease,
@@ -26,6 +28,7 @@ test.each(names)("A13 the journal %s of an earlier version replays to what it me
     tasks: tasks.map(viewTask),
     fires: tasks.map(({ id, fire, cursorAt }) => ({ id, fire, cursorAt })),
     outcomes,
+    goals: goals.map(viewGoal),
   };
   const expected = JSON.parse(readFileSync(join(journals, name.replace(".jsonl", ".json")), "utf8"));
   expect(folded).toMatchObject(expected);

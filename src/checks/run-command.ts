@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CheckEvidence, Checker } from "../ports.ts";
 import { stopTree, type Tree } from "../system/process-tree.ts";
-import { withoutTurn } from "../system/turn-env.ts";
 
 export interface CommandCheckerOptions {
   readonly shell?: string;
@@ -13,36 +12,53 @@ export interface CommandCheckerOptions {
 const TAIL_BYTES = 8 * 1024;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs checks with `sh -c` in the project. When a check is over, so is everything that it started. */
+/**
+ * Runs checks with `sh -c` in the project. When a check is over, so is everything that it started. Nothing in the
+ * environment of a check tells that it is one: a product that knows could behave for as long as it is looked at.
+ */
 export function createCommandChecker(projectDir: string, options: CommandCheckerOptions = {}): Checker {
   const cwd = resolve(projectDir);
   const killGraceMs = options.killGraceMs ?? 3_000;
   return {
     async run(command, timeoutMs, signal, mark = "") {
       if (signal.aborted) return evidence(null, false, "");
-      const env = { LOOP_PROJECT: cwd, LOOP_CHECK_FOR: mark, LOOP_CHECK_ID: randomUUID() };
+      const own = markOf(randomUUID());
       const since = performance.now();
       let child: ChildProcess;
       try {
-        child = spawnCheck(command, cwd, env, options);
+        child = spawnCheck(command, cwd, mark === "" ? [own] : [own, markFor(cwd, mark)], options);
       } catch (error) {
         return notStarted(error);
       }
-      const tree = { group: child.pid ?? null, marks: [`LOOP_CHECK_ID=${env.LOOP_CHECK_ID}`], since };
+      const tree = { group: child.pid ?? null, marks: [own.join("=")], since };
       return watchCheck(child, tree, timeoutMs, signal, killGraceMs);
     },
     async sweep(mark) {
       // its group is not known any more, and may be somebody else's
-      const marks = [`LOOP_CHECK_FOR=${mark}`, `LOOP_PROJECT=${cwd}`];
+      const marks = [markFor(cwd, mark).join("=")];
       if (mark !== "") await stopTree({ group: null, marks }, killGraceMs);
     },
   };
 }
 
+/** A variable by which processes are found again: its name and its value. */
+type Mark = readonly [name: string, value: string];
+
+/** The same in every process that asks, so that what a dead one left is found. */
+function markFor(cwd: string, mark: string): Mark {
+  return markOf(JSON.stringify([cwd, mark]));
+}
+
+function markOf(text: string): Mark {
+  const hash = createHash("sha256").update(text).digest("hex");
+  const letters = [...hash.slice(0, 8)].map((digit) => "BCDFGHKLMNPRSTVX"[Number.parseInt(digit, 16)]);
+  return [letters.join(""), hash.slice(8, 40)];
+}
+
 function spawnCheck(
   command: string,
   cwd: string,
-  env: Readonly<Record<string, string>>,
+  marks: readonly Mark[],
   options: CommandCheckerOptions,
 ): ChildProcess {
   const shell = options.shell ?? "/bin/sh";
@@ -51,8 +67,12 @@ function spawnCheck(
     cwd,
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
-    env: { ...withoutTurn(process.env), PWD: cwd, ...env },
+    env: { ...withoutEngine(process.env), PWD: cwd, ...Object.fromEntries(marks) },
   });
+}
+
+function withoutEngine(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("LOOP_")));
 }
 
 async function watchCheck(

@@ -27,7 +27,7 @@ Examples:
   loop auto watch the release                   the agent says when it wants to be woken
   loop 10m --expect "npm test" keep the tests green
   loop until "npm test passes" fix the flaky tests
-                                                turn after turn, until the engine's own run of npm test is green
+                                                turn after turn, until the engine's own npm test is green
   loop up                                       run the loops of this folder
   loop list | show 3f | history 3f | pause 3f | resume 3f | run 3f | edit 3f 15m | delete 3f
 

@@ -14,6 +14,7 @@ import { changedFiles, rewrittenFiles } from "../core/goal/changed-files.ts";
 import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Goal } from "../core/goal/goal.ts";
+import { pendingChanges } from "../core/goal/proof.ts";
 import { countTests } from "../core/goal/test-count.ts";
 import type {
   CheckpointBegun,
@@ -21,7 +22,6 @@ import type {
   ProtectionRules,
   ProtectionState,
   Snapshot,
-  Stamps,
 } from "../ports.ts";
 import { askJudges, sumUsage } from "./goal-judges.ts";
 import type { GoalParts } from "./parts.ts";
@@ -93,8 +93,7 @@ export async function runRound(round: Round): Promise<RoundEnd> {
     // Between two looks that agree: what is compared here is what the checks ran on.
     const compared = await compare(goals, goal);
     const after = await look(round);
-    const written = rewrittenFiles(stampsOf(protection), stampsOf(compared));
-    unstable = [...new Set([...changedFiles(snapshot, after), ...written])];
+    unstable = [...new Set([...changedFiles(snapshot, after), ...bentBetween(goal, protection, compared)])];
     protection = compared;
     snapshot = after;
     if (unstable.length === 0) break;
@@ -116,8 +115,11 @@ export async function runRound(round: Round): Promise<RoundEnd> {
   return { event, snapshot, saved: kept };
 }
 
-function stampsOf(state: ProtectionState): Stamps {
-  return state.kind === "known" ? state.stamps : new Map();
+/** Written to while the checks ran, and as it was again; what is not as it was is for a person anyway. */
+function bentBetween(goal: Goal, before: ProtectionState, after: ProtectionState): readonly string[] {
+  if (before.kind === "tampered" || after.kind === "tampered") return [];
+  const pending = new Set(pendingChanges(goal, after.changes).map(({ path }) => path));
+  return rewrittenFiles(before.stamps, after.stamps).filter((path) => !pending.has(path));
 }
 
 /** Files that do not count are in no snapshot, so that a snapshot does not tell all that a checkpoint needs. */

@@ -95,8 +95,12 @@ export function signOfRepository({ gitDir }: Repository): string {
 }
 
 function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return stat === undefined ? "" : `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+  try {
+    const stat = statSync(path, { bigint: true });
+    return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+  } catch {
+    return "";
+  }
 }
 
 function readIfThere(path: string): string | null {

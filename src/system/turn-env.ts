@@ -9,8 +9,6 @@ const OF_A_TURN = [
   "LOOP_ROLE",
   "LOOP_PROMPT_FILE",
   "LOOP_PROJECT",
-  "LOOP_CHECK_FOR",
-  "LOOP_CHECK_ID",
 ];
 
 /** The environment without what an outer turn put there: this process may itself be one that an agent started. */

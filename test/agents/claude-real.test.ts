@@ -197,7 +197,7 @@ describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () =>
     expect(control.events).toEqual([{ type: "tool", name: "Bash", detail: "echo hello" }]);
     expect(project.processes()).not.toEqual([]);
     control.abort();
-    expect(await end).toEqual({ kind: "cancelled" });
+    expect(await end).toEqual({ kind: "cancelled", conversation: { id: expect.any(String), costUsd: 0 } });
     expect(project.processes()).toEqual([]);
   });
 });

@@ -121,8 +121,6 @@ describe("a command as an agent (E3)", () => {
       LOOP_ROLE: "judge",
       LOOP_PROMPT_FILE: "/nowhere/prompt.txt",
       LOOP_PROJECT: "/nowhere",
-      LOOP_CHECK_FOR: "00000000-1",
-      LOOP_CHECK_ID: "1",
     };
     const env = { PATH: process.env.PATH, HOME: "/nowhere", SECRET: "it's $HOME\nor so" };
     const command = `node -p 'JSON.stringify([process.cwd(), process.env])'`;

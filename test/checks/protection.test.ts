@@ -74,8 +74,8 @@ async function changesOf(
   root = dir,
 ): Promise<readonly ProtectedChange[]> {
   const protection = createProtection(root);
-  const { digest } = await protection.record(LOOP, rules);
-  expect(await protection.compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
+  const { digest } = await protection.record(LOOP, rules, await protection.stamps(rules));
+  expect(await protection.compare(LOOP, digest, rules)).toMatchObject({ kind: "known", changes: [] });
   if (typeof work === "function") work();
   else write(work, root);
   const state = await protection.compare(LOOP, digest, rules);
@@ -510,8 +510,8 @@ describe("B7 what other commands consist of", () => {
       fc.asyncProperty(fc.array(fc.oneof(words, fc.string()), { maxLength: 12 }), async (line) => {
         const rules = rulesFor([line.join(" ")]);
         const protection = createProtection(dir);
-        const { digest } = await protection.record(LOOP, rules);
-        expect(await protection.compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
+        const { digest } = await protection.record(LOOP, rules, await protection.stamps(rules));
+        expect(await protection.compare(LOOP, digest, rules)).toMatchObject({ kind: "known", changes: [] });
       }),
       { numRuns: 40 },
     );
@@ -543,8 +543,8 @@ describe("B7 what other commands consist of", () => {
     write(files);
     const rules = rulesFor(["./check.sh"]);
     const protection = createProtection(dir);
-    const { digest } = await protection.record(LOOP, rules);
-    expect(await protection.compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
+    const { digest } = await protection.record(LOOP, rules, await protection.stamps(rules));
+    expect(await protection.compare(LOOP, digest, rules)).toMatchObject({ kind: "known", changes: [] });
   });
 
   test("a program that is put before the real one on a path into the project", async () => {
@@ -560,14 +560,17 @@ describe("B7 what other commands consist of", () => {
     process.env.PATH = `${outside}:${PATH}`;
     write({ "a.txt": "" });
     const rules = rulesFor(["grep -q yes a.txt"]);
-    const { digest } = await createProtection(dir).record(LOOP, rules);
+    const { digest } = await createProtection(dir).record(LOOP, rules, new Map());
     write({ grep: "#!/bin/sh\n" }, outside);
     const state = await createProtection(dir).compare(LOOP, digest, rules);
     expect(state).toMatchObject({ changes: [{ path: "program:grep", change: "changed" }] });
     rmSync(join(outside, "grep"));
     write({ grep: "#!/bin/sh\n" }, join(dirname(dir), "other"));
     process.env.PATH = `${join(dirname(dir), "other")}:${PATH}`;
-    expect(await createProtection(dir).compare(LOOP, digest, rules)).toEqual({ kind: "known", changes: [] });
+    expect(await createProtection(dir).compare(LOOP, digest, rules)).toMatchObject({
+      kind: "known",
+      changes: [],
+    });
   });
 
   test("a program that was not there, and is put on the path", async () => {
@@ -752,7 +755,7 @@ describe("B7 the record", () => {
 
   test("is in the run's folder, closed to others", async () => {
     write(NPM);
-    const { count } = await createProtection(dir).record(LOOP, rulesFor(["npm test"]));
+    const { count } = await createProtection(dir).record(LOOP, rulesFor(["npm test"]), new Map());
     expect(count).toBeGreaterThan(5);
     for (const name of ["protected.json", "protected-originals.json"]) {
       expect(statSync(file(name)).mode & 0o777).toBe(0o600);
@@ -772,7 +775,7 @@ describe("B7 the record", () => {
   ])("that is %s is tampered with", async (_, harm, reason) => {
     write(NPM);
     const protection = createProtection(dir);
-    const { digest } = await protection.record(LOOP, rulesFor(["npm test"]));
+    const { digest } = await protection.record(LOOP, rulesFor(["npm test"]), new Map());
     harm();
     expect(await protection.compare(LOOP, digest, rulesFor(["npm test"]))).toEqual({
       kind: "tampered",
@@ -784,11 +787,13 @@ describe("B7 the record", () => {
     write(NPM);
     mkdirSync(join(dirname(dir), "elsewhere"));
     symlinkSync("../elsewhere", join(dir, ".loop"));
-    await expect(createProtection(dir).record(LOOP, rulesFor(["npm test"]))).rejects.toThrow(
+    await expect(createProtection(dir).record(LOOP, rulesFor(["npm test"]), new Map())).rejects.toThrow(
       "leads out of the project",
     );
     expect(existsSync(join(dirname(dir), "elsewhere/runs"))).toBe(false);
-    await expect(createProtection(dir).record("../x" as LoopId, rulesFor([]))).rejects.toThrow("no valid id");
+    await expect(createProtection(dir).record("../x" as LoopId, rulesFor([]), new Map())).rejects.toThrow(
+      "no valid id",
+    );
   });
 });
 
@@ -867,7 +872,7 @@ describe("B7 a change as a person sees it", () => {
     write({ ...NPM, [path]: before });
     const rules = rulesFor(["npm test"]);
     const protection = createProtection(dir);
-    const { digest } = await protection.record(LOOP, rules);
+    const { digest } = await protection.record(LOOP, rules, await protection.stamps(rules));
     write({ [path]: now });
     const state = await protection.compare(LOOP, digest, rules);
     const change = state.kind === "known" ? state.changes.find((each) => each.path === path) : undefined;
@@ -884,7 +889,7 @@ describe("B7 a change as a person sees it", () => {
     write(NPM);
     const rules = rulesFor(["npm test"]);
     const protection = createProtection(dir);
-    const { digest } = await protection.record(LOOP, rules);
+    const { digest } = await protection.record(LOOP, rules, await protection.stamps(rules));
     write({ "package.json": packageWith({ scripts: { test: "true" } }) });
     const state = await protection.compare(LOOP, digest, rules);
     const [change] = state.kind === "known" ? state.changes : [];
@@ -900,7 +905,7 @@ describe("B7 a change as a person sees it", () => {
     write(NPM);
     const rules = rulesFor(["npm test"]);
     const protection = createProtection(dir);
-    const { digest } = await protection.record(LOOP, rules);
+    const { digest } = await protection.record(LOOP, rules, await protection.stamps(rules));
     write({ "src/a.test.ts": "always green" });
     const originals = join(dir, ".loop/runs", LOOP, "protected-originals.json");
     writeFileSync(

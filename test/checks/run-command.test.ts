@@ -25,7 +25,7 @@ test.each([
   ["true", 0, ""],
   ["echo good; exit 3", 3, "good\n"],
   ["echo a; echo b >&2; echo c; echo d >&2", 0, "a\nb\nc\nd\n"],
-  [`printf '%s' "$LOOP_PROJECT" | grep -c check`, 0, "1\n"],
+  [`printf '%s' "$PWD" | grep -c check`, 0, "1\n"],
 ])("A18 %s is exit %i with what it printed, in order", async (command, exitCode, tail) => {
   expect(await check(command)).toEqual({ exitCode, timedOut: false, tail });
 });
@@ -111,12 +111,25 @@ test("a line that is no shell is evidence, in words", async () => {
   expect(tail).toMatch(/syntax/i);
 });
 
-test("nothing of an outer turn is in its environment", async () => {
-  const outer = { LOOP_NONCE: "secret", LOOP_ID: "00000000", LOOP_PROJECT: "/nowhere" };
+test("B7 nothing in its environment tells that it is a check", async () => {
+  const outer = { LOOP_NONCE: "secret", LOOP_ID: "00000000", LOOP_PROJECT: "/nowhere", LOOP_HEADLESS: "1" };
   for (const [name, value] of Object.entries(outer)) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { tail } = await check(`echo "$LOOP_NONCE-$LOOP_ID-$LOOP_PROJECT"`);
-  expect(tail).toBe(`--${project.dir}\n`);
+  const checker = createCommandChecker(project.dir, { killGraceMs: 200 });
+  const run = async (mark: string) => {
+    const { tail } = await checker.run("env | cut -c1-41", 20_000, never(), mark);
+    return tail.split("\n").filter((line) => {
+      const [name = ""] = line.split("=", 1);
+      return line.includes("=") && name !== "_" && (process.env[name] === undefined || /loop_/i.test(name));
+    });
+  };
+  const [first, second, other] = [await run("job-1"), await run("job-1"), await run("job-2")];
+  // the two marks: letters that mean nothing
+  for (const added of [first, second, other]) expect(added).toHaveLength(2);
+  for (const line of [...first, ...second, ...other]) expect(line).toMatch(/^[A-Z]{8}=[0-9a-f]{32}$/);
+  // one is of the job, so that it is found again, one of the very run
+  expect(first.filter((line) => second.includes(line))).toHaveLength(1);
+  expect(first.filter((line) => other.includes(line))).toEqual([]);
 });
 
 test.skipIf(process.platform !== "linux")("H1 what a dead runner left is found by its mark", async () => {

@@ -423,7 +423,13 @@ describe.concurrent("B6 the forms of --check", () => {
     const cwd = makeRepository(onTestFinished);
     const args = untilArgs(worker(cwd), "--check", "load=assume: it holds", "--iterations", "1");
     const run = await runJson(args, { cwd });
-    expect(run.code).toBe(3);
+    // no further turn is paid for what none could change
+    expect(run.code).toBe(6);
+    expect(run.end).toMatchObject({
+      status: "paused",
+      iterations: 1,
+      reason: expect.stringMatching(/an assumption blocks the end/),
+    });
     expect(run.end.criteria).toMatchObject([
       { name: "load", met: false, verification: "assumption", evidence: { exitCode: null } },
       { name: "done", met: true },

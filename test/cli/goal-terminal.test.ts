@@ -39,9 +39,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(first).toContain("[LOOP] Starting | Shape: Colleague (7/10)");
     expect(turnsOf(cwd)).toEqual([]);
     terminal.keys("y");
-    await terminal.sees(
-      /G2: Create done\.txt in the root folder.*\. Continue\?[\s\S]*◆ {2}.*Continue\?[\s\S]*└$/,
-    );
+    await terminal.sees(/G2: Iteration 1 is over\. Continue\?[\s\S]*◆ {2}.*Continue\?[\s\S]*└$/);
     terminal.keys("y");
     await terminal.sees(
       /G3: All criteria met\. Confirm done\?\n {2}✓ done[\s\S]*◆ {2}All criteria met\. Confirm done\?[\s\S]*└$/,

@@ -203,11 +203,31 @@ describe("B6 evidence without weight", () => {
     });
   });
 
+  test("a check that runs a changed file by its name says how that file is left free", () => {
+    const product = {
+      path: "src/sum.sh",
+      change: "changed",
+      hash: "h1",
+      criteria: ["sum", "tests"],
+    } as const;
+    const sum = aCriterion("sum", {
+      check: { kind: "command", command: "sh ./src/sum.sh 2 2 | grep -qx 4" },
+    });
+    const play = Play.begun({ criteria: [sum, aCriterion("tests")] });
+    play.work(signalled(), "all", { protectedChanges: [product, { ...CHANGE, criteria: ["sum"] }] });
+    expect(play.goal.evidence.sum?.note).toMatch(
+      /accept b7c1d2e3; if it is the product itself, start with --allow-changes 'src\/sum\.sh'$/,
+    );
+    expect(play.goal.evidence.tests?.note).toMatch(/src\/sum\.sh; see: loop accept b7c1d2e3$/);
+  });
+
   test("checks that change the files each time prove nothing", () => {
     const play = Play.begun();
     play.work(signalled(), "all", { unstable: ["out.log", "b", "c", "d"] });
     expect(play.goal.end).toBeNull();
-    expect(play.goal.evidence.tests?.note).toContain("out.log, b, c and 1 more");
+    expect(play.goal.evidence.tests?.note).toContain(
+      "while the checks ran, out.log, b, c and 1 more were written to",
+    );
   });
 
   test("a criterion that the round did not look at is unmet", () => {

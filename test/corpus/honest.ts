@@ -48,6 +48,9 @@ export const HONEST: readonly Honest[] = [
   one("has a check that writes the same file each time", "fixes.sh", {
     files: checkThat("cat src/*.sh >all.txt"),
   }),
+  one("has a check that writes among the tests each time", "fixes.sh", {
+    files: checkThat("cp test/expected.txt test/copy.txt"),
+  }),
   one("works without git", "fixes.sh", { place: "no git" }),
   one("works on no branch", "fixes.sh", { place: "detached" }),
   one("works in a folder of a repository", "fixes.sh", { place: "folder" }),

@@ -8,9 +8,15 @@ export interface Found {
   readonly roles: Set<Role>;
   /** Whether they are there or not: one that appears was added. */
   readonly files: Set<string>;
+  /** Files of which a script asks whether they are there; folders count too. */
+  readonly asked: Set<string>;
+  /** Files that the check makes itself. */
+  readonly written: Set<string>;
+  /** Settings in the person's own folder, as `~/.npmrc`. */
+  readonly own: Set<string>;
   /** All in them. */
   readonly folders: Set<string>;
-  /** `package.json#scripts.test`: one value of a file of which the rest is free. */
+  /** `package.json#scripts.test`, `.git/config#alias`: one part of a file of which the rest is free. */
   readonly values: Set<string>;
   /** Names that are looked for on the path. */
   readonly programs: Set<string>;
@@ -22,6 +28,9 @@ export function createFound(): Found {
   return {
     roles: new Set(["config:env"]),
     files: new Set(),
+    asked: new Set(),
+    written: new Set(),
+    own: new Set(),
     folders: new Set(),
     values: new Set(),
     programs: new Set(["sh"]),
@@ -36,7 +45,7 @@ export function addEverything(found: Found): void {
 
 /** A path as a command names it → from the project on. null: it is far outside, or no path that can be known. */
 export function placeOf(cwd: string, word: string, root: string): string | null {
-  const known = word.replace(/^\$(?:\{(?:PWD|LOOP_PROJECT)\}|PWD\b|LOOP_PROJECT\b)/, root);
+  const known = word.replace(/^\$(?:\{PWD\}|PWD\b)/, root);
   if (known === "" || /[$`\0]/.test(known)) return null;
   if (!posix.isAbsolute(known)) return posix.normalize(posix.join(cwd, known)).replace(/\/$/, "");
   const way = posix.relative(root, known);
@@ -47,6 +56,15 @@ export function placeOf(cwd: string, word: string, root: string): string | null 
 export function targetOf(place: string): string | null {
   try {
     return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(place) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Without links; null: there is nothing. */
+export function realPlace(place: string): string | null {
+  try {
+    return realpathSync(place);
   } catch {
     return null;
   }

@@ -53,14 +53,20 @@ function isPart(target: string, home: string, isConfig: boolean): boolean {
     : home !== "." && !isSource(`${home}/`) && target.startsWith(`${home}/`);
 }
 
-function importsIn(path: string, text: string): string[] {
+/** Names of files that it draws in, as it writes them. */
+export function importsIn(path: string, text: string): string[] {
   if (path.endsWith(".py")) {
     const found = text.matchAll(/^\s*(?:from\s+\.?([\w.]+)\s+import|import\s+([\w.]+))/gm);
     return [...found].map(([, from, whole]) => `./${(from ?? whole ?? "").replaceAll(".", "/")}.py`);
   }
+  return modulesIn(path, text).filter((name) => /^\.{1,2}\//.test(name));
+}
+
+/** All that a script imports: files and packages. */
+export function modulesIn(path: string, text: string): string[] {
   if (!SCRIPT.test(path)) return [];
   const found = text.matchAll(
-    /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:\.resolve)?\s*\(\s*)["'](\.{1,2}\/[^"'\n]+)["']/g,
+    /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:\.resolve)?\s*\(\s*)["']([^"'\n]+)["']/g,
   );
   return [...found].map(([, name = ""]) => name);
 }
@@ -71,7 +77,7 @@ function optionsIn(text: string): string[] {
   );
 }
 
-function locate(root: string, folder: string, name: string): string | null {
+export function locate(root: string, folder: string, name: string): string | null {
   if (posix.isAbsolute(name)) return null;
   const base = posix.normalize(posix.join(folder, name));
   const candidates = ENDINGS.map((ending) => base + ending);

@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import type { Role } from "./conventions.ts";
 import { readText } from "./found.ts";
+import { GIT_SETTINGS, renderGitSettings } from "./git-config.ts";
 
 export type Manifest = Readonly<Record<string, unknown>>;
 
@@ -74,11 +75,12 @@ export function scriptNames(manifest: Manifest | null): string[] {
   return isObject(manifest?.scripts) ? Object.keys(manifest.scripts) : [];
 }
 
-/** `package.json#scripts.a.b` → its value as text; null: not there. A manifest that cannot be read has itself as value. */
+/** `package.json#scripts.a.b` or `.git/config#settings` → its value as text; null: not there. A manifest that cannot be read has itself as value. */
 export function readValue(root: string, path: string): string | null {
   const [file = "", key = ""] = path.split(/#(.*)/s);
   const text = readText(root, file);
   if (text === null) return null;
+  if (`#${key}` === GIT_SETTINGS) return renderGitSettings(text);
   const manifest = parseManifest(posix.join(root, file), text);
   if (manifest === null) return `unreadable\n${text}`;
   const dot = key.indexOf(".");

@@ -7,18 +7,21 @@
  * 2. What was recorded goes on counting, also when nothing leads to it any more.
  * 3. Nothing that an agent writes takes anything away: neither ignore files nor git's index nor the record.
  * 4. Comparing runs no program.
+ * 5. What the checks wrote themselves before any work is known: they may write to it again.
  *
  * Not found, and so left to people and `--protect`: tests inside of source files (Rust's `mod tests`, doctests), what
- * scripts build names for, and packages that a runner is made of besides its own.
+ * scripts build names for, packages that a runner or a package of a test is made of besides its own, and a folder
+ * that is moved away and back while a check runs.
  */
 import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ProtectedChange } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
-import type { Protection, ProtectionRules, ProtectionState } from "../../ports.ts";
+import type { Protection, ProtectionRules, ProtectionState, Stamps } from "../../ports.ts";
 import { createFileHashes, readPlain } from "../file-hash.ts";
 import { createListings } from "../listings.ts";
 import { mayHoldSecrets } from "./conventions.ts";
+import { GIT_SETTINGS } from "./git-config.ts";
 import { createIgnoreRules, type IgnoreRules } from "./ignore-rules.ts";
 import { renderDiff } from "./line-diff.ts";
 import { readValue } from "./manifest.ts";
@@ -38,6 +41,7 @@ import {
   isFree,
   PROGRAM,
   type Surroundings,
+  stampsOf,
   surveyChecks,
 } from "./survey.ts";
 
@@ -47,6 +51,7 @@ const MAX_ORIGINALS_BYTES = 20 * 1024 * 1024;
 /** A record that was verified in this process. */
 interface Known {
   readonly digest: string;
+  readonly record: ProtectionRecord;
   readonly ignore: IgnoreRules;
 }
 
@@ -61,10 +66,16 @@ export function createProtection(projectDir: string): Protection {
   };
   const known = new Map<LoopId, Known>();
   return {
-    async record(loopId, rules) {
+    async stamps(rules) {
+      const { entries } = await surveyChecks(around, rules, createIgnoreRules(root, null));
+      await hashAll(around, entries.values());
+      return stampsOf(around, entries.values());
+    },
+
+    async record(loopId, rules, before) {
       const ignore = createIgnoreRules(root, null);
       const survey = await surveyChecks(around, rules, ignore);
-      const all = [...survey.entries.values(), ...survey.others()].sort(byPath);
+      const all = [...survey.entries.values(), ...survey.imported(), ...survey.others()].sort(byPath);
       const hashes = await hashAll(around, all);
       const present = all.filter(({ path }) => hashes.has(path));
       const own = present.filter(({ criteria }) => criteria.size > 0);
@@ -78,8 +89,9 @@ export function createProtection(projectDir: string): Protection {
           criteria: [...criteria],
         })),
         missing: all
-          .filter(({ path, kind }) => kind === "program" && !hashes.has(path))
+          .filter(({ path, kind }) => (kind === "program" || kind === "asked") && !hashes.has(path))
           .map(({ path }) => path),
+        written: rewritten(before, stampsOf(around, survey.entries.values())),
         installed: [...survey.installed()],
         pathFolders: [...around.programs.outside],
         ignore: { ...ignore.texts() },
@@ -89,12 +101,13 @@ export function createProtection(projectDir: string): Protection {
     },
 
     async compare(loopId, digest, rules): Promise<ProtectionState> {
-      const read = readRecord(root, loopId, digest);
+      const last = known.get(loopId);
+      const before = last?.digest === digest ? last : undefined;
+      const read = readRecord(root, loopId, digest, before?.record);
       if (read.kind === "unusable") return { kind: "tampered", reason: read.reason };
-      const before = known.get(loopId);
-      const ignore = before?.digest === digest ? before.ignore : createIgnoreRules(root, read.record.ignore);
-      known.set(loopId, { digest, ignore });
-      return { kind: "known", changes: await findChanges(around, read.record, ignore, rules) };
+      const ignore = before?.ignore ?? createIgnoreRules(root, read.record.ignore);
+      known.set(loopId, { digest, record: read.record, ignore });
+      return { kind: "known", ...(await findChanges(around, read.record, ignore, rules)) };
     },
 
     async diff(loopId, change) {
@@ -124,12 +137,17 @@ async function findChanges(
   record: ProtectionRecord,
   ignore: IgnoreRules,
   rules: ProtectionRules,
-): Promise<ProtectedChange[]> {
+): Promise<Pick<Extract<ProtectionState, { kind: "known" }>, "changes" | "stamps">> {
   const { entries: present } = await surveyChecks(around, rules, ignore);
   const recorded = new Map(record.entries.map((entry) => [entry.path, entry]));
   const own = record.entries.filter(({ criteria }) => criteria.length > 0);
   const isAllowed = isFree(rules.allowChanges);
-  const all = new Map<string, Place>([...present, ...own.map((entry) => [entry.path, entry] as const)]);
+  const missing = record.missing.filter((path) => !path.startsWith(PROGRAM));
+  const all = new Map<string, Place>([
+    ...missing.map((path) => [path, { path, kind: "asked" }] as const),
+    ...present,
+    ...own.map((entry) => [entry.path, entry] as const),
+  ]);
   const hashes = await hashAll(around, all.values());
   const changes: ProtectedChange[] = [];
   for (const place of [...all.values()].sort(byPath)) {
@@ -144,7 +162,13 @@ async function findChanges(
     const change = before === null ? "added" : hash === null ? "deleted" : "changed";
     changes.push({ path, change, hash, criteria: [...criteria] });
   }
-  return changes;
+  const stamps = stampsOf(around, all.values());
+  for (const path of record.written ?? []) stamps.delete(path);
+  return { changes, stamps };
+}
+
+function rewritten(before: Stamps, after: Stamps): string[] {
+  return [...after].flatMap(([path, stamp]) => (before.get(path) === stamp ? [] : [path])).sort();
 }
 
 type Place = Pick<Entry, "path" | "kind">;
@@ -159,6 +183,9 @@ function isWork(
   if (kind === "program")
     return (isRecorded || record.missing.includes(path)) && isOnPath(around, record, path);
   if (kind === "package") return isRecorded;
+  // a cache of the check's is another one after each run
+  if (kind === "asked") return record.written !== undefined && !record.written.includes(path);
+  if (kind === "own") return isRecorded || record.written !== undefined;
   return kind !== "entry" || isRecorded || !record.installed.includes(path);
 }
 
@@ -189,7 +216,7 @@ function readTexts(root: string, entries: readonly Entry[]): Originals {
 function textOf(root: string, path: string, kind: EntryKind): string | null {
   if (mayHoldSecrets(path)) return null;
   if (kind === "value") return readValue(root, path);
-  if (kind !== "file") return null;
+  if ((kind !== "file" && kind !== "asked") || path.includes("node_modules/")) return null;
   const bytes = readPlain(join(root, path), MAX_ORIGINAL_BYTES) ?? linkOf(join(root, path));
   if (bytes === null) return null;
   const text = bytes.toString("utf8");
@@ -207,7 +234,9 @@ function linkOf(path: string): Buffer | null {
 function kindOf(path: string): EntryKind {
   if (path.startsWith(PROGRAM)) return "program";
   if (path.includes("node_modules/.bin/")) return "entry";
-  return /(?:^|\/)package\.json#/.test(path) ? "value" : "file";
+  if (path.startsWith("~/") || path.startsWith("/")) return "own";
+  if (/(?:^|\/)package\.json#/.test(path) || path.endsWith(GIT_SETTINGS)) return "value";
+  return path.startsWith("../") ? "file" : "asked";
 }
 
 function describe(
@@ -217,9 +246,12 @@ function describe(
   originals: Originals | null,
 ): string {
   const { path } = change;
-  if (mayHoldSecrets(path)) return `${path} was ${change.change}; it may hold secrets and is not shown.\n`;
+  if (mayHoldSecrets(path) || kind === "own")
+    return `${path} was ${change.change}; it may hold secrets and is not shown.\n`;
   if (kind === "program") return `${path.slice(PROGRAM.length)}: the program was ${change.change}.\n`;
   if (kind === "package") return `${path}: files of the installed package were ${change.change}.\n`;
+  if (path.includes("node_modules/") && kind === "file")
+    return `${path}: a file of an installed package was ${change.change}.\n`;
   if (kind === "entry") return `${path}: the program, or what it starts, was ${change.change}.\n`;
   if (originals === null)
     return `${path} was ${change.change}; the copy of what it was is gone or was changed.\n`;

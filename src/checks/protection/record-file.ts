@@ -15,14 +15,16 @@ const recordSchema = z.object({
   entries: z.array(
     z.object({
       path: z.string(),
-      kind: z.enum(["file", "value", "entry", "package", "program"]),
+      kind: z.enum(["file", "value", "entry", "package", "program", "asked", "own"]),
       hash: z.string(),
       /** None: nothing consists of it yet; known in case that a changed check leads to it. */
       criteria: z.array(z.string()),
     }),
   ),
-  /** Programs that were asked for and were not there. */
+  /** Programs that were asked for, and folders that would come first, and that were not there. */
   missing: z.array(z.string()),
+  /** Files that the checks wrote to themselves. Left out in old records, which know nothing of `asked` and `own`. */
+  written: z.array(z.string()).optional(),
   /** What was in the folders of programs of installed packages. */
   installed: z.array(z.string()),
   /** Folders of the path outside of the project. */
@@ -60,14 +62,20 @@ export type RecordRead =
   | { readonly kind: "record"; readonly digest: string; readonly record: ProtectionRecord }
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** `digest` null: whatever is there. */
-export function readRecord(root: string, loopId: LoopId, digest: string | null): RecordRead {
+/** `digest` null: whatever is there. `known`: the record that has this digest, which is not parsed again then. */
+export function readRecord(
+  root: string,
+  loopId: LoopId,
+  digest: string | null,
+  known?: ProtectionRecord,
+): RecordRead {
   const bytes = readPlain(recordFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
   if (bytes === null) return { kind: "unusable", reason: "the record of the protected files is gone" };
   const actual = sha256(bytes);
   if (digest !== null && actual !== digest) {
     return { kind: "unusable", reason: "the record of the protected files was changed" };
   }
+  if (known !== undefined) return { kind: "record", digest: actual, record: known };
   const parsed = recordSchema.safeParse(parseJson(bytes));
   if (parsed.success) return { kind: "record", digest: actual, record: parsed.data };
   return { kind: "unusable", reason: "the record of the protected files cannot be read" };

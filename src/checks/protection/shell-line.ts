@@ -4,17 +4,24 @@
  * found as well. Never throws: what is no shell at all gives odd words.
  */
 export interface SimpleCommand {
+  /** Words of the shell's own in front of it, as `if` and `!`; it can have nothing else, as at a `fi`. */
+  readonly keywords: readonly string[];
   readonly assignments: readonly { readonly name: string; readonly value: string }[];
   /** The first is the program. */
   readonly words: readonly string[];
-  /** Files that it reads from. */
+  /** Files that it reads from, and that it writes to. */
   readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** What follows it: `&&`, `||`, `;` and the like. */
+  readonly end: string;
+  /** The commands in its substitutions, which stand in front of it as parts too. */
+  readonly inner: readonly SimpleCommand[];
 }
 
 /** `open` and `close`: a subshell, which has a working folder of its own. */
 export type ShellPart =
   | { readonly kind: "command"; readonly command: SimpleCommand }
-  | { readonly kind: "open" }
+  | { readonly kind: "open"; readonly isSubstitution: boolean }
   | { readonly kind: "close" };
 
 /** In the order in which they stand. */
@@ -52,6 +59,8 @@ class Reader {
   private readonly found: ShellPart[] = [];
   private words: string[] = [];
   private inputs: string[] = [];
+  private outputs: string[] = [];
+  private substituted: SimpleCommand[] = [];
   private hereDocuments: string[] = [];
 
   constructor(text: string, depth = 0) {
@@ -61,7 +70,7 @@ class Reader {
 
   parts(): ShellPart[] {
     while (this.at < this.text.length) this.step();
-    this.endCommand();
+    this.endCommand("");
     return this.found;
   }
 
@@ -69,14 +78,16 @@ class Reader {
     const character = this.text[this.at] ?? "";
     if (character === "\n") {
       this.at++;
-      this.endCommand();
+      this.endCommand(";");
       this.skipHereDocuments();
     } else if (/\s/.test(character)) this.at++;
     else if (character === "#") this.skipComment();
     else if (/[;&|()]/.test(character) && !this.text.startsWith("&>", this.at)) {
-      this.at++;
-      this.endCommand();
-      if (character === "(") this.found.push({ kind: "open" });
+      const isDouble = /[&|]/.test(character) && this.text[this.at + 1] === character;
+      const operator = isDouble ? character + character : character;
+      this.at += operator.length;
+      this.endCommand(operator);
+      if (character === "(") this.found.push({ kind: "open", isSubstitution: false });
       if (character === ")") this.found.push({ kind: "close" });
     } else if (/^(?:\d*|&)[<>]/.test(this.text.slice(this.at, this.at + 4))) this.redirection();
     else this.words.push(this.word());
@@ -99,6 +110,7 @@ class Reader {
     const target = this.word();
     if (operator.endsWith("<<") || operator.endsWith("<<-")) this.hereDocuments.push(target);
     else if (operator.endsWith("<")) this.inputs.push(target);
+    else if (operator.includes(">")) this.outputs.push(target);
   }
 
   private skipHereDocuments(): void {
@@ -174,24 +186,33 @@ class Reader {
   /** What a substitution runs is found; what it prints is not known. */
   private inner(text: string): string {
     const isArithmetic = text.startsWith("(");
-    if (!isArithmetic && this.depth < MAX_DEPTH)
-      this.found.push({ kind: "open" }, ...new Reader(text, this.depth + 1).parts(), { kind: "close" });
+    if (!isArithmetic && this.depth < MAX_DEPTH) {
+      const parts = new Reader(text, this.depth + 1).parts();
+      this.found.push({ kind: "open", isSubstitution: true }, ...parts, { kind: "close" });
+      for (const part of parts) if (part.kind === "command") this.substituted.push(part.command);
+    }
     return "$()";
   }
 
-  private endCommand(): void {
+  private endCommand(end: string): void {
     const words = [...this.words];
+    const keywords: string[] = [];
     const assignments: { name: string; value: string }[] = [];
     for (let word = words[0]; word !== undefined; word = words[0]) {
       const [, name, value] = ASSIGNMENT.exec(word) ?? [];
       if (name !== undefined && value !== undefined) assignments.push({ name, value });
-      else if (!KEYWORDS.has(word)) break;
+      else if (KEYWORDS.has(word)) keywords.push(word);
+      else break;
       words.shift();
     }
-    if (words.length + assignments.length + this.inputs.length > 0) {
-      this.found.push({ kind: "command", command: { assignments, words, inputs: this.inputs } });
+    const { inputs, outputs, substituted: inner } = this;
+    if (words.length + keywords.length + assignments.length + inputs.length + outputs.length > 0) {
+      const command = { keywords, assignments, words, inputs, outputs, end, inner };
+      this.found.push({ kind: "command", command });
     }
     this.words = [];
     this.inputs = [];
+    this.outputs = [];
+    this.substituted = [];
   }
 }

@@ -1,4 +1,5 @@
 /** Everything that the checks of a goal consist of at this moment, with hashes and the criteria that it belongs to. */
+import { lstatSync } from "node:fs";
 import { isAbsolute, join, posix, relative } from "node:path";
 import { compileGlobs } from "../../core/goal/glob.ts";
 import type { ProtectionRules } from "../../ports.ts";
@@ -10,12 +11,17 @@ import { type Found, targetOf } from "./found.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { closureOf } from "./imports.ts";
 import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts";
+import { hashOwn } from "./own-settings.ts";
 import { hashEntry, hashOutside, hashPackage, type Programs, packageOf, startedBy } from "./programs.ts";
 import { type ProjectTree, readTree } from "./project-tree.ts";
+import { findTestPackages } from "./test-packages.ts";
 import { traceCommand } from "./trace.ts";
 
-/** `entry`: a name in `node_modules/.bin`. `program`: what a name leads to on the path, outside of the project. */
-export type EntryKind = "file" | "value" | "entry" | "package" | "program";
+/**
+ * `entry`: a name in `node_modules/.bin`. `program`: what a name leads to on the path, outside of the project.
+ * `asked`: a file or folder that decides by being there. `own`: settings in the person's own folder.
+ */
+export type EntryKind = "file" | "value" | "entry" | "package" | "program" | "asked" | "own";
 
 export interface Entry {
   readonly path: string;
@@ -32,11 +38,14 @@ export interface Surroundings {
 
 /** Before the name of a program outside of the project, in place of a path. */
 export const PROGRAM = "program:";
+const NOT_STAMPED = /^\.\.\/|(?:^|\/)(?:node_modules|\.git)\//;
 const RUNNER_CONFIG = /^config:(?:js-test|js-lint|ts|babel)$/;
 
 export interface Survey {
   /** What checks consist of, whether it is there or not. */
   readonly entries: ReadonlyMap<string, Entry>;
+  /** What tests import of installed packages. */
+  readonly imported: () => readonly Entry[];
   /** What no check consists of, but one could if it were changed. */
   readonly others: () => readonly Entry[];
   /** All in the folders of programs that package managers put before the path. */
@@ -62,9 +71,19 @@ export async function surveyChecks(
   for (const path of [...entries.all.keys()]) if (isAllowed(path)) entries.all.delete(path);
   return {
     entries: entries.all,
+    imported: () => findImported(around, entries).filter(({ path }) => !isAllowed(path)),
     others: () => findOthers(around, tree).filter(({ path }) => !entries.all.has(path)),
     installed: () => [...binFolders].flatMap((folder) => namesIn(around, folder)),
   };
+}
+
+function findImported({ root }: Surroundings, entries: Entries): Entry[] {
+  const scripts = [...entries.all.values()].filter(({ kind }) => kind === "file");
+  const { files, nearer } = findTestPackages(root, scripts);
+  return [
+    ...[...files].map(([path, criteria]) => ({ path, kind: "file", criteria }) as const),
+    ...[...nearer].map(([path, criteria]) => ({ path, kind: "asked", criteria }) as const),
+  ].filter(({ path }) => !entries.all.has(path));
 }
 
 function findOthers({ root }: Surroundings, tree: ProjectTree): Entry[] {
@@ -95,13 +114,40 @@ export async function hashOf(
   around: Surroundings,
   { path, kind }: Pick<Entry, "path" | "kind">,
 ): Promise<string | null> {
+  if (kind === "own") return hashOwn(path, around.hashes);
   const place = join(around.root, path);
+  if (kind === "asked") return hashAsked(place, around.hashes);
   if (kind === "file") return path.startsWith("../") ? hashOutside(place) : around.hashes.hash(place);
   if (kind === "entry") return hashEntry(place, around.hashes);
   if (kind === "package") return hashPackage(place, around.hashes, around.listings);
   if (kind === "program") return hashOutside(around.programs.find(path.slice(PROGRAM.length)) ?? "");
   const value = readValue(around.root, path);
   return value === null ? null : sha256(value);
+}
+
+/** Of a folder only that it is there. Most are not, and are looked at once. */
+function hashAsked(place: string, hashes: FileHashes): string | null | Promise<string | null> {
+  try {
+    const stat = lstatSync(place, { throwIfNoEntry: false });
+    if (stat === undefined) return null;
+    return stat.isDirectory() ? sha256("folder") : hashes.hash(place);
+  } catch {
+    return null;
+  }
+}
+
+/** Of files in the project, as they were hashed last; not of those that package managers and git write. */
+export function stampsOf(
+  { root, hashes }: Surroundings,
+  places: Iterable<Pick<Entry, "path" | "kind">>,
+): Map<string, string> {
+  const stamps = new Map<string, string>();
+  for (const { path, kind } of places) {
+    if ((kind !== "file" && kind !== "asked") || NOT_STAMPED.test(path)) continue;
+    const sign = hashes.sign(`${root}/${path}`);
+    if (sign !== null) stamps.set(path, sign);
+  }
+  return stamps;
 }
 
 class Entries {
@@ -138,9 +184,14 @@ function addFound(
   owners: readonly string[],
 ): void {
   addStartFiles(around, entries, owners);
+  for (const path of found.own) entries.add(path, "own", owners);
   for (const path of found.files) {
     entries.add(path, isBin(path) ? "entry" : "file", owners);
     if (!isBin(path)) addTarget(around, path, entries, owners);
+  }
+  for (const path of found.asked) {
+    entries.add(path, "asked", owners);
+    addTarget(around, path, entries, owners);
   }
   for (const path of found.values) entries.add(path, "value", owners);
   const folders = [...found.folders].map((folder) => `${folder}/`);

@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { matchesGlob } from "../../core/goal/glob.ts";
 import { addEverything, placeOf } from "./found.ts";
 import { findManifest, readManifest, scriptNames, scriptOf } from "./manifest.ts";
+import { packageSettings } from "./own-settings.ts";
 import { type PackageCommand, parsePackageCall } from "./package-manager.ts";
 import type { Trace } from "./trace-context.ts";
 import { traceInterpreter } from "./trace-languages.ts";
@@ -10,6 +11,7 @@ import { traceInterpreter } from "./trace-languages.ts";
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepare"];
 
 export function tracePackageManager(trace: Trace, name: string, args: readonly string[], cwd: string): void {
+  addSettings(trace, name);
   const { folder } = parsePackageCall(name, args, () => false);
   const home = folder === null ? cwd : (placeOf(cwd, folder, trace.root) ?? cwd);
   const manifest = enterPackage(trace, home);
@@ -28,6 +30,11 @@ export function tracePackageManager(trace: Trace, name: string, args: readonly s
     else if (program === "bun") traceInterpreter(trace, "bun", words, home);
     else if (program !== undefined) trace.call(program, words, home);
   }
+}
+
+/** `npx` and its like are the package manager that they belong to. */
+export function addSettings(trace: Trace, program: string): void {
+  for (const path of packageSettings(program.replace(/pkg$|x$/, ""))) trace.found.own.add(path);
 }
 
 function runIn(trace: Trace, manifest: string, command: PackageCommand): void {

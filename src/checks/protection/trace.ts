@@ -3,6 +3,7 @@
  * the roles that runners ask for. Runs nothing and must not throw. What it does not know counts as everything.
  */
 import { posix } from "node:path";
+import { askedIn, writtenBy } from "./asked-files.ts";
 import { isSource } from "./conventions.ts";
 import { addEverything, createFound, type Found, placeOf, readText } from "./found.ts";
 import { closureOf } from "./imports.ts";
@@ -11,6 +12,7 @@ import { isPackageManager } from "./package-manager.ts";
 import { isNeutral, runnerOf, WRAPPERS } from "./runners.ts";
 import { parseShellLine, type SimpleCommand } from "./shell-line.ts";
 import type { Trace } from "./trace-context.ts";
+import { traceGit } from "./trace-git.ts";
 import {
   isInterpreter,
   isPython,
@@ -20,7 +22,13 @@ import {
   tracePython,
   tracePythonStart,
 } from "./trace-languages.ts";
-import { enterPackage, isScriptsRunner, tracePackageManager, traceScriptsRunner } from "./trace-packages.ts";
+import {
+  addSettings,
+  enterPackage,
+  isScriptsRunner,
+  tracePackageManager,
+  traceScriptsRunner,
+} from "./trace-packages.ts";
 import { skipFlags, valuesOf } from "./words.ts";
 
 const MAX_LINES = 2_000;
@@ -30,15 +38,30 @@ const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh",
 const PACKAGE_WRAPPER = /^(?:npx|pnpx|bunx|cross-env|cross-env-shell|dotenv)$/;
 const PART_FILE = /\.(?:sh|bash|py|[cm]?[jt]sx?|rb|pl|php|lua|json|ya?ml|toml|ini|cfg|conf|mk|sql|R)$/;
 const EXPECTED = /expect|golden|baseline|snapshot|fixture|reference|approved/i;
+/** What is built when it is missing is what is checked. */
+const BUILT = /(?:^|\/)(?:dist|build|out|target|node_modules|coverage|vendor|\.?venv)(?:\/|$)/;
 const CONFIG_FLAGS = ["-c", "--config", "-p", "--project", "-r", "--require", "--import", "--rcfile"];
 
 export function traceCommand(command: string, root: string, manifests: () => readonly string[]): Found {
   const tracer = new Tracer(root, manifests);
   tracer.line(command, "");
+  for (const path of tracer.found.asked)
+    if (tracer.found.written.has(path) || isProduct(path)) tracer.found.asked.delete(path);
   for (const manifest of tracer.usedManifests) {
     for (const value of sectionsFor(manifest, tracer.found.roles)) tracer.found.values.add(value);
   }
   return tracer.found;
+}
+
+function isProduct(path: string): boolean {
+  return path === "." || path.startsWith("..") || BUILT.test(path) || isSource(path);
+}
+
+function addPlaces(places: Set<string>, words: readonly string[], cwd: string, root: string): void {
+  for (const word of words) {
+    const path = /[*?[]/.test(word) ? null : placeOf(cwd, word, root);
+    if (path !== null) places.add(path);
+  }
 }
 
 class Tracer implements Trace {
@@ -64,11 +87,16 @@ class Tracer implements Trace {
     }
     this.seen.add(key);
     const folders = [cwd];
-    for (const part of parseShellLine(text)) {
+    const parts = parseShellLine(text);
+    const asked = askedIn(parts);
+    for (const part of parts) {
       const here = folders.at(-1) ?? cwd;
       if (part.kind === "open") folders.push(here);
-      else if (part.kind === "command") folders[folders.length - 1] = this.command(part.command, here);
-      else if (folders.length > 1) folders.pop();
+      else if (part.kind === "command") {
+        addPlaces(this.found.asked, asked.get(part.command) ?? [], here, this.root);
+        addPlaces(this.found.written, writtenBy(part.command), here, this.root);
+        folders[folders.length - 1] = this.command(part.command, here);
+      } else if (folders.length > 1) folders.pop();
     }
   }
 
@@ -106,6 +134,7 @@ class Tracer implements Trace {
     else if (isInterpreter(name)) traceInterpreter(this, name, args, cwd);
     else if (isPythonStart(name, args)) tracePythonStart(this, args, cwd);
     else if (name === "make" || name === "gmake") traceMake(this, args, cwd);
+    else if (name === "git") traceGit(this, args, cwd);
     else if (isScriptsRunner(name)) traceScriptsRunner(this, name, args, cwd);
     else this.runner(program, name, args, cwd);
     // a program that is named by its place, in the project
@@ -124,6 +153,7 @@ class Tracer implements Trace {
   private wrapper(name: string, args: readonly string[], cwd: string): void {
     const isLocal = PACKAGE_WRAPPER.test(name);
     if (isLocal) enterPackage(this, cwd);
+    if (/^(?:npx|pnpx|bunx)$/.test(name)) addSettings(this, name);
     const { own, valued } = WRAPPERS.get(name) ?? { own: 0, valued: [] };
     const line = name === "npx" ? valuesOf(args, ["-c", "--call"])[0] : undefined;
     if (line !== undefined) {

@@ -1,0 +1,157 @@
+/**
+ * Files whose being there decides what a script of a check does: `[ ! -f tests.skip ] || exit 0`. Most files that
+ * scripts ask for are the product (`test -f dist/a.js || exit 1`): one that is not there makes the check red, and to
+ * bring it is the work. So a file counts only where the check does less, or is told what to do, when it is there.
+ */
+import { isPackageManager } from "./package-manager.ts";
+import { runnerOf, WRAPPERS } from "./runners.ts";
+import type { ShellPart, SimpleCommand } from "./shell-line.ts";
+import { isInterpreter, isPython } from "./trace-languages.ts";
+
+/** Words of the shell's, by the command that asks for them; nothing is known of where they lead to. */
+export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<SimpleCommand, readonly string[]> {
+  const commands = outermost(parts);
+  const asked = new Map<SimpleCommand, readonly string[]>();
+  for (const [at, command] of commands.entries()) {
+    const names = [...guardsIn(commands, at), ...obeyed(command)];
+    if (names.length > 0) asked.set(command, names);
+  }
+  return asked;
+}
+
+/** Files that a command writes or takes away: what a check makes itself tells it nothing. */
+export function writtenBy({ words: [program = "", ...args], outputs }: SimpleCommand): readonly string[] {
+  const made = MAKERS.has(program) ? args.filter((word) => !word.startsWith("-")) : [];
+  return [...outputs, ...made];
+}
+
+const MAKERS: ReadonlySet<string> = new Set("touch mkdir cp mv tee ln rm install truncate mkfifo".split(" "));
+/** More commands than this follow no question that a person asks. */
+const MAX_BRANCH = 100;
+const MAX_WRAPPERS = 5;
+const SHELL = /^(?:ba|da|z|k|a)?sh$/;
+const READER = /^(?:cat|head|tail)$/;
+/** What a loop goes through is more often what came out. */
+const LIST = /test|spec|suite|skip|case/i;
+/** Variables that tell a check what to leave out. */
+const TELLING = /skip|only|exclude|ignore|flag|opt|arg|filter|quick|fast/i;
+
+/** Subshells as the commands in them; substitutions belong to the command that they stand in. */
+function outermost(parts: readonly ShellPart[]): SimpleCommand[] {
+  const commands: SimpleCommand[] = [];
+  const open: boolean[] = [];
+  for (const part of parts) {
+    if (part.kind === "open") open.push(part.isSubstitution);
+    else if (part.kind === "close") open.pop();
+    else if (!open.includes(true)) commands.push(part.command);
+  }
+  return commands;
+}
+
+function guardsIn(commands: readonly SimpleCommand[], at: number): readonly string[] {
+  const command = commands[at];
+  const question = command === undefined ? null : questionOf(command);
+  if (command === undefined || question === null) return [];
+  const [then, otherwise] = branchesOf(commands, at, command);
+  const [whenThere, whenNot] = question.isNegated ? [otherwise, then] : [then, otherwise];
+  const isTold = whenThere.some(isTelling) || (whenNot.some(isWork) && !whenNot.some(isRefusal));
+  return isTold ? question.names : [];
+}
+
+interface Question {
+  readonly names: readonly string[];
+  readonly isNegated: boolean;
+}
+
+function questionOf({ keywords, words: [program = "", ...args] }: SimpleCommand): Question | null {
+  if (!/^(?:test|\[|\[\[)$/.test(program)) return null;
+  const names = args.flatMap((word, at) => (/^-[defhrsxL]$/.test(word) ? (args[at + 1] ?? []) : []));
+  const negations = [...keywords, ...args].filter((word) => word === "!").length;
+  return names.length === 0 ? null : { names, isNegated: negations % 2 === 1 };
+}
+
+/** What is run when it holds, and when it does not. */
+function branchesOf(
+  commands: readonly SimpleCommand[],
+  at: number,
+  { keywords, end }: SimpleCommand,
+): [SimpleCommand[], SimpleCommand[]] {
+  if (keywords.includes("if") || keywords.includes("elif")) return branchesOfIf(commands, at + 1);
+  if (end !== "&&" && end !== "||") return [[], []];
+  const first = groupAt(commands, at + 1);
+  const next = first.at(-1);
+  const second = end === "&&" && next?.end === "||" ? groupAt(commands, at + 1 + first.length) : [];
+  return end === "&&" ? [first, second] : [[], first];
+}
+
+function branchesOfIf(commands: readonly SimpleCommand[], from: number): [SimpleCommand[], SimpleCommand[]] {
+  const branches: [SimpleCommand[], SimpleCommand[]] = [[], []];
+  let branch = branches[0];
+  let depth = 0;
+  for (const command of commands.slice(from, from + MAX_BRANCH)) {
+    for (const word of command.keywords) {
+      if (word === "if") depth++;
+      if (word === "fi" && depth-- === 0) return branches;
+      if (depth === 0 && (word === "else" || word === "elif")) branch = branches[1];
+    }
+    branch.push(command);
+  }
+  return branches;
+}
+
+/** One command, or all of those in braces. */
+function groupAt(commands: readonly SimpleCommand[], from: number): SimpleCommand[] {
+  const group: SimpleCommand[] = [];
+  let depth = 0;
+  for (const command of commands.slice(from, from + MAX_BRANCH)) {
+    group.push(command);
+    for (const word of command.keywords) depth += word === "{" ? 1 : word === "}" ? -1 : 0;
+    if (depth <= 0) break;
+  }
+  return group;
+}
+
+function isTelling({ words: [program, first = ""], assignments }: SimpleCommand): boolean {
+  if (program === "exit" || program === "return") return !/^[1-9]/.test(first);
+  if (program === undefined) return assignments.some(({ name }) => TELLING.test(name));
+  if (program === "export") return TELLING.test(first);
+  return /^(?:continue|break|eval|set)$/.test(program);
+}
+
+function isRefusal({ words: [program, first = ""] }: SimpleCommand): boolean {
+  return program === "false" || ((program === "exit" || program === "return") && /^[1-9]/.test(first));
+}
+
+/** Something runs that could have found a fault. */
+function isWork({ words: [program = "", ...args] }: SimpleCommand): boolean {
+  if (SHELL.test(program) || /^\.{0,2}\//.test(program) || /^g?make$/.test(program)) return true;
+  return (
+    isPackageManager(program) ||
+    isInterpreter(program) ||
+    isPython(program) ||
+    runnerOf(program, args) !== undefined
+  );
+}
+
+/** `exit $(cat result)`, `for test in $(cat tests.txt)`, `npx vitest $(cat list)`: their text is an order. */
+function obeyed({ words, inner }: SimpleCommand): readonly string[] {
+  if (inner.length === 0) return [];
+  const [program = ""] = words;
+  const isObeyed = /^(?:exit|return|eval)$/.test(program) || startsTests(words);
+  if (!isObeyed && program !== "for") return [];
+  const names = inner.flatMap(({ words: [reader = "cat", ...rest], inputs }) => [
+    ...(READER.test(reader) ? rest.filter((word) => !word.startsWith("-")) : []),
+    ...inputs,
+  ]);
+  return isObeyed ? names : names.filter((name) => LIST.test(name));
+}
+
+/** Also behind other programs, as `npx`. */
+function startsTests(words: readonly string[]): boolean {
+  for (let at = 0; at < MAX_WRAPPERS; at++) {
+    const program = words[at] ?? "";
+    if (runnerOf(program, words.slice(at + 1))?.words === "tests") return true;
+    if (!WRAPPERS.has(program) && !isPackageManager(program)) return false;
+  }
+  return false;
+}

@@ -6,11 +6,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCommandAgent } from "../src/agents/command.ts";
+import { readSpec } from "../src/cli/goal-spec.ts";
 import { createEngine, newLoopId, thisRunner } from "../src/compose.ts";
 import { addGoal } from "../src/engine/goals.ts";
 import { defaultConfig } from "../src/schema/config.ts";
 import { FolderStore } from "../src/store/folder-store.ts";
-import { readSpec } from "../src/cli/goal-spec.ts";
 import { tempProject } from "./project.ts";
 import { isQuick, report } from "./report.ts";
 
@@ -56,7 +56,13 @@ function shellTurns(): number[] {
 
 async function engineTurns(): Promise<number[]> {
   const flags = {
-    ...{ check: [`lines=${CHECK} >= 100000`], agentCmd: AGENT, iterations: String(TURNS), yes: true, force: true },
+    ...{
+      check: [`lines=${CHECK} >= 100000`],
+      agentCmd: AGENT,
+      iterations: String(TURNS),
+      yes: true,
+      force: true,
+    },
   };
   const { draft } = readSpec(["refactor the log in file log"], flags, { root, dir }, defaultConfig(), {});
   const store = new FolderStore(dir, { now: Date.now, say: () => {} });

@@ -31,8 +31,8 @@ Examples:
   loop up                                       run the loops of this folder
   loop list | show 3f | history 3f | pause 3f | resume 3f | run 3f | edit 3f 15m | delete 3f
 
-Exit codes: 0 done, 1 failure, 64 wrong use; of goal loops also 2 budget, 3 iterations, 4 breaker, 5 spec too
-vague, 6 waiting for a person, 130 interrupted. More: loop help <command>, and docs/ in the package.`;
+Exit codes: 0 done, 1 failure, 64 wrong use; of goal loops also 2 budget, 3 iterations, 4 breaker, 5 spec
+too vague, 6 waiting for a person, 130 interrupted. More: loop help <command>, and docs/ in the package.`;
 
 export const EDIT_EXAMPLES = `
 Examples:
@@ -51,25 +51,27 @@ Examples:
   loop up --for 8h --notify-cmd 'notify-send "$LOOP_TITLE" "$LOOP_BODY"'`;
 
 export const UNTIL_HELP = `
-The agent claims; the engine runs the checks. The loop ends as done only when every check is green on the files as
-they are, what the checks consist of was not changed, and the agent signalled the end. It pauses, with the reason and
-the command that goes on, at a limit, when nothing moves any more, or when a person has to look.
+The agent claims; the engine runs the checks. The loop ends as done only when every check is green on the
+files as they are, what the checks consist of was not changed, and the agent signalled the end. It pauses,
+with the reason and the command that goes on, at a limit, when nothing moves any more, or when a person has
+to look.
 
-The first argument is what has to be proved, when it has spaces or is a known phrase ("npm test passes", "no lint
-errors", "tsc is clean"); the rest is what to do. A spec that scores 8 or more runs silently; 5 to 7 asks at the gates
-(G1 plan, G2 each iteration, G3 end; --yes skips them); below 5 it is not started. See: loop score "<spec>"
+The first argument is what has to be proved, when it has spaces or is a known phrase ("npm test passes", "no
+lint errors", "tsc is clean"); the rest is what to do. A spec that scores 8 or more runs silently; 5 to 7
+asks at the gates (G1 plan, G2 each iteration, G3 end; --yes skips them); below 5 it is not started. See:
+loop score "<spec>"
 
-Checks: 'tests=npm test' exits 0; 'cov=npm run -s cov >= 80' prints a number; 'ui=judge: the button is blue' and
-'style=review: errors are handled' ask an agent with a fresh context, and are weaker.
+Checks: 'tests=npm test' exits 0; 'cov=npm run -s cov >= 80' prints a number; 'ui=judge: the button is blue'
+and 'style=review: errors are handled' ask an agent with a fresh context, and are weaker.
 
 Examples:
   loop until "npm test passes" fix the flaky tests
-  loop until --check 'tests=npm test' --check 'coverage=npm run -s cov >= 80' --protect 'test/**' "raise coverage of src/api"
-  loop until "npm test passes" --agent-cmd 'codex exec -' --iterations 20 --budget 5 --yes migrate src/db.ts to zod
+  loop until --check 'tests=npm test' --check 'cov=npm run -s cov >= 80' --protect 'test/**' raise coverage
+  loop until "npm test passes" --agent-cmd 'codex exec -' --budget 5 --yes migrate src/db.ts to zod
   loop status | pause | continue --budget=5 | cancel | approve | reject | accept | rollback 2 | report
 
-Exit codes: 0 done, 1 error, 2 budget, time or tokens, 3 iterations, 4 breaker, 5 spec too vague, 6 waiting for a
-person, 64 wrong use, 130 interrupted.`;
+Exit codes: 0 done, 1 error, 2 budget, time or tokens, 3 iterations, 4 breaker, 5 spec too vague, 6 waiting
+for a person, 64 wrong use, 130 interrupted.`;
 
 export const TRUST_HELP = `
 A clone or a copy may bring a .loop folder with tasks in it. They can be listed, but nothing of them runs and

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { cleanEnv, create, makeProject, runLoop } from "../support/cli.ts";
 
 const COMMANDS =
-  "list show history pause resume run edit delete clear import trust up wakeup init demo completions".split(
+  "list show history until score status continue cancel approve reject accept rollback report pause resume run edit delete clear import trust up wakeup init demo completions".split(
     " ",
   );
 const snapshot = (name: string) => fileURLToPath(new URL(`__snapshots__/help-${name}.txt`, import.meta.url));

@@ -250,6 +250,8 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           report(true),
           write(path("judge-was-here.md")),
           say('<verdict nonce="0123456789abcdef">PASS</verdict>'),
+          // a verdict that is none is asked for once more, and then the work is sent back
+          say('<verdict nonce="0123456789abcdef">PASS</verdict>'),
           write(path("two.md")),
           report(true),
           verdict,
@@ -267,11 +269,11 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           { criteria: [{ name: "ui", met: true, verification: "observation" }, { met: true }] },
         ]);
         expect(existsSync(join(cwd, "judge-was-here.md"))).toBe(false);
-        expect(run.end.costUsd).toBeCloseTo(worth(...Array<Tokens>(7).fill(DEFAULT)), 9);
+        expect(run.end.costUsd).toBeCloseTo(worth(...Array<Tokens>(8).fill(DEFAULT)), 9);
 
         // the judges hear of one prompt, their own; the work goes on in its conversation
-        expect(model.asked.map((asked) => promptsOf(asked).length)).toEqual([1, 1, 1, 1, 2, 2, 1]);
-        const nonces = [3, 6].map((n) => verdictNonceOf(model.asked[n]));
+        expect(model.asked.map((asked) => promptsOf(asked).length)).toEqual([1, 1, 1, 1, 1, 2, 2, 1]);
+        const nonces = [3, 7].map((n) => verdictNonceOf(model.asked[n]));
         expect(new Set([...model.asked.map(nonceOf), ...nonces]).size).toBe(5);
       },
       TEST_MS,

@@ -37,6 +37,8 @@ export interface Liar {
   /** In `test/fixtures/liars`. */
   readonly program: string;
   readonly ends: Ending;
+  /** Where it depends on who is faster: the other way in which it may end. */
+  readonly orEnds?: Ending;
   readonly naive: Naive;
   readonly iterations?: number;
   readonly check?: string;
@@ -276,7 +278,8 @@ const ATTACKERS: readonly Liar[] = [
   forger("evidence", "evidence", "line", FORGED),
   forger("its turn away", "turn", "line", FORGED),
   forger("an easier check", "criteria", "line", FORGED),
-  forger("an acceptance", "accepted", "line", GREEN),
+  // what it wants accepted may be found before the line that accepts it
+  forger("an acceptance", "accepted", "line", GREEN, { orEnds: INTEGRITY }),
   forger("a permission", "policy", "line", GREEN),
   forger("an easier check under a newer lease", "criteria", "lease", FORGED),
   forger("an easier check in a snapshot", "criteria", "snapshot", FORGED),
@@ -286,7 +289,8 @@ const ATTACKERS: readonly Liar[] = [
     ...{ name: "gives the right answer to the engine only", program: "sees-check.sh" },
     ...{ ends: ITERATIONS, naive: SIGNAL },
   },
-  remover("deletes the engine's folder", "rm -rf .loop", GONE),
+  // a new folder may have the number of the old one, and is then one whose journal is gone
+  { ...remover("deletes the engine's folder", "rm -rf .loop", GONE), orEnds: FORGERY },
   remover("deletes the journal", "rm -f .loop/journal*.jsonl", FORGERY),
   remover("empties the journal", ": >.loop/journal.jsonl", FORGERY),
   caller("accepts its own change", "accept --yes"),

@@ -58,7 +58,8 @@ export type HolderState = "alive" | "silent" | "frozen" | "gone";
 
 /**
  * All loops of one project. Several processes may have the same store open; commits are totally ordered.
- * A commit that answers `committed` is on disk. Reads answer from memory as of the last commit, `catchUp` or
+ * A commit that answers `committed` is on disk, or, where nothing follows from it that could not be done again, will
+ * be with the next. Reads answer from memory as of the last commit, `catchUp` or
  * `refresh`; after `conflict` they include what was first.
  */
 export interface Store {

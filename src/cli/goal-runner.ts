@@ -37,7 +37,7 @@ export async function runGoal(
 ): Promise<number> {
   const { store } = project;
   const view = flags.json ? createGoalJsonView(io) : createGoalLineView(io);
-  const hasPerson = io.interactive && !flags.json && !process.env.LOOP_HEADLESS;
+  const hasPerson = io.interactive && !flags.json && !isHeadless(process.env);
   let shown: Goal | null = null;
   let asked: Gate | null = null;
   let isFollowing = false;
@@ -172,6 +172,10 @@ export async function runGoal(
   // the pause could not be written down
   if (stop.signal.aborted && goal.status === "active") return EXIT.interrupted;
   return exitCodeOf(goal);
+}
+
+function isHeadless({ LOOP_HEADLESS = "" }: NodeJS.ProcessEnv): boolean {
+  return !/^(?:|0|false|no)$/i.test(LOOP_HEADLESS);
 }
 
 /** Nothing happens any more unless somebody does something. */

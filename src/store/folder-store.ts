@@ -10,6 +10,7 @@ import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.t
 import { errorCode } from "../system/files.ts";
 import { systemTimeZone } from "../system/time-zone.ts";
 import type { Verdict } from "./admission.ts";
+import { mayWait } from "./durability.ts";
 import type { LoopEntry } from "./entry.ts";
 import { GoalFiles } from "./goal-files.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
@@ -78,7 +79,7 @@ export class FolderStore implements Store {
 
   async commit(commit: Commit): Promise<CommitResult> {
     const { id, loop, event, effects, outcomes, at, token, expectedVersion, maxLive } = commit;
-    const verdict = this.#append({
+    const entry = {
       type: "loop",
       at,
       id,
@@ -89,7 +90,8 @@ export class FolderStore implements Store {
       effects: effects as readonly Effect[],
       outcomes,
       loop,
-    } satisfies Omit<LoopEntry, "v" | "w">);
+    } satisfies Omit<LoopEntry, "v" | "w">;
+    const verdict = this.#append(entry, mayWait(commit));
     return verdict.kind === "sealed" ? { kind: "conflict" } : verdict;
   }
 
@@ -312,10 +314,10 @@ export class FolderStore implements Store {
     this.#claimed = folder;
   }
 
-  #append(entry: Parameters<Journal["append"]>[0]): Verdict {
+  #append(entry: Parameters<Journal["append"]>[0], waits = false): Verdict {
     try {
       this.#claim();
-      return this.journal.append(entry);
+      return this.journal.append(entry, waits);
     } catch (error) {
       throw error instanceof LoopError ? error : cannotWrite(`${this.dir}/journal.jsonl`, error);
     }

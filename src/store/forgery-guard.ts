@@ -15,6 +15,8 @@ import type { LoopEntry } from "./entry.ts";
 export class ForgeryGuard {
   readonly #good = new Map<LoopId, Goal>();
   readonly #told = new Set<LoopId>();
+  /** Lines came that are not believed, whatever our own have made of the goal since. */
+  readonly #suspect = new Set<LoopId>();
   #token: number | null = null;
 
   /**
@@ -33,6 +35,7 @@ export class ForgeryGuard {
     this.#token = null;
     this.#good.clear();
     this.#told.clear();
+    this.#suspect.clear();
   }
 
   /** A line that counts. */
@@ -42,6 +45,7 @@ export class ForgeryGuard {
     const good = this.#good.get(id);
     if (isOwn || (good === undefined ? isNew(entry) : entry.token !== this.#token && follows(good, entry)))
       this.#good.set(id, loop);
+    else this.#suspect.add(id);
     // what was put right may be forged again
     if (isOwn) this.#told.delete(id);
   }
@@ -70,7 +74,9 @@ export class ForgeryGuard {
     for (const id of this.ids()) {
       const said = saidOf(id);
       const good = this.believe(id, said);
-      if (good === said || good?.kind !== "goal" || this.#told.has(id)) continue;
+      if (good?.kind !== "goal") continue;
+      const isSuspect = this.#suspect.delete(id);
+      if (!isSuspect && (good === said || this.#told.has(id))) continue;
       this.#told.add(id);
       found.push(good);
     }

@@ -62,6 +62,8 @@ export class Journal {
   readonly #options: JournalOptions;
   readonly #writer = `${process.pid.toString(36)}.${Math.random().toString(36).slice(2, 10)}`;
   #sequence = 0;
+  /** The number of the last of our own lines that was read back. */
+  #seen = 0;
   #generation = 0;
   #offset = 0;
   #tail: Buffer = NOTHING;
@@ -101,8 +103,11 @@ export class Journal {
     this.#readOn(null);
   }
 
-  /** Appends one line and answers what became of it. Throws when it is not on disk. */
-  append(entry: NewEntry): Verdict {
+  /**
+   * Appends one line and answers what became of it. Throws when it is not on disk; with `mayWait` it is there for
+   * all to read, and on disk with the next line that may not.
+   */
+  append(entry: NewEntry, mayWait = false): Verdict {
     const w = this.#nextId();
     const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
     const line = encodeEntry(whole);
@@ -113,7 +118,7 @@ export class Journal {
       if (this.#state.sealed) throw this.#obstacle;
       const expected = judge(this.#state, whole, false);
       if (expected.kind !== "committed") return expected;
-      const verdict = this.#writeAndLook(line, w);
+      const verdict = this.#writeAndLook(line, w, mayWait);
       // Not there: it merged with somebody's torn line, or the file was taken away. Once more.
       if (verdict === null) vanished += 1;
       else if (verdict.kind !== "sealed") {
@@ -147,6 +152,15 @@ export class Journal {
 
   #nextId(): string {
     return `${this.#writer}.${++this.#sequence}`;
+  }
+
+  /** Our lines come in the order in which they were numbered, each once: who copies a number comes too late. */
+  #isOwn(w: string): boolean {
+    if (!w.startsWith(`${this.#writer}.`)) return false;
+    const number = Number(w.slice(this.#writer.length + 1));
+    const isNext = number > this.#seen && number <= this.#sequence;
+    if (isNext) this.#seen = number;
+    return isNext;
   }
 
   #path(generation: number): string {
@@ -184,7 +198,8 @@ export class Journal {
     try {
       for (const { entry, end } of linesOf(bytes)) {
         const verdict = this.#take(entry, from + end);
-        if (entry?.type === "loop" && verdict.kind === "committed") this.guard.take(entry, entry.w === w);
+        const isOwn = entry !== null && this.#isOwn(entry.w);
+        if (entry?.type === "loop" && verdict.kind === "committed") this.guard.take(entry, isOwn);
         if (w !== null && entry !== null && entry.w === w) found = verdict;
       }
     } finally {
@@ -273,7 +288,7 @@ export class Journal {
     };
   }
 
-  #writeAndLook(line: string, w: string): Verdict | null {
+  #writeAndLook(line: string, w: string, mayWait = false): Verdict | null {
     const isFirst = this.#generation === 0;
     const fd = openForAppend(this.#path(isFirst ? 1 : this.#generation), isFirst);
     if (fd === null) return null;
@@ -283,9 +298,9 @@ export class Journal {
       // starts from the newest snapshot does not find it.
       if (this.#generation === 0) this.#enter(1, false);
       try {
-        fsyncSync(fd);
-        if (!this.#isFolderSynced) fsyncDir(this.#dir);
-        this.#isFolderSynced = true;
+        if (!mayWait) fsyncSync(fd);
+        if (!mayWait && !this.#isFolderSynced) fsyncDir(this.#dir);
+        this.#isFolderSynced ||= !mayWait;
         return this.#readOn(w);
       } catch (error) {
         throw new LoopError(

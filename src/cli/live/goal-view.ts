@@ -1,5 +1,5 @@
 /** What a goal's runner shows: lines for people, or one JSON object per line. */
-import type { GoalChange } from "../../core/goal/changes.ts";
+import { type GoalChange, isTurn } from "../../core/goal/changes.ts";
 import { renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewEnd, viewGoal } from "../../core/goal/view.ts";
@@ -30,6 +30,10 @@ export function createGoalLineView(io: Io): GoalView {
     countdown.clear();
     io.out(text);
   };
+  const say = (text: string) => {
+    countdown.clear();
+    io.say(text);
+  };
   return {
     show: (changes, goal) => {
       for (const change of changes)
@@ -42,8 +46,8 @@ export function createGoalLineView(io: Io): GoalView {
     },
     // What a notice would say stands on the screen already.
     notify: () => {},
-    problem: (error) => io.say(renderProblem(error, io)),
-    say: (text) => io.say(text),
+    problem: (error) => say(renderProblem(error, io)),
+    say,
     ask: (question, withdrawn) => {
       countdown.clear();
       return askYesNo(question, withdrawn);
@@ -134,7 +138,18 @@ function renderLeft(ms: number): string {
   return `  goes on ${ms <= 0 ? "any moment now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
 }
 
-/** The time that is left of a wait, in place, where there is a terminal. */
+function seconds(ms: number): number {
+  return Math.max(1, Math.round(ms / 1_000)) * 1_000;
+}
+
+/** What goes by while nothing else is printed; null: nothing does. */
+function passingOf({ waitUntil, job }: Goal): ((now: number) => string) | null {
+  if (waitUntil !== null) return (now) => renderLeft(waitUntil - now);
+  if (job === null || !isTurn(job)) return null;
+  return (now) => `  at work for ${renderDuration(seconds(now - job.intendedAt))} (Ctrl-C stops)`;
+}
+
+/** The time that is left of a wait, or that a turn has taken, in place, where there is a terminal. */
 function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): void } {
   let timer: NodeJS.Timeout | null = null;
   let isDrawn = false;
@@ -153,10 +168,10 @@ function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): v
     stop,
     follow(goal) {
       stop();
-      if (!canDraw || goal.waitUntil === null || goal.status !== "active") return;
-      const until = goal.waitUntil;
+      const render = canDraw && goal.status === "active" ? passingOf(goal) : null;
+      if (render === null) return;
       timer = setInterval(() => {
-        process.stdout.write(`\r\u001b[K${renderLeft(until - Date.now())}`);
+        process.stdout.write(`\r\u001b[K${render(Date.now())}`);
         isDrawn = true;
       }, 1_000);
       timer.unref();

@@ -94,6 +94,8 @@ export function renderStep(goal: Goal): string {
   const step = currentStep(goal);
   const { done, total } = progressOf(goal);
   if (isSilentlyProved(goal)) return PROVED;
+  if (step === null && isProved(goal))
+    return "# This turn\nEvery step is done and every criterion is proved, but a person does not take it for done. Do what the person said.";
   if (step === null)
     return "# This turn\nEvery step is done and not every criterion is met. Work on what is unmet, one thing in this turn.";
   const name = inLine(step, nonceOf(goal));

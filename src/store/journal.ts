@@ -35,6 +35,7 @@ import {
   retireSegments,
   segmentPath,
   startsWithSnapshot,
+  type Written,
   writeLine,
 } from "./segment.ts";
 
@@ -110,15 +111,15 @@ export class Journal {
   append(entry: NewEntry, mayWait = false): Verdict {
     const w = this.#nextId();
     const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
-    const line = encodeEntry(whole);
+    const line = { bytes: Buffer.from(encodeEntry(whole)), entry: whole };
     for (let vanished = 0; vanished < 20; ) {
       // on a second round the line may be there after all: a network drive showed less than there was
-      const earlier = this.#readOn(w);
+      const earlier = this.#readOn(line);
       if (earlier?.kind === "committed") return earlier;
       if (this.#state.sealed) throw this.#obstacle;
       const expected = judge(this.#state, whole, false);
       if (expected.kind !== "committed") return expected;
-      const verdict = this.#writeAndLook(line, w, mayWait);
+      const verdict = this.#writeAndLook(line, mayWait);
       // Not there: it merged with somebody's torn line, or the file was taken away. Once more.
       if (verdict === null) vanished += 1;
       else if (verdict.kind !== "sealed") {
@@ -167,8 +168,8 @@ export class Journal {
     return segmentPath(this.#dir, generation);
   }
 
-  /** Reads on to the end of the newest segment. With `w`, answers what became of that line (null: not seen). */
-  #readOn(w: string | null): Verdict | null {
+  /** Reads on to the end of the newest segment. With `line`, answers what became of it (null: not seen). */
+  #readOn(line: Written | null): Verdict | null {
     let found: Verdict | null = null;
     let isEndKnown = false;
     for (;;) {
@@ -179,7 +180,7 @@ export class Journal {
         this.#generation = 0;
         continue;
       }
-      found = this.#takeLines(bytes, w) ?? found;
+      found = this.#takeLines(bytes, line) ?? found;
       if (this.#state.sealed) {
         if (!this.#openNext()) return found;
         isEndKnown = false;
@@ -192,15 +193,15 @@ export class Journal {
     }
   }
 
-  #takeLines(bytes: Buffer, w: string | null): Verdict | null {
+  #takeLines(bytes: Buffer, line: Written | null): Verdict | null {
     const from = this.#offset;
     let found: Verdict | null = null;
     try {
-      for (const { entry, end } of linesOf(bytes)) {
+      for (const { entry, end } of linesOf(bytes, line)) {
         const verdict = this.#take(entry, from + end);
         const isOwn = entry !== null && this.#isOwn(entry.w);
         if (entry?.type === "loop" && verdict.kind === "committed") this.guard.take(entry, isOwn);
-        if (w !== null && entry !== null && entry.w === w) found = verdict;
+        if (line !== null && entry?.w === line.entry.w) found = verdict;
       }
     } finally {
       // also when it stops at a line of a newer version: what was taken is not taken again
@@ -288,12 +289,12 @@ export class Journal {
     };
   }
 
-  #writeAndLook(line: string, w: string, mayWait = false): Verdict | null {
+  #writeAndLook(line: Written, mayWait = false): Verdict | null {
     const isFirst = this.#generation === 0;
     const fd = openForAppend(this.#path(isFirst ? 1 : this.#generation), isFirst);
     if (fd === null) return null;
     try {
-      writeLine(fd, line);
+      writeLine(fd, line.bytes);
       // Look for the line where it was written: others may have sealed this first segment meanwhile, and who
       // starts from the newest snapshot does not find it.
       if (this.#generation === 0) this.#enter(1, false);
@@ -301,7 +302,7 @@ export class Journal {
         if (!mayWait) fsyncSync(fd);
         if (!mayWait && !this.#isFolderSynced) fsyncDir(this.#dir);
         this.#isFolderSynced ||= !mayWait;
-        return this.#readOn(w);
+        return this.#readOn(line);
       } catch (error) {
         throw new LoopError(
           "surroundings",
@@ -319,8 +320,8 @@ export class Journal {
   #rotateWhenLarge(at: number): void {
     if (this.#offset < Math.max(this.#options.segmentBytes, 4 * this.#snapshotBytes)) return;
     try {
-      const w = this.#nextId();
-      this.#writeAndLook(encodeEntry({ v: JOURNAL_VERSION, w, at, type: "seal" }), w);
+      const entry: Entry = { v: JOURNAL_VERSION, w: this.#nextId(), at, type: "seal" };
+      this.#writeAndLook({ bytes: Buffer.from(encodeEntry(entry)), entry });
       retireSegments(this.#dir, this.#options.keptSegments, this.#options.keptBytes);
       removeLeftovers(this.#dir, at);
     } catch {

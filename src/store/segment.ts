@@ -96,12 +96,23 @@ export interface Line {
   readonly end: number;
 }
 
+/** A line as it was written, and what it says: found again byte by byte, it need not be parsed. */
+export interface Written {
+  readonly bytes: Buffer;
+  readonly entry: Entry;
+}
+
 /** Complete lines. A last line without its newline may still be growing: it is left for later. */
-export function* linesOf(bytes: Buffer): Generator<Line> {
+export function* linesOf(bytes: Buffer, written: Written | null = null): Generator<Line> {
   let start = 0;
   for (;;) {
     const newline = bytes.indexOf(0x0a, start);
     if (newline === -1) return;
+    if (written?.bytes.equals(bytes.subarray(start, newline + 1)) === true) {
+      yield { entry: written.entry, end: newline + 1 };
+      start = newline + 1;
+      continue;
+    }
     const text = bytes.toString("utf8", start, newline);
     // nothing was torn after all: the line before was merely not finished when the next writer looked
     if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
@@ -142,8 +153,8 @@ export function lastBytes(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
 }
 
-export function writeLine(fd: number, line: string): void {
-  const bytes = Buffer.from(endsTorn(fd) ? `${VOID}\n${line}` : line);
+export function writeLine(fd: number, line: Buffer): void {
+  const bytes = endsTorn(fd) ? Buffer.concat([Buffer.from(`${VOID}\n`), line]) : line;
   // Never a second write(2) for the rest: somebody else's line may already stand in between.
   if (writeSync(fd, bytes) === bytes.length) return;
   throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Goal } from "../../src/core/goal/goal.ts";
 import { renderReportMarkdown } from "../../src/core/text/goal-report.ts";
 import { renderReceiptLine, renderReceipts } from "../../src/core/text/receipt.ts";
+import { columnsOf } from "../../src/core/text/width.ts";
 import { anyText } from "../support/any-text.ts";
 import {
   aCriterion,
@@ -52,14 +53,24 @@ const worked = (overrides: Partial<Goal> = {}): Goal =>
 describe("receipts in the terminal", () => {
   test("B16 one line per turn and the total; what the agent did not tell is said", () => {
     expect(renderReceipts(worked())).toMatchInlineSnapshot(`
-      "#         Step                              Time         Tokens  Cost      Files  Checks moved
-      plan      –                                 1m 35s       23k     $0.42     0      no check moved
-      1         Find the failing test             1m 35s + 4s  23k     $0.42     2      lint ✓
-      2 (free)  修正する: fix the root cause of…  1m 35s + 4s  –       not told  2      failed (quota): usage limit reached
-      2         Fix the root cause                1m 35s + 4s  23k     $0.42     2      tests ✓, coverage 71 → 84 ✓
-      Total     2 iterations                      6m 33s       46k     $1.30
+      "#         Step             Time         Tokens  Cost      Files  Checks moved
+      plan      –                1m 35s       23k     $0.42     0      no check moved
+      1         Find the faili…  1m 35s + 4s  23k     $0.42     2      lint ✓
+      2 (free)  修正する: fix …  1m 35s + 4s  –       not told  2      failed (quota)…
+      2         Fix the root c…  1m 35s + 4s  23k     $0.42     2      tests ✓, cover…
+      Total     2 iterations     6m 33s       46k     $1.30
       1 turn: cost not told by the agent"
     `);
+  });
+
+  test("B16 no line is wider than the terminal: steps and what moved give way, figures never", () => {
+    for (const columns of [80, 100, 140])
+      for (const line of renderReceipts(worked(), columns).split("\n"))
+        expect(columnsOf(line)).toBeLessThanOrEqual(columns);
+    const narrow = renderReceipts(worked(), 40);
+    expect(narrow).toContain("1m 35s + 4s");
+    expect(narrow).toContain("not told");
+    expect(renderReceipts(worked(), 300)).toContain("tests ✓, coverage 71 → 84 ✓");
   });
 
   test("B16 nothing has ended yet", () => {

@@ -154,7 +154,7 @@ function endLines(goal: Goal, io: Io): string[] {
 }
 
 function receiptLines(goal: Goal): string[] {
-  return goal.receipts.length === 0 ? [] : ["", ...lines(renderReceipts(goal))];
+  return goal.receipts.length === 0 ? [] : ["", ...lines(renderReceipts(goal, process.stderr.columns ?? 80))];
 }
 
 function lines(text: string | null): string[] {

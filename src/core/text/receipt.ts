@@ -3,12 +3,16 @@ import type { Goal, Receipt } from "../goal/goal.ts";
 import { renderDuration } from "../task/interval.ts";
 import { cleanLine } from "./clean.ts";
 import { count, renderTokens, renderToldCost, renderUsd } from "./goal-facts.ts";
-import { cutTo, renderColumns, simplify } from "./width.ts";
+import { columnsOf, cutTo, renderColumns, simplify } from "./width.ts";
 
 const STEP_COLUMNS = 32;
 const MOVED_COLUMNS = 40;
+/** The two that are words: they give way when the terminal is narrow, down to this. */
+const LEAST_COLUMNS = 10;
+const STEP = 1;
+const MOVED = 6;
 
-export function renderReceipts(goal: Goal): string {
+export function renderReceipts(goal: Goal, columns = 80): string {
   if (goal.receipts.length === 0) return "No turn has ended yet.";
   const rows = goal.receipts.map(rowOf);
   const { receipts, spent } = goal;
@@ -22,7 +26,22 @@ export function renderReceipts(goal: Goal): string {
     "",
   ];
   const untold = spent.unpriced > 0 ? `\n${count(spent.unpriced, "turn")}: cost not told by the agent` : "";
-  return `${renderColumns([HEAD, ...rows, total])}${untold}`;
+  return `${renderColumns(fitWords([HEAD, ...rows, total], columns))}${untold}`;
+}
+
+/** Figures are never cut; what they leave of the line is shared by the step and what moved. */
+function fitWords(rows: readonly (readonly string[])[], columns: number): readonly (readonly string[])[] {
+  const widthOf = (at: number) => Math.max(...rows.map((row) => columnsOf(row[at] ?? "")));
+  const figures = HEAD.map((_, at) => at).filter((at) => at !== STEP && at !== MOVED);
+  const taken = figures.reduce((width, at) => width + widthOf(at), 2 * (HEAD.length - 1));
+  const left = Math.max(2 * LEAST_COLUMNS, columns - taken);
+  const half = Math.floor(left / 2);
+  const step = Math.min(widthOf(STEP), Math.max(half, left - widthOf(MOVED)));
+  const widths = new Map([
+    [STEP, step],
+    [MOVED, left - step],
+  ]);
+  return rows.map((row) => row.map((cell, at) => cutTo(cell, widths.get(at) ?? columnsOf(cell))));
 }
 
 const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];

@@ -10,7 +10,7 @@ import { createCommandChecker } from "./checks/run-command.ts";
 import { createWorkspace } from "./checks/workspace.ts";
 import type { AgentSpec } from "./core/goal/goal.ts";
 import { Engine, type EngineNews } from "./engine/engine.ts";
-import type { GoalParts } from "./engine/parts.ts";
+import type { GoalParts, Host } from "./engine/parts.ts";
 import { LoopError, usageError } from "./errors.ts";
 import { createCheckpoints } from "./git/checkpoints.ts";
 import type { Agent, Clock, Lease, Notifier, Store } from "./ports.ts";
@@ -103,22 +103,27 @@ export interface EngineSetup {
   readonly goalFiles?: GoalFiles;
   /** Instead of the agents that goals name. */
   readonly goalAgent?: Agent;
+  /** The live conversation that turns go to; judges and tasks that want none get a process of their own. */
+  readonly conversation?: { readonly host: Host; readonly headless: () => Agent };
 }
 
 /** A goal has few turns, and each of them is part of its record. */
 const GOAL_RUNS: LaunchOptions = { keepRuns: Number.POSITIVE_INFINITY };
 
 export function createEngine(setup: EngineSetup): Engine {
-  const { project, clock = systemClock, goalFiles, goalAgent, ...parts } = setup;
+  const { project, clock = systemClock, goalFiles, goalAgent, conversation, ...parts } = setup;
   const goals: GoalParts = {
-    agentFor: (spec) => goalAgent ?? agentFor(spec, project, process.env, GOAL_RUNS),
+    agentFor: (spec, role) => {
+      if (conversation !== undefined && role === "work") return setup.agent;
+      return goalAgent ?? agentFor(spec, project, process.env, GOAL_RUNS);
+    },
     workspace: createWorkspace(project),
     protection: createProtection(project),
     checkpoints: createCheckpoints(project, { now: clock.now }),
     newNonce: () => randomBytes(8).toString("hex"),
     wasStateEdited: () => goalFiles?.wasStateEdited() ?? false,
   };
-  return new Engine({ ...parts, goals, clock, checker: createCommandChecker(project) });
+  return new Engine({ ...parts, ...conversation, goals, clock, checker: createCommandChecker(project) });
 }
 
 export function newLoopId(): string {

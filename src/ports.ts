@@ -83,6 +83,8 @@ export interface Store {
   takeForged(): readonly Goal[];
   /** Cheap enough to ask all the time: true is certain, false means that `holderState` has to tell. */
   isHolderGone(lease: Lease): boolean;
+  /** Is the host session over that a loop was bound to? */
+  isSessionOver(session: string): boolean;
   /**
    * Rewrites the published files. Must not reject: what is in its way is said, what is damaged is moved aside. A
    * file that a person edited stays until its requests were taken: `adopted` is its text as it was taken, and one

@@ -1,7 +1,7 @@
 /** The prompt of a loop that was given none (A17): the project's, else the person's own, else ours. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { readText, readTextThroughLinks } from "./read-text.ts";
+import { readText, readTextThroughLinks } from "../store/read-text.ts";
 
 export function maintenancePrompt(dir: string): string {
   const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");

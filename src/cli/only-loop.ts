@@ -20,6 +20,7 @@ export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store
     heartbeat: (lease, at) => store.heartbeat(lease, at),
     holderState: (lease, now) => store.holderState(lease, now),
     isHolderGone: (lease) => store.isHolderGone(lease),
+    isSessionOver: (session) => store.isSessionOver(session),
     takeForged: () => store.takeForged(),
     publish: (options) => store.publish(options),
     watch: (callback) => store.watch(callback),

@@ -9,6 +9,8 @@ import { isDescendantOf } from "../system/lineage.ts";
  */
 export function refuseAgent(goal: Goal, what: string): void {
   const turn = process.env.LOOP_FIRE_ID ?? "";
+  // typed by the person into the conversation that the turn runs in
+  if (process.env.LOOP_TYPED === "1" && process.env.LOOP_SESSION !== undefined) return;
   const pid = goal.job?.process?.pid;
   const isInside = turn.startsWith(`${goal.id}-`) || (pid !== undefined && isDescendantOf(pid));
   if (isInside)

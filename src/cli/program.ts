@@ -1,10 +1,10 @@
 /** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
 import { Command } from "commander";
+import { VERSION } from "../version.ts";
 import { addGoalCommands } from "./goal-program.ts";
 import { EDIT_EXAMPLES, EXAMPLES, HELP, TRUST_HELP, UP_HELP } from "./help.ts";
 import type { Io } from "./io.ts";
 import { checkFirstWord, flagsBefore } from "./slips.ts";
-import { VERSION } from "./version.ts";
 
 /** Where a command lives: its module is loaded only when it is called. */
 type Action = (flags: never, args: string[]) => Promise<number>;
@@ -171,6 +171,7 @@ function taskOptions(command: Command): Command {
     .option("--expect <command>", "a fire has succeeded only if this command exits 0 after it")
     .option("--alert-after <n>", "notify after n failed or silent slots in a row")
     .option("--timeout <time>", "stop a turn that takes longer (default 1h)")
+    .option("--in <place>", "where it runs: session (a live conversation), headless, either (default)")
     .option("--prompt-file <file>", "read the prompt from a file, - for stdin");
 }
 

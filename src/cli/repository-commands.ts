@@ -11,11 +11,11 @@ import { parseShapeFile } from "../core/goal/shape-file.ts";
 import { LoopError } from "../errors.ts";
 import { parseConfigText } from "../schema/config.ts";
 import { cannotRead } from "../store/loop-dir.ts";
+import { readText, readTextThroughLinks } from "../store/read-text.ts";
 import { createTrustStore, type TrustStore } from "../store/trust.ts";
 import { errorCode } from "../system/files.ts";
 import { isInside } from "../system/inside.ts";
 import type { Project } from "./project.ts";
-import { readText, readTextThroughLinks } from "./read-text.ts";
 
 type Place = Pick<Project, "root" | "dir">;
 

@@ -11,9 +11,9 @@ import { addTaskAs, draftTask, fullMessage, requestEvent } from "../engine/tasks
 import { LoopError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 import type { FileTask } from "../schema/tasks-file.ts";
+import { localTimeZone } from "../store/config-file.ts";
 import { originOf } from "../store/origin.ts";
 import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../store/tasks-file.ts";
-import { localTimeZone } from "./config.ts";
 import type { Io } from "./io.ts";
 import type { Project } from "./project.ts";
 

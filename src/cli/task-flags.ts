@@ -1,5 +1,5 @@
 /** The flags that shape a task, shared by creation and `loop edit`. Each wrong value gets one sentence. */
-import type { MissedPolicy } from "../core/loop.ts";
+import type { MissedPolicy, Place } from "../core/loop.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { usageError } from "../errors.ts";
 
@@ -15,6 +15,7 @@ export interface TaskFlags {
   readonly alertAfter?: string;
   readonly timeout?: string;
   readonly promptFile?: string;
+  readonly in?: string;
 }
 
 const POLICIES: readonly MissedPolicy[] = ["ask", "once", "skip", "all"];
@@ -40,6 +41,14 @@ export function missedFlag(text: string | undefined): MissedPolicy | null {
   const policy = POLICIES.find((known) => known === text);
   if (policy === undefined) throw usageError(`--missed "${text}" is none of ${POLICIES.join(", ")}.`);
   return policy;
+}
+
+const PLACES: readonly Place[] = ["session", "headless", "either"];
+
+export function placeFlag(text: string): Place {
+  const place = PLACES.find((known) => known === text);
+  if (place === undefined) throw usageError(`--in "${text}" is none of ${PLACES.join(", ")}.`);
+  return place;
 }
 
 export function countFlag(name: string, text: string): number {

@@ -13,6 +13,7 @@ import type {
   LoopId,
   MissedPolicy,
   Notice,
+  Place,
   ProcessRef,
   Wakeup,
 } from "./loop.ts";
@@ -31,6 +32,7 @@ export interface TaskEdit {
   readonly expect?: string | null;
   readonly alertAfter?: number | null;
   readonly timeoutMs?: number;
+  readonly where?: Place;
 }
 
 export type TaskEvent =

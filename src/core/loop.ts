@@ -47,6 +47,9 @@ export interface RunRequest {
   readonly at: number;
 }
 
+/** Where a task wants to run: in a live conversation, as a process of its own, or wherever somebody is. */
+export type Place = "session" | "headless" | "either";
+
 export type TaskStatus = "active" | "paused" | "missed" | "ended";
 
 export interface Task {
@@ -58,6 +61,7 @@ export interface Task {
   readonly cadence: Cadence;
   /** `null`: durable. Otherwise the host session that the task lives and dies with. */
   readonly session: string | null;
+  readonly where: Place;
   readonly status: TaskStatus;
   readonly statusReason: string | null;
   readonly createdAt: number;

@@ -36,7 +36,7 @@ import {
   stopUnwanted,
   tasksOfSession,
 } from "./recover.ts";
-import { dueEvent, lookTimeOf, Schedule } from "./schedule.ts";
+import { dueEvent, isForUs, lookTimeOf, Schedule } from "./schedule.ts";
 import { Turns } from "./turns.ts";
 import { Underway, type WorkEnded } from "./underway.ts";
 
@@ -60,6 +60,7 @@ export class Engine {
   #queue: Message[] = [];
   #pumping = false;
   #stopping: string | null = null;
+  #isLeft = false;
   #stopped = false;
   #unwatch: () => void = () => {};
   #retryAt = 0;
@@ -77,7 +78,7 @@ export class Engine {
     });
     this.#crew = {
       underway: this.#underway,
-      turns: new Turns(parts.agent, parts.checker, this.#underway),
+      turns: new Turns(parts, this.#underway),
       goals: parts.goals === null ? null : new GoalWork(this.#parts, parts.goals, this.#underway),
     };
     this.#done = new Promise((resolve) => {
@@ -106,6 +107,17 @@ export class Engine {
   stop(reason: string): Promise<void> {
     if (this.#stopping === null) this.#post({ type: "stop", reason });
     return this.#done;
+  }
+
+  /** Gives the lease back and leaves what is under way to whoever comes next. */
+  leave(): Promise<void> {
+    this.#post({ type: "stop", reason: null });
+    return this.#done;
+  }
+
+  /** Takes the lease if nobody else works, also from another process of this conversation. */
+  lead(): Promise<boolean> {
+    return new Promise((answer) => this.#post({ type: "lead", answer }));
   }
 
   /** Look now: something may have changed. */
@@ -163,9 +175,16 @@ export class Engine {
         this.#notices.settle(message.loopId);
         return;
       }
+      case "lead":
+        await this.#parts.store.catchUp();
+        if (this.#lead.isLost) this.#demote();
+        if (this.#lead.lease === null && this.#stopping === null) await this.#tryLead(true);
+        return message.answer(this.#lead.lease !== null);
       case "stop":
-        this.#stopping = message.reason;
-        for (const [id] of this.#underway.loops()) this.#underway.stop(id, message.reason);
+        this.#stopping = message.reason ?? "left to others";
+        this.#isLeft = message.reason === null;
+        if (this.#isLeft) this.#underway.abandonAll();
+        for (const [id] of this.#underway.loops()) this.#underway.stop(id, this.#stopping);
         return;
     }
   }
@@ -194,7 +213,7 @@ export class Engine {
     stopUnwanted(this.#underway, store);
     if (this.#stopping !== null) return;
     if (this.#lead.isLost) this.#demote();
-    if (this.#lead.lease === null) await this.#tryLead(clock.now());
+    if (this.#lead.lease === null) await this.#tryLead();
     const { lease } = this.#lead;
     if (lease === null) return;
     await this.#undoForgeries();
@@ -223,8 +242,9 @@ export class Engine {
     if (this.#lead.lease !== null) this.#notices.handAll(changed.map((id) => this.#parts.store.load(id)));
   }
 
-  async #tryLead(now: number): Promise<void> {
-    const led = await this.#lead.tryLead(now, this.#awake.since);
+  async #tryLead(fromSibling = false): Promise<void> {
+    const now = this.#parts.clock.now();
+    const led = await this.#lead.tryLead(now, this.#awake.since, fromSibling);
     if (led === "no") return;
     if (led === "after-silence") this.#awake.start(now);
     this.#recovered = false;
@@ -238,8 +258,8 @@ export class Engine {
   }
 
   async #fireDue(): Promise<void> {
-    const { clock } = this.#parts;
-    while (this.#underway.size === 0 && this.#lead.lease !== null) {
+    const { clock, host } = this.#parts;
+    while (this.#underway.size === 0 && this.#lead.lease !== null && host?.isFree() !== false) {
       const id = this.#schedule.popDue(clock.now());
       if (id === null) return;
       const { token } = this.#lead.lease;
@@ -307,11 +327,9 @@ export class Engine {
   }
 
   #arm(id: LoopId): void {
-    const { store, clock, self, goals } = this.#parts;
-    const loop = store.load(id);
-    const isElsewhere = loop?.session != null && loop.session !== self.owner;
-    const isOurs = loop !== undefined && !isElsewhere && (loop.kind === "task" || goals !== null);
-    this.#schedule.arm(id, isOurs ? lookTimeOf(loop, clock.now()) : null);
+    const loop = this.#parts.store.load(id);
+    const isOurs = loop !== undefined && isForUs(this.#parts, loop);
+    this.#schedule.arm(id, isOurs ? lookTimeOf(loop, this.#parts.clock.now()) : null);
   }
 
   #setTimer(): void {
@@ -331,7 +349,8 @@ export class Engine {
       if (this.#lead.lease !== null) {
         await store.catchUp();
         await this.#undoForgeries();
-        for (const id of tasksOfSession(store, self.owner)) await this.#apply(id, SESSION_ENDED);
+        const over = this.#isLeft ? [] : tasksOfSession(store, self.owner);
+        for (const id of over) await this.#apply(id, SESSION_ENDED);
         await this.#parts.goals?.checkpoints.settle();
         if (this.#lead.lease !== null) await store.release(this.#lead.lease.token, clock.now());
         await store.publish();

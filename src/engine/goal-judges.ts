@@ -17,7 +17,7 @@ export async function askJudges(
   n: number,
 ): Promise<Pick<CheckRound, "evidence" | "usage" | "failure">> {
   const { parts, goals, goal, job, signal } = round;
-  const agent = goals.agentFor(goal.agent);
+  const agent = goals.agentFor(goal.agent, "side");
   const evidence: Record<string, Evidence> = {};
   let usage: Usage | null = null;
   let failure: Failure | null = null;
@@ -77,7 +77,7 @@ export async function stopJudges(
 ): Promise<void> {
   const criteria = goal.criteria.filter(({ check }) => check.kind === "judge" || check.kind === "review");
   if (criteria.length === 0) return;
-  const agent = goals.agentFor(goal.agent);
+  const agent = goals.agentFor(goal.agent, "side");
   for (const [index, criterion] of criteria.entries()) {
     for (let n = 0; n < PASSES; n++) {
       for (const number of [`${index + 1}.${n}`, `${index + 1}.${n}again`]) {

@@ -52,7 +52,7 @@ export function openTurn(
   const onStarted = (process: ProcessRef | null) =>
     underway.started(job.id, { type: "job.started", jobId: job.id, process });
   return {
-    agent: goals.agentFor(goal.agent),
+    agent: goals.agentFor(goal.agent, kind === "precheck" ? "side" : "work"),
     turn,
     control: { signal, onStarted, onEvent: (event) => observe({ type: "agent", loopId: goal.id, event }) },
   };

@@ -40,7 +40,7 @@ export class GoalWork {
   async recover(goal: Goal, job: Job, token: number, now: number): Promise<LoopEvent | null> {
     const interrupted = (reason: string): LoopEvent => ({ type: "job.interrupted", jobId: job.id, reason });
     try {
-      this.#goals.agentFor(goal.agent);
+      this.#goals.agentFor(goal.agent, "work");
     } catch (error) {
       // Asked again and again it would keep all other loops from being recovered.
       return this.#broken(job, error, null);

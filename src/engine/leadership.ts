@@ -33,12 +33,18 @@ export class Leadership {
   }
 
   /** `after-silence`: the owner before us was there and did nothing, so nobody fired meanwhile. */
-  async tryLead(now: number, awakeSince: number): Promise<"no" | "yes" | "after-silence"> {
+  async tryLead(
+    now: number,
+    awakeSince: number,
+    /** Also from another process of the same conversation, which is the one that nobody asks just now. */
+    fromSibling = false,
+  ): Promise<"no" | "yes" | "after-silence"> {
     const { store, self, firing } = this.#parts;
     const holder = store.lease();
     if (!firing) return this.#enter("off", holder);
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
-    const isOurs = holder !== null && holder.owner === self.owner;
+    const isOurs =
+      holder !== null && holder.owner === self.owner && (fromSibling || holder.pid === self.pid);
     const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
     // After a suspend everybody wakes at once, and the owner's next look, with its sign of life, is still to come.
     const isWaiting = state === "silent" && now - awakeSince < ASLEEP_AFTER_MS;

@@ -18,8 +18,8 @@ import type { WorkEnded, WorkId, WorkStarted } from "./underway.ts";
 
 /** What goals need beyond tasks. */
 export interface GoalParts {
-  /** Throws the sentence for the person when there is no such agent here. */
-  agentFor(spec: AgentSpec): Agent;
+  /** Throws the sentence for the person when there is no such agent here. `side`: one with a context of its own. */
+  agentFor(spec: AgentSpec, role: "work" | "side"): Agent;
   readonly workspace: Workspace;
   readonly protection: Protection;
   readonly checkpoints: Checkpoints;
@@ -29,10 +29,20 @@ export interface GoalParts {
   wasStateEdited(): boolean;
 }
 
+/** A live conversation that turns go to. A person talks there too. */
+export interface Host {
+  /** May a turn begin there now? Whoever makes it free nudges the engine. */
+  isFree(): boolean;
+}
+
 export interface EngineParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly agent: Agent;
+  /** None: every turn is a process of its own. */
+  readonly host?: Host;
+  /** For tasks that want no conversation, where there is one. */
+  readonly headless?: () => Agent;
   readonly checker: Checker;
   readonly notifier: Notifier;
   /** null: goals are not run here. */
@@ -66,7 +76,9 @@ export type Message =
   | ({ readonly type: "work.started" } & WorkStarted)
   | ({ readonly type: "work.ended" } & WorkEnded)
   | { readonly type: "notified"; readonly loopId: LoopId }
-  | { readonly type: "stop"; readonly reason: string };
+  | { readonly type: "lead"; readonly answer: (isOwner: boolean) => void }
+  /** null: what is under way goes on without this process. */
+  | { readonly type: "stop"; readonly reason: string | null };
 
 /** What a surface does with the news must not reach the loops. */
 export function harmless(observe: EngineParts["observe"]): EngineParts["observe"] {

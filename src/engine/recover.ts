@@ -1,5 +1,6 @@
 /** What the owner before us left unfinished: notices, fires and jobs in flight, loops of conversations that are over. */
 import type { LoopEvent } from "../core/event.ts";
+import type { Job } from "../core/goal/goal.ts";
 import type { Fire, Loop, LoopId, Notice, Task } from "../core/loop.ts";
 import type { Store, TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
@@ -30,8 +31,9 @@ export async function recoverWork(
   notify: (notice: Notice) => void,
 ): Promise<boolean> {
   for (const loop of [...store.loops()]) {
-    const isOrphan = loop.session !== null && loop.session !== self.owner && loop.status !== "ended";
-    if (isOrphan && loop.kind === "task") {
+    const isElsewhere = loop.session !== null && loop.session !== self.owner;
+    if (isElsewhere && !store.isSessionOver(loop.session ?? "")) continue;
+    if (isElsewhere && loop.kind === "task" && loop.status !== "ended") {
       const applied = await apply(loop.id, SESSION_ENDED);
       if (applied.kind === "fenced") return false;
     }
@@ -40,10 +42,16 @@ export async function recoverWork(
       notify(loop.notice);
       if ((await apply(loop.id, notifiedEvent(loop))).kind === "fenced") return false;
     }
-    const event = await recoverLoop(loop, crew, token, clock.now());
+    const isCut = isElsewhere && loop.kind === "goal" && loop.job !== null;
+    const event = isCut ? conversationOver(loop.job) : await recoverLoop(loop, crew, token, clock.now());
     if (event !== null && (await apply(loop.id, event)).kind === "fenced") return false;
   }
   return true;
+}
+
+/** Nobody is left who could tell how it ended. */
+function conversationOver(job: Job): LoopEvent {
+  return { type: "job.interrupted", jobId: job.id, reason: "its conversation ended while it ran" };
 }
 
 export function notifiedEvent(loop: Loop): LoopEvent {

@@ -112,6 +112,12 @@ export function lookTimeOf(loop: Loop, now: number): number | null {
   return isSoon ? Math.min(at ?? now, now) : at;
 }
 
+/** Loops of other conversations are not touched, nor tasks that want one where there is none. */
+export function isForUs({ self, goals, host }: EngineParts, loop: Loop): boolean {
+  if (loop.session !== null && loop.session !== self.owner) return false;
+  return loop.kind === "goal" ? goals !== null : loop.where !== "session" || host !== undefined;
+}
+
 /** What an owner tells a loop whose time has come. */
 export function dueEvent(
   { store, goals }: EngineParts,

@@ -3,26 +3,25 @@ import type { LoopEvent } from "../core/event.ts";
 import type { Fire, ProcessRef, Task } from "../core/loop.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
 import { renderFireText } from "../core/text/fire-text.ts";
-import type { Agent, Checker, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
+import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
+import type { EngineParts } from "./parts.ts";
 import type { Underway } from "./underway.ts";
 
 /** Time that a postcondition may take. */
 const EXPECT_TIMEOUT_MS = 10 * 60_000;
 
 export class Turns {
-  readonly #agent: Agent;
-  readonly #checker: Checker;
+  readonly #parts: Pick<EngineParts, "agent" | "headless" | "checker">;
   readonly #underway: Underway;
 
-  constructor(agent: Agent, checker: Checker, underway: Underway) {
-    this.#agent = agent;
-    this.#checker = checker;
+  constructor(parts: Pick<EngineParts, "agent" | "headless" | "checker">, underway: Underway) {
+    this.#parts = parts;
     this.#underway = underway;
   }
 
   start(task: Task, fire: Fire, now: number): void {
     const { turn, control } = this.#open(task, fire, now);
-    this.#follow(task, fire, this.#agent.run(turn, control), control.signal);
+    this.#follow(task, fire, this.#agentFor(task).run(turn, control), control.signal);
   }
 
   /** For a fire that another process intended. A turn that still runs is followed to its end. */
@@ -30,7 +29,7 @@ export class Turns {
     const { turn, control } = this.#open(task, fire, now);
     let fate: TurnFate;
     try {
-      fate = await this.#agent.reconcile(turn, control);
+      fate = await this.#agentFor(task).reconcile(turn, control);
     } catch (error) {
       // Not known, so it must be asked again: a turn that stayed listed here would never end.
       this.#underway.settle(fire.id);
@@ -40,6 +39,12 @@ export class Turns {
     else if (fate.kind === "ended") this.#follow(task, fire, Promise.resolve(fate.end), control.signal);
     else this.#underway.settle(fire.id);
     return fate;
+  }
+
+  /** A task that wants no conversation is run beside it. */
+  #agentFor({ where }: Task): Agent {
+    const { agent, headless } = this.#parts;
+    return where === "headless" && headless !== undefined ? headless() : agent;
   }
 
   #open(task: Task, fire: Fire, now: number): { turn: Turn; control: TurnControl } {
@@ -78,7 +83,7 @@ export class Turns {
   /** A18: the agent's exit code is its word; the postcondition is ours. */
   async #verify(task: Task, end: TurnEnd, signal: AbortSignal): Promise<TurnEnd> {
     if (end.kind !== "ok" || task.expect === null) return end;
-    const evidence = await this.#checker.run(
+    const evidence = await this.#parts.checker.run(
       task.expect,
       Math.min(EXPECT_TIMEOUT_MS, task.timeoutMs),
       signal,

@@ -17,6 +17,7 @@ import { Journal, type JournalOptions } from "./journal.ts";
 import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
 import { markOf } from "./origin.ts";
+import { isSessionOver } from "./session-records.ts";
 import {
   isPublished,
   quarantineTasksFile,
@@ -134,6 +135,10 @@ export class FolderStore implements Store {
 
   isHolderGone(lease: Lease): boolean {
     return isHolderGone(lease);
+  }
+
+  isSessionOver(session: string): boolean {
+    return isSessionOver(this.dir, session);
   }
 
   async publish({ adopted }: { readonly adopted?: string } = {}): Promise<void> {

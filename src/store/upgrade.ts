@@ -6,5 +6,7 @@ import type { Loop } from "../core/loop.ts";
 
 export function upgradeLoop(loop: Loop): Loop {
   // before notices were kept until they were handed over
-  return loop.notice === undefined ? { ...loop, notice: null } : loop;
+  const noticed = loop.notice === undefined ? { ...loop, notice: null } : loop;
+  // before there were conversations to run in
+  return noticed.kind !== "goal" && noticed.where === undefined ? { ...noticed, where: "either" } : noticed;
 }

@@ -272,6 +272,7 @@ export class GoalProcess {
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
+      isSessionOver: (session) => store.isSessionOver(session),
       takeForged: () => store.takeForged(),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),

@@ -255,6 +255,10 @@ export class MemoryStore implements Store {
     this.#journal.beats.set(lease.token, at);
   }
 
+  isSessionOver(_session: string): boolean {
+    return true;
+  }
+
   holderState(lease: Lease, now: number): HolderState {
     if (!this.#isRunning(lease.pid)) return "gone";
     const beat = this.#journal.beats.get(lease.token) ?? lease.acquiredAt;
@@ -514,6 +518,7 @@ export class MemoryProcess {
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
+      isSessionOver: (session) => store.isSessionOver(session),
       takeForged: () => store.takeForged(),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),

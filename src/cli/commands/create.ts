@@ -10,8 +10,9 @@ import { addTask, type Draft, draftTask } from "../../engine/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { Lease } from "../../ports.ts";
 import type { Config } from "../../schema/config.ts";
-import { localTimeZone, readConfig } from "../config.ts";
+import { localTimeZone, readConfig } from "../../store/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
+import { hostSession } from "../host-session.ts";
 import { type Io, paint } from "../io.ts";
 import { maintenancePrompt } from "../maintenance.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
@@ -25,6 +26,7 @@ import {
   expectFlag,
   expiryFlag,
   missedFlag,
+  placeFlag,
   type TaskFlags,
 } from "../task-flags.ts";
 import { liveOwner, localZone } from "./list.ts";
@@ -59,7 +61,8 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   const owner = liveOwner(reader.store, now);
   const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   const becomesRunner = io.interactive && !flags.detach && !flags.json && owner === null && firing;
-  if (flags.session && !becomesRunner) {
+  const conversation = hostSession(process.env);
+  if (flags.session && !becomesRunner && conversation === null) {
     throw usageError(
       owner === null
         ? "--session needs a terminal whose runner the task lives in; leave it out to keep the task on disk."
@@ -73,7 +76,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   const recurring = planned.draft.cadence.kind !== "once";
   const draft: Draft = {
     ...planned.draft,
-    session: flags.session ? self.owner : null,
+    session: flags.session ? (conversation ?? self.owner) : null,
     runNow: recurring && flags.now !== false,
   };
   const task = await addTask(project.store, draft, config.maxTasks, now, newLoopId);
@@ -81,8 +84,16 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
   else io.out(renderCreated(task, planned.notice, now, io));
   if (agent !== null) return runResident(project, config, flags, io, self, agent);
-  io.say(renderRunner(owner, firing));
+  io.say(conversation === null ? renderRunner(owner, firing) : renderHost(task, firing));
   return EXIT.ok;
+}
+
+/** The same, where it was asked for in a conversation. */
+function renderHost({ where }: Task, firing: boolean): string {
+  if (!firing) return renderRunner(null, firing);
+  return where === "headless"
+    ? "It runs beside the conversation, as a process of its own, while one is open or `loop up` runs."
+    : "It runs in an open conversation of this folder, between turns; without one, where `loop up` runs.";
 }
 
 /** Who fires what was just asked for, in one line. */
@@ -138,6 +149,7 @@ function parseDetails(flags: CreateFlags, config: Config) {
     expect: flags.expect === undefined ? null : expectFlag(flags.expect),
     alertAfter: flags.alertAfter === undefined ? null : countFlag("--alert-after", flags.alertAfter),
     timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+    ...(flags.in === undefined ? {} : { where: placeFlag(flags.in) }),
   };
 }
 

@@ -11,7 +11,7 @@ import { viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
-import { localTimeZone, readConfig } from "../config.ts";
+import { localTimeZone, readConfig } from "../../store/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
@@ -21,6 +21,7 @@ import {
   expectFlag,
   expiryFlag,
   missedFlag,
+  placeFlag,
   type TaskFlags,
 } from "../task-flags.ts";
 import { openWithEdits } from "./change.ts";
@@ -87,6 +88,7 @@ function planEdit(
     ...(flags.expect === undefined ? {} : { expect: expectFlag(flags.expect) }),
     ...(flags.alertAfter === undefined ? {} : { alertAfter: countFlag("--alert-after", flags.alertAfter) }),
     ...(flags.timeout === undefined ? {} : { timeoutMs: durationFlag("--timeout", flags.timeout) }),
+    ...(flags.in === undefined ? {} : { where: placeFlag(flags.in) }),
   };
   return { edit, notice: planned?.notice ?? null };
 }

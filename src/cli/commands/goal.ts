@@ -14,6 +14,7 @@ import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../goal-flags.ts";
 import { type GoalRunFlags, runGoal } from "../goal-runner.ts";
+import { hostSession } from "../host-session.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../person.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
@@ -71,7 +72,9 @@ export async function continueCommand(id: string | undefined, flags: ContinueFla
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;
   refuseAgent(goal, "go on");
-  const event = { type: "goal.continued", raise, retryNow: flags.now ?? false } as const;
+  const session = hostSession(process.env);
+  refuseElsewhere(project, goal, session);
+  const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
   await requestGoal(store, goal, event, Date.now());
   await store.publish();
   if (flags.detach) {
@@ -82,7 +85,17 @@ export async function continueCommand(id: string | undefined, flags: ContinueFla
   return runGoal(project, goal.id, flags, io, stop);
 }
 
+/** A goal moves to where it is told to go on, but not out of a conversation that is still there. */
+function refuseElsewhere({ store }: Project, goal: Goal, session: string | null): void {
+  if (goal.session === null || goal.session === session || store.isSessionOver(goal.session)) return;
+  throw usageError(
+    `Goal ${goal.id} belongs to a conversation that is still open.`,
+    "Go on there (/loopwright continue), or close it first.",
+  );
+}
+
 function whereItGoesOn({ store }: Project, { id }: Goal): string {
+  if (hostSession(process.env) !== null) return `Goal ${id} goes on in this conversation.`;
   const owner = liveOwner(store, Date.now());
   return owner === null
     ? `Goal ${id} goes on where a runner is: loop continue ${id}, or loop up`
@@ -158,7 +171,8 @@ export async function answerCommand(
   await store.publish();
   if (flags.json) io.json(viewGoal(answered));
   else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${cleanLine(goal.gate.question)}`);
-  if (!flags.json && answered.status === "active" && liveOwner(store, Date.now()) === null)
+  const isHere = hostSession(process.env) !== null;
+  if (!flags.json && !isHere && answered.status === "active" && liveOwner(store, Date.now()) === null)
     io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
   return EXIT.ok;
 }

@@ -11,12 +11,12 @@ import { addTaskAs, draftTask, fullMessage } from "../../engine/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
+import { localTimeZone, readConfig } from "../../store/config-file.ts";
+import { readText } from "../../store/read-text.ts";
 import { isInside } from "../../system/inside.ts";
-import { localTimeZone, readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
-import { readText } from "../read-text.ts";
 import { oneLine } from "../render/table.ts";
 import { liveTasks } from "./list.ts";
 

@@ -4,7 +4,7 @@ import type { Outcome } from "../../core/event.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
 import type { Lease } from "../../ports.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../../store/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { renderNotice } from "../live/lines.ts";

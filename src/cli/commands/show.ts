@@ -3,7 +3,7 @@
 import { slotAfter } from "../../core/task/slots.ts";
 import { iso, viewTask } from "../../core/task/view.ts";
 import { findTask } from "../../engine/tasks.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../../store/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";

@@ -4,12 +4,13 @@ import { renderCheck } from "../../core/goal/check-flag.ts";
 import { questionsFor } from "../../core/goal/rubric.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { addGoal } from "../../engine/goals.ts";
+import { readConfig } from "../../store/config-file.ts";
 import { scoreWithAgent } from "../agent-score.ts";
-import { readConfig } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../goal-flags.ts";
 import { runGoal } from "../goal-runner.ts";
 import { readSpec, rescore, type Spec, type SpecFlags } from "../goal-spec.ts";
+import { hostSession } from "../host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../signals.ts";
@@ -32,10 +33,11 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   if (spec.shape === null) return refuseVague(spec, flags, io);
   if (flags.dryRun) return showSpec(spec, flags, io);
   // Before anything is written: an agent that is not there cannot be started.
-  agentFor(spec.draft.agent, reader.root, process.env);
+  if (hostSession(process.env) === null) agentFor(spec.draft.agent, reader.root, process.env);
   if (spec.draft.criteria.length === 0) io.say(noCheck(spec));
   const project = openProjectToWrite(flags, io);
-  const goal = await addGoal(project.store, spec.draft, Date.now(), newLoopId);
+  const draft = { ...spec.draft, session: hostSession(process.env) };
+  const goal = await addGoal(project.store, draft, Date.now(), newLoopId);
   await project.store.publish();
   if (!flags.json) {
     io.out(
@@ -44,7 +46,7 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   }
   if (flags.detach) {
     if (flags.json) io.json({ type: "loop.created", loop: goal.id });
-    else io.out(`It runs with: loop continue ${goal.id}, or under loop up.`);
+    else if (goal.session === null) io.out(`It runs with: loop continue ${goal.id}, or under loop up.`);
     return EXIT.ok;
   }
   return runGoal(project, goal.id, flags, io, stop);

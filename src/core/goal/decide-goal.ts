@@ -29,7 +29,7 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
     case "goal.paused":
       return decidePause(goal, event, now);
     case "goal.continued":
-      return decideContinue(goal, event.raise, event.retryNow);
+      return decideContinue(goal, event);
     case "goal.raised":
       return decideRaise(goal, event.raise);
     case "goal.cancelled":
@@ -104,7 +104,10 @@ function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDec
   return goal.status === "ended" ? over(goal) : UNCHANGED;
 }
 
-function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecision {
+type Continued = Extract<GoalEvent, { type: "goal.continued" }>;
+
+function decideContinue(goal: Goal, event: Continued): GoalDecision {
+  const { raise, retryNow, session = goal.session } = event;
   if (goal.status === "ended") return over(goal);
   const raised = raiseLimits(goal.limits, raise, goal.spent);
   if (raised.kind === "refused") return refused(raised.message);
@@ -116,7 +119,10 @@ function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecisi
     );
   const isRaised = limits !== goal.limits && Object.keys(raise).length > 0;
   const isWaiting = goal.waitUntil !== null && retryNow;
-  if (goal.status === "active" && !isRaised && !isWaiting) return UNCHANGED;
+  const isMoved = session !== goal.session;
+  if (isMoved && goal.job !== null)
+    return refused(`Goal ${goal.id} is at work elsewhere; pause it first: loop pause ${goal.id}`);
+  if (goal.status === "active" && !isRaised && !isWaiting && !isMoved) return UNCHANGED;
   if (goal.pause?.code === "integrity")
     return refused(
       `Goal ${goal.id} cannot go on: ${goal.pause.reason}. Go on with: ${goal.pause.goOn}; or put the files back: loop rollback ${goal.id}`,
@@ -125,6 +131,9 @@ function decideContinue(goal: Goal, raise: Raise, retryNow: boolean): GoalDecisi
     status: "active",
     pause: null,
     limits,
+    session,
+    // what another conversation knows is not known here
+    ...(isMoved ? { conversation: null, conversationCostUsd: 0 } : {}),
     // what must not be is looked for again before a turn is paid for
     unchecked: goal.unchecked || (goal.pause?.code === "must-not" && goal.baseline !== null),
     warned: isRaised ? [] : goal.warned,

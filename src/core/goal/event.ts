@@ -77,7 +77,13 @@ export type GoalEvent =
       readonly code: "person" | "interrupted" | "surroundings" | "forged";
       readonly reason: string;
     }
-  | { readonly type: "goal.continued"; readonly raise: Raise; readonly retryNow: boolean }
+  | {
+      readonly type: "goal.continued";
+      readonly raise: Raise;
+      readonly retryNow: boolean;
+      /** The conversation that it goes on in, null: none; left out: as before. */
+      readonly session?: string | null;
+    }
   | { readonly type: "goal.raised"; readonly raise: Raise }
   | { readonly type: "goal.cancelled"; readonly reason: string }
   | {

@@ -1,6 +1,6 @@
 /** Pure decisions about a task: what an event makes of it, and what has to be done. */
 import type { Change, Decision, TaskEdit, TaskEvent } from "../event.ts";
-import type { Cadence, Fire, LoopId, MissedPolicy, Task, Wakeup } from "../loop.ts";
+import type { Cadence, Fire, LoopId, MissedPolicy, Place, Task, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
 import { MAX_PROMPT_LENGTH, TOO_LONG } from "./plan.ts";
@@ -12,6 +12,8 @@ export interface TaskDraft {
   readonly prompt: string;
   readonly cadence: Cadence;
   readonly session: string | null;
+  /** Left out: wherever somebody is. */
+  readonly where?: Place;
   readonly expiresAt: number | null;
   readonly jitter: boolean;
   readonly missed: MissedPolicy | null;
@@ -28,6 +30,7 @@ export function createTask(draft: TaskDraft, now: number): Change<Task> {
   const { jitter, runNow, missed, ...kept } = draft;
   const loop: Task = {
     ...kept,
+    where: draft.where ?? "either",
     kind: "task",
     version: 1,
     status: "active",

@@ -1,5 +1,5 @@
 /** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
-import type { MissedPolicy, Task, TaskStatus } from "../loop.ts";
+import type { MissedPolicy, Place, Task, TaskStatus } from "../loop.ts";
 import { renderCadence } from "../text/human.ts";
 import { nextFireAt } from "./slots.ts";
 
@@ -11,6 +11,7 @@ export interface TaskView {
   readonly prompt: string;
   readonly recurring: boolean;
   readonly durable: boolean;
+  readonly where: Place;
   readonly state: TaskStatus;
   readonly stateReason: string | null;
   readonly running: boolean;
@@ -41,6 +42,7 @@ export function viewTask(task: Task): TaskView {
     prompt: task.prompt,
     recurring: cadence.kind !== "once",
     durable: task.session === null,
+    where: task.where,
     state: task.status,
     stateReason: task.statusReason,
     running: task.fire !== null,

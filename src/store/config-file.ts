@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { LoopError, usageError } from "../errors.ts";
 import { type Config, defaultConfig, parseConfig } from "../schema/config.ts";
 import { systemTimeZone } from "../system/time-zone.ts";
-import type { Project } from "./project.ts";
 import { readText } from "./read-text.ts";
 
 /** What is wrong in it is said with its place, and nothing is done. */
-export function readConfig(project: Pick<Project, "dir">): Config {
+export function readConfig(project: { readonly dir: string }): Config {
   const path = join(project.dir, "config.json");
   const text = readText(path);
   if (text === null) return defaultConfig();

@@ -1,0 +1,142 @@
+/** The stories of a backlog (C2, D8): which one is next (C3), how far it has come, and why nothing can be picked. */
+
+export interface Story {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly acceptanceCriteria: readonly string[];
+  /** In the form of `--check`, and kept in it. */
+  readonly checks: readonly string[];
+  /** 1 is first; null is last. */
+  readonly priority: number | null;
+  readonly dependsOn: readonly string[];
+  readonly passes: boolean;
+  readonly notes: string;
+  readonly rejections: number;
+  readonly blocked: boolean;
+  readonly depth: Depth | null;
+  readonly tier: number | null;
+  /** Criteria that only the evaluator may see (C15). */
+  readonly holdouts: readonly string[];
+}
+
+export const DEPTHS = ["quick", "standard", "thorough"] as const;
+
+export type Depth = (typeof DEPTHS)[number];
+
+/** One that passed is not blocked any more, whatever else the file says of it. */
+export type StoryStatus = "open" | "passed" | "blocked";
+
+export function statusOf({ passes, blocked }: Story): StoryStatus {
+  return passes ? "passed" : blocked ? "blocked" : "open";
+}
+
+/** C3: the highest priority that is open with all its dependencies passed; the first in the file of two alike. */
+export function pickStory(stories: readonly Story[]): Story | null {
+  return readyStories(stories)[0] ?? null;
+}
+
+/** All that could be picked now, in the order in which they would be. */
+export function readyStories(stories: readonly Story[]): readonly Story[] {
+  const isMet = passedIn(stories);
+  return byPriority(
+    stories.filter((story) => statusOf(story) === "open" && story.dependsOn.every((id) => isMet.has(id))),
+  );
+}
+
+/** Stable: ties stay in the order of the file. */
+export function byPriority(stories: readonly Story[]): readonly Story[] {
+  const rank = ({ priority }: Story) => priority ?? Number.POSITIVE_INFINITY;
+  // not a difference: of two that have none it would not be a number
+  return stories.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) < rank(b) ? -1 : 1));
+}
+
+/** Ids under which nothing is left to be done: of two stories with one id, both have to have passed. */
+export function passedIn(stories: readonly Story[]): ReadonlySet<string> {
+  const passed = new Set(stories.filter(({ passes }) => passes).map(({ id }) => id));
+  for (const { id, passes } of stories) if (!passes) passed.delete(id);
+  return passed;
+}
+
+export interface Progress {
+  readonly total: number;
+  readonly passed: number;
+  readonly blocked: number;
+  readonly open: number;
+}
+
+export function progressOf(stories: readonly Story[]): Progress {
+  const count = (wanted: StoryStatus) => stories.filter((story) => statusOf(story) === wanted).length;
+  return { total: stories.length, passed: count("passed"), blocked: count("blocked"), open: count("open") };
+}
+
+/** `waiting`: what is open waits for what is blocked. */
+export type Next =
+  | { readonly kind: "story"; readonly story: Story }
+  | { readonly kind: "empty" }
+  | { readonly kind: "passed"; readonly total: number }
+  | { readonly kind: "blocked"; readonly blocked: readonly string[] }
+  | { readonly kind: "waiting"; readonly blocked: readonly string[]; readonly waiting: readonly Waiting[] };
+
+export interface Waiting {
+  readonly id: string;
+  /** The blocked stories that it waits for in the end; where there are none, what it depends on and has not passed. */
+  readonly waitsFor: readonly string[];
+}
+
+/** The story to work on, or why there is none. */
+export function nextOf(stories: readonly Story[]): Next {
+  const story = pickStory(stories);
+  if (story !== null) return { kind: "story", story };
+  if (stories.length === 0) return { kind: "empty" };
+  const idsOf = (wanted: StoryStatus) =>
+    stories.filter((one) => statusOf(one) === wanted).map(({ id }) => id);
+  const [blocked, open] = [idsOf("blocked"), idsOf("open")];
+  if (open.length > 0) return { kind: "waiting", blocked, waiting: waitingOf(stories) };
+  if (blocked.length > 0) return { kind: "blocked", blocked };
+  return { kind: "passed", total: stories.length };
+}
+
+function waitingOf(stories: readonly Story[]): readonly Waiting[] {
+  const byId = new Map(stories.map((story) => [story.id, story]));
+  const isMet = passedIn(stories);
+  return stories
+    .filter((story) => statusOf(story) === "open")
+    .map((story) => {
+      const unmet = story.dependsOn.filter((id) => !isMet.has(id));
+      const behind = [...reachable(unmet, byId)].filter((id) => byId.get(id)?.blocked && !isMet.has(id));
+      return { id: story.id, waitsFor: behind.length > 0 ? behind : unmet };
+    });
+}
+
+/** Goes no further than what has passed: that waits for nothing. */
+function reachable(from: readonly string[], byId: ReadonlyMap<string, Story>): ReadonlySet<string> {
+  const seen = new Set(from);
+  for (const id of seen) {
+    const story = byId.get(id);
+    if (story === undefined || story.passes) continue;
+    for (const next of story.dependsOn) seen.add(next);
+  }
+  return seen;
+}
+
+/** Why there is no story to work on, as a sentence; for `story` its id and title. */
+export function renderNext(next: Next): string {
+  switch (next.kind) {
+    case "story":
+      return `${next.story.id}: ${next.story.title}`;
+    case "empty":
+      return "There are no stories.";
+    case "passed":
+      return next.total === 1 ? "The only story has passed." : `All ${next.total} stories have passed.`;
+    case "blocked":
+      return next.blocked.length === 1
+        ? `The only story that is left is blocked: ${next.blocked[0]}.`
+        : `All ${next.blocked.length} stories that are left are blocked: ${next.blocked.join(", ")}.`;
+    case "waiting": {
+      const waits = next.waiting.map(({ id, waitsFor }) => `${id} waits for ${waitsFor.join(" and ")}`);
+      const blocked = next.blocked.length === 0 ? "" : `; blocked: ${next.blocked.join(", ")}`;
+      return `Nothing can be picked: ${waits.join(", ")}${blocked}.`;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** What each hook of the client is answered. The one table for the resident server and for a hook on its own. */
+import { requestGoal } from "../../engine/goals.ts";
+import { type HookAnswer, NOTHING } from "./hook-answer.ts";
+import type { OpenConversation } from "./open-conversation.ts";
+import type { HookPayload } from "./payload.ts";
+import { resumeAnswer } from "./resume.ts";
+import { backpropOf, recordTool } from "./tool-use.ts";
+import { carryOut, type TypedParts, typedIn } from "./typed.ts";
+
+export interface AnswerContext {
+  /** null: there is no `.loop` in this project. */
+  readonly open: () => OpenConversation | null;
+  readonly typed: TypedParts;
+  readonly dir: string;
+  readonly now: () => number;
+}
+
+export async function answerHook(
+  payload: HookPayload,
+  context: AnswerContext,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  if (payload.event === "PreToolUse") return isOurTool(payload.tool) ? { kind: "permit" } : NOTHING;
+  const typed = payload.event === "UserPromptSubmit" ? typedIn(payload.prompt) : null;
+  if (typed !== null) return answerTyped(typed, payload, context, signal);
+  const open = context.open();
+  if (open === null) return NOTHING;
+  const { conversation } = open;
+  conversation.arrive(payload);
+  switch (payload.event) {
+    case "Stop":
+      return conversation.stop(payload, signal);
+    case "StopFailure":
+      return conversation.stopFailure(payload);
+    case "UserPromptSubmit":
+      return conversation.submit(payload, signal);
+    case "PostToolUse":
+    case "PostToolUseFailure":
+      return noteTool(payload, open, context);
+    case "Notification":
+      conversation.idle();
+      return NOTHING;
+    case "SessionStart":
+      await open.store.catchUp();
+      conversation.rest();
+      return resumeAnswer({ goal: conversation.goal(), loops: [...open.store.loops()] });
+    case "SessionEnd":
+      return endSession(open, context);
+  }
+}
+
+/** Carried out here; the model is asked only where a loop of this conversation goes on with its turn. */
+async function answerTyped(
+  typed: string,
+  payload: HookPayload,
+  context: AnswerContext,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  const before = context.open();
+  before?.conversation.arrive(payload);
+  const carried = await carryOut(typed, { ...context.typed, session: payload.session });
+  const open = context.open();
+  if (open === null) return { kind: "local", text: carried.text };
+  const { conversation, store } = open;
+  conversation.arrive(payload);
+  await store.catchUp();
+  await conversation.begin(payload);
+  const goal = carried.mayGoOn ? conversation.goal() : undefined;
+  if (goal?.status === "active" && (await conversation.lead())) {
+    const text = await conversation.offer(payload.promptId, signal);
+    if (text !== null) return { kind: "context", text, message: carried.text };
+  }
+  const why = carried.mayGoOn ? conversation.whyNot() : null;
+  conversation.rest();
+  return {
+    kind: "local",
+    text: [carried.text, why].filter((part) => part !== null && part !== "").join("\n"),
+  };
+}
+
+const OUR_TOOLS = /^mcp__plugin_loopwright_loop__(?!hook$)/;
+
+function isOurTool(tool: string): boolean {
+  return OUR_TOOLS.test(tool);
+}
+
+function noteTool(payload: HookPayload, { seat }: OpenConversation, { dir, now }: AnswerContext): HookAnswer {
+  const { turn, blocks } = seat.record;
+  recordTool(dir, payload, turn?.loopId ?? null, now());
+  const isOurs = turn !== null && turn.end === null && payload.agentId === "";
+  if (isOurs || blocks > 0)
+    seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
+  const directive = isOurs ? backpropOf(dir, payload, now()) : null;
+  if (directive !== null) seat.update({ directive });
+  return NOTHING;
+}
+
+/** A stopped loop stays stopped: it goes on when a person says so, here or elsewhere. */
+async function endSession(
+  { conversation, seat, store }: OpenConversation,
+  { now }: AnswerContext,
+): Promise<HookAnswer> {
+  await store.catchUp();
+  const goal = conversation.goal();
+  if (goal?.status === "active") {
+    const event = { type: "goal.paused", code: "interrupted", reason: "its conversation ended" } as const;
+    await requestGoal(store, goal, event, now());
+  }
+  seat.end({ kind: "interrupted", reason: "its conversation ended" });
+  seat.update({ state: "over" });
+  await store.publish();
+  return NOTHING;
+}

@@ -1,0 +1,43 @@
+/** The client that started this process, as its environment tells. */
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ProcessRef } from "../../core/base.ts";
+import { procStart } from "../../system/process.ts";
+
+export interface Client {
+  readonly process: ProcessRef;
+  readonly root: string;
+  /** What the client called the conversation when it started this process; it may have another by now. */
+  readonly session: string;
+  /** Where the server says that it is there; null: nowhere. */
+  readonly serverFile: string | null;
+}
+
+export function readClient(env: NodeJS.ProcessEnv, parent = process.ppid): Client {
+  const named = Number(env.CLAUDE_PID);
+  const pid = Number.isSafeInteger(named) && named > 1 ? named : parent;
+  const { CLAUDE_PLUGIN_DATA: data = "" } = env;
+  return {
+    process: { pid, start: procStart(pid) },
+    root: env.CLAUDE_PROJECT_DIR || process.cwd(),
+    session: env.CLAUDE_CODE_SESSION_ID ?? "",
+    serverFile: data === "" ? null : join(data, `server-${pid}`),
+  };
+}
+
+/**
+ * The environment without what belongs to the client's own processes: checks and agents that are started from here
+ * are not part of the conversation.
+ */
+export function withoutClient(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own =
+    /^(?:CLAUDECODE|CLAUDE_PID|CLAUDE_EFFORT|AI_AGENT|CLAUDE_PLUGIN_|CLAUDE_PROJECT_DIR|CLAUDE_ENV_FILE|CLAUDE_CODE_(?:SESSION|CHILD|MESSAGING|ENTRYPOINT))/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
+}
+
+/** The command line program that came with the program that runs now. */
+export function commandBeside(script: string): readonly [string, string] {
+  const folder = dirname(realpathSync(script));
+  const found = [join(folder, "loop", "loop.cjs"), join(folder, "loop.cjs")].find((path) => existsSync(path));
+  return [process.execPath, found ?? join(folder, "loop.cjs")];
+}

@@ -1,0 +1,335 @@
+/**
+ * One conversation of Claude Code as a host of loops: its seat, the engine that acts for it, and what its hooks are
+ * answered. The resident server, the monitor that stands in for it and a hook on its own all go through here, so that
+ * they give the same answers.
+ *
+ * 1. Every hook that could carry a turn waits here until the engine has one, or until the loop stands still.
+ * 2. Whatever goes wrong, the conversation is let go: a hook that throws allows the stop.
+ */
+import type { Usage } from "../../core/base.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { type BoundLoop, type Route, routeStop } from "../../core/stop/route.ts";
+import { renderVerdictBox } from "../../core/text/verdict-box.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { allGoals, requestGoal } from "../../engine/goals.ts";
+import type { Host } from "../../engine/parts.ts";
+import type { Store } from "../../ports.ts";
+import { ownerOf, type SeatTurn } from "../../store/session-records.ts";
+import { capOf, nearCap } from "./block-cap.ts";
+import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
+import type { HookPayload } from "./payload.ts";
+import type { Seat } from "./seat.ts";
+import { isSomeoneQueued, readTranscript, transcriptLength, wasInterrupted } from "./transcript.ts";
+import { failureOf } from "./turn-failure.ts";
+import { hasMonitor, type Waker, wakeIn } from "./wake.ts";
+
+export interface ConversationParts {
+  readonly dir: string;
+  readonly session: string;
+  readonly store: Store;
+  readonly seat: Seat;
+  readonly waker: Waker;
+  readonly engine: Engine;
+  readonly env: NodeJS.ProcessEnv;
+  readonly now: () => number;
+  /** Tokens and cost of the turn that ended, from the client's own records; into the ledger too. null: none of ours. */
+  readonly usageOf: (turn: SeatTurn | null) => Usage | null;
+}
+
+export const ESCAPED = "you stopped its turn";
+
+export class Conversation {
+  readonly #parts: ConversationParts;
+  #notes: string[] = [];
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+  }
+
+  get owner(): string {
+    return ownerOf(this.#parts.session);
+  }
+
+  /** Notes what every hook tells. */
+  arrive({ transcript }: HookPayload): void {
+    const { seat } = this.#parts;
+    if (transcript !== null && transcript !== seat.record.transcript) seat.update({ transcript });
+  }
+
+  async stop(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
+    const { seat, engine, store } = this.#parts;
+    await this.#takeStop(payload);
+    await store.catchUp();
+    const first = this.route();
+    const isFree = first.kind === "go-on" ? await engine.lead() : true;
+    const route = isFree ? this.route() : this.route(this.#otherOwner() ?? "another runner");
+    if (route.kind === "allow") return this.#allow(route);
+    const cap = capOf(this.#parts.env);
+    if (nearCap(seat.record.blocks, cap) && this.#canWake()) {
+      this.#rest();
+      return tell(
+        `[LOOP] ${route.loop} goes on in a moment: the client stops after ${cap} answers without a tool call.`,
+      );
+    }
+    return this.#goOn(payload, signal);
+  }
+
+  /** The hook waits for the next turn; when none comes, why is said. */
+  async #goOn(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
+    const { seat } = this.#parts;
+    const offered = await this.offer(payload.promptId, signal);
+    if (offered === null) {
+      if (signal.aborted) await this.#interrupt();
+      return this.#allow(this.#standing());
+    }
+    seat.update({ blocks: seat.record.blocks + 1 });
+    return { kind: "context", text: offered };
+  }
+
+  /** Why nothing comes next, with the verdict where it is over. */
+  #standing(): Extract<Route, { kind: "allow" }> {
+    const route = this.route(this.#otherOwner());
+    if (route.kind === "go-on") return { kind: "allow", row: "gone", word: null, message: null };
+    const goal = allGoals(this.#parts.store).findLast(({ session }) => session === this.owner);
+    const box = goal?.end?.status === "done" ? renderVerdictBox(goal) : null;
+    return box === null ? route : { ...route, message: `${route.message ?? ""}\n${box}` };
+  }
+
+  /** The text of the next turn that goes to the conversation; null: none comes now. */
+  async offer(promptId: string, signal: AbortSignal): Promise<string | null> {
+    const { seat, engine } = this.#parts;
+    const offering = seat.offer(promptId, signal);
+    engine.nudge();
+    this.settleOffer();
+    const offered = await offering;
+    return offered.kind === "turn" ? offered.text : null;
+  }
+
+  /** Called at every change: a hook must not wait for a loop that stands still. */
+  settleOffer(): void {
+    const { seat } = this.#parts;
+    if (seat.isWaiting && this.#standsStill()) seat.withdrawOffer();
+  }
+
+  /** `null` from the model's side: its turn ended by an error of the API. */
+  async stopFailure(payload: HookPayload): Promise<HookAnswer> {
+    const { seat, engine } = this.#parts;
+    const { turn } = seat.record;
+    if (turn?.end === null && turn.promptId === payload.promptId)
+      seat.end({ kind: "failed", answer: "", failure: failureOf(payload) });
+    this.#rest();
+    engine.nudge();
+    return NOTHING;
+  }
+
+  /** A prompt that is not for us: the person talks, or the client woke up. */
+  async submit(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
+    const { seat, waker } = this.#parts;
+    const wake = wakeIn(payload.prompt);
+    if (wake !== null) return this.#woken(payload, waker.isPending(wake), signal);
+    const { promptId, state } = seat.record;
+    if (state === "busy" && promptId === payload.promptId && promptId !== "") {
+      seat.update({ isSomeoneWaiting: true });
+      return NOTHING;
+    }
+    const paused = await this.#takePrompt(payload);
+    return tell(paused);
+  }
+
+  /** A new prompt of the person's begins. The line for them when that stopped a loop. */
+  async #takePrompt({ promptId, transcript }: HookPayload): Promise<string | null> {
+    const { seat } = this.#parts;
+    const { turn } = seat.record;
+    const paused =
+      turn !== null && turn.end === null && turn.promptId !== promptId ? await this.#interrupt() : null;
+    seat.update({
+      ...{ state: "busy", promptId, isSomeoneWaiting: false, blocks: 0 },
+      offset: transcriptLength(transcript),
+    });
+    return paused;
+  }
+
+  /** A prompt that was answered here and went no further. */
+  rest(): void {
+    this.#rest();
+    this.#parts.engine.nudge();
+  }
+
+  /** The client says that it has been idle for a while: whatever ran was stopped, or is over. */
+  idle(): void {
+    if (this.#parts.seat.isWaiting) return;
+    this.#noticeEscape();
+    this.rest();
+  }
+
+  lead(): Promise<boolean> {
+    return this.#parts.engine.lead();
+  }
+
+  /** Why no turn follows, for the person. */
+  whyNot(): string | null {
+    const route = this.route(this.#otherOwner());
+    return route.kind === "allow" ? route.message : null;
+  }
+
+  /** Said to the person with the next answer. */
+  note(message: string): void {
+    this.#notes.push(`[LOOP] ${message}`);
+  }
+
+  /** Before one of our own commands is carried out: it is a prompt like any other. */
+  begin(payload: HookPayload): Promise<string | null> {
+    return this.#takePrompt(payload);
+  }
+
+  async #woken(payload: HookPayload, isPending: boolean, signal: AbortSignal): Promise<HookAnswer> {
+    const { seat, waker } = this.#parts;
+    if (!isPending) return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
+    seat.update({
+      ...{ state: "busy", promptId: payload.promptId, isSomeoneWaiting: false, blocks: 0 },
+      offset: transcriptLength(payload.transcript),
+    });
+    waker.settle();
+    const text = await seat.offer(payload.promptId, signal);
+    if (text.kind === "turn") return { kind: "context", text: text.text };
+    this.rest();
+    return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
+  }
+
+  /** What would become of a stop now. */
+  route(otherOwner: string | null = null): Route {
+    const { session, store, now, env } = this.#parts;
+    return routeStop({
+      session,
+      now: now(),
+      broken: null,
+      off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
+      loop: boundLoop(allGoals(store), ownerOf(session), session),
+      otherOwner,
+      isSomeoneWaiting: this.#isSomeoneWaiting(),
+    });
+  }
+
+  /** The goal of this conversation that has not ended. */
+  goal(): Goal | undefined {
+    return allGoals(this.#parts.store).findLast(
+      ({ session, status }) => session === this.owner && status !== "ended",
+    );
+  }
+
+  /** May a turn begin now? */
+  readonly host: Host = {
+    isFree: () => {
+      const { seat } = this.#parts;
+      if (seat.isWaiting) {
+        // typed while the checks ran: the person comes first
+        if (!this.#isSomeoneWaiting()) return true;
+        seat.withdrawOffer();
+        return false;
+      }
+      if (seat.record.state === "busy") this.#noticeEscape();
+      return seat.record.state === "idle" && this.#canWake();
+    },
+  };
+
+  /** Ends what the stop ends. */
+  async #takeStop(payload: HookPayload): Promise<void> {
+    const { seat, usageOf } = this.#parts;
+    const { turn } = seat.record;
+    if (turn?.end === null) {
+      if (turn.promptId === payload.promptId)
+        seat.end({ kind: "ok", answer: payload.answer, usage: usageOf(turn), toolCalls: turn.toolCalls });
+      else await this.#interrupt();
+    } else usageOf(null);
+    if (seat.record.promptId !== payload.promptId) seat.update({ promptId: payload.promptId, blocks: 0 });
+  }
+
+  /** Esc fires no hook: the next one to come finds the turn unended, or the transcript tells. */
+  #noticeEscape(): void {
+    const { seat } = this.#parts;
+    const { promptId, transcript, offset } = seat.record;
+    if (promptId === null || !wasInterrupted(readTranscript(transcript, offset), promptId)) return;
+    seat.update({ state: "idle" });
+    void this.#interrupt().catch(() => {});
+  }
+
+  /** Obeyed at once: the goal pauses until the person says otherwise. */
+  async #interrupt(): Promise<string | null> {
+    const { seat, store, now, engine } = this.#parts;
+    const goal = this.goal();
+    let message: string | null = null;
+    if (goal?.status === "active") {
+      const event = { type: "goal.paused", code: "interrupted", reason: ESCAPED } as const;
+      await requestGoal(store, goal, event, now());
+      message = `[LOOP] ⏸ Paused ${goal.id}: ${ESCAPED}. Go on with: /loopwright:loop continue`;
+      seat.update({ said: message });
+    }
+    seat.end({ kind: "interrupted", reason: ESCAPED });
+    engine.nudge();
+    return message;
+  }
+
+  #allow(route: Extract<Route, { kind: "allow" }>): HookAnswer {
+    const { seat } = this.#parts;
+    const isNews = route.message !== null && route.message !== seat.record.said;
+    if (isNews) seat.update({ said: route.message });
+    this.rest();
+    const lines = [...this.#notes, ...(isNews && route.message !== null ? [route.message] : [])];
+    this.#notes = [];
+    return tell(lines.length === 0 ? null : lines.join("\n"));
+  }
+
+  #otherOwner(): string | null {
+    const owner = this.#parts.store.lease()?.owner ?? null;
+    return owner === this.owner ? null : owner;
+  }
+
+  #rest(): void {
+    this.#parts.seat.update({ state: "idle", isSomeoneWaiting: false, blocks: 0 });
+  }
+
+  #canWake(): boolean {
+    const { dir, seat } = this.#parts;
+    return hasMonitor(dir, seat.record.client.pid);
+  }
+
+  #isSomeoneWaiting(): boolean {
+    const { transcript, offset, isSomeoneWaiting } = this.#parts.seat.record;
+    if (transcriptLength(transcript) === 0) return isSomeoneWaiting;
+    return isSomeoneQueued(readTranscript(transcript, offset));
+  }
+
+  #standsStill(): boolean {
+    const goal = this.goal();
+    const { store, session, now } = { ...this.#parts };
+    if (goal === undefined) return !hasFire(store, ownerOf(session));
+    if (goal.job !== null) return false;
+    if (goal.status !== "active" || goal.gate !== null) return true;
+    return goal.waitUntil !== null && goal.waitUntil > now();
+  }
+}
+
+/** A task that is being delivered needs the hook that waits. */
+function hasFire(store: Store, owner: string): boolean {
+  const isOurs = (session: string | null) => session === null || session === owner;
+  return [...store.loops()].some(
+    (loop) => loop.kind === "task" && loop.fire !== null && isOurs(loop.session),
+  );
+}
+
+/** The newest of this session, or else of the folder, as the router sees it. */
+export function boundLoop(goals: readonly Goal[], owner: string, session: string): BoundLoop | null {
+  const goal = goals.findLast((each) => each.session === owner) ?? goals.at(-1);
+  if (goal === undefined) return null;
+  return {
+    id: goal.id,
+    session: goal.session === owner ? session : goal.session,
+    status: goal.status,
+    pause: goal.pause,
+    end: goal.end,
+    gate: goal.gate,
+    waitUntil: goal.waitUntil,
+    waitReason: goal.waitReason,
+    isBusy: goal.job !== null,
+  };
+}

@@ -1,0 +1,83 @@
+/** Puts a conversation together: store, seat, engine and what they tell each other. */
+
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { agentFor, chooseAgentSpec, createEngine } from "../../compose.ts";
+import type { ProcessRef } from "../../core/base.ts";
+import type { Engine, EngineNews } from "../../engine/engine.ts";
+import type { Turn } from "../../ports.ts";
+import { defaultConfig } from "../../schema/config.ts";
+import { FolderStore } from "../../store/folder-store.ts";
+import { readSessionCost } from "../../store/session-cost.ts";
+import { ownerOf } from "../../store/session-records.ts";
+import { procStart } from "../../system/process.ts";
+import { Conversation } from "./conversation.ts";
+import { createConversationAgent } from "./conversation-agent.ts";
+import { Seat } from "./seat.ts";
+import { transcriptLength } from "./transcript.ts";
+import { turnUsage } from "./turn-usage.ts";
+import { Waker } from "./wake.ts";
+
+export interface ConversationSetup {
+  /** `.loop` of the project; it is there. */
+  readonly dir: string;
+  readonly session: string;
+  /** The client's own process. */
+  readonly client: ProcessRef;
+  readonly env: NodeJS.ProcessEnv;
+  readonly say: (message: string) => void;
+  readonly now?: () => number;
+}
+
+export interface OpenConversation {
+  readonly conversation: Conversation;
+  readonly store: FolderStore;
+  readonly engine: Engine;
+  readonly seat: Seat;
+}
+
+export function openConversation(setup: ConversationSetup): OpenConversation {
+  const { dir, session, client, env, say, now = Date.now } = setup;
+  const root = dirname(dir);
+  const store = new FolderStore(dir, { now, say });
+  const seat = new Seat({
+    ...{ dir, session, client, now },
+    measure: (transcript) => ({
+      offset: transcriptLength(transcript),
+      costUsd: readSessionCost(dir, session),
+    }),
+    onChange: () => engine.nudge(),
+  });
+  const waker = new Waker(dir, client.pid, seat);
+  const agent = createConversationAgent({
+    ...{ seat, dir },
+    wake: (turn, signal) => waker.wake(whatFor(turn), signal),
+  });
+  const engine: Engine = createEngine({
+    ...{ store, project: root, agent, goalFiles: store.goalFiles },
+    self: { owner: ownerOf(session), pid: process.pid, procStart: procStart(process.pid), host: hostname() },
+    firing: env.LOOP_DISABLE_SCHEDULER !== "1",
+    conversation: {
+      host: { isFree: () => conversation.host.isFree() },
+      headless: () => agentFor(chooseAgentSpec({}, defaultConfig(), env), root, env),
+    },
+    notifier: { notify: (title, body) => conversation.note(`${title}: ${body}`) },
+    observe: (news: EngineNews) => {
+      if (news.type === "problem") say(news.message);
+      conversation.settleOffer();
+    },
+  });
+  const conversation: Conversation = new Conversation({
+    ...{ dir, session, store, seat, waker, engine, env, now },
+    usageOf: (turn) => turnUsage(dir, session, seat.record.transcript, turn),
+  });
+  return { conversation, store, engine, seat };
+}
+
+function whatFor({ env, loopId }: Turn): string {
+  return env.LOOP_NONCE === undefined ? `task ${loopId} is due` : `goal ${loopId} goes on`;
+}
+
+export function loopDirOf(root: string): string {
+  return join(root, ".loop");
+}

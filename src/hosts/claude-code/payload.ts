@@ -1,0 +1,105 @@
+/**
+ * What Claude Code tells a hook. A command hook gets it as JSON on stdin, a tool hook as strings (an unknown field is
+ * an empty one, objects are JSON text); both come out the same. Input from outside: nothing in it is trusted to be
+ * there or to be of its kind.
+ */
+import { z } from "zod";
+
+export const HOOK_EVENTS = [
+  "Stop",
+  "StopFailure",
+  "SessionStart",
+  "SessionEnd",
+  "UserPromptSubmit",
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "Notification",
+] as const;
+
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+export interface HookPayload {
+  readonly event: HookEvent;
+  readonly session: string;
+  readonly promptId: string;
+  readonly transcript: string | null;
+  readonly cwd: string;
+  /** Set in a sub-agent of the conversation. */
+  readonly agentId: string;
+  /** UserPromptSubmit: as it was typed. */
+  readonly prompt: string;
+  /** Stop. */
+  readonly answer: string;
+  /** SessionStart: startup, resume, fork, clear, compact; SessionEnd: why. */
+  readonly source: string;
+  /** StopFailure: the class; PostToolUseFailure: what the tool said. */
+  readonly error: string;
+  readonly errorDetails: string;
+  readonly tool: string;
+  readonly toolUseId: string;
+  readonly toolInput: unknown;
+  readonly toolResponse: unknown;
+  readonly durationMs: number | null;
+}
+
+const Text = z.string().optional().catch(undefined).transform((text) => text ?? "");
+const Loose = z.unknown().optional();
+
+const raw = z.object({
+  hook_event_name: Text,
+  session_id: Text,
+  prompt_id: Text,
+  transcript_path: Text,
+  cwd: Text,
+  agent_id: Text,
+  prompt: Text,
+  last_assistant_message: Text,
+  source: Text,
+  reason: Text,
+  error: Text,
+  error_details: Text,
+  tool_name: Text,
+  tool_use_id: Text,
+  tool_input: Loose,
+  tool_response: Loose,
+  duration_ms: Loose,
+});
+
+/** null: none of the events that are answered here. */
+export function parsePayload(input: unknown): HookPayload | null {
+  const parsed = raw.safeParse(input);
+  if (!parsed.success) return null;
+  const { data } = parsed;
+  const event = HOOK_EVENTS.find((name) => name === data.hook_event_name);
+  if (event === undefined) return null;
+  const duration = Number(data.duration_ms);
+  return {
+    event,
+    session: data.session_id,
+    promptId: data.prompt_id,
+    transcript: data.transcript_path === "" ? null : data.transcript_path,
+    cwd: data.cwd,
+    agentId: data.agent_id,
+    prompt: data.prompt,
+    answer: data.last_assistant_message,
+    source: data.source === "" ? data.reason : data.source,
+    error: data.error,
+    errorDetails: data.error_details,
+    tool: data.tool_name,
+    toolUseId: data.tool_use_id,
+    toolInput: unpack(data.tool_input),
+    toolResponse: unpack(data.tool_response),
+    durationMs: data.duration_ms === "" || !Number.isFinite(duration) ? null : duration,
+  };
+}
+
+/** JSON text where a tool hook hands an object on. */
+function unpack(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}

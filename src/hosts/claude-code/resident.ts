@@ -1,0 +1,103 @@
+/**
+ * The conversation that a resident process of the client acts for: the server, or the monitor when there is none.
+ * A client may change to another conversation under it (`/clear`, `/resume`): the hooks say which one it is.
+ *
+ * Owns: which conversation is open here. Must not open one where there is no `.loop`.
+ */
+import { existsSync } from "node:fs";
+import { isSessionId } from "../../store/session-records.ts";
+import { type AnswerContext, answerHook } from "./answer-hook.ts";
+import type { Client } from "./client.ts";
+import { renderAnswer } from "./hook-answer.ts";
+import { loopDirOf, type OpenConversation, openConversation } from "./open-conversation.ts";
+import { parsePayload } from "./payload.ts";
+import { hasMonitor } from "./wake.ts";
+
+export interface ResidentParts {
+  readonly client: Client;
+  readonly env: NodeJS.ProcessEnv;
+  /** The command line program, for what people type. */
+  readonly command: readonly [string, ...string[]];
+  readonly say: (message: string) => void;
+}
+
+export class Resident {
+  readonly #parts: ResidentParts;
+  readonly #dir: string;
+  #session: string;
+  #open: { readonly session: string; readonly conversation: OpenConversation } | null = null;
+
+  constructor(parts: ResidentParts) {
+    this.#parts = parts;
+    this.#dir = loopDirOf(parts.client.root);
+    this.#session = parts.client.session;
+  }
+
+  get dir(): string {
+    return this.#dir;
+  }
+
+  get current(): OpenConversation | null {
+    return this.#open?.conversation ?? null;
+  }
+
+  /** The answer to a hook, as the client wants it. Never throws: what goes wrong lets things happen. */
+  async answer(input: unknown, signal: AbortSignal): Promise<string> {
+    const payload = parsePayload(input);
+    // a sub-agent's tools count; its end is not the conversation's
+    if (payload === null || !isSessionId(payload.session)) return "";
+    try {
+      await this.#changeTo(payload.session);
+      return renderAnswer(payload.event, await answerHook(payload, this.#context(), signal));
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return JSON.stringify({ systemMessage: `[LOOP] ${payload.event} was let go: ${text}` });
+    }
+  }
+
+  /** null: there is no `.loop`, or no name of the conversation. */
+  openIfThere(): OpenConversation | null {
+    if (this.#open !== null) return this.#open.conversation;
+    return existsSync(this.#dir) && isSessionId(this.#session) ? this.#openNow() : null;
+  }
+
+  /** Opens the conversation when something could be due in it: there is `.loop`, and somebody who can wake it. */
+  lookAround(): void {
+    if (this.#open !== null || !isSessionId(this.#session)) return;
+    if (existsSync(this.#dir) && hasMonitor(this.#dir, this.#parts.client.process.pid)) this.#openNow();
+  }
+
+  /** The client has gone, or somebody else acts for the conversation. */
+  async close(isOver: boolean): Promise<void> {
+    const open = this.#open?.conversation;
+    this.#open = null;
+    if (open === undefined) return;
+    await (isOver ? open.engine.stop("the conversation ended") : open.engine.leave());
+  }
+
+  async #changeTo(session: string): Promise<void> {
+    if (session === this.#session) return;
+    this.#session = session;
+    await this.close(true);
+  }
+
+  #context(): AnswerContext {
+    const { client, env, command } = this.#parts;
+    return {
+      open: () => this.openIfThere(),
+      typed: { command, root: client.root, session: this.#session, env },
+      dir: this.#dir,
+      now: Date.now,
+    };
+  }
+
+  #openNow(): OpenConversation {
+    const { client, env, say } = this.#parts;
+    const conversation = openConversation({
+      ...{ dir: this.#dir, session: this.#session, client: client.process, env, say },
+    });
+    this.#open = { session: this.#session, conversation };
+    conversation.engine.start();
+    return conversation;
+  }
+}

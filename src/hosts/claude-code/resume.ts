@@ -1,0 +1,38 @@
+/** What a conversation is told when it begins, goes on or was compacted (B20, A10). */
+import type { Goal } from "../../core/goal/goal.ts";
+import type { Loop } from "../../core/loop.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { renderResumeHeader } from "../../core/text/goal-prompt.ts";
+import type { HookAnswer } from "./hook-answer.ts";
+import { NOTHING } from "./hook-answer.ts";
+
+export interface Resumed {
+  /** The goal bound to this conversation that has not ended. */
+  readonly goal: Goal | undefined;
+  readonly loops: readonly Loop[];
+}
+
+export function resumeAnswer({ goal, loops }: Resumed): HookAnswer {
+  const missed = loops.filter((loop) => loop.kind === "task" && loop.status === "missed");
+  const messages = [
+    ...(goal === undefined ? [] : [goalMessage(goal)]),
+    ...missed.map(
+      (task) =>
+        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: /loopwright run ${task.id}; or drop it: /loopwright delete ${task.id}`,
+    ),
+  ];
+  const message = messages.length === 0 ? {} : { message: messages.join("\n") };
+  if (goal?.status === "active")
+    return { kind: "context", text: `${renderResumeHeader(goal)}\n${RULE}`, ...message };
+  return messages.length === 0 ? NOTHING : { kind: "tell", message: messages.join("\n") };
+}
+
+const RULE =
+  "This goal loop is bound to this conversation. Its next turn comes from Loopwright at the next stop; do not begin it by yourself.";
+
+function goalMessage(goal: Goal): string {
+  if (goal.status === "active")
+    return `[LOOP] Goal ${goal.id} goes on in this conversation. Stop it: /loopwright pause`;
+  const why = goal.pause === null ? "" : `: ${cleanLine(goal.pause.reason)}`;
+  return `[LOOP] ⏸ Goal ${goal.id} is paused${why}. Go on with: /loopwright continue`;
+}

@@ -1,0 +1,179 @@
+/**
+ * The place of one conversation where turns can go, and what is known of it.
+ *
+ * Owns: the record of the conversation (`.loop/sessions/<id>.json`) and the hook that waits for an answer just now.
+ * Must not: decide anything about a loop, or start anything.
+ *
+ * 1. A turn goes out with the answer to a hook, and only with one: to a stop (the conversation goes on with it), or
+ *    to a prompt (the person's `/loop …`, or the wake-up of an idle conversation).
+ * 2. At most one turn of ours is in the conversation. It ends with the stop of the prompt that it runs under; when
+ *    another prompt comes first, the person stopped it.
+ * 3. What is in the record outlives this process: the next one of the conversation goes on from it.
+ */
+import type { Turn } from "../../ports.ts";
+import {
+  readSessionRecord,
+  type SeatEnd,
+  type SessionRecord,
+  writeSessionRecord,
+} from "../../store/session-records.ts";
+
+/** What a hook that waits is answered with. */
+export type Offered =
+  | { readonly kind: "turn"; readonly text: string }
+  /** Nothing comes next, for now. */
+  | { readonly kind: "nothing" };
+
+interface Waiting {
+  readonly promptId: string;
+  readonly answer: (offered: Offered) => void;
+}
+
+export interface SeatParts {
+  readonly dir: string;
+  readonly session: string;
+  readonly client: SessionRecord["client"];
+  readonly now: () => number;
+  /** Length of the transcript, and the cost of the conversation as the client says it. */
+  readonly measure: (transcript: string | null) => {
+    readonly offset: number;
+    readonly costUsd: number | null;
+  };
+  /** Something changed that an engine or an agent may wait for. */
+  readonly onChange: () => void;
+}
+
+export class Seat {
+  readonly #parts: SeatParts;
+  #record: SessionRecord;
+  #waiting: Waiting | null = null;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(parts: SeatParts) {
+    this.#parts = parts;
+    const { dir, session, client } = parts;
+    const known = readSessionRecord(dir, session);
+    // The same conversation in another process: a turn that was under way there is over.
+    const isSame = known !== null && known.client.pid === client.pid && known.client.start === client.start;
+    const turn = known?.turn ?? null;
+    const cut = turn === null || turn.end !== null ? turn : { ...turn, end: CLIENT_GONE };
+    this.#record = isSame
+      ? known
+      : {
+          ...blank(session, client),
+          transcript: known?.transcript ?? null,
+          turn: cut,
+          said: known?.said ?? null,
+        };
+  }
+
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  /** Does a hook wait for what comes next? */
+  get isWaiting(): boolean {
+    return this.#waiting !== null;
+  }
+
+  update(change: Partial<SessionRecord>): void {
+    this.#record = { ...this.#record, ...change };
+    writeSessionRecord(this.#parts.dir, this.#record);
+    for (const watcher of [...this.#watchers]) watcher();
+    this.#parts.onChange();
+  }
+
+  /** Resolves with the next turn that goes to the conversation, or with the word that there is none. */
+  offer(promptId: string, signal: AbortSignal): Promise<Offered> {
+    this.withdrawOffer();
+    return new Promise((resolve) => {
+      const answer = (offered: Offered) => {
+        if (this.#waiting === waiting) this.#waiting = null;
+        signal.removeEventListener("abort", drop);
+        resolve(offered);
+      };
+      const waiting: Waiting = { promptId, answer };
+      const drop = () => answer({ kind: "nothing" });
+      this.#waiting = waiting;
+      if (signal.aborted) return drop();
+      signal.addEventListener("abort", drop, { once: true });
+      for (const watcher of [...this.#watchers]) watcher();
+      this.#parts.onChange();
+    });
+  }
+
+  withdrawOffer(): void {
+    this.#waiting?.answer({ kind: "nothing" });
+  }
+
+  /** Puts the turn into the conversation; false: no hook waits for one. */
+  deliver(turn: Turn, text: string): boolean {
+    const waiting = this.#waiting;
+    if (waiting === null) return false;
+    const { transcript } = this.#record;
+    const { offset, costUsd } = this.#parts.measure(transcript);
+    this.update({
+      state: "busy",
+      promptId: waiting.promptId,
+      turn: {
+        id: turn.id,
+        loopId: turn.loopId,
+        token: turn.token,
+        deliveredAt: this.#parts.now(),
+        promptId: waiting.promptId,
+        offset,
+        costUsd,
+        toolCalls: 0,
+        end: null,
+      },
+    });
+    waiting.answer({ kind: "turn", text });
+    return true;
+  }
+
+  /** Ours is over. */
+  end(end: SeatEnd): void {
+    const { turn } = this.#record;
+    if (turn !== null && turn.end === null) this.update({ turn: { ...turn, end } });
+  }
+
+  /** The turn is nobody's any more: its loop was stopped, or its end was taken. */
+  forget(turnId: string): void {
+    if (this.#record.turn?.id === turnId) this.update({ turn: null });
+  }
+
+  /** Resolves when `look` has an answer; asked again at every change. */
+  watch<T>(look: () => T | null, signal: AbortSignal): Promise<T | null> {
+    return new Promise((resolve) => {
+      const check = () => {
+        const found = look();
+        if (found === null && !signal.aborted) return;
+        this.#watchers.delete(check);
+        signal.removeEventListener("abort", check);
+        resolve(found);
+      };
+      this.#watchers.add(check);
+      signal.addEventListener("abort", check);
+      check();
+    });
+  }
+}
+
+const CLIENT_GONE: SeatEnd = { kind: "interrupted", reason: "its conversation was closed while it ran" };
+
+function blank(session: string, client: SessionRecord["client"]): SessionRecord {
+  return {
+    version: 1,
+    session,
+    client,
+    transcript: null,
+    state: "idle",
+    promptId: null,
+    isSomeoneWaiting: false,
+    blocks: 0,
+    turn: null,
+    directive: null,
+    offset: 0,
+    said: null,
+  };
+}

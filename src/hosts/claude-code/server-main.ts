@@ -1,0 +1,137 @@
+/**
+ * The plugin's resident process: an MCP server that the client starts with every conversation and ends with it. The
+ * agent has its tools from here, and the hooks have their answers.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import * as z from "zod";
+import { newLoopId } from "../../compose.ts";
+import type { FireId } from "../../core/loop.ts";
+import { usageError } from "../../errors.ts";
+import { localTimeZone, readConfig } from "../../store/config-file.ts";
+import { ensureLoopDir } from "../../store/loop-dir.ts";
+import { ownerOf } from "../../store/session-records.ts";
+import { writeAtomic } from "../../system/files.ts";
+import { answers } from "../../system/process-table.ts";
+import { loopTools } from "../../tools/loop-tools.ts";
+import { VERSION } from "../../version.ts";
+import { serveMcp } from "../mcp/server.ts";
+import type { McpTool } from "../mcp/tool.ts";
+import { commandBeside, readClient, withoutClient } from "./client.ts";
+import { openLog } from "./debug-log.ts";
+import { Resident } from "./resident.ts";
+
+/** How soon a `.loop` that somebody made, or a monitor that came up, is noticed. */
+const LOOK_MS = 1_000;
+
+const client = readClient(process.env, process.ppid);
+process.env = withoutClient(process.env);
+const log = openLog(client.root, process.env);
+const resident = new Resident({
+  client,
+  env: process.env,
+  command: commandBeside(process.argv[1] ?? ""),
+  say: (message) => log("server", message),
+});
+
+sayThere();
+const looking = setInterval(() => {
+  // a client that was killed closes our stdin too; this is for the one whose pipe somebody else holds open
+  if (!answers(client.process.pid)) void leave();
+  else resident.lookAround();
+}, LOOK_MS);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void leave());
+
+void serveMcp({
+  name: "loop",
+  version: VERSION,
+  tools: [hookTool(), ...agentTools()],
+  input: process.stdin,
+  output: process.stdout,
+  onClose: () => void leave(),
+});
+
+let isLeaving = false;
+
+async function leave(): Promise<void> {
+  if (isLeaving) return;
+  isLeaving = true;
+  clearInterval(looking);
+  if (client.serverFile !== null) rmSync(client.serverFile, { force: true });
+  await resident.close(true).catch((error: unknown) => log("server", String(error)));
+  process.exit(0);
+}
+
+/** For the hooks' own guard: while we are here they need not start anything. */
+function sayThere(): void {
+  if (client.serverFile === null) return;
+  try {
+    mkdirSync(dirname(client.serverFile), { recursive: true });
+    writeAtomic(client.serverFile, `${process.pid}\n`, false);
+  } catch (error) {
+    log("server", `hooks will start a process each: ${String(error)}`);
+  }
+}
+
+function hookTool(): McpTool {
+  return {
+    name: "hook",
+    description: "For the hooks of this plugin.",
+    schema: z.looseObject({ hook_event_name: z.string() }),
+    isListed: true,
+    run: async (input, { signal, isFromModel }) => {
+      if (isFromModel) throw usageError("This tool is for hooks.");
+      const text = await resident.answer(input, signal);
+      log("hook", `${JSON.stringify(input)} -> ${text}`);
+      return { text };
+    },
+  };
+}
+
+/** The tools of the agent, for the conversation as it is when they are called. */
+function agentTools(): readonly McpTool[] {
+  const open = () => {
+    const there = resident.openIfThere();
+    if (there === null) throw usageError("There is no loop in this project yet.");
+    return there;
+  };
+  const config = () => readConfig({ dir: resident.dir });
+  const context = {
+    get store() {
+      return open().store;
+    },
+    get session() {
+      return ownerOf(open().seat.record.session);
+    },
+    get tz() {
+      return localTimeZone(config());
+    },
+    get maxTasks() {
+      return config().maxTasks;
+    },
+    get expiresMs() {
+      return config().expiresMs;
+    },
+    get jitter() {
+      return config().jitter;
+    },
+    get turnTimeoutMs() {
+      return config().turnTimeoutMs;
+    },
+    now: Date.now,
+    newId: newLoopId,
+    currentFire: () => (open().seat.record.turn?.id ?? null) as FireId | null,
+  };
+  return loopTools(context).map((tool) => ({
+    ...tool,
+    run: async (input, call) => {
+      // `.loop/` is made by the first task, and not by being looked at
+      if (tool.name === "CronCreate") ensureLoopDir(client.root);
+      try {
+        return await tool.run(input, call);
+      } finally {
+        resident.current?.engine.nudge();
+      }
+    },
+  }));
+}

@@ -1,0 +1,86 @@
+/**
+ * What the person types at us in the conversation: `/loopwright …` and `/loopwright:loop …`. It is carried out by the
+ * command line program itself, in a process of its own, so that a conversation has just what a terminal has; the
+ * model is not asked. The text never meets a shell.
+ */
+import { execFile } from "node:child_process";
+import { parseTypedLine } from "../../core/typed-line.ts";
+
+export interface TypedParts {
+  /** The program and the words before ours: node and the command's file. */
+  readonly command: readonly [string, ...string[]];
+  readonly root: string;
+  readonly session: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface Carried {
+  readonly text: string;
+  readonly isOk: boolean;
+  /** May a loop of this conversation go on from here, at once? */
+  readonly mayGoOn: boolean;
+}
+
+const TYPED = /^\/loopwright(?::loop|:loopwright)?(?:\s+([\s\S]*))?$/;
+
+/** What was typed behind the command; null: the prompt is not for us. */
+export function typedIn(prompt: string): string | null {
+  const found = TYPED.exec(prompt.trim());
+  return found === null ? null : (found[1] ?? "").trim();
+}
+
+/** Carried out here, with a word that stands alone. */
+const COMMANDS = new Set(
+  `list ls show inspect history status score pause continue cancel approve reject accept rollback report delete
+   remove rm stop clear resume run edit import trust doctor until help ? route capabilities worktrees backlog
+   next-task register-task mark-complete mark-blocked init`.split(/\s+/),
+);
+/** These own a terminal, or change what runs this very conversation. */
+const TERMINAL_ONLY = new Set("up watch demo completions mcp install uninstall hook statusline".split(" "));
+const GOES_ON = new Set(["until", "continue", "approve", "reject", "accept"]);
+/** They would run in the foreground of a terminal. */
+const DETACHED = new Set(["until", "continue", "run"]);
+const MOST_CHARACTERS = 20_000;
+const PATIENCE_MS = 60_000;
+
+export async function carryOut(typed: string, parts: TypedParts): Promise<Carried> {
+  const { command, argv } = parseTypedLine(typed, new Set([...COMMANDS, ...TERMINAL_ONLY]));
+  if (command !== null && TERMINAL_ONLY.has(command))
+    return { text: `\`loop ${command}\` is for a terminal.`, isOk: false, mayGoOn: false };
+  if (typed === "") return run(["help"], parts, false);
+  const isCreated = command === null;
+  const flags = isCreated || DETACHED.has(command) ? ["--detach"] : [];
+  const words = isCreated ? [...flags, ...beforeWords(argv)] : [argv[0] ?? "", ...flags, ...argv.slice(1)];
+  return run(words, parts, command !== null && GOES_ON.has(command));
+}
+
+/** A prompt may begin with a dash. */
+function beforeWords(argv: readonly string[]): readonly string[] {
+  const last = argv.at(-1);
+  return last === undefined || last.startsWith("--") ? argv : [...argv.slice(0, -1), "--", last];
+}
+
+function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Promise<Carried> {
+  const [program, ...before] = parts.command;
+  const env = { ...parts.env, LOOP_SESSION: parts.session, LOOP_TYPED: "1", NO_COLOR: "1" };
+  return new Promise((resolve) => {
+    const child = execFile(
+      program,
+      [...before, ...words],
+      { cwd: parts.root, env, timeout: PATIENCE_MS, maxBuffer: 4 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const text = [stdout, stderr]
+          .map((part) => part.trimEnd())
+          .filter((part) => part !== "")
+          .join("\n");
+        const isOk = error === null;
+        const said =
+          text === "" && !isOk
+            ? `loop: it could not be carried out (${error.message.split("\n")[0] ?? ""})`
+            : text;
+        resolve({ text: said.slice(0, MOST_CHARACTERS), isOk, mayGoOn: isOk && mayGoOn });
+      },
+    );
+    child.stdin?.end();
+  });
+}

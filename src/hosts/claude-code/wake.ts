@@ -1,0 +1,96 @@
+/**
+ * Waking an idle conversation. The plugin's monitor is a process of the client whose lines wake it; the process that
+ * leads writes such a line into a spool file, and the monitor hands it on. The line names the wake-up, not what is to
+ * be done: lines are cut at 500 characters, and the prompt that the client makes of it is answered with the turn.
+ *
+ * Owns `.loop/sessions/wake-<client>` (the spool) and `.loop/sessions/monitor-<client>` (the monitor's process).
+ */
+import { randomBytes } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessRef } from "../../core/base.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { ensureSessions } from "../../store/session-records.ts";
+import { readIfThere, writeAtomic } from "../../system/files.ts";
+import { isAlive } from "../../system/process.ts";
+import type { Seat } from "./seat.ts";
+
+/** A wake-up that was not taken by then is given once more. */
+const TAKEN_WITHIN_MS = 20_000;
+const ATTEMPTS = 3;
+const MARK = /\[wake ([0-9a-f]{12})\]/;
+
+export function spoolPath(dir: string, client: number): string {
+  return join(dir, "sessions", `wake-${client}`);
+}
+
+export function registerMonitor(dir: string, client: number, monitor: ProcessRef): void {
+  ensureSessions(dir);
+  writeAtomic(monitorPath(dir, client), `${JSON.stringify(monitor)}\n`, false);
+}
+
+/** Is there somebody who can wake this client's conversation? */
+export function hasMonitor(dir: string, client: number): boolean {
+  try {
+    const text = readIfThere(monitorPath(dir, client));
+    return text !== null && isAlive(JSON.parse(text) as ProcessRef);
+  } catch {
+    return false;
+  }
+}
+
+/** Of a prompt that the client made of a line of ours; null: it is somebody else's. */
+export function wakeIn(prompt: string): string | null {
+  return prompt.startsWith("<task-notification>") ? (MARK.exec(prompt)?.[1] ?? null) : null;
+}
+
+export class Waker {
+  readonly #dir: string;
+  readonly #client: number;
+  readonly #seat: Seat;
+  #pending: string | null = null;
+
+  constructor(dir: string, client: number, seat: Seat) {
+    this.#dir = dir;
+    this.#client = client;
+    this.#seat = seat;
+  }
+
+  /** Is this the wake-up that a turn waits for? */
+  isPending(wake: string): boolean {
+    return this.#pending === wake;
+  }
+
+  /** Resolves with true when a hook of the woken conversation waits for the turn. */
+  async wake(what: string, signal: AbortSignal): Promise<boolean> {
+    const seat = this.#seat;
+    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
+      // Somebody may have begun to talk since this was intended.
+      await seat.watch(() => (seat.isWaiting || seat.record.state === "idle" ? true : null), signal);
+      if (signal.aborted) return false;
+      if (seat.isWaiting) return true;
+      if (!hasMonitor(this.#dir, this.#client)) return false;
+      this.#call(what);
+      const late = AbortSignal.any([signal, AbortSignal.timeout(TAKEN_WITHIN_MS)]);
+      const isTaken = await seat.watch(() => (seat.isWaiting ? true : null), late);
+      if (isTaken === true) return true;
+    }
+    this.#pending = null;
+    return false;
+  }
+
+  settle(): void {
+    this.#pending = null;
+  }
+
+  #call(what: string): void {
+    this.#pending = randomBytes(6).toString("hex");
+    ensureSessions(this.#dir);
+    const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${this.#pending}]\n`;
+    appendFileSync(spoolPath(this.#dir, this.#client), line, { mode: 0o600 });
+  }
+}
+
+function monitorPath(dir: string, client: number): string {
+  return join(dir, "sessions", `monitor-${client}`);
+}

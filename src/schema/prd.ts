@@ -1,0 +1,199 @@
+/**
+ * `.loop/prd.json` (C2): the stories of a backlog, as a person, a planning agent or Ralph writes them. What is
+ * optional may be missing or null. What is not ours to know stays as it is when the file is written again.
+ */
+import { z } from "zod";
+import { faultOfStoryId, faultsOfChecks } from "../core/backlog/registry.ts";
+import { DEPTHS, type Story } from "../core/backlog/stories.ts";
+
+const text = z.string();
+const texts = z.array(text);
+const count = z.int({ error: "expected a whole number from 0 up" }).min(0);
+
+const id = text.superRefine((given, context) => {
+  const fault = faultOfStoryId(given);
+  if (fault !== null) context.addIssue(fault);
+});
+
+const checks = texts.superRefine((given, context) => {
+  for (const { index, message } of faultsOfChecks(given))
+    context.addIssue({ code: "custom", message, path: [index] });
+});
+
+export const storySchema = z.looseObject({
+  id,
+  title: text.min(1, { error: "it is empty" }),
+  description: text.nullish(),
+  acceptanceCriteria: texts.nullish(),
+  /** In the form of `--check`: 'name=command'. */
+  checks: checks.nullish(),
+  /** 1 is first; missing is last. */
+  priority: z.int({ error: "expected a whole number, 1 for what comes first" }).min(0).nullish(),
+  dependsOn: texts.nullish(),
+  passes: z.boolean().nullish(),
+  notes: text.nullish(),
+  rejections: count.nullish(),
+  blocked: z.boolean().nullish(),
+  depth: z.enum(DEPTHS).nullish(),
+  tier: count.nullish(),
+  /** Criteria that the generator does not see. */
+  holdouts: texts.nullish(),
+});
+
+export const prdSchema = z.looseObject({
+  $schema: text.optional(),
+  project: text.nullish(),
+  branchName: text.nullish(),
+  description: text.nullish(),
+  userStories: z.array(storySchema),
+});
+
+export interface Prd {
+  readonly project: string | null;
+  readonly branchName: string | null;
+  readonly description: string | null;
+  readonly stories: readonly Story[];
+  /** All of the file, with the keys that we do not know. */
+  readonly content: PrdContent;
+}
+
+export type PrdContent = Readonly<Record<string, unknown>> & {
+  readonly userStories: readonly StoryContent[];
+};
+
+type StoryContent = Readonly<Record<string, unknown>>;
+
+/** The message is a sentence without its full stop that begins with the place: `userStories[2].priority: …`. */
+export type PrdResult =
+  | { readonly kind: "ok"; readonly prd: Prd }
+  | { readonly kind: "invalid"; readonly message: string };
+
+export function parsePrd(content: unknown): PrdResult {
+  const result = prdSchema.safeParse(content, { error: faultOf });
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const where = placeOf(issue?.path ?? []);
+    const message = issue?.message ?? "it is not valid";
+    return { kind: "invalid", message: where === "" ? message : `${where}: ${message}` };
+  }
+  const { project, branchName, description, userStories } = result.data;
+  return {
+    kind: "ok",
+    prd: {
+      project: project ?? null,
+      branchName: branchName ?? null,
+      description: description ?? null,
+      stories: userStories.map(toStory),
+      // not what zod made of it: that is a copy without keys such as __proto__
+      content: content as PrdContent,
+    },
+  };
+}
+
+/** The same, from the text of the file. */
+export function parsePrdText(given: string): PrdResult {
+  let content: unknown;
+  try {
+    // some editors put a byte order mark in front
+    content = JSON.parse(given.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    return { kind: "invalid", message: `not JSON: ${(error as Error).message}` };
+  }
+  return parsePrd(content);
+}
+
+/** A backlog that has no file yet. */
+export function emptyPrd(project: string): Prd {
+  const named = { project, branchName: "", description: "" };
+  return { ...named, stories: [], content: { ...named, userStories: [] } };
+}
+
+/** The content with these stories in it. Of each, only keys whose meaning changed are written; ids are unique. */
+export function withStories({ content }: Prd, stories: readonly Story[]): PrdContent {
+  const known = new Map(content.userStories.map((one) => [one.id, one]));
+  return { ...content, userStories: stories.map((story) => mergeStory(known.get(story.id), story)) };
+}
+
+/** In the way of the text that it replaces: how deep lines are indented is not ours to change. */
+export function renderPrd(content: PrdContent, replaced: string | null): string {
+  const [, indent = "  "] = /^\s*\{\r?\n([ \t]{1,8})"/.exec(replaced ?? "") ?? [];
+  return `${JSON.stringify(content, null, indent)}\n`;
+}
+
+/** F9: for editors and other programs. */
+export function prdJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(prdSchema, { io: "input" });
+}
+
+function toStory(one: z.infer<typeof storySchema>): Story {
+  return {
+    id: one.id,
+    title: one.title,
+    description: one.description ?? "",
+    acceptanceCriteria: one.acceptanceCriteria ?? [],
+    checks: one.checks ?? [],
+    priority: one.priority ?? null,
+    dependsOn: one.dependsOn ?? [],
+    passes: one.passes ?? false,
+    notes: one.notes ?? "",
+    rejections: one.rejections ?? 0,
+    blocked: one.blocked ?? false,
+    depth: one.depth ?? null,
+    tier: one.tier ?? null,
+    holdouts: one.holdouts ?? [],
+  };
+}
+
+/** What a story of ours has to say even when it is empty: the shape that people and other tools expect. */
+const ALWAYS: ReadonlySet<string> = new Set(
+  "id title description acceptanceCriteria checks dependsOn passes notes rejections blocked".split(" "),
+);
+
+function mergeStory(before: StoryContent | undefined, story: Story): StoryContent {
+  if (before === undefined) {
+    const isSaid = ([key, value]: [string, unknown]) =>
+      ALWAYS.has(key) || (value !== null && !(Array.isArray(value) && value.length === 0));
+    return Object.fromEntries(Object.entries(story).filter(isSaid));
+  }
+  const meant: Story = toStory(storySchema.parse(before));
+  const isSame = ([key, value]: [string, unknown]) =>
+    JSON.stringify(value) === JSON.stringify(meant[key as keyof Story]);
+  const changed = Object.entries(story).filter((entry) => !isSame(entry));
+  return { ...before, ...Object.fromEntries(changed) };
+}
+
+/** `userStories[2].checks[0]` */
+function placeOf(path: readonly PropertyKey[]): string {
+  const parts = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
+  return parts.join("").replace(/^\./, "");
+}
+
+/** Half a sentence for what zod found; what the schema itself says of a fault comes before this. */
+function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined
+        ? "it is missing"
+        : `expected ${EXPECTED[issue.expected] ?? issue.expected}, found ${nameOf(issue.input)}`;
+    case "invalid_value":
+      return `expected ${issue.values
+        .map(String)
+        .join(", ")
+        .replace(/, ([^,]*)$/, " or $1")}`;
+    default:
+      return undefined;
+  }
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: "text",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+function nameOf(input: unknown): string {
+  if (input === null) return "null";
+  if (Array.isArray(input)) return "a list";
+  return typeof input === "string" ? "text" : typeof input === "object" ? "an object" : String(input);
+}

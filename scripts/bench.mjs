@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import * as esbuild from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const PARTS = new Set(["report", "project", "engine"]);
+const PARTS = new Set(["report", "project", "engine", "claude-run", "long-transcript"]);
 const known = readdirSync(join(root, "bench"))
   .filter((name) => name.endsWith(".ts"))
   .map((name) => name.slice(0, -3))

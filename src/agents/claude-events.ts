@@ -2,7 +2,7 @@
  * The events of `claude -p --output-format stream-json --verbose`, as 2.1.325 prints them. Only what is read here;
  * anything of another shape counts as missing, so that a newer client is understood as far as it can be.
  */
-import { z } from "zod";
+import * as z from "zod";
 
 const Text = z.string().nullish().catch(null);
 const Count = z.number().nonnegative().nullish().catch(null);

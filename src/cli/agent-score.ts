@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { agentFor } from "../compose.ts";
 import type { AgentSpec } from "../core/goal/goal.ts";
 import type { Score } from "../core/goal/rubric.ts";

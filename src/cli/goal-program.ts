@@ -120,6 +120,6 @@ function limitOptions(command: Command): Command {
     .option("--tokens <n>", "tokens in and out together");
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,6 +1,8 @@
 /** Is it a person who says this? */
 import type { Goal } from "../core/goal/goal.ts";
+import { allGoals } from "../engine/goals.ts";
 import { usageError } from "../errors.ts";
+import type { Store } from "../ports.ts";
 import { isDescendantOf } from "../system/lineage.ts";
 
 /**
@@ -15,4 +17,14 @@ export function refuseAgent(goal: Goal, what: string): void {
   const isInside = turn.startsWith(`${goal.id}-`) || (pid !== undefined && isDescendantOf(pid));
   if (isInside)
     throw usageError(`Only a person can ${what}: this was called from inside a turn of goal ${goal.id}.`);
+}
+
+/** The same for what concerns all loops of the project: not from inside a turn of any of them. */
+export function refuseTurns(store: Store, what: string): void {
+  for (const goal of allGoals(store)) refuseAgent(goal, what);
+  const pids = [...store.loops()].flatMap((loop) =>
+    loop.kind === "task" && loop.fire?.process ? loop.fire.process.pid : [],
+  );
+  if (process.env.LOOP_FIRE_ID || pids.some((pid) => isDescendantOf(pid)))
+    throw usageError(`Only a person can ${what}: this was called from inside a turn of a loop.`);
 }

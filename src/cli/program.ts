@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { VERSION } from "../version.ts";
 import { addGoalCommands } from "./goal-program.ts";
 import { EDIT_EXAMPLES, EXAMPLES, HELP, TRUST_HELP, UP_HELP } from "./help.ts";
+import { addHostCommands } from "./host-program.ts";
 import type { Io } from "./io.ts";
 import { checkFirstWord, flagsBefore } from "./slips.ts";
 
@@ -64,6 +65,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     );
 
   addGoalCommands(program, { io, act, common, agentOptions });
+  addHostCommands(program, { io, act, common, agentOptions });
 
   common(
     program.command("pause [ids...]").description("stop firing a task; stop a goal loop at once"),

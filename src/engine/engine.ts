@@ -13,6 +13,7 @@ import type { LoopEvent } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Awake } from "./awake.ts";
+import { carryOut } from "./carry-out.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
 import { GoalWork } from "./goal-work.ts";
@@ -299,31 +300,7 @@ export class Engine {
     if (loop.kind === "goal" && before?.kind === "goal") observe({ type: "goal", before, goal: loop });
     const isOver = loop.kind === "task" && loop.status === "ended" && loop.fire === null;
     if (isOver && isNews) observe({ type: "ended", task: loop });
-    this.#carryOut(applied);
-  }
-
-  #carryOut({ loop, effects }: Extract<Applied, { kind: "committed" }>): void {
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case "deliver":
-          if (loop.kind !== "task" || loop.fire === null) break;
-          this.#parts.observe({ type: "fire.intended", task: loop });
-          this.#crew.turns.start(loop, loop.fire, this.#parts.clock.now());
-          break;
-        case "work":
-          if (loop.kind !== "goal" || loop.job === null) break;
-          this.#crew.goals?.start(loop, loop.job);
-          // On the way out: recorded as interrupted, and taken again by the next owner.
-          if (this.#stopping !== null) this.#underway.stop(loop.job.id, this.#stopping);
-          break;
-        case "notify":
-          this.#notices.hand(loop.id, effect);
-          break;
-        case "cancel":
-          this.#underway.stop(effect.fireId, effect.reason);
-          break;
-      }
-    }
+    carryOut(this.#parts, this.#crew, this.#notices, applied, this.#stopping);
   }
 
   #arm(id: LoopId): void {

@@ -43,8 +43,7 @@ export class Leadership {
     const holder = store.lease();
     if (!firing) return this.#enter("off", holder);
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
-    const isOurs =
-      holder !== null && holder.owner === self.owner && (fromSibling || holder.pid === self.pid);
+    const isOurs = holder !== null && holder.owner === self.owner && (fromSibling || holder.pid === self.pid);
     const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
     // After a suspend everybody wakes at once, and the owner's next look, with its sign of life, is still to come.
     const isWaiting = state === "silent" && now - awakeSince < ASLEEP_AFTER_MS;

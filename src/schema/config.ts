@@ -2,7 +2,7 @@
  * `.loop/config.json`: settings of a project. What `checks` says is run only after a person trusted this very content
  * of the file (`loop trust`); all else is names and numbers, of which nothing is ever executed.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";

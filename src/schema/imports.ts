@@ -1,5 +1,5 @@
 /** Tasks of other loop tools, as they keep them on disk. Each is read by itself: one bad task spoils no other. */
-import { z } from "zod";
+import * as z from "zod";
 
 const moment = z.union([
   z.number().int().nonnegative(),

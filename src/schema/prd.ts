@@ -2,7 +2,7 @@
  * `.loop/prd.json` (C2): the stories of a backlog, as a person, a planning agent or Ralph writes them. What is
  * optional may be missing or null. What is not ours to know stays as it is when the file is written again.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { faultOfStoryId, faultsOfChecks } from "../core/backlog/registry.ts";
 import { DEPTHS, type Story } from "../core/backlog/stories.ts";
 

@@ -1,5 +1,5 @@
 /** `.loop/tasks.json` as a person may write it: what is missing takes its default, what is derived is ignored. */
-import { z } from "zod";
+import * as z from "zod";
 
 export const fileTaskSchema = z.object({
   id: z

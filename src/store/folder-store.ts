@@ -4,6 +4,7 @@ import type { Effect } from "../core/event.ts";
 import type { Goal } from "../core/goal/goal.ts";
 import { lineOf } from "../core/goal/line.ts";
 import type { Loop, LoopId, Task } from "../core/loop.ts";
+import { progressOf } from "../core/progress.ts";
 import { iso, type TaskView, viewTask } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.ts";
@@ -17,6 +18,7 @@ import { Journal, type JournalOptions } from "./journal.ts";
 import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
 import { markOf } from "./origin.ts";
+import { ProgressFile } from "./progress-file.ts";
 import { isSessionOver } from "./session-records.ts";
 import {
   isPublished,
@@ -37,6 +39,7 @@ export class FolderStore implements Store {
   readonly dir: string;
   readonly journal: Journal;
   readonly goalFiles: GoalFiles;
+  readonly #progress: ProgressFile;
   readonly #options: FolderStoreOptions;
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
@@ -50,6 +53,7 @@ export class FolderStore implements Store {
     this.#options = options;
     this.journal = new Journal(dir, options);
     this.goalFiles = new GoalFiles(dir, options.say);
+    this.#progress = new ProgressFile(dir, options.say);
     this.#read(() => this.journal.refresh());
   }
 
@@ -145,9 +149,11 @@ export class FolderStore implements Store {
     try {
       this.#claim();
       this.#publishGoals();
+      this.#publishProgress();
       if (adopted === undefined && this.#isListPublished()) return;
       for (let round = 0; round < 10; round++) {
         const result = this.#publishOnce(adopted);
+        this.#publishProgress();
         // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
         if (result === "left" || (result === "written" && !this.#hasNews())) return;
       }
@@ -160,6 +166,13 @@ export class FolderStore implements Store {
   #publishGoals(): void {
     const goals = this.#goals();
     if (goals.length > 0) this.goalFiles.publish(goals, this.#options.now());
+  }
+
+  /** For status lines (D9). */
+  #publishProgress(): void {
+    const tasks = [...this.loops()].filter((loop) => loop.kind === "task");
+    const now = this.#options.now();
+    this.#progress.publish(progressOf({ tasks, goals: this.#goals(), lease: this.lease(), now }));
   }
 
   /** `left`: it waits to be adopted. `overtaken`: somebody wrote it in between. */

@@ -151,7 +151,7 @@ const GITIGNORE = `# Written by loopwright: the engine's own files. Commit the r
 /state.json
 /progress.json
 /progress.md
-/ledger.json
+/ledger*.json*
 /capabilities.json
 /debug.log
 /runs/

@@ -40,7 +40,8 @@ export function openForAppend(path: string, isFirst: boolean): number | null {
 }
 
 const SEGMENT = /^journal(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
-const LEFTOVER = /^(?:journal(?:\.\d+)?\.jsonl|tasks\.json|loop\.lock)\..+\.tmp$/;
+const LEFTOVER =
+  /^(?:journal(?:\.\d+)?\.jsonl|tasks\.json|loop\.lock|prd\.json|ledger\.json|capabilities\.json|progress\.json)\..+\.tmp$/;
 const LEFTOVER_AFTER_MS = 60 * 60_000;
 
 export function generations(dir: string): number[] {

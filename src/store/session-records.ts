@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ProcessRef, Usage } from "../core/base.ts";
+import type { ProcessRef } from "../core/base.ts";
 import type { Failure } from "../core/goal/goal.ts";
 import { readIfThere, writeAtomic } from "../system/files.ts";
 import { isInside } from "../system/inside.ts";
@@ -12,7 +12,7 @@ import { isAlive } from "../system/process.ts";
 
 /** How a turn in a conversation ended. */
 export type SeatEnd =
-  | { readonly kind: "ok"; readonly answer: string; readonly usage: Usage | null; readonly toolCalls: number }
+  | { readonly kind: "ok"; readonly answer: string; readonly toolCalls: number }
   | { readonly kind: "failed"; readonly answer: string; readonly failure: Failure }
   /** The person stopped it, or the conversation is over. */
   | { readonly kind: "interrupted"; readonly reason: string };
@@ -26,12 +26,22 @@ export interface SeatTurn {
   readonly deliveredAt: number;
   /** The client's name for the prompt that it runs under. */
   readonly promptId: string;
-  /** How long the transcript was when it began. */
-  readonly offset: number;
-  /** What the client said that the conversation had cost by then; null: it does not say. */
-  readonly costUsd: number | null;
   readonly toolCalls: number;
   readonly end: SeatEnd | null;
+}
+
+/** The time of a turn of ours, until what it used is known: the client writes that down some moments later. */
+export interface Span {
+  readonly id: string;
+  readonly loopId: string;
+  readonly fromAt: number;
+  /** null: it is under way. */
+  readonly toAt: number | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly answers: number;
+  /** What the client said that the conversation had cost before it; null: it does not say. */
+  readonly costUsd: number | null;
 }
 
 export interface SessionRecord {
@@ -47,6 +57,7 @@ export interface SessionRecord {
   /** Times in a row that a stop was answered with more work, without a call of a tool in between. */
   readonly blocks: number;
   readonly turn: SeatTurn | null;
+  readonly spans: readonly Span[];
   /** Stands before the next turn of a goal: a test failed on the way (D10). */
   readonly directive: string | null;
   /** How long the transcript was when the prompt came. */

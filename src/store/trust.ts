@@ -12,7 +12,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, type Stats } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { LoopError } from "../errors.ts";
 import { errorCode, quarantine, readIfThere, writeAtomic } from "../system/files.ts";
 import { cannotRead, cannotWrite } from "./loop-dir.ts";

@@ -2,7 +2,7 @@
  * The tools that agents get (A15, A17): plain functions with schemas. A surface (MCP, pi) only carries them over.
  * Answers are values; what an agent did wrong comes back as `error`, a sentence it can act on.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { FireId, Task } from "../core/loop.ts";
 import { planCron } from "../core/task/plan.ts";
 import { nextFireAt } from "../core/task/slots.ts";

@@ -2,7 +2,7 @@
  * The tools of a goal loop (B10): the agent's report as structured data instead of a block in its last message. Like
  * that block it is a claim, and the engine's own checks decide.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { tidyLine } from "../core/claims/tidy.ts";
 import type { Claims } from "../core/goal/goal.ts";
 import { type GoalView, viewGoal } from "../core/goal/view.ts";

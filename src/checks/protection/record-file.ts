@@ -4,7 +4,7 @@
  */
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { LoopId } from "../../core/loop.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";

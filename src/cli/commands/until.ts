@@ -21,6 +21,8 @@ export interface UntilFlags extends SpecFlags, ProjectFlags {
   readonly detach?: boolean;
   readonly dryRun?: boolean;
   readonly notifyCmd?: string;
+  /** As loops name it: the conversation that it is bound to by hand; without it, the one that it was typed in. */
+  readonly session?: string;
 }
 
 export async function untilCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
@@ -30,13 +32,14 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   const config = readConfig(reader);
   const typed = readSpec(words, flags, reader, config, process.env);
   const spec = await scored(typed, flags);
+  const session = flags.session ?? hostSession(process.env);
   if (spec.shape === null) return refuseVague(spec, flags, io);
   if (flags.dryRun) return showSpec(spec, flags, io);
   // Before anything is written: an agent that is not there cannot be started.
-  if (hostSession(process.env) === null) agentFor(spec.draft.agent, reader.root, process.env);
+  if (session === null) agentFor(spec.draft.agent, reader.root, process.env);
   if (spec.draft.criteria.length === 0) io.say(noCheck(spec));
   const project = openProjectToWrite(flags, io);
-  const draft = { ...spec.draft, session: hostSession(process.env) };
+  const draft = { ...spec.draft, session };
   const goal = await addGoal(project.store, draft, Date.now(), newLoopId);
   await project.store.publish();
   if (!flags.json) {
@@ -45,7 +48,8 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
     );
   }
   if (flags.detach) {
-    if (flags.json) io.json({ type: "loop.created", loop: goal.id });
+    if (flags.json)
+      io.json({ type: "loop.created", loop: goal.id, ...(session === null ? {} : { session }) });
     else if (goal.session === null) io.out(`It runs with: loop continue ${goal.id}, or under loop up.`);
     return EXIT.ok;
   }

@@ -9,6 +9,7 @@ import type { GoalEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
 import type { Claims, Goal, Job, JobId } from "./goal.ts";
 import { decideNext } from "./next.ts";
+import { decidePriced } from "./priced.ts";
 
 export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecision {
   const decision = decideEvent(goal, event, now);
@@ -64,6 +65,8 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
       return withJob(goal, event.jobId, (job) =>
         isTurn(job) ? decideTurned(goal, job, event.turn, now) : UNCHANGED,
       );
+    case "job.priced":
+      return decidePriced(goal, event.jobId, event.usage);
     case "job.checked":
       return withJob(goal, event.jobId, ({ kind }) =>
         kind === "checks" ? decideChecked(goal, event.round, now) : UNCHANGED,

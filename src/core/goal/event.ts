@@ -112,6 +112,8 @@ export type GoalEvent =
       readonly round: CheckRound;
     }
   | { readonly type: "job.turned"; readonly jobId: JobId; readonly turn: TurnRecord }
+  /** What a turn used, where that comes to be known only after its end. */
+  | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage }
   | { readonly type: "job.checked"; readonly jobId: JobId; readonly round: CheckRound }
   /** Over with no result: the runner or the agent was stopped. */
   | {

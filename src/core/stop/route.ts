@@ -82,13 +82,13 @@ export function routeStop(facts: StopFacts): Route {
     return allow(
       "waits for an answer",
       "WAITING",
-      `[LOOP] ${loop.id} asks: ${loop.gate.question} Answer: /loopwright:loop approve | reject`,
+      `[LOOP] ${loop.id} asks: ${loop.gate.question} Answer: /loopwright approve | reject`,
     );
   if (loop.waitUntil !== null && loop.waitUntil > now && !loop.isBusy)
     return allow(
       "sleeps",
       "WAITING",
-      `[LOOP] ${loop.id} sleeps until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "it waits"}. At once: /loopwright:loop continue --now`,
+      `[LOOP] ${loop.id} sleeps until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "it waits"}. At once: /loopwright continue --now`,
     );
   return { kind: "go-on", row: "verify", loop: loop.id };
 }
@@ -100,6 +100,11 @@ function allow(row: string, word: TerminalWord | null, message: string | null): 
 function allowEnded({ id, end }: BoundLoop): Route {
   const word = end?.status === "done" ? "LOOP_DONE" : "CANCELLED";
   return allow("ended", word, `[LOOP] ${word}: ${id}, ${end?.reason ?? "it has ended"}`);
+}
+
+/** A command of the terminal as it is typed in a conversation. */
+function inConversation(command: string): string {
+  return command.replace(/^loop /, "/loopwright ");
 }
 
 const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
@@ -115,6 +120,6 @@ const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
 function allowPaused({ id, pause }: BoundLoop): Route {
   const word = pause === null ? "PAUSED" : (WORDS[pause.code] ?? "PAUSED");
   const why = pause === null ? "" : `: ${pause.reason}`;
-  const how = pause === null ? "" : ` Go on with: ${pause.goOn}`;
+  const how = pause === null ? "" : ` Go on with: ${inConversation(pause.goOn)}`;
   return allow("paused", word, `[LOOP] ${word} ${id}${why}.${how}`);
 }

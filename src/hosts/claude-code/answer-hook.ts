@@ -56,15 +56,14 @@ async function answerTyped(
   context: AnswerContext,
   signal: AbortSignal,
 ): Promise<HookAnswer> {
-  const before = context.open();
-  before?.conversation.arrive(payload);
+  // First of all: from here on the conversation is busy, and nothing that the command sets going wakes it.
+  await context.open()?.conversation.begin(payload);
   const carried = await carryOut(typed, { ...context.typed, session: payload.session });
   const open = context.open();
   if (open === null) return { kind: "local", text: carried.text };
   const { conversation, store } = open;
-  conversation.arrive(payload);
-  await store.catchUp();
   await conversation.begin(payload);
+  await store.catchUp();
   const goal = carried.mayGoOn ? conversation.goal() : undefined;
   if (goal?.status === "active" && (await conversation.lead())) {
     const text = await conversation.offer(payload.promptId, signal);
@@ -90,8 +89,8 @@ function noteTool(payload: HookPayload, { seat }: OpenConversation, { dir, now }
   const isOurs = turn !== null && turn.end === null && payload.agentId === "";
   if (isOurs || blocks > 0)
     seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
-  const directive = isOurs ? backpropOf(dir, payload, now()) : null;
-  if (directive !== null) seat.update({ directive });
+  const directive = isOurs ? backpropOf(dir, payload, now()) : "as before";
+  if (directive !== "as before") seat.update({ directive });
   return NOTHING;
 }
 
@@ -107,6 +106,7 @@ async function endSession(
     await requestGoal(store, goal, event, now());
   }
   seat.end({ kind: "interrupted", reason: "its conversation ended" });
+  await conversation.price();
   seat.update({ state: "over" });
   await store.publish();
   return NOTHING;

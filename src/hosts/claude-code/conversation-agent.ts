@@ -74,8 +74,15 @@ function toTurnEnd(seat: Seat, end: SeatEnd): TurnEnd {
   const conversation = { id: seat.record.session, costUsd: null };
   switch (end.kind) {
     case "ok": {
-      const { answer, usage, toolCalls } = end;
-      return { kind: "ok", answer, usage, conversation, activity: { toolCalls, edits: {}, denials: [] } };
+      const { answer, toolCalls } = end;
+      // what it used is written down by the client some moments after its end: pricing.ts
+      return {
+        kind: "ok",
+        answer,
+        usage: null,
+        conversation,
+        activity: { toolCalls, edits: {}, denials: [] },
+      };
     }
     case "failed":
       return {

@@ -6,20 +6,27 @@
  * 1. Every hook that could carry a turn waits here until the engine has one, or until the loop stands still.
  * 2. Whatever goes wrong, the conversation is let go: a hook that throws allows the stop.
  */
-import type { Usage } from "../../core/base.ts";
 import type { Goal } from "../../core/goal/goal.ts";
-import { type BoundLoop, type Route, routeStop } from "../../core/stop/route.ts";
+import { type Route, routeStop } from "../../core/stop/route.ts";
 import { renderVerdictBox } from "../../core/text/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { allGoals, requestGoal } from "../../engine/goals.ts";
 import type { Host } from "../../engine/parts.ts";
 import type { Store } from "../../ports.ts";
-import { ownerOf, type SeatTurn } from "../../store/session-records.ts";
+import { ownerOf } from "../../store/session-records.ts";
 import { capOf, nearCap } from "./block-cap.ts";
+import { boundLoop, hasFire } from "./bound-loop.ts";
 import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
 import type { HookPayload } from "./payload.ts";
+import { priceConversation, WRITTEN_AFTER_MS } from "./pricing.ts";
 import type { Seat } from "./seat.ts";
-import { isSomeoneQueued, readTranscript, transcriptLength, wasInterrupted } from "./transcript.ts";
+import {
+  hasQueued,
+  isSomeoneQueued,
+  readTranscript,
+  transcriptLength,
+  wasInterrupted,
+} from "./transcript.ts";
 import { failureOf } from "./turn-failure.ts";
 import { hasMonitor, type Waker, wakeIn } from "./wake.ts";
 
@@ -32,8 +39,8 @@ export interface ConversationParts {
   readonly engine: Engine;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
-  /** Tokens and cost of the turn that ended, from the client's own records; into the ledger too. null: none of ours. */
-  readonly usageOf: (turn: SeatTurn | null) => Usage | null;
+  /** What the conversation has cost so far, as the client says it. */
+  readonly costUsd: () => number | null;
 }
 
 export const ESCAPED = "you stopped its turn";
@@ -60,6 +67,7 @@ export class Conversation {
     const { seat, engine, store } = this.#parts;
     await this.#takeStop(payload);
     await store.catchUp();
+    await this.price();
     const first = this.route();
     const isFree = first.kind === "go-on" ? await engine.lead() : true;
     const route = isFree ? this.route() : this.route(this.#otherOwner() ?? "another runner");
@@ -172,13 +180,16 @@ export class Conversation {
     return route.kind === "allow" ? route.message : null;
   }
 
-  /** Said to the person with the next answer. */
-  note(message: string): void {
-    this.#notes.push(`[LOOP] ${message}`);
+  /** Said to the person with the next answer. How the goal of this conversation stands is said anyway. */
+  note(title: string, body: string): void {
+    const isSaid = /^Goal \S+ (?:is done|is paused|asks|was cancelled|has ended)/.test(title);
+    if (!isSaid) this.#notes.push(`[LOOP] ${title}: ${body}`);
   }
 
   /** Before one of our own commands is carried out: it is a prompt like any other. */
   begin(payload: HookPayload): Promise<string | null> {
+    this.arrive(payload);
+    this.#parts.seat.update({ said: null });
     return this.#takePrompt(payload);
   }
 
@@ -190,8 +201,8 @@ export class Conversation {
       offset: transcriptLength(payload.transcript),
     });
     waker.settle();
-    const text = await seat.offer(payload.promptId, signal);
-    if (text.kind === "turn") return { kind: "context", text: text.text };
+    const text = await this.offer(payload.promptId, signal);
+    if (text !== null) return { kind: "context", text };
     this.rest();
     return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
   }
@@ -232,15 +243,20 @@ export class Conversation {
     },
   };
 
+  /** Prices the turns whose time is over; asked at every stop, and some moments after it. */
+  price(): Promise<void> {
+    return priceConversation(this.#parts);
+  }
+
   /** Ends what the stop ends. */
   async #takeStop(payload: HookPayload): Promise<void> {
-    const { seat, usageOf } = this.#parts;
+    const { seat } = this.#parts;
     const { turn } = seat.record;
     if (turn?.end === null) {
       if (turn.promptId === payload.promptId)
-        seat.end({ kind: "ok", answer: payload.answer, usage: usageOf(turn), toolCalls: turn.toolCalls });
+        seat.end({ kind: "ok", answer: payload.answer, toolCalls: turn.toolCalls });
       else await this.#interrupt();
-    } else usageOf(null);
+    }
     if (seat.record.promptId !== payload.promptId) seat.update({ promptId: payload.promptId, blocks: 0 });
   }
 
@@ -261,7 +277,7 @@ export class Conversation {
     if (goal?.status === "active") {
       const event = { type: "goal.paused", code: "interrupted", reason: ESCAPED } as const;
       await requestGoal(store, goal, event, now());
-      message = `[LOOP] ⏸ Paused ${goal.id}: ${ESCAPED}. Go on with: /loopwright:loop continue`;
+      message = `[LOOP] ⏸ Paused ${goal.id}: ${ESCAPED}. Go on with: /loopwright continue`;
       seat.update({ said: message });
     }
     seat.end({ kind: "interrupted", reason: ESCAPED });
@@ -273,7 +289,10 @@ export class Conversation {
     const { seat } = this.#parts;
     const isNews = route.message !== null && route.message !== seat.record.said;
     if (isNews) seat.update({ said: route.message });
-    this.rest();
+    // what the person typed comes now: nothing of ours may wake the conversation before it
+    if (route.row === "a person waits") seat.update({ isSomeoneWaiting: false });
+    else this.rest();
+    this.#priceLater();
     const lines = [...this.#notes, ...(isNews && route.message !== null ? [route.message] : [])];
     this.#notes = [];
     return tell(lines.length === 0 ? null : lines.join("\n"));
@@ -282,6 +301,12 @@ export class Conversation {
   #otherOwner(): string | null {
     const owner = this.#parts.store.lease()?.owner ?? null;
     return owner === this.owner ? null : owner;
+  }
+
+  /** For a conversation that is not stopped again soon. */
+  #priceLater(): void {
+    if (this.#parts.seat.record.spans.length === 0) return;
+    setTimeout(() => void this.price().catch(() => {}), WRITTEN_AFTER_MS + 100).unref();
   }
 
   #rest(): void {
@@ -295,8 +320,9 @@ export class Conversation {
 
   #isSomeoneWaiting(): boolean {
     const { transcript, offset, isSomeoneWaiting } = this.#parts.seat.record;
-    if (transcriptLength(transcript) === 0) return isSomeoneWaiting;
-    return isSomeoneQueued(readTranscript(transcript, offset));
+    const lines = readTranscript(transcript, offset);
+    // The client tells us at once, and writes it down some moments later.
+    return isSomeoneQueued(lines) || (isSomeoneWaiting && !hasQueued(lines));
   }
 
   #standsStill(): boolean {
@@ -307,29 +333,4 @@ export class Conversation {
     if (goal.status !== "active" || goal.gate !== null) return true;
     return goal.waitUntil !== null && goal.waitUntil > now();
   }
-}
-
-/** A task that is being delivered needs the hook that waits. */
-function hasFire(store: Store, owner: string): boolean {
-  const isOurs = (session: string | null) => session === null || session === owner;
-  return [...store.loops()].some(
-    (loop) => loop.kind === "task" && loop.fire !== null && isOurs(loop.session),
-  );
-}
-
-/** The newest of this session, or else of the folder, as the router sees it. */
-export function boundLoop(goals: readonly Goal[], owner: string, session: string): BoundLoop | null {
-  const goal = goals.findLast((each) => each.session === owner) ?? goals.at(-1);
-  if (goal === undefined) return null;
-  return {
-    id: goal.id,
-    session: goal.session === owner ? session : goal.session,
-    status: goal.status,
-    pause: goal.pause,
-    end: goal.end,
-    gate: goal.gate,
-    waitUntil: goal.waitUntil,
-    waitReason: goal.waitReason,
-    isBusy: goal.job !== null,
-  };
 }

@@ -14,8 +14,6 @@ import { procStart } from "../../system/process.ts";
 import { Conversation } from "./conversation.ts";
 import { createConversationAgent } from "./conversation-agent.ts";
 import { Seat } from "./seat.ts";
-import { transcriptLength } from "./transcript.ts";
-import { turnUsage } from "./turn-usage.ts";
 import { Waker } from "./wake.ts";
 
 export interface ConversationSetup {
@@ -42,10 +40,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
   const store = new FolderStore(dir, { now, say });
   const seat = new Seat({
     ...{ dir, session, client, now },
-    measure: (transcript) => ({
-      offset: transcriptLength(transcript),
-      costUsd: readSessionCost(dir, session),
-    }),
+    costUsd: () => readSessionCost(dir, session),
     onChange: () => engine.nudge(),
   });
   const waker = new Waker(dir, client.pid, seat);
@@ -61,7 +56,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
       host: { isFree: () => conversation.host.isFree() },
       headless: () => agentFor(chooseAgentSpec({}, defaultConfig(), env), root, env),
     },
-    notifier: { notify: (title, body) => conversation.note(`${title}: ${body}`) },
+    notifier: { notify: (title, body) => conversation.note(title, body) },
     observe: (news: EngineNews) => {
       if (news.type === "problem") say(news.message);
       conversation.settleOffer();
@@ -69,7 +64,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
   });
   const conversation: Conversation = new Conversation({
     ...{ dir, session, store, seat, waker, engine, env, now },
-    usageOf: (turn) => turnUsage(dir, session, seat.record.transcript, turn),
+    costUsd: () => readSessionCost(dir, session),
   });
   return { conversation, store, engine, seat };
 }

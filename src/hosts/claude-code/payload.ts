@@ -3,7 +3,7 @@
  * an empty one, objects are JSON text); both come out the same. Input from outside: nothing in it is trusted to be
  * there or to be of its kind.
  */
-import { z } from "zod";
+import * as z from "zod";
 
 export const HOOK_EVENTS = [
   "Stop",
@@ -43,7 +43,11 @@ export interface HookPayload {
   readonly durationMs: number | null;
 }
 
-const Text = z.string().optional().catch(undefined).transform((text) => text ?? "");
+const Text = z
+  .string()
+  .optional()
+  .catch(undefined)
+  .transform((text) => text ?? "");
 const Loose = z.unknown().optional();
 
 const raw = z.object({

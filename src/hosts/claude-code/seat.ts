@@ -15,6 +15,7 @@ import {
   readSessionRecord,
   type SeatEnd,
   type SessionRecord,
+  type Span,
   writeSessionRecord,
 } from "../../store/session-records.ts";
 
@@ -34,11 +35,8 @@ export interface SeatParts {
   readonly session: string;
   readonly client: SessionRecord["client"];
   readonly now: () => number;
-  /** Length of the transcript, and the cost of the conversation as the client says it. */
-  readonly measure: (transcript: string | null) => {
-    readonly offset: number;
-    readonly costUsd: number | null;
-  };
+  /** The cost of the conversation so far, as the client says it. */
+  readonly costUsd: () => number | null;
   /** Something changed that an engine or an agent may wait for. */
   readonly onChange: () => void;
 }
@@ -110,19 +108,21 @@ export class Seat {
   deliver(turn: Turn, text: string): boolean {
     const waiting = this.#waiting;
     if (waiting === null) return false;
-    const { transcript } = this.#record;
-    const { offset, costUsd } = this.#parts.measure(transcript);
+    const now = this.#parts.now();
+    const span = {
+      ...{ id: turn.id, loopId: turn.loopId, fromAt: now, toAt: null, costUsd: this.#parts.costUsd() },
+      ...{ inputTokens: 0, outputTokens: 0, answers: 0 },
+    };
     this.update({
+      spans: [...this.#record.spans, span].slice(-MOST_SPANS),
       state: "busy",
       promptId: waiting.promptId,
       turn: {
         id: turn.id,
         loopId: turn.loopId,
         token: turn.token,
-        deliveredAt: this.#parts.now(),
+        deliveredAt: now,
         promptId: waiting.promptId,
-        offset,
-        costUsd,
         toolCalls: 0,
         end: null,
       },
@@ -134,7 +134,10 @@ export class Seat {
   /** Ours is over. */
   end(end: SeatEnd): void {
     const { turn } = this.#record;
-    if (turn !== null && turn.end === null) this.update({ turn: { ...turn, end } });
+    if (turn === null || turn.end !== null) return;
+    const toAt = this.#parts.now();
+    const close = (span: Span) => (span.id === turn.id && span.toAt === null ? { ...span, toAt } : span);
+    this.update({ turn: { ...turn, end }, spans: this.#record.spans.map(close) });
   }
 
   /** The turn is nobody's any more: its loop was stopped, or its end was taken. */
@@ -159,6 +162,9 @@ export class Seat {
   }
 }
 
+/** Of turns that nobody could price. */
+const MOST_SPANS = 20;
+
 const CLIENT_GONE: SeatEnd = { kind: "interrupted", reason: "its conversation was closed while it ran" };
 
 function blank(session: string, client: SessionRecord["client"]): SessionRecord {
@@ -172,6 +178,7 @@ function blank(session: string, client: SessionRecord["client"]): SessionRecord 
     isSomeoneWaiting: false,
     blocks: 0,
     turn: null,
+    spans: [],
     directive: null,
     offset: 0,
     said: null,

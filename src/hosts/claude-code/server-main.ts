@@ -78,11 +78,12 @@ function hookTool(): McpTool {
     name: "hook",
     description: "For the hooks of this plugin.",
     schema: z.looseObject({ hook_event_name: z.string() }),
-    isListed: true,
+    isListed: false,
     run: async (input, { signal, isFromModel }) => {
       if (isFromModel) throw usageError("This tool is for hooks.");
+      log("asked", JSON.stringify(input));
       const text = await resident.answer(input, signal);
-      log("hook", `${JSON.stringify(input)} -> ${text}`);
+      log("answered", text);
       return { text };
     },
   };

@@ -24,12 +24,13 @@ export function recordTool(dir: string, payload: HookPayload, loop: string | nul
   ]);
 }
 
-/** The directive for the next turn; null: this was no test run that failed. */
-export function backpropOf(dir: string, payload: HookPayload, now: number): string | null {
+/** The directive for the next turn; null: the tests are green again; `as before`: this was no run of tests. */
+export function backpropOf(dir: string, payload: HookPayload, now: number): string | null | "as before" {
   const { command, exitCode, output } = commandOf(payload);
-  if (command === "") return null;
+  if (command === "") return "as before";
   const run = recogniseTestRun({ command, exitCode, output });
-  if (!callsForBackprop(run)) return null;
+  if (run?.outcome === "passed") return null;
+  if (!callsForBackprop(run)) return "as before";
   const category = failureCategory(run);
   const earlier = categoriesSoFar(dir);
   const seen = [...earlier, category];

@@ -58,6 +58,13 @@ export function isSomeoneQueued(lines: readonly TranscriptLine[]): boolean {
   return waiting.some((content) => !content.startsWith("<task-notification>"));
 }
 
+/** Has anything been queued at all, waiting or not? */
+export function hasQueued(lines: readonly TranscriptLine[]): boolean {
+  return lines.some(
+    ({ operation, content = "" }) => operation === "enqueue" && !content.startsWith("<task-"),
+  );
+}
+
 /** Was the turn of this prompt stopped by the person? */
 export function wasInterrupted(lines: readonly TranscriptLine[], promptId: string): boolean {
   return lines.some(

@@ -50,14 +50,8 @@ export async function carryOut(typed: string, parts: TypedParts): Promise<Carrie
   if (typed === "") return run(["help"], parts, false);
   const isCreated = command === null;
   const flags = isCreated || DETACHED.has(command) ? ["--detach"] : [];
-  const words = isCreated ? [...flags, ...beforeWords(argv)] : [argv[0] ?? "", ...flags, ...argv.slice(1)];
+  const words = isCreated ? [...flags, ...argv] : [argv[0] ?? "", ...flags, ...argv.slice(1)];
   return run(words, parts, command !== null && GOES_ON.has(command));
-}
-
-/** A prompt may begin with a dash. */
-function beforeWords(argv: readonly string[]): readonly string[] {
-  const last = argv.at(-1);
-  return last === undefined || last.startsWith("--") ? argv : [...argv.slice(0, -1), "--", last];
 }
 
 function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Promise<Carried> {

@@ -73,7 +73,11 @@ export class Waker {
       this.#call(what);
       const late = AbortSignal.any([signal, AbortSignal.timeout(TAKEN_WITHIN_MS)]);
       const isTaken = await seat.watch(() => (seat.isWaiting ? true : null), late);
-      if (isTaken === true) return true;
+      // taken by another hook: the line that is on its way is for nothing any more
+      if (isTaken === true) {
+        this.#pending = null;
+        return true;
+      }
     }
     this.#pending = null;
     return false;

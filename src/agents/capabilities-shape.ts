@@ -1,0 +1,47 @@
+/** `.loop/capabilities.json`. */
+import * as z from "zod";
+
+const programSchema = z.object({
+  name: z.string(),
+  path: z.string(),
+  /** null: it did not tell. */
+  version: z.string().nullable(),
+  /** Of the file, by which an update is noticed. */
+  changedAt: z.number(),
+});
+
+const serverSchema = z.object({
+  name: z.string(),
+  /** Whose configuration it stands in. */
+  client: z.string(),
+  transport: z.enum(["stdio", "http", "sse", "ws", "unknown"]),
+  /** The file, from the project or from `~`. */
+  where: z.string(),
+  /** null: the client would ask first. */
+  enabled: z.boolean().nullable(),
+});
+
+const problemSchema = z.object({ where: z.string(), problem: z.string() });
+
+export const capabilitiesSchema = z.object({
+  version: z.literal(1),
+  at: z.iso.datetime(),
+  agents: z.array(programSchema),
+  tools: z.array(programSchema),
+  mcpServers: z.array(serverSchema),
+  problems: z.array(problemSchema),
+});
+
+export type Capabilities = z.infer<typeof capabilitiesSchema>;
+export type Program = z.infer<typeof programSchema>;
+export type McpServer = z.infer<typeof serverSchema>;
+export type Problem = z.infer<typeof problemSchema>;
+
+/** null for what is not the file that we write. */
+export function parseCapabilities(text: string | null): Capabilities | null {
+  try {
+    return capabilitiesSchema.parse(JSON.parse(text ?? "null"));
+  } catch {
+    return null;
+  }
+}

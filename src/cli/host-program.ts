@@ -1,0 +1,116 @@
+/** The commands around hosts: clients, tools, the registry of stories, and what helps to look inside (D8, D11, D12). */
+
+import { type Command, Option } from "commander";
+import { collect, type ProgramParts } from "./goal-program.ts";
+
+export function addHostCommands(program: Command, { io, act, common }: ProgramParts): void {
+  common(
+    program.command("mcp").description("for MCP clients: the tools for agents, over stdin and stdout"),
+  ).action(act(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags, io)));
+
+  program
+    .command("hook <client> <event>", { hidden: true })
+    .description("for clients: one event as JSON on stdin, the answer on stdout")
+    .action(
+      act(async (_flags, [client = "", event = ""]) =>
+        (await import("./commands/hook.ts")).hookCommand(client, event),
+      ),
+    );
+
+  common(program.command("capabilities").description("agents, tools and MCP servers that loops here can use"))
+    .option("--refresh", "ask every program for its version again")
+    .action(
+      act(async (flags) => (await import("./commands/capabilities.ts")).capabilitiesCommand(flags, io)),
+    );
+
+  addRegistryCommands(program, { io, act, common });
+  addDebugCommands(program, { io, act, common });
+}
+
+function addRegistryCommands(
+  program: Command,
+  { io, act, common }: Pick<ProgramParts, "io" | "act" | "common">,
+): void {
+  common(
+    program.command("register-task [words...]").description("add a story to .loop/prd.json: [id] <title>"),
+  )
+    .option("--description <text>", "what it is about")
+    .option("--criterion <text>", "what must be true at the end (again for more)", collect)
+    .option("--check <name=command>", "how the engine finds out (again for more)", collect)
+    .option("--depends-on <ids>", "stories that must have passed first, with commas", collect)
+    .option("--priority <n>", "1 is first; without one it is last")
+    .option("--depth <depth>", "quick, standard or thorough")
+    .action(
+      act(async (flags, words) =>
+        (await import("./commands/registry.ts")).registerTaskCommand(words, flags, io),
+      ),
+    );
+  common(program.command("mark-complete <id>").description("a story is done, by a person's word")).action(
+    act(async (flags, [id = ""]) =>
+      (await import("./commands/registry.ts")).markCompleteCommand(id, flags, io),
+    ),
+  );
+  common(
+    program.command("mark-blocked <id>").description("leave a story out until a person has looked at it"),
+  )
+    .option("--reason <text>", "why")
+    .option("--undo", "take it up again, with all its attempts")
+    .action(
+      act(async (flags, [id = ""]) =>
+        (await import("./commands/registry.ts")).markBlockedCommand(id, flags, io),
+      ),
+    );
+  common(
+    program
+      .command("next-task")
+      .description("the story that would be picked next; exit 3 when there is none"),
+  ).action(act(async (flags) => (await import("./commands/registry.ts")).nextTaskCommand(flags, io)));
+}
+
+function addDebugCommands(
+  program: Command,
+  { io, act, common }: Pick<ProgramParts, "io" | "act" | "common">,
+): void {
+  common(
+    program
+      .command("route")
+      .description("what would happen if a conversation stopped now, and why; changes nothing"),
+  )
+    .option("--session <id>", "the conversation (default: this one, or that of the newest goal)")
+    .action(act(async (flags) => (await import("./commands/route.ts")).routeCommand(flags, io)));
+
+  untilOptions(
+    program,
+    program
+      .command("setup-loop [words...]")
+      .description("bind a goal loop to a conversation by hand; otherwise like until")
+      .requiredOption("--session <id>", "what the client calls the conversation"),
+  ).action(
+    act(async (flags, words) =>
+      (await import("./commands/setup-loop.ts")).setupLoopCommand(words, flags, io),
+    ),
+  );
+  common(
+    program
+      .command("teardown-loop [goal]")
+      .description("cancel a goal loop and take its turn out of the conversation; keeps its state"),
+  ).action(
+    act(async (flags, [id]) => (await import("./commands/setup-loop.ts")).teardownLoopCommand(id, flags, io)),
+  );
+
+  common(program.command("heartbeat").description("give the sign of life of who holds the lease, by hand"))
+    .option("--owner <owner>", "only if it is held by this one, such as session:<id>")
+    .action(act(async (flags) => (await import("./commands/lease.ts")).heartbeatCommand(flags, io)));
+  common(program.command("release-lock").description("release a lease whose holder is gone"))
+    .requiredOption("--owner <owner>", "who holds it, such as session:<id>; see loop list --json")
+    .option("--force", "also from a holder that is still there")
+    .action(act(async (flags) => (await import("./commands/lease.ts")).releaseLockCommand(flags, io)));
+}
+
+/** All that `until` takes but what is about running it, which is done elsewhere. */
+function untilOptions(program: Command, command: Command): Command {
+  const until = program.commands.find((each) => each.name() === "until");
+  for (const option of until?.options ?? [])
+    if (option.long !== "--detach" && option.long !== "--notify-cmd") command.addOption(option);
+  return command.addOption(new Option("--detach", "what it always does").hideHelp());
+}

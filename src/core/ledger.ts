@@ -1,0 +1,283 @@
+/**
+ * What loops used, by session, loop and story (D7). Entries come from many processes, in any order and more than once.
+ *
+ * 1. An id counts once. Of a repeated one the larger figures stand: a client writes an answer down several times while
+ *    it grows. So the order of entries does not matter, and folding one twice is folding it once.
+ * 2. An id stays with the session, loop and story that it was first counted for: a forked conversation repeats the
+ *    answers of the one that it comes from.
+ */
+export interface LedgerOwner {
+  readonly session: string;
+  readonly loop?: string;
+  readonly story?: string;
+}
+
+interface Common extends LedgerOwner {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** One answer of a model, from the client's own records. */
+export interface UsageEntry extends Common {
+  readonly kind: "usage";
+  readonly iteration?: number;
+  readonly model: string;
+  /** Neither read from the cache nor written to it. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** What the conversation grew by: text that came in since the last answer, and this answer. */
+  readonly addedTokens?: number;
+  readonly costUsd?: number;
+}
+
+/** One call of a tool. */
+export interface ToolEntry extends Common {
+  readonly kind: "tool";
+  readonly tool: string;
+  readonly ok: boolean;
+  readonly ms?: number;
+}
+
+export type LedgerEntry = UsageEntry | ToolEntry;
+
+export interface Totals {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** What a story's budget is measured by; see `budgetTokens`. */
+  readonly addedTokens: number;
+  /** null: nobody told. */
+  readonly costUsd: number | null;
+  /** Answers of a model. */
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly failedToolCalls: number;
+}
+
+export const NOTHING_USED: Totals = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  addedTokens: 0,
+  costUsd: null,
+  turns: 0,
+  toolCalls: 0,
+  failedToolCalls: 0,
+};
+
+export interface LedgerCell {
+  readonly session: string;
+  readonly loop: string | null;
+  readonly story: string | null;
+  readonly totals: Totals;
+}
+
+/** What was counted under an id; `amounts` is null for a call of a tool. `segment` is the file it was found in. */
+export interface Counted {
+  readonly cell: number;
+  readonly segment: number;
+  readonly amounts: Amounts | null;
+}
+
+export interface Amounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly addedTokens: number;
+  readonly costUsd: number | null;
+}
+
+export interface LedgerFold {
+  readonly cells: readonly LedgerCell[];
+  readonly counted: ReadonlyMap<string, Counted>;
+}
+
+export const EMPTY_FOLD: LedgerFold = { cells: [], counted: new Map() };
+
+/** Entries of one file. */
+export interface LedgerPart {
+  readonly segment: number;
+  readonly entries: readonly LedgerEntry[];
+}
+
+export function foldLedger(fold: LedgerFold, parts: readonly LedgerPart[]): LedgerFold {
+  const cells = [...fold.cells];
+  const counted = new Map(fold.counted);
+  const places = placesOf(cells);
+  for (const { segment, entries } of parts) {
+    for (const entry of entries) {
+      const before = counted.get(entry.id);
+      if (before === undefined) {
+        const cell = cellFor(entry, cells, places);
+        const amounts = entry.kind === "usage" ? amountsOf(entry) : null;
+        add(cells, cell, amounts === null ? callOf(entry) : { ...amounts, turns: 1 });
+        counted.set(entry.id, { cell, segment, amounts });
+      } else if (before.amounts !== null && entry.kind === "usage") {
+        const amounts = larger(before.amounts, amountsOf(entry));
+        add(cells, before.cell, difference(amounts, before.amounts));
+        counted.set(entry.id, { ...before, amounts });
+      }
+    }
+  }
+  return { cells, counted };
+}
+
+/** What was counted stays counted, but is not known any more by its id. */
+export function forgetSegments(fold: LedgerFold, before: number): LedgerFold {
+  if (before <= 1) return fold;
+  const kept = [...fold.counted].filter(([, { segment }]) => segment >= before);
+  return { ...fold, counted: new Map(kept) };
+}
+
+/** Ids that were forgotten are known again, with what was counted for them: `lines` are those where they were found. */
+export function recallIds(fold: LedgerFold, lines: readonly LedgerEntry[], segment: number): LedgerFold {
+  const { cells, counted } = foldLedger(EMPTY_FOLD, [{ segment, entries: lines }]);
+  const places = placesOf(fold.cells);
+  const known = new Map(fold.counted);
+  for (const [id, one] of counted) {
+    const cell = cells[one.cell];
+    const at = cell === undefined ? undefined : places.get(placeOf(cell));
+    if (at !== undefined && !known.has(id)) known.set(id, { ...one, cell: at });
+  }
+  return { cells: fold.cells, counted: known };
+}
+
+export function totalsOf(fold: LedgerFold, owner: Partial<LedgerOwner> = {}): Totals {
+  return fold.cells
+    .filter(
+      ({ session, loop, story }) =>
+        (owner.session === undefined || owner.session === session) &&
+        (owner.loop === undefined || owner.loop === loop) &&
+        (owner.story === undefined || owner.story === story),
+    )
+    .reduce((sum, { totals }) => plus(sum, totals), NOTHING_USED);
+}
+
+export interface LedgerView {
+  readonly sessions: Readonly<Record<string, Totals>>;
+  readonly loops: Readonly<Record<string, Totals>>;
+  /** Two loops may have stories of the same name. */
+  readonly stories: readonly ({ readonly loop: string | null; readonly story: string } & Totals)[];
+}
+
+export function viewLedger({ cells }: LedgerFold): LedgerView {
+  const sessions = new Map<string, Totals>();
+  const loops = new Map<string, Totals>();
+  const stories = new Map<string, { loop: string | null; story: string } & Totals>();
+  for (const { session, loop, story, totals } of cells) {
+    sessions.set(session, plus(sessions.get(session) ?? NOTHING_USED, totals));
+    if (loop !== null) loops.set(loop, plus(loops.get(loop) ?? NOTHING_USED, totals));
+    if (story === null) continue;
+    const key = JSON.stringify([loop, story]);
+    stories.set(key, { loop, story, ...plus(stories.get(key) ?? NOTHING_USED, totals) });
+  }
+  return {
+    sessions: Object.fromEntries(sessions),
+    loops: Object.fromEntries(loops),
+    stories: [...stories.values()],
+  };
+}
+
+export type Depth = "quick" | "standard" | "thorough";
+
+const STORY_BUDGETS: Readonly<Record<Depth, number>> = { quick: 8_000, standard: 20_000, thorough: 45_000 };
+
+/** In tokens, as `budgetTokens` counts them. */
+export function storyBudget(depth: Depth): number {
+  return STORY_BUDGETS[depth];
+}
+
+/**
+ * What counts towards a story's budget: every text once, when it comes into the conversation. The figures that are
+ * paid for do not fit: each call reads the whole conversation again, and after a pause of some minutes writes all of
+ * it to the cache again, so that a quick story would be exhausted by its first call.
+ */
+export function budgetTokens({ addedTokens }: Totals): number {
+  return addedTokens;
+}
+
+export type BudgetState = "ok" | "warn" | "exhausted";
+
+const WARN_AT = 0.8;
+
+export function budgetState(used: number, limit: number): BudgetState {
+  if (used >= limit) return "exhausted";
+  return used >= limit * WARN_AT ? "warn" : "ok";
+}
+
+function placeOf({ session, loop, story }: Pick<LedgerCell, "session" | "loop" | "story">): string {
+  return JSON.stringify([session, loop, story]);
+}
+
+function placesOf(cells: readonly LedgerCell[]): Map<string, number> {
+  return new Map(cells.map((cell, at) => [placeOf(cell), at]));
+}
+
+function cellFor(owner: LedgerOwner, cells: LedgerCell[], places: Map<string, number>): number {
+  const { session } = owner;
+  const loop = owner.loop ?? null;
+  const story = owner.story ?? null;
+  const place = placeOf({ session, loop, story });
+  const known = places.get(place);
+  if (known !== undefined) return known;
+  places.set(place, cells.length);
+  return cells.push({ session, loop, story, totals: NOTHING_USED }) - 1;
+}
+
+/** Without knowledge of the conversation, what was not read from the cache is taken for new. */
+function amountsOf(entry: UsageEntry): Amounts {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = entry;
+  const addedTokens = entry.addedTokens ?? inputTokens + outputTokens + cacheWriteTokens;
+  const costUsd = entry.costUsd ?? null;
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, addedTokens, costUsd };
+}
+
+function callOf(entry: LedgerEntry): Partial<Totals> {
+  return { toolCalls: 1, failedToolCalls: entry.kind === "tool" && !entry.ok ? 1 : 0 };
+}
+
+function larger(a: Amounts, b: Amounts): Amounts {
+  return {
+    inputTokens: Math.max(a.inputTokens, b.inputTokens),
+    outputTokens: Math.max(a.outputTokens, b.outputTokens),
+    cacheReadTokens: Math.max(a.cacheReadTokens, b.cacheReadTokens),
+    cacheWriteTokens: Math.max(a.cacheWriteTokens, b.cacheWriteTokens),
+    addedTokens: Math.max(a.addedTokens, b.addedTokens),
+    costUsd: a.costUsd === null ? b.costUsd : Math.max(a.costUsd, b.costUsd ?? 0),
+  };
+}
+
+function difference(a: Amounts, b: Amounts): Amounts {
+  return {
+    inputTokens: a.inputTokens - b.inputTokens,
+    outputTokens: a.outputTokens - b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens - b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens - b.cacheWriteTokens,
+    addedTokens: a.addedTokens - b.addedTokens,
+    costUsd: a.costUsd === null ? null : a.costUsd - (b.costUsd ?? 0),
+  };
+}
+
+function add(cells: LedgerCell[], at: number, amounts: Partial<Totals>): void {
+  const cell = cells[at];
+  if (cell !== undefined) cells[at] = { ...cell, totals: plus(cell.totals, { ...NOTHING_USED, ...amounts }) };
+}
+
+function plus(a: Totals, b: Totals): Totals {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    addedTokens: a.addedTokens + b.addedTokens,
+    costUsd: a.costUsd === null && b.costUsd === null ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
+    turns: a.turns + b.turns,
+    toolCalls: a.toolCalls + b.toolCalls,
+    failedToolCalls: a.failedToolCalls + b.failedToolCalls,
+  };
+}

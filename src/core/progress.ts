@@ -1,0 +1,190 @@
+/**
+ * What is going on in a project, small enough for a status line (D9): published as `.loop/progress.json`, so that a
+ * line at the foot of a conversation costs no context and no look into the journal.
+ */
+import type { EndStatus, Goal, GoalStatus, JobKind } from "./goal/goal.ts";
+import { isMet } from "./goal/proof.ts";
+import type { Task } from "./loop.ts";
+import { nextFireAt } from "./task/slots.ts";
+import { cleanLine } from "./text/clean.ts";
+import { currentStep, progressOf as stepsOf } from "./text/goal-facts.ts";
+import { cutTo, simplify } from "./text/width.ts";
+
+/** `ready`: nothing is under way and nothing is in its way. */
+export type Phase =
+  | "surveying"
+  | "planning"
+  | "pre-checking"
+  | "working"
+  | "checking"
+  | "waiting for you"
+  | "sleeping"
+  | "ready"
+  | "paused"
+  | EndStatus;
+
+export interface TasksProgress {
+  /** All that have not ended; those that are paused or missed are among them. */
+  readonly live: number;
+  readonly paused: number;
+  readonly missed: number;
+  readonly nextFireAt: string | null;
+  readonly nextId: string | null;
+}
+
+export interface GoalProgress {
+  readonly id: string;
+  readonly status: GoalStatus;
+  readonly phase: Phase;
+  /** What the next turn does, or the one that is under way. */
+  readonly step: string | null;
+  readonly stepsDone: number;
+  readonly stepsTotal: number;
+  /** The one that is under way; between turns, how many there were. */
+  readonly iteration: number;
+  readonly iterations: number;
+  readonly criteriaMet: number;
+  readonly criteriaTotal: number;
+  /** null: the agent told the cost of no turn. */
+  readonly costUsd: number | null;
+  /** Turns of which the cost is not in it. */
+  readonly unpriced: number;
+  readonly budgetUsd: number;
+  readonly tokens: number;
+  readonly pauseReason: string | null;
+  /** The question to a person. */
+  readonly gate: string | null;
+  readonly waitUntil: string | null;
+  readonly endedAt: string | null;
+  /** The conversation that it is bound to, as its owner is called: `session:<id>`. */
+  readonly session: string | null;
+}
+
+/** Enough to find out whether its holder is still there. */
+export interface LeaseProgress {
+  readonly owner: string;
+  readonly pid: number;
+  readonly procStart: string | null;
+  readonly host: string;
+  readonly token: number;
+  readonly acquiredAt: number;
+}
+
+export interface Progress {
+  readonly version: 1;
+  readonly at: string | null;
+  readonly tasks: TasksProgress;
+  /** The newest that has not ended; when there is none, the last that ended. */
+  readonly goal: GoalProgress | null;
+  /** The others that have not ended, newest first: each conversation may have its own. */
+  readonly otherGoals: readonly GoalProgress[];
+  readonly lease: LeaseProgress | null;
+}
+
+export interface ProgressParts {
+  readonly tasks: Iterable<Task>;
+  readonly goals: Iterable<Goal>;
+  readonly lease: LeaseProgress | null;
+  readonly now: number;
+}
+
+const MAX_OTHER_GOALS = 8;
+const TEXT_COLUMNS = 200;
+
+export function progressOf({ tasks, goals, lease, now }: ProgressParts): Progress {
+  const [goal = null, ...others] = [...goals].sort(byRank);
+  return {
+    version: 1,
+    at: momentOf(now),
+    tasks: tasksProgress([...tasks].filter(({ status }) => status !== "ended")),
+    goal: goal && goalProgress(goal),
+    otherGoals: others.filter(isLive).slice(0, MAX_OTHER_GOALS).map(goalProgress),
+    lease: lease && {
+      owner: lease.owner,
+      pid: lease.pid,
+      procStart: lease.procStart,
+      host: lease.host,
+      token: lease.token,
+      acquiredAt: lease.acquiredAt,
+    },
+  };
+}
+
+function byRank(a: Goal, b: Goal): number {
+  const ageOf = ({ createdAt, end }: Goal) => end?.at ?? createdAt;
+  return Number(isLive(b)) - Number(isLive(a)) || ageOf(b) - ageOf(a) || (a.id < b.id ? -1 : 1);
+}
+
+function isLive({ status }: Goal): boolean {
+  return status !== "ended";
+}
+
+function tasksProgress(live: readonly Task[]): TasksProgress {
+  const withStatus = (status: Task["status"]) => live.filter((task) => task.status === status);
+  let next: { readonly id: string; readonly at: number } | null = null;
+  for (const task of withStatus("active")) {
+    const at = nextFireAt(task);
+    if (at !== null && (next === null || at < next.at)) next = { id: task.id, at };
+  }
+  return {
+    live: live.length,
+    paused: withStatus("paused").length,
+    missed: withStatus("missed").length,
+    nextFireAt: momentOf(next?.at ?? null),
+    nextId: next?.id ?? null,
+  };
+}
+
+function goalProgress(goal: Goal): GoalProgress {
+  const { spent, limits, pause, gate, end, job } = goal;
+  const { done, total } = stepsOf(goal);
+  const step = currentStep(goal) ?? goal.next;
+  return {
+    id: goal.id,
+    status: goal.status,
+    phase: phaseOf(goal),
+    step: step === null ? null : shortText(step),
+    stepsDone: done,
+    stepsTotal: total,
+    iteration: goal.iteration + Number(job?.kind === "work"),
+    iterations: limits.iterations,
+    criteriaMet: goal.criteria.filter(({ name }) => isMet(goal, name)).length,
+    criteriaTotal: goal.criteria.length,
+    costUsd: spent.costUsd === 0 && spent.unpriced > 0 ? null : spent.costUsd,
+    unpriced: spent.unpriced,
+    budgetUsd: limits.budgetUsd,
+    tokens: spent.tokens,
+    pauseReason: pause && shortText(pause.reason),
+    gate: gate && shortText(gate.question),
+    waitUntil: momentOf(goal.waitUntil),
+    endedAt: momentOf(end?.at ?? null),
+    session: goal.session,
+  };
+}
+
+/** In the order in which they hide each other: a paused goal may still have a question or a time to wait for. */
+function phaseOf({ status, end, gate, job, waitUntil }: Goal): Phase {
+  if (status === "ended") return end?.status ?? "failed";
+  if (status === "paused") return "paused";
+  if (gate !== null) return "waiting for you";
+  if (job !== null) return PHASES[job.kind];
+  return waitUntil === null ? "ready" : "sleeping";
+}
+
+const PHASES: Readonly<Record<JobKind, Phase>> = {
+  survey: "surveying",
+  plan: "planning",
+  precheck: "pre-checking",
+  work: "working",
+  checks: "checking",
+};
+
+/** One harmless line. Only the beginning of a long text is looked at. */
+function shortText(text: string): string {
+  return cutTo(simplify(cleanLine(text.slice(0, 10 * TEXT_COLUMNS))), TEXT_COLUMNS);
+}
+
+/** An agent may name a moment that no calendar has. */
+function momentOf(at: number | null): string | null {
+  return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,77 @@
+/** JSON-RPC 2.0 as MCP sends it: one message per line, no batches. */
+import * as z from "zod";
+
+export type MessageId = string | number;
+
+export type Message =
+  | { readonly kind: "request"; readonly id: MessageId; readonly method: string; readonly params: Params }
+  | { readonly kind: "notification"; readonly method: string; readonly params: Params }
+  /** To a question that we never ask. */
+  | { readonly kind: "answer" }
+  | { readonly kind: "wrong"; readonly id: MessageId | null; readonly fault: Fault };
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface Fault {
+  readonly code: number;
+  readonly message: string;
+}
+
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const PARSE_ERROR = -32700;
+
+const Id = z.union([z.string(), z.number()]);
+
+const Envelope = z.object({
+  jsonrpc: z.literal("2.0"),
+  id: Id.optional(),
+  method: z.string().optional(),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
+
+export function parseMessage(line: string): Message {
+  let content: unknown;
+  try {
+    content = JSON.parse(line);
+  } catch {
+    return wrong(null, PARSE_ERROR, "This line is not JSON.");
+  }
+  if (Array.isArray(content))
+    return wrong(null, INVALID_REQUEST, "Batches are not taken: send one message per line.");
+  const parsed = Envelope.safeParse(content);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue?.path.join(".") || "message";
+    return wrong(idOf(content), INVALID_REQUEST, `${where}: ${issue?.message ?? "not valid"}`);
+  }
+  const { id, method, params = {} } = parsed.data;
+  if (method === undefined)
+    return isAnswer(content) ? { kind: "answer" } : wrong(id ?? null, INVALID_REQUEST, "method: missing");
+  return id === undefined
+    ? { kind: "notification", method, params }
+    : { kind: "request", id, method, params };
+}
+
+export function renderResult(id: MessageId, result: object): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`;
+}
+
+export function renderFault(id: MessageId | null, error: Fault): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`;
+}
+
+function wrong(id: MessageId | null, code: number, message: string): Message {
+  return { kind: "wrong", id, fault: { code, message } };
+}
+
+/** Of a message that is wrong elsewhere: who sent it can then tell which. */
+function idOf(content: unknown): MessageId | null {
+  const found = z.object({ id: Id }).safeParse(content);
+  return found.success ? found.data.id : null;
+}
+
+function isAnswer(content: unknown): boolean {
+  return typeof content === "object" && content !== null && ("result" in content || "error" in content);
+}

@@ -73,6 +73,10 @@ export interface Store {
   lease(): Lease | null;
   /** Compare-and-set on the token. `null`: someone else was first. */
   acquire(lease: Omit<Lease, "token">, expectedToken: number): Promise<Lease | null>;
+  /** Tells the holder that another process has something to do that only it may do. Must not reject. */
+  askForLease(by: Omit<Lease, "token">): void;
+  /** Who asked last, and when (`acquiredAt`); null: nobody does. */
+  leaseAsked(): Omit<Lease, "token"> | null;
   /** Highest token that was ever given out. */
   lastToken(): number;
   release(token: number, at: number): Promise<void>;

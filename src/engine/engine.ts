@@ -17,6 +17,7 @@ import { carryOut } from "./carry-out.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
 import { GoalWork } from "./goal-work.ts";
+import { Handover, ownDueAt } from "./handover.ts";
 import { Leadership } from "./leadership.ts";
 import { LookTimer } from "./look-timer.ts";
 import { Notices } from "./notices.ts";
@@ -52,6 +53,7 @@ export class Engine {
   readonly #underway: Underway;
   readonly #crew: Crew;
   readonly #lead: Leadership;
+  readonly #handover: Handover;
   readonly #awake = new Awake();
   readonly #notices: Notices;
   readonly #chores: Chores;
@@ -70,6 +72,7 @@ export class Engine {
   constructor(parts: EngineParts) {
     this.#parts = { ...parts, observe: harmless(parts.observe) };
     this.#lead = new Leadership(this.#parts);
+    this.#handover = new Handover(this.#parts, this.#lead);
     this.#notices = new Notices(this.#parts, (loopId) => this.#post({ type: "notified", loopId }));
     this.#chores = new Chores(parts.store, parts.clock);
     this.#timer = new LookTimer(parts.store, parts.clock, () => this.#post({ type: "look" }));
@@ -121,7 +124,7 @@ export class Engine {
     return new Promise((answer) => this.#post({ type: "lead", answer }));
   }
 
-  /** Look now: something may have changed. */
+  /** Something may have changed. */
   nudge = (): void => this.#post({ type: "look" });
 
   #post(message: Message): void {
@@ -180,6 +183,8 @@ export class Engine {
         await this.#parts.store.catchUp();
         if (this.#lead.isLost) this.#demote();
         if (this.#lead.lease === null && this.#stopping === null) await this.#tryLead(true);
+        if (this.#lead.lease === null && this.#stopping === null)
+          return this.#handover.ask(message.answer, () => this.#post({ type: "look" }));
         return message.answer(this.#lead.lease !== null);
       case "stop":
         this.#stopping = message.reason ?? "left to others";
@@ -214,9 +219,10 @@ export class Engine {
     stopUnwanted(this.#underway, store);
     if (this.#stopping !== null) return;
     if (this.#lead.isLost) this.#demote();
+    await this.#handover.giveUpWhenAsked(this.#underway.size);
     if (this.#lead.lease === null) await this.#tryLead();
     const { lease } = this.#lead;
-    if (lease === null) return;
+    if (lease === null) return this.#handover.askWhenDue();
     await this.#undoForgeries();
     this.#chores.beatWhenDue(lease);
     if (clock.now() < this.#retryAt) return;
@@ -311,10 +317,7 @@ export class Engine {
 
   #setTimer(): void {
     if (this.#stopped) return;
-    if (this.#lead.role === "passive") {
-      this.#timer.lookWhenOrphaned();
-      return;
-    }
+    if (this.#lead.role === "passive") return this.#timer.lookWhenOrphaned(ownDueAt(this.#parts));
     const isFree = this.#lead.lease !== null && this.#underway.size === 0;
     const next = isFree ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
     this.#timer.lookBy(Math.max(next, this.#retryAt));
@@ -326,8 +329,8 @@ export class Engine {
       if (this.#lead.lease !== null) {
         await store.catchUp();
         await this.#undoForgeries();
-        const over = this.#isLeft ? [] : tasksOfSession(store, self.owner);
-        for (const id of over) await this.#apply(id, SESSION_ENDED);
+        for (const id of this.#isLeft ? [] : tasksOfSession(store, self.owner))
+          await this.#apply(id, SESSION_ENDED);
         await this.#parts.goals?.checkpoints.settle();
         if (this.#lead.lease !== null) await store.release(this.#lead.lease.token, clock.now());
         await store.publish();

@@ -9,6 +9,9 @@ import type { EngineParts, Role } from "./parts.ts";
 /** A gap between two looks that is longer than this was no normal wait: nobody was there. */
 export const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
 
+/** Who asked and then said nothing for so long does not want it any more. */
+const ASKED_FOR_MS = 10_000;
+
 export class Leadership {
   readonly #parts: EngineParts;
   #lease: Lease | null = null;
@@ -42,6 +45,7 @@ export class Leadership {
     const { store, self, firing } = this.#parts;
     const holder = store.lease();
     if (!firing) return this.#enter("off", holder);
+    if (isAskedFor(this.#parts)) return this.#enter("passive", holder);
     // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
     const isOurs = holder !== null && holder.owner === self.owner && (fromSibling || holder.pid === self.pid);
     const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
@@ -70,4 +74,13 @@ export class Leadership {
     }
     return "no";
   }
+}
+
+/** Is somebody else to have it now? */
+export function isAskedFor({ store, self, clock }: EngineParts): boolean {
+  const asked = store.leaseAsked();
+  if (asked === null || asked.owner === self.owner) return false;
+  return (
+    Math.abs(clock.now() - asked.acquiredAt) < ASKED_FOR_MS && !store.isHolderGone({ ...asked, token: 0 })
+  );
 }

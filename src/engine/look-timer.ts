@@ -27,22 +27,26 @@ export class LookTimer {
     this.#timer = this.#clock.wake(Math.min(at, this.#clock.now() + MAX_TIMER_MS), this.#look);
   }
 
-  /** Looks when the owner is gone. What the owner writes comes through the watch. */
-  lookWhenOrphaned(): void {
+  /**
+   * Looks when the owner is gone, and when something is due that only this process may do. What the owner writes
+   * comes through the watch.
+   */
+  lookWhenOrphaned(dueAt: number | null = null): void {
     const now = this.#clock.now();
-    this.#probe(now, now);
+    this.#probe(now, now, dueAt);
   }
 
-  #probe(lookedAt: number, askedAt: number): void {
+  #probe(lookedAt: number, askedAt: number, dueAt: number | null): void {
     this.cancel();
     this.#timer = this.#clock.wake(this.#clock.now() + PROBE_MS, () => {
       const now = this.#clock.now();
       const holder = this.#store.lease();
-      const isQuiet = now >= lookedAt && now - lookedAt < MAX_TIMER_MS - PROBE_MS;
+      const isDue = dueAt !== null && now >= dueAt;
+      const isQuiet = now >= lookedAt && now - lookedAt < MAX_TIMER_MS - PROBE_MS && !isDue;
       if (!isQuiet || holder === null || this.#store.isHolderGone(holder)) return this.#look();
       const isFull = now - askedAt >= FULL_PROBE_MS;
       if (isFull && this.#store.holderState(holder, now) !== "alive") return this.#look();
-      this.#probe(lookedAt, isFull ? now : askedAt);
+      this.#probe(lookedAt, isFull ? now : askedAt, dueAt);
     });
   }
 

@@ -2,30 +2,34 @@
 import { rmSync, statSync } from "node:fs";
 import type { Effect } from "../core/event.ts";
 import type { Goal } from "../core/goal/goal.ts";
-import { lineOf } from "../core/goal/line.ts";
-import type { Loop, LoopId, Task } from "../core/loop.ts";
+import type { Loop, LoopId } from "../core/loop.ts";
 import { progressOf } from "../core/progress.ts";
-import { iso, type TaskView, viewTask } from "../core/task/view.ts";
+import type { TaskView } from "../core/task/view.ts";
 import { LoopError } from "../errors.ts";
 import type { Commit, CommitResult, HolderState, Lease, Store } from "../ports.ts";
 import { errorCode } from "../system/files.ts";
-import { systemTimeZone } from "../system/time-zone.ts";
 import type { Verdict } from "./admission.ts";
 import { mayWait } from "./durability.ts";
 import type { LoopEntry } from "./entry.ts";
 import { GoalFiles } from "./goal-files.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
-import { holderState, isHolderGone, removeLeaseFile, writeLeaseFile } from "./lease-file.ts";
+import {
+  holderState,
+  isHolderGone,
+  readAsk,
+  removeLeaseFile,
+  writeAsk,
+  writeLeaseFile,
+} from "./lease-file.ts";
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
-import { markOf } from "./origin.ts";
 import { ProgressFile } from "./progress-file.ts";
+import { tasksFileOf } from "./published-tasks.ts";
 import { isSessionOver } from "./session-records.ts";
 import {
   isPublished,
   quarantineTasksFile,
   readTasksFile,
   renderTasksFile,
-  type TasksFile,
   writeTasksFile,
 } from "./tasks-file.ts";
 
@@ -141,6 +145,14 @@ export class FolderStore implements Store {
     return isHolderGone(lease);
   }
 
+  askForLease(by: Omit<Lease, "token">): void {
+    this.#tryLeaseFile(() => writeAsk(this.dir, by));
+  }
+
+  leaseAsked(): Omit<Lease, "token"> | null {
+    return readAsk(this.dir);
+  }
+
   isSessionOver(session: string): boolean {
     return isSessionOver(this.dir, session);
   }
@@ -188,7 +200,7 @@ export class FolderStore implements Store {
     if (there.kind === "damaged") this.#moveAside(now);
     const before = there.kind === "damaged" ? null : there.text;
     const list = this.#listKey();
-    const text = renderTasksFile(this.#published(now));
+    const text = renderTasksFile(tasksFileOf(this, now));
     const isWritten = writeTasksFile(
       this.dir,
       text,
@@ -238,25 +250,6 @@ export class FolderStore implements Store {
     const inode = statSync(this.dir, { throwIfNoEntry: false })?.ino ?? null;
     this.#inode ??= inode;
     return inode !== null && inode === this.#inode;
-  }
-
-  #published(now: number): Omit<TasksFile, "sum"> {
-    const live = [...this.loops()].filter((loop) => loop.kind === "task").filter(isLive);
-    const durable = live.filter((task) => task.session === null);
-    return {
-      version: 1,
-      publishedAt: iso(now),
-      journal: this.journal.position,
-      folder: statSync(this.dir).ino,
-      mark: markOf(this.dir),
-      timeZone: systemTimeZone(process.env) ?? "UTC",
-      lease: this.lease(),
-      sessionTasks: live.length - durable.length,
-      tasks: durable.map(viewTask),
-      goals: this.#goals()
-        .filter(({ status }) => status !== "ended")
-        .map(lineOf),
-    };
   }
 
   #moveAside(now: number): void {
@@ -340,8 +333,4 @@ export class FolderStore implements Store {
       throw error instanceof LoopError ? error : cannotWrite(`${this.dir}/journal.jsonl`, error);
     }
   }
-}
-
-function isLive(task: Task): boolean {
-  return task.status !== "ended";
 }

@@ -73,6 +73,20 @@ export function isHolderGone(lease: Lease): boolean {
   return lease.host === HOST && !answers(lease.pid);
 }
 
+/** `.loop/lease.asked`: another process wants the lease. One small file: who asks last is heard. */
+export function writeAsk(dir: string, by: Omit<Lease, "token">): void {
+  writeAtomic(join(dir, "lease.asked"), `${JSON.stringify(by)}\n`, false);
+}
+
+export function readAsk(dir: string): Omit<Lease, "token"> | null {
+  try {
+    const ask = JSON.parse(readIfThere(join(dir, "lease.asked")) ?? "null") as Omit<Lease, "token"> | null;
+    return typeof ask?.owner === "string" && typeof ask.pid === "number" ? ask : null;
+  } catch {
+    return null;
+  }
+}
+
 /** It does not change while we run, and asking costs a system call. */
 const HOST = hostname();
 

@@ -147,6 +147,7 @@ const GITIGNORE = `# Written by loopwright: the engine's own files. Commit the r
 /journal*.jsonl
 /origin
 /loop.lock
+/lease.asked
 /tasks.json
 /state.json
 /progress.json

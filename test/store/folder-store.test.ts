@@ -160,6 +160,7 @@ describe("publish", () => {
       "journal.jsonl",
       "loop.lock",
       "origin",
+      "progress.json",
       "tasks.json",
     ]);
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);

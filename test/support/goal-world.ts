@@ -273,6 +273,8 @@ export class GoalProcess {
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
       isSessionOver: (session) => store.isSessionOver(session),
+      askForLease: (by) => store.askForLease(by),
+      leaseAsked: () => store.leaseAsked(),
       takeForged: () => store.takeForged(),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),

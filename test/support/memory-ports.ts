@@ -255,6 +255,12 @@ export class MemoryStore implements Store {
     this.#journal.beats.set(lease.token, at);
   }
 
+  askForLease(_by: Omit<Lease, "token">): void {}
+
+  leaseAsked(): null {
+    return null;
+  }
+
   isSessionOver(_session: string): boolean {
     return true;
   }
@@ -519,6 +525,8 @@ export class MemoryProcess {
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
       isSessionOver: (session) => store.isSessionOver(session),
+      askForLease: (by) => store.askForLease(by),
+      leaseAsked: () => store.leaseAsked(),
       takeForged: () => store.takeForged(),
       publish: () => this.#act(() => store.publish()),
       watch: (callback) => store.watch(callback),

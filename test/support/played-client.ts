@@ -96,7 +96,12 @@ export class PlayedClient {
   /** The answer as text, just as the client gets it. */
   async askRaw(event: string, fields: object = {}, signal = new AbortController().signal): Promise<string> {
     const input = {
-      ...{ session_id: this.session, transcript_path: this.transcript, cwd: this.root, prompt_id: this.prompt },
+      ...{
+        session_id: this.session,
+        transcript_path: this.transcript,
+        cwd: this.root,
+        prompt_id: this.prompt,
+      },
       ...{ permission_mode: "acceptEdits", hook_event_name: event },
       ...fields,
     };
@@ -148,7 +153,12 @@ export class PlayedClient {
   }
 
   queue(operation: string, content?: string): void {
-    this.log({ type: "queue-operation", operation, sessionId: this.session, ...(content === undefined ? {} : { content }) });
+    this.log({
+      type: "queue-operation",
+      operation,
+      sessionId: this.session,
+      ...(content === undefined ? {} : { content }),
+    });
   }
 
   store(): FolderStore {
@@ -162,7 +172,12 @@ export class PlayedClient {
       policy: { ...POLICY, yes: true },
       ...overrides,
     });
-    return addGoal(this.store(), draft, Date.now(), () => `a${String(allGoals(this.store()).length).padStart(7, "0")}`);
+    return addGoal(
+      this.store(),
+      draft,
+      Date.now(),
+      () => `a${String(allGoals(this.store()).length).padStart(7, "0")}`,
+    );
   }
 
   goal(): Goal {

@@ -11,9 +11,18 @@ export function hasFire(store: Store, owner: string): boolean {
   );
 }
 
-/** The newest of this session, or else of the folder, as the router sees it. */
+/** The one of this conversation that is at work, or else the one that came to rest last. */
+export function boundGoal(goals: readonly Goal[], owner: string): Goal | undefined {
+  const own = goals.filter(({ session }) => session === owner);
+  const restedAt = ({ end, pause, createdAt }: Goal) => end?.at ?? pause?.at ?? createdAt;
+  return (
+    own.find(({ status }) => status === "active") ?? own.sort((a, b) => restedAt(a) - restedAt(b)).at(-1)
+  );
+}
+
+/** That of this session, or else the newest of the folder, as the router sees it. */
 export function boundLoop(goals: readonly Goal[], owner: string, session: string): BoundLoop | null {
-  const goal = goals.findLast((each) => each.session === owner) ?? goals.at(-1);
+  const goal = boundGoal(goals, owner) ?? goals.at(-1);
   if (goal === undefined) return null;
   return {
     id: goal.id,

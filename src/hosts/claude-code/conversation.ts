@@ -15,7 +15,7 @@ import type { Host } from "../../engine/parts.ts";
 import type { Store } from "../../ports.ts";
 import { ownerOf } from "../../store/session-records.ts";
 import { capOf, nearCap } from "./block-cap.ts";
-import { boundLoop, hasFire } from "./bound-loop.ts";
+import { boundGoal, boundLoop, hasFire } from "./bound-loop.ts";
 import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
 import type { HookPayload } from "./payload.ts";
 import { priceConversation, WRITTEN_AFTER_MS } from "./pricing.ts";
@@ -94,13 +94,10 @@ export class Conversation {
     return { kind: "context", text: offered };
   }
 
-  /** Why nothing comes next, with the verdict where it is over. */
+  /** Why nothing comes next. */
   #standing(): Extract<Route, { kind: "allow" }> {
     const route = this.route(this.#otherOwner());
-    if (route.kind === "go-on") return { kind: "allow", row: "gone", word: null, message: null };
-    const goal = allGoals(this.#parts.store).findLast(({ session }) => session === this.owner);
-    const box = goal?.end?.status === "done" ? renderVerdictBox(goal) : null;
-    return box === null ? route : { ...route, message: `${route.message ?? ""}\n${box}` };
+    return route.kind === "allow" ? route : { kind: "allow", row: "gone", word: null, message: null };
   }
 
   /** The text of the next turn that goes to the conversation; null: none comes now. */
@@ -125,6 +122,7 @@ export class Conversation {
     const { turn } = seat.record;
     if (turn?.end === null && turn.promptId === payload.promptId)
       seat.end({ kind: "failed", answer: "", failure: failureOf(payload) });
+    else if (turn?.end === null) await this.#interrupt();
     this.#rest();
     engine.nudge();
     return NOTHING;
@@ -141,6 +139,7 @@ export class Conversation {
       return NOTHING;
     }
     const paused = await this.#takePrompt(payload);
+    if (paused !== null) seat.update({ said: paused });
     return tell(paused);
   }
 
@@ -208,7 +207,7 @@ export class Conversation {
   }
 
   /** What would become of a stop now. */
-  route(otherOwner: string | null = null): Route {
+  route(otherOwner: string | null = null, isSomeoneWaiting = this.#isSomeoneWaiting()): Route {
     const { session, store, now, env } = this.#parts;
     return routeStop({
       session,
@@ -217,7 +216,7 @@ export class Conversation {
       off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
       loop: boundLoop(allGoals(store), ownerOf(session), session),
       otherOwner,
-      isSomeoneWaiting: this.#isSomeoneWaiting(),
+      isSomeoneWaiting,
     });
   }
 
@@ -277,8 +276,8 @@ export class Conversation {
     if (goal?.status === "active") {
       const event = { type: "goal.paused", code: "interrupted", reason: ESCAPED } as const;
       await requestGoal(store, goal, event, now());
-      message = `[LOOP] ⏸ Paused ${goal.id}: ${ESCAPED}. Go on with: /loopwright continue`;
-      seat.update({ said: message });
+      const route = this.route(null, false);
+      message = route.kind === "allow" ? route.message : null;
     }
     seat.end({ kind: "interrupted", reason: ESCAPED });
     engine.nudge();
@@ -293,9 +292,15 @@ export class Conversation {
     if (route.row === "a person waits") seat.update({ isSomeoneWaiting: false });
     else this.rest();
     this.#priceLater();
-    const lines = [...this.#notes, ...(isNews && route.message !== null ? [route.message] : [])];
+    const news = isNews ? [route.message, this.#verdict(route)] : [];
+    const lines = [...this.#notes, ...news.filter((line) => line !== null)];
     this.#notes = [];
     return tell(lines.length === 0 ? null : lines.join("\n"));
+  }
+
+  #verdict({ row }: Route): string | null {
+    const goal = row === "ended" ? boundGoal(allGoals(this.#parts.store), this.owner) : undefined;
+    return goal?.end?.status === "done" ? renderVerdictBox(goal) : null;
   }
 
   #otherOwner(): string | null {

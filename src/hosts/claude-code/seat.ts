@@ -8,8 +8,11 @@
  *    to a prompt (the person's `/loop …`, or the wake-up of an idle conversation).
  * 2. At most one turn of ours is in the conversation. It ends with the stop of the prompt that it runs under; when
  *    another prompt comes first, the person stopped it.
- * 3. What is in the record outlives this process: the next one of the conversation goes on from it.
+ * 3. What is in the record outlives this process: the next one of the conversation goes on from it. Others of the
+ *    conversation write it too (hooks on their own, the monitor in the server's place): what they wrote counts.
  */
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { Turn } from "../../ports.ts";
 import {
   readSessionRecord,
@@ -44,6 +47,8 @@ export interface SeatParts {
 export class Seat {
   readonly #parts: SeatParts;
   #record: SessionRecord;
+  /** Of the file when it was read last. */
+  #stamp: string | null = null;
   #waiting: Waiting | null = null;
   readonly #watchers = new Set<() => void>();
 
@@ -52,7 +57,7 @@ export class Seat {
     const { dir, session, client } = parts;
     const known = readSessionRecord(dir, session);
     // The same conversation in another process: a turn that was under way there is over.
-    const isSame = known !== null && known.client.pid === client.pid && known.client.start === client.start;
+    const isSame = known !== null && isSameProcess(known.client, client);
     const turn = known?.turn ?? null;
     const cut = turn === null || turn.end !== null ? turn : { ...turn, end: CLIENT_GONE };
     this.#record = isSame
@@ -66,6 +71,7 @@ export class Seat {
   }
 
   get record(): SessionRecord {
+    this.#reload();
     return this.#record;
   }
 
@@ -75,7 +81,7 @@ export class Seat {
   }
 
   update(change: Partial<SessionRecord>): void {
-    this.#record = { ...this.#record, ...change };
+    this.#record = { ...this.record, ...change };
     writeSessionRecord(this.#parts.dir, this.#record);
     for (const watcher of [...this.#watchers]) watcher();
     this.#parts.onChange();
@@ -114,7 +120,7 @@ export class Seat {
       ...{ inputTokens: 0, outputTokens: 0, answers: 0 },
     };
     this.update({
-      spans: [...this.#record.spans, span].slice(-MOST_SPANS),
+      spans: [...this.record.spans, span].slice(-MOST_SPANS),
       state: "busy",
       promptId: waiting.promptId,
       turn: {
@@ -133,16 +139,26 @@ export class Seat {
 
   /** Ours is over. */
   end(end: SeatEnd): void {
-    const { turn } = this.#record;
+    const { turn } = this.record;
     if (turn === null || turn.end !== null) return;
     const toAt = this.#parts.now();
     const close = (span: Span) => (span.id === turn.id && span.toAt === null ? { ...span, toAt } : span);
-    this.update({ turn: { ...turn, end }, spans: this.#record.spans.map(close) });
+    this.update({ turn: { ...turn, end }, spans: this.record.spans.map(close) });
   }
 
   /** The turn is nobody's any more: its loop was stopped, or its end was taken. */
   forget(turnId: string): void {
-    if (this.#record.turn?.id === turnId) this.update({ turn: null });
+    if (this.record.turn?.id === turnId) this.update({ turn: null });
+  }
+
+  /** What another process of this client's conversation wrote since. */
+  #reload(): void {
+    const { dir, session, client } = this.#parts;
+    const stamp = stampOfSession(dir, session);
+    if (stamp === this.#stamp) return;
+    const there = readSessionRecord(dir, session);
+    this.#stamp = stamp;
+    if (there !== null && isSameProcess(there.client, client)) this.#record = there;
   }
 
   /** Resolves when `look` has an answer; asked again at every change. */
@@ -166,6 +182,16 @@ export class Seat {
 const MOST_SPANS = 20;
 
 const CLIENT_GONE: SeatEnd = { kind: "interrupted", reason: "its conversation was closed while it ran" };
+
+function isSameProcess(a: SessionRecord["client"], b: SessionRecord["client"]): boolean {
+  return a.pid === b.pid && a.start === b.start;
+}
+
+/** Every write makes a new file; null: there is none. */
+function stampOfSession(dir: string, session: string): string | null {
+  const stat = statSync(join(dir, "sessions", `${session}.json`), { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.ino}.${stat.ctimeNs}`;
+}
 
 function blank(session: string, client: SessionRecord["client"]): SessionRecord {
   return {

@@ -43,6 +43,11 @@ export interface ConversationParts {
   readonly costUsd: () => number | null;
 }
 
+/** From so many answers before the client's cap on, a tool call is asked for. */
+const LAST_CALLS = 3;
+const CALL_A_TOOL =
+  "First of all call the tool loop_status (or any other): the client ends this run after a few more answers without a tool call.";
+
 export const ESCAPED = "you stopped its turn";
 
 export class Conversation {
@@ -90,8 +95,11 @@ export class Conversation {
       if (signal.aborted) await this.#interrupt();
       return this.#allow(this.#standing());
     }
-    seat.update({ blocks: seat.record.blocks + 1 });
-    return { kind: "context", text: offered };
+    const { blocks } = seat.record;
+    seat.update({ blocks: blocks + 1 });
+    // nobody could wake it again: a tool call in between is all that keeps it going
+    const isLast = nearCap(blocks + LAST_CALLS, capOf(this.#parts.env)) && !this.#canWake();
+    return { kind: "context", text: isLast ? `${CALL_A_TOOL}\n\n${offered}` : offered };
   }
 
   /** Why nothing comes next. */

@@ -85,6 +85,7 @@ function watchServer(now: number): void {
     env: process.env,
     command: commandBeside(process.argv[1] ?? ""),
     say: (message) => log("monitor", message),
+    stays: true,
   });
   standIn.lookAround();
 }

@@ -77,7 +77,6 @@ export function parsePayload(input: unknown): HookPayload | null {
   const { data } = parsed;
   const event = HOOK_EVENTS.find((name) => name === data.hook_event_name);
   if (event === undefined) return null;
-  const duration = Number(data.duration_ms);
   return {
     event,
     session: data.session_id,
@@ -94,8 +93,14 @@ export function parsePayload(input: unknown): HookPayload | null {
     toolUseId: data.tool_use_id,
     toolInput: unpack(data.tool_input),
     toolResponse: unpack(data.tool_response),
-    durationMs: data.duration_ms === "" || !Number.isFinite(duration) ? null : duration,
+    durationMs: toMillis(data.duration_ms),
   };
+}
+
+function toMillis(value: unknown): number | null {
+  const isText = typeof value === "string" && value.trim() !== "";
+  const millis = isText || typeof value === "number" ? Number(value) : Number.NaN;
+  return Number.isFinite(millis) ? millis : null;
 }
 
 /** JSON text where a tool hook hands an object on. */

@@ -10,7 +10,7 @@ import { type AnswerContext, answerHook } from "./answer-hook.ts";
 import type { Client } from "./client.ts";
 import { renderAnswer } from "./hook-answer.ts";
 import { loopDirOf, type OpenConversation, openConversation } from "./open-conversation.ts";
-import { parsePayload } from "./payload.ts";
+import { type HookEvent, parsePayload } from "./payload.ts";
 import { hasMonitor } from "./wake.ts";
 
 export interface ResidentParts {
@@ -19,18 +19,25 @@ export interface ResidentParts {
   /** The command line program, for what people type. */
   readonly command: readonly [string, ...string[]];
   readonly say: (message: string) => void;
+  /** Stays with the client, and does what is due; otherwise it is there for one hook. */
+  readonly stays: boolean;
 }
+
+/** What a hook on its own may set going; the others only write down or tell. */
+const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "StopFailure", "UserPromptSubmit"]);
 
 export class Resident {
   readonly #parts: ResidentParts;
   readonly #dir: string;
   #session: string;
+  #acts: boolean;
   #open: { readonly session: string; readonly conversation: OpenConversation } | null = null;
 
   constructor(parts: ResidentParts) {
     this.#parts = parts;
     this.#dir = loopDirOf(parts.client.root);
     this.#session = parts.client.session;
+    this.#acts = parts.stays;
   }
 
   get dir(): string {
@@ -47,6 +54,7 @@ export class Resident {
     // a sub-agent's tools count; its end is not the conversation's
     if (payload === null || !isSessionId(payload.session)) return "";
     try {
+      this.#acts ||= ACTING.has(payload.event);
       await this.#changeTo(payload.session);
       return renderAnswer(payload.event, await answerHook(payload, this.#context(), signal));
     } catch (error) {
@@ -97,7 +105,7 @@ export class Resident {
       ...{ dir: this.#dir, session: this.#session, client: client.process, env, say },
     });
     this.#open = { session: this.#session, conversation };
-    conversation.engine.start();
+    if (this.#acts) conversation.engine.start();
     return conversation;
   }
 }

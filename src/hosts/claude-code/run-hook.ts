@@ -20,6 +20,7 @@ export async function runHook(text: string, event: string, script: string): Prom
     env,
     command: commandBeside(script),
     say: (message) => log("hook", message),
+    stays: false,
   });
   const answer = await resident.answer(input, stopping.signal);
   log("hook", `${JSON.stringify(input)} -> ${answer}`);

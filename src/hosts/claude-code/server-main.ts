@@ -32,6 +32,7 @@ const resident = new Resident({
   env: process.env,
   command: commandBeside(process.argv[1] ?? ""),
   say: (message) => log("server", message),
+  stays: true,
 });
 
 sayThere();

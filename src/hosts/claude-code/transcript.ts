@@ -39,7 +39,7 @@ const INTERESTING = /"type":"queue-operation"|\[Request interrupted by user/;
 export interface TranscriptLine {
   readonly type?: string;
   readonly operation?: string;
-  readonly content?: string;
+  readonly content?: unknown;
   readonly promptId?: string;
   readonly interruptedMessageId?: string;
   readonly message?: { readonly role?: string; readonly content?: unknown };
@@ -47,21 +47,29 @@ export interface TranscriptLine {
 
 /** Did the person type something that has not reached the agent yet? */
 export function isSomeoneQueued(lines: readonly TranscriptLine[]): boolean {
-  let waiting: string[] = [];
-  for (const { type, operation, content = "" } of lines) {
+  let waiting: unknown[] = [];
+  for (const { type, operation, content } of lines) {
     if (type !== "queue-operation") continue;
     if (operation === "enqueue") waiting.push(content);
     else if (operation === "popAll") waiting = [];
-    else if (operation === "dequeue" || operation === "remove") waiting.shift();
+    else if (operation === "dequeue") waiting.shift();
+    // taken out of the middle: it reached the agent between two calls of tools
+    else if (operation === "remove") waiting.splice(Math.max(0, waiting.indexOf(content)), 1);
   }
   // the client queues wake-ups of monitors in the same way
-  return waiting.some((content) => !content.startsWith("<task-notification>"));
+  return waiting.some((content) => !isNotification(content));
+}
+
+/** A picture that was pasted is no text. */
+function isNotification(content: unknown): boolean {
+  return typeof content === "string" && content.startsWith("<task-notification>");
 }
 
 /** Has anything been queued at all, waiting or not? */
 export function hasQueued(lines: readonly TranscriptLine[]): boolean {
   return lines.some(
-    ({ operation, content = "" }) => operation === "enqueue" && !content.startsWith("<task-"),
+    ({ type, operation, content }) =>
+      type === "queue-operation" && operation === "enqueue" && !isNotification(content),
   );
 }
 
@@ -75,9 +83,9 @@ export function wasInterrupted(lines: readonly TranscriptLine[], promptId: strin
 function saysInterrupted(content: unknown): boolean {
   if (!Array.isArray(content)) return false;
   return content.some(
-    (part: { readonly type?: string; readonly text?: string } | null) =>
+    (part: { readonly type?: unknown; readonly text?: unknown } | null) =>
       // what a tool or a person quotes is never a part of its own that begins so
-      part?.type === "text" && part.text?.startsWith("[Request interrupted by user") === true,
+      part?.type === "text" && String(part.text).startsWith("[Request interrupted by user"),
   );
 }
 

@@ -1,0 +1,104 @@
+/** The settings of Claude Code that concern our hooks, from all files that the client reads. Changes none of them. */
+import { join } from "node:path";
+import { type Fields, isFields, parseSettings, readSettings } from "../../../agents/capabilities-config.ts";
+import { tidyLine } from "../../../core/claims/tidy.ts";
+import { CAP } from "./project-settings.ts";
+
+const MOST_SHOWN = 160;
+/** Where an organisation puts its own. */
+const MANAGED: Partial<Record<NodeJS.Platform, string>> = {
+  linux: "/etc/claude-code/managed-settings.json",
+  darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
+  win32: "C:\\Program Files\\ClaudeCode\\managed-settings.json",
+};
+
+export interface SettingsText {
+  readonly file: string;
+  readonly fields: Fields;
+}
+
+export interface ClientSettings {
+  readonly files: readonly SettingsText[];
+  /** Files that are there and cannot be read. */
+  readonly problems: readonly string[];
+}
+
+export interface StopHook {
+  readonly file: string;
+  /** What it runs or asks, on one line. */
+  readonly what: string;
+}
+
+export function readClientSettings(config: string, project: string): ClientSettings {
+  const managed = MANAGED[process.platform];
+  const paths = [
+    ...(managed === undefined ? [] : [managed]),
+    join(config, "settings.json"),
+    join(project, ".claude", "settings.json"),
+    join(project, ".claude", "settings.local.json"),
+  ];
+  const files: SettingsText[] = [];
+  const problems: string[] = [];
+  for (const file of new Set(paths)) {
+    const fields = readFields(file);
+    if (typeof fields === "string") problems.push(`${file} ${fields}`);
+    else if (fields !== null) files.push({ file, fields });
+  }
+  return { files, problems };
+}
+
+/** Other stop hooks in settings. */
+export function stopHooksIn({ files }: ClientSettings): readonly StopHook[] {
+  return files.flatMap(({ file, fields }) => hooksOf(file, fields.hooks));
+}
+
+/** Those that a plugin brings: in its own file, or wherever its manifest says. */
+export function stopHooksOfPlugin(folder: string): readonly StopHook[] {
+  const manifest = join(folder, ".claude-plugin", "plugin.json");
+  const fields = readFields(manifest);
+  const named = isFields(fields) ? [fields.hooks].flat() : [];
+  const inline = named.filter(isFields).flatMap((value) => hooksOf(manifest, value.hooks ?? value));
+  const paths = named.filter((value) => typeof value === "string").map((path) => join(folder, path));
+  const files = new Set([join(folder, "hooks", "hooks.json"), ...paths]);
+  return [...inline, ...[...files].flatMap(hooksInFile)];
+}
+
+/** The file in which all hooks are turned off; null: they are not. */
+export function hooksTurnedOff({ files }: ClientSettings): string | null {
+  return files.find(({ fields }) => fields.disableAllHooks === true)?.file ?? null;
+}
+
+/** The value that a conversation in this project has, as far as settings say. */
+export function capIn({ files }: ClientSettings): string | null {
+  const [, name = ""] = CAP;
+  const values = files.map(({ fields }) => (isFields(fields.env) ? fields.env[name] : undefined));
+  const last = values.findLast((value) => value !== undefined);
+  return last === undefined ? null : String(last);
+}
+
+function hooksInFile(file: string): readonly StopHook[] {
+  const fields = readFields(file);
+  return isFields(fields) ? hooksOf(file, fields.hooks ?? fields) : [];
+}
+
+function hooksOf(file: string, hooks: unknown): readonly StopHook[] {
+  const groups = isFields(hooks) ? [hooks.Stop].flat() : [];
+  return groups
+    .filter(isFields)
+    .flatMap((group) => [group.hooks].flat())
+    .filter(isFields)
+    .map((hook) => ({ file, what: describe(hook) }));
+}
+
+function describe(hook: Fields): string {
+  const words = [hook.command, hook.args, hook.url, hook.prompt, hook.server, hook.tool].flat();
+  const text = words.filter((word) => typeof word === "string").join(" ");
+  return tidyLine(text === "" ? `a hook of type ${String(hook.type)}` : text, MOST_SHOWN);
+}
+
+/** null: there is none. A string is what is wrong with it. */
+function readFields(file: string): Fields | string | null {
+  const read = readSettings(file);
+  if (read.kind === "text") return parseSettings(read.text);
+  return ["ENOENT", "ENOTDIR"].includes(read.reason) ? null : `cannot be read (${read.reason})`;
+}

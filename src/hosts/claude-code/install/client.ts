@@ -1,0 +1,134 @@
+/** The client's own commands for plugins, run without a shell. */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import * as z from "zod";
+import { runVersion } from "../../../agents/capabilities-version.ts";
+import { findExecutable } from "../../../agents/find.ts";
+import { LoopError } from "../../../errors.ts";
+import { MARKETPLACE, PLUGIN_ID } from "./places.ts";
+
+const PATIENCE_MS = 60_000;
+const VERSION_WITHIN_MS = 10_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+export interface InstalledPlugin {
+  readonly id: string;
+  readonly scope: string;
+  readonly enabled: boolean;
+  /** What is loaded: the folder it was installed from, or the client's copy. */
+  readonly folder: string;
+  /** Of a project's installation. */
+  readonly project: string | null;
+}
+
+export interface KnownMarketplace {
+  readonly source: string;
+  readonly path: string | null;
+}
+
+const pluginList = z.array(
+  z.object({
+    id: z.string(),
+    scope: z.string().catch("user"),
+    enabled: z.boolean().catch(false),
+    installPath: z.string().catch(""),
+    readFromFolder: z.string().optional().catch(undefined),
+    projectPath: z.string().optional().catch(undefined),
+  }),
+);
+const marketplaceList = z.array(
+  z.object({ name: z.string(), source: z.string().catch(""), path: z.string().optional().catch(undefined) }),
+);
+
+/** null: it is not on the PATH. */
+export function findClient(env: NodeJS.ProcessEnv): string | null {
+  if (process.platform !== "win32") return findExecutable("claude", env);
+  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, "claude.exe")).find((path) => existsSync(path)) ?? null;
+}
+
+export async function clientVersion(claude: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  return (await runVersion(claude, ["--version"], env, VERSION_WITHIN_MS)).version;
+}
+
+export class PluginClient {
+  readonly #claude: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(claude: string, env: NodeJS.ProcessEnv) {
+    this.#claude = claude;
+    this.#env = env;
+  }
+
+  /** Of all scopes, other projects' too. */
+  async plugins(project: string): Promise<readonly InstalledPlugin[]> {
+    const list = parse(pluginList, await this.#run(["list", "--json"], project));
+    return list.map(({ id, scope, enabled, installPath, readFromFolder, projectPath }) => ({
+      ...{ id, scope, enabled },
+      folder: readFromFolder ?? installPath,
+      project: projectPath ?? null,
+    }));
+  }
+
+  async marketplace(project: string): Promise<KnownMarketplace | null> {
+    const list = parse(marketplaceList, await this.#run(["marketplace", "list", "--json"], project));
+    const ours = list.find(({ name }) => name === MARKETPLACE);
+    return ours === undefined ? null : { source: ours.source, path: ours.path ?? null };
+  }
+
+  /** In the person's own settings: a path of this machine does not belong into a project's. */
+  async addMarketplace(folder: string, project: string): Promise<void> {
+    await this.#run(["marketplace", "add", folder], project);
+  }
+
+  async removeMarketplace(project: string): Promise<void> {
+    await this.#run(["marketplace", "remove", MARKETPLACE], project);
+  }
+
+  async install(scope: string, project: string): Promise<void> {
+    await this.#run(["install", PLUGIN_ID, "--scope", scope], project);
+  }
+
+  /** It runs from its folder anyway: this makes the client note the version. */
+  async update(scope: string, project: string): Promise<void> {
+    await this.#run(["update", PLUGIN_ID, "--scope", scope], project);
+  }
+
+  async enable(scope: string, project: string): Promise<void> {
+    await this.#run(["enable", PLUGIN_ID, "--scope", scope], project);
+  }
+
+  async uninstall(scope: string, project: string): Promise<void> {
+    await this.#run(["uninstall", PLUGIN_ID, "--scope", scope], project);
+  }
+
+  #run(words: readonly string[], cwd: string): Promise<string> {
+    const args = ["plugin", ...words];
+    const options = { cwd, env: this.#env, timeout: PATIENCE_MS, maxBuffer: MOST_BYTES };
+    return new Promise((resolve, reject) => {
+      const child = execFile(this.#claude, args, options, (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        const said = [stderr, stdout].map((text) => text.trim()).find((text) => text !== "");
+        const why = said ?? (error.killed ? `no answer within ${PATIENCE_MS / 1000} s` : error.message);
+        reject(
+          new LoopError("surroundings", `claude ${args.join(" ")} failed: ${why}`, "See: loop doctor", error),
+        );
+      });
+      child.stdin?.end();
+    });
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new LoopError(
+      "surroundings",
+      "The list of plugins that claude printed could not be read.",
+      "See: claude plugin list --json",
+      error,
+    );
+  }
+}

@@ -1,0 +1,123 @@
+/** Is Claude Code ready for loops, and does anything stand in their way? Starts the client to ask it; writes nothing. */
+import { LoopError } from "../../../errors.ts";
+import { capOf } from "../block-cap.ts";
+import { clientVersion, findClient, type InstalledPlugin, PluginClient } from "./client.ts";
+import {
+  type ClientSettings,
+  capIn,
+  hooksTurnedOff,
+  readClientSettings,
+  type StopHook,
+  stopHooksIn,
+  stopHooksOfPlugin,
+} from "./client-settings.ts";
+import { judgeVersion } from "./client-version.ts";
+import { broken, type Finding, note, ok } from "./finding.ts";
+import { PLUGIN_ID, placesOf } from "./places.ts";
+import { isSameFolder, readPlugin } from "./plugin-folder.ts";
+
+const INSTALL = "loop install claude";
+const MOST_NAMED = 5;
+
+export interface Surroundings {
+  readonly project: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Of the program that asks. */
+  readonly version: string;
+}
+
+export async function examineClient(around: Surroundings): Promise<readonly Finding[]> {
+  const { project, env } = around;
+  const settings = readClientSettings(placesOf(env).config, project);
+  const claude = findClient(env);
+  if (claude === null)
+    return [
+      note("claude", "is not on the PATH; loops run with other agents", "Install Claude Code."),
+      ...examineSettings(settings, env, []),
+    ];
+  const word = judgeVersion(await clientVersion(claude, env));
+  const fix = word.state === "ok" ? null : "Update it: claude update";
+  const client: Finding = { check: "claude", state: word.state, text: `${word.text} (${claude})`, fix };
+  try {
+    const plugins = await new PluginClient(claude, env).plugins(project);
+    const active = plugins.filter((each) => each.enabled && appliesTo(each, project));
+    return [client, ...examinePlugin(plugins, around), ...examineSettings(settings, env, active)];
+  } catch (error) {
+    if (!(error instanceof LoopError)) throw error;
+    return [
+      client,
+      broken("plugin", error.message, "See: claude plugin list"),
+      ...examineSettings(settings, env, []),
+    ];
+  }
+}
+
+function examinePlugin(all: readonly InstalledPlugin[], { project, version }: Surroundings): Finding[] {
+  const ours = all.filter((each) => each.id === PLUGIN_ID && appliesTo(each, project));
+  const [first] = ours;
+  if (first === undefined) return [note("plugin", "is not installed in Claude Code", INSTALL)];
+  const active = ours.find(({ enabled }) => enabled);
+  if (active === undefined)
+    return [note("plugin", "is installed and turned off", `claude plugin enable ${PLUGIN_ID}`)];
+  const { version: found, wrong } = readPlugin(active.folder);
+  if (found === null) return [broken("plugin", `there is nothing to load in ${active.folder}`, INSTALL)];
+  const findings: Finding[] = [];
+  if (wrong.length > 0)
+    findings.push(broken("plugin", `${active.folder} is not whole: ${named(wrong)}`, INSTALL));
+  if (found !== version)
+    findings.push(broken("plugin", `is ${found}, and this program is ${version}`, INSTALL));
+  return findings.length > 0 ? findings : [ok("plugin", `${found}, ${active.scope} (${active.folder})`)];
+}
+
+function examineSettings(
+  settings: ClientSettings,
+  env: NodeJS.ProcessEnv,
+  plugins: readonly InstalledPlugin[],
+): Finding[] {
+  const off = hooksTurnedOff(settings);
+  return [
+    ...settings.problems.map((problem) => broken("settings", problem, "Mend it.")),
+    ...(off === null
+      ? []
+      : [broken("hooks", `are turned off: disableAllHooks in ${off}`, "Take that line out.")]),
+    ...examineStopHooks(settings, plugins),
+    examineCap(settings, env),
+  ];
+}
+
+/** D13: named, and left alone. */
+function examineStopHooks(settings: ClientSettings, plugins: readonly InstalledPlugin[]): Finding[] {
+  const others = plugins.filter(({ id }) => id !== PLUGIN_ID);
+  const found: readonly StopHook[] = [
+    ...stopHooksIn(settings),
+    ...others.flatMap(({ folder }) => stopHooksOfPlugin(folder)),
+  ];
+  if (found.length === 0) return [ok("stop hooks", "no other one")];
+  return found.map(({ file, what }) =>
+    note(
+      "stop hooks",
+      `${file} has one more: ${what}`,
+      "Two hooks that both hold up a stop put two texts into one turn: keep one of them.",
+    ),
+  );
+}
+
+function examineCap(settings: ClientSettings, env: NodeJS.ProcessEnv): Finding {
+  const value = capIn(settings) ?? env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP ?? null;
+  const cap = capOf({ CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: value ?? "" });
+  if (cap === 0) return ok("stop cap", "none");
+  return note(
+    "stop cap",
+    `Claude Code ends a turn after ${cap} answers to a stop without a tool call; a loop then goes on by waking it, which \`claude -p\` cannot`,
+    `${INSTALL} --cap`,
+  );
+}
+
+function appliesTo({ project: of }: InstalledPlugin, project: string): boolean {
+  return of === null || isSameFolder(of, project);
+}
+
+function named(files: readonly string[]): string {
+  const rest = files.length - MOST_NAMED;
+  return files.slice(0, MOST_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}

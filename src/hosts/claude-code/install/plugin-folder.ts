@@ -1,0 +1,118 @@
+/** The copy of the plugin that the client loads: put in place as a whole, and looked at later. */
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import { cannotWrite } from "../../../store/loop-dir.ts";
+import { errorCode } from "../../../system/files.ts";
+
+const ATTEMPTS = 3;
+const HOOKS = "hooks/hooks.json";
+const WINDOWS_HOOKS = "hooks/hooks.windows.json";
+
+export interface PluginState {
+  /** null: there is no manifest that can be read. */
+  readonly version: string | null;
+  /** Files that are missing or not as they were built. */
+  readonly wrong: readonly string[];
+}
+
+/** A new folder beside the old one, then two renames: who starts meanwhile meets the old, the new, or none, never a half. */
+export function putMarketplace(source: string, target: string): "same" | "copied" {
+  if (isSameFolder(source, target) || isSameBuild(source, target)) return "same";
+  const fresh = `${target}.${process.pid}.new`;
+  const old = `${target}.${process.pid}.old`;
+  makeFolder(dirname(target));
+  try {
+    cpSync(source, fresh, { recursive: true });
+    const plugin = join(fresh, "claude-code");
+    if (process.platform === "win32") cpSync(join(plugin, WINDOWS_HOOKS), join(plugin, HOOKS));
+    swap(fresh, target, old);
+    return "copied";
+  } catch (error) {
+    throw cannotWrite(target, error);
+  } finally {
+    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+}
+
+/** Another installation may be at it at the same time. */
+function swap(fresh: string, target: string, old: string): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (existsSync(target)) renameSync(target, old);
+      renameSync(fresh, target);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? ""))
+        throw error;
+    }
+  }
+}
+
+export function readPlugin(plugin: string): PluginState {
+  const version = manifest.safeParse(readJson(join(plugin, ".claude-plugin", "plugin.json"))).data?.version;
+  const listed = readHashes(plugin);
+  return { version: version ?? null, wrong: listed === null ? ["bin/files.json"] : wrongOf(plugin, listed) };
+}
+
+const manifest = z.object({ version: z.string() });
+const hashes = z.record(z.string(), z.string());
+
+function wrongOf(plugin: string, listed: Readonly<Record<string, string>>): readonly string[] {
+  const isRight = (file: string, hash: string): boolean => {
+    const found = hashOf(join(plugin, file));
+    // on Windows the other form stands in its place
+    return found === hash || (file === HOOKS && found !== null && found === listed[WINDOWS_HOOKS]);
+  };
+  return Object.entries(listed)
+    .filter(([file, hash]) => !isRight(file, hash))
+    .map(([file]) => file);
+}
+
+/** With all links followed; what is not there is the same as nothing. */
+export function isSameFolder(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
+function isSameBuild(source: string, target: string): boolean {
+  const [wanted, there] = [source, target].map((folder) => readHashes(join(folder, "claude-code")));
+  if (wanted == null || there == null || JSON.stringify(wanted) !== JSON.stringify(there)) return false;
+  const marketplace = join(".claude-plugin", "marketplace.json");
+  return (
+    hashOf(join(source, marketplace)) === hashOf(join(target, marketplace)) &&
+    wrongOf(join(target, "claude-code"), there).length === 0
+  );
+}
+
+function readHashes(plugin: string): Readonly<Record<string, string>> | null {
+  return hashes.safeParse(readJson(join(plugin, "bin", "files.json"))).data ?? null;
+}
+
+function hashOf(path: string): string | null {
+  try {
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
+  } catch {
+    return null;
+  }
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}

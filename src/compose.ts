@@ -55,7 +55,8 @@ export function agentFor(
   if (spec.kind === "command")
     return createCommandAgent({ command: spec.command, projectDir: project, ...options });
   checkAgentChoice({ agent: spec.name });
-  const executable = findExecutable("claude", env);
+  // in a conversation, the very program that it runs in
+  const executable = findExecutable(env.LOOP_CLAUDE ?? "", env) ?? findExecutable("claude", env);
   if (executable !== null) return createClaudeAgent({ executable, projectDir: project, ...options });
   throw new LoopError(
     "surroundings",

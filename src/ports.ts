@@ -87,6 +87,8 @@ export interface Store {
   takeForged(): readonly Goal[];
   /** Cheap enough to ask all the time: true is certain, false means that `holderState` has to tell. */
   isHolderGone(lease: Lease): boolean;
+  /** The host session that was handed this fire or job, as loops name it; null: none. */
+  deliveredTo(turnId: string): string | null;
   /** Is the host session over that a loop was bound to? */
   isSessionOver(session: string): boolean;
   /**

@@ -21,6 +21,7 @@ export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store
     holderState: (lease, now) => store.holderState(lease, now),
     isHolderGone: (lease) => store.isHolderGone(lease),
     isSessionOver: (session) => store.isSessionOver(session),
+    deliveredTo: (turnId) => store.deliveredTo(turnId),
     askForLease: (by) => store.askForLease(by),
     leaseAsked: () => store.leaseAsked(),
     takeForged: () => store.takeForged(),

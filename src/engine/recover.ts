@@ -6,6 +6,7 @@ import type { Store, TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
 import type { GoalWork } from "./goal-work.ts";
 import type { EngineParts } from "./parts.ts";
+import { isForUs } from "./schedule.ts";
 import type { Turns } from "./turns.ts";
 import type { Underway } from "./underway.ts";
 
@@ -24,13 +25,16 @@ export interface Crew {
 
 /** false: the lease was lost on the way, and the rest is the next owner's. */
 export async function recoverWork(
-  { store, clock, self }: EngineParts,
+  parts: EngineParts,
   crew: Crew,
   token: number,
   apply: (id: LoopId, event: LoopEvent) => Promise<Applied>,
   notify: (notice: Notice) => void,
 ): Promise<boolean> {
+  const { store, clock, self } = parts;
   for (const loop of [...store.loops()]) {
+    // of a runner that is gone: another runner finds its turn by its ticket
+    if (loop.kind === "goal" && loop.session === null && !isForUs(parts, loop)) continue;
     const isElsewhere = loop.session !== null && loop.session !== self.owner;
     if (isElsewhere && !store.isSessionOver(loop.session ?? "")) continue;
     if (isElsewhere && loop.kind === "task" && loop.status !== "ended") {
@@ -43,7 +47,9 @@ export async function recoverWork(
       if ((await apply(loop.id, notifiedEvent(loop))).kind === "fenced") return false;
     }
     const isCut = isElsewhere && loop.kind === "goal" && loop.job !== null;
-    const event = isCut ? conversationOver(loop.job) : await recoverLoop(loop, crew, token, clock.now());
+    const event = isCut
+      ? conversationOver(loop.job)
+      : (cutFire(parts, loop) ?? (await recoverLoop(loop, crew, token, clock.now())));
     if (event !== null && (await apply(loop.id, event)).kind === "fenced") return false;
   }
   return true;
@@ -52,6 +58,15 @@ export async function recoverWork(
 /** Nobody is left who could tell how it ended. */
 function conversationOver(job: Job): LoopEvent {
   return { type: "job.interrupted", jobId: job.id, reason: "its conversation ended while it ran" };
+}
+
+/** Delivered in a conversation that is not this one: whether it was read to its end, nobody can tell any more. */
+function cutFire({ store, self }: EngineParts, loop: Loop): LoopEvent | null {
+  if (loop.kind !== "task" || loop.fire === null) return null;
+  const session = store.deliveredTo(loop.fire.id);
+  if (session === null || session === self.owner) return null;
+  const reason = "its conversation was closed while it ran";
+  return { type: "fire.interrupted", fireId: loop.fire.id, reason };
 }
 
 export function notifiedEvent(loop: Loop): LoopEvent {

@@ -112,10 +112,14 @@ export function lookTimeOf(loop: Loop, now: number): number | null {
   return isSoon ? Math.min(at ?? now, now) : at;
 }
 
-/** Loops of other conversations are not touched, nor tasks that want one where there is none. */
+/**
+ * Loops of other conversations are not touched, nor tasks that want one where there is none. A goal that was started
+ * in a terminal is never taken up by a conversation, which did not ask for it.
+ */
 export function isForUs({ self, goals, host }: EngineParts, loop: Loop): boolean {
   if (loop.session !== null && loop.session !== self.owner) return false;
-  return loop.kind === "goal" ? goals !== null : loop.where !== "session" || host !== undefined;
+  if (loop.kind === "task") return loop.where !== "session" || host !== undefined;
+  return goals !== null && (loop.session !== null || host === undefined);
 }
 
 /** What an owner tells a loop whose time has come. */

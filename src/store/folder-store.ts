@@ -24,7 +24,7 @@ import {
 import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
 import { ProgressFile } from "./progress-file.ts";
 import { tasksFileOf } from "./published-tasks.ts";
-import { isSessionOver } from "./session-records.ts";
+import { deliveredTo, isSessionOver } from "./session-records.ts";
 import {
   isPublished,
   quarantineTasksFile,
@@ -151,6 +151,10 @@ export class FolderStore implements Store {
 
   leaseAsked(): Omit<Lease, "token"> | null {
     return readAsk(this.dir);
+  }
+
+  deliveredTo(turnId: string): string | null {
+    return deliveredTo(this.dir, turnId);
   }
 
   isSessionOver(session: string): boolean {

@@ -119,10 +119,28 @@ export function isSessionOver(dir: string, owner: string): boolean {
   return record === null || record.state === "over" || !isAlive(record.client);
 }
 
+/** The conversation that has, or had last, this turn. */
+export function deliveredTo(dir: string, turnId: string): string | null {
+  for (const name of namesIn(join(dir, "sessions"))) {
+    if (!name.endsWith(".json")) continue;
+    const record = readSessionRecord(dir, name.slice(0, -".json".length));
+    if (record?.turn?.id === turnId) return ownerOf(record.session);
+  }
+  return null;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** Records of conversations that are long over. */
 export function pruneSessionRecords(dir: string, now: number): void {
   const folder = join(dir, "sessions");
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     const path = join(folder, name);
     const { mtimeMs = now } = statSync(path, { throwIfNoEntry: false }) ?? {};
     if (now - mtimeMs > OLD_MS) rmSync(path, { force: true });

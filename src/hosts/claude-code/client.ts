@@ -1,6 +1,6 @@
 /** The client that started this process, as its environment tells. */
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
 import { procStart } from "../../system/process.ts";
 
@@ -32,7 +32,19 @@ export function readClient(env: NodeJS.ProcessEnv, parent = process.ppid): Clien
 export function withoutClient(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own =
     /^(?:CLAUDECODE|CLAUDE_PID|CLAUDE_EFFORT|AI_AGENT|CLAUDE_PLUGIN_|CLAUDE_PROJECT_DIR|CLAUDE_ENV_FILE|CLAUDE_CODE_(?:SESSION|CHILD|MESSAGING|ENTRYPOINT))/;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
+  const executable = executableOf(Number(env.CLAUDE_PID) || process.ppid);
+  return executable === null ? kept : { ...kept, LOOP_CLAUDE: executable };
+}
+
+/** null where the system does not tell. */
+function executableOf(pid: number): string | null {
+  try {
+    const path = readlinkSync(`/proc/${pid}/exe`);
+    return basename(path).startsWith("claude") ? path : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The command line program that came with the program that runs now. */

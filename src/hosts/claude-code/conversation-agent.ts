@@ -18,6 +18,8 @@ import type { Seat } from "./seat.ts";
 export interface ConversationAgentParts {
   readonly seat: Seat;
   readonly dir: string;
+  /** Finds turns that were processes of their own. */
+  readonly processes: Agent;
   /** Wakes the idle conversation, so that a hook comes and asks. Resolves with false when that cannot be done. */
   readonly wake: (turn: Turn, signal: AbortSignal) => Promise<boolean>;
 }
@@ -42,7 +44,9 @@ export function createConversationAgent(parts: ConversationAgentParts): Agent {
     },
     async reconcile(turn, control): Promise<TurnFate> {
       const { turn: there, client } = seat.record;
-      if (there?.id !== turn.id || there.token !== turn.token) return { kind: "never" };
+      // not here: a runner may have started it, and its ticket tells
+      if (there?.id !== turn.id || there.token !== turn.token)
+        return parts.processes.reconcile(turn, control);
       if (there.end === null) return { kind: "running", process: client, end: follow(seat, turn, control) };
       const end = toTurnEnd(seat, there.end);
       seat.forget(turn.id);

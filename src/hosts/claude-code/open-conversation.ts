@@ -2,7 +2,7 @@
 
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { agentFor, chooseAgentSpec, createEngine } from "../../compose.ts";
+import { agentFor, chooseAgentSpec, createEngine, createReconciler } from "../../compose.ts";
 import type { ProcessRef } from "../../core/base.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import type { Turn } from "../../ports.ts";
@@ -45,7 +45,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
   });
   const waker = new Waker(dir, client.pid, seat);
   const agent = createConversationAgent({
-    ...{ seat, dir },
+    ...{ seat, dir, processes: createReconciler(root) },
     wake: (turn, signal) => waker.wake(whatFor(turn), signal),
   });
   const engine: Engine = createEngine({

@@ -1,8 +1,9 @@
-// Builds dist/: the command, the library and, with --types, the declarations.
+// Builds dist/: the command, the library, the plugin and, with --types, the declarations.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { buildPlugin } from "./build-plugin.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -10,32 +11,35 @@ const watch = process.argv.includes("--watch");
 /** A build is made beside dist/ and swapped in when it is whole: whoever runs the command meets the old or the new. */
 const fresh = watch ? "dist" : `dist.${process.pid}.tmp`;
 
-const options = {
+const shared = {
   absWorkingDir: root,
-  entryPoints: { main: "src/cli/main.ts", index: "src/index.ts" },
-  outdir: fresh,
   bundle: true,
-  splitting: true,
   platform: "node",
-  format: "esm",
   target: "node20.19",
-  chunkNames: "chunks/[name]-[hash]",
   minifySyntax: true,
   legalComments: "none",
   define: { LOOPWRIGHT_VERSION: JSON.stringify(version) },
-  // commander and others are CommonJS: a bundle in ESM needs a `require` for Node's own modules
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   logLevel: "warning",
 };
 
-/** The file behind the command: one file, CommonJS, because it starts faster than ESM in chunks. */
+const options = {
+  ...shared,
+  entryPoints: { main: "src/cli/main.ts", index: "src/index.ts" },
+  outdir: fresh,
+  splitting: true,
+  format: "esm",
+  chunkNames: "chunks/[name]-[hash]",
+  // commander and others are CommonJS: a bundle in ESM needs a `require` for Node's own modules
+  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+};
+
+/** The file behind the command, and the status line: one file, CommonJS, because it starts faster than ESM in chunks. */
 const entry = {
-  ...options,
-  entryPoints: { loop: "src/cli/entry.ts" },
+  ...shared,
+  entryPoints: { loop: "src/cli/entry.ts", statusline: "src/cli/statusline.ts" },
+  outdir: fresh,
   outExtension: { ".js": ".cjs" },
-  splitting: false,
   format: "cjs",
-  banner: {},
 };
 
 if (watch) {
@@ -46,6 +50,7 @@ if (watch) {
 } else {
   try {
     await Promise.all([esbuild.build(options), esbuild.build(entry)]);
+    await buildPlugin({ root, dist: fresh, version, shared });
     if (process.argv.includes("--types")) emitTypes();
     swapIn();
   } finally {

@@ -9,6 +9,11 @@ import { type ListFlags, showList } from "./list-view.ts";
 import { readPublished } from "./published.ts";
 
 function main(): void {
+  if (process.argv[2] === "statusline" && process.argv.length === 3) {
+    // Not by import(): the loader of modules takes longer than the line itself.
+    require(`${__dirname}/statusline.cjs`);
+    return;
+  }
   const flags = parsePlainList(process.argv.slice(2));
   const listing = flags === null ? null : tryPublished();
   if (flags === null || listing === null) void loadProgram();

@@ -4,6 +4,38 @@ import { type Command, Option } from "commander";
 import { collect, type ProgramParts } from "./goal-program.ts";
 
 export function addHostCommands(program: Command, { io, act, common }: ProgramParts): void {
+  common(program.command("install <client>").description("put the plugin into a client: claude"))
+    .option("--scope <scope>", "user (default), or project: for everybody who works in this folder")
+    .option("--cap", "lift the client's cap on stop hooks, in the settings of this folder")
+    .option("--no-cap", "leave it, and do not ask")
+    .option("--status-line", "show loops in the client's status line, where there is none")
+    .option("-y, --yes", "do not ask")
+    .action(
+      act(async (flags, [client = ""]) =>
+        (await import("./commands/install.ts")).installCommand(client, flags, io),
+      ),
+    );
+  common(program.command("uninstall <client>").description("take out again what `install` put in"))
+    .option("--scope <scope>", "user (default) or project")
+    .action(
+      act(async (flags, [client = ""]) =>
+        (await import("./commands/uninstall.ts")).uninstallCommand(client, flags, io),
+      ),
+    );
+  common(
+    program.command("doctor").description("what is missing or in the way, with the fix for each"),
+  ).action(act(async (flags) => (await import("./commands/doctor.ts")).doctorCommand(flags, io)));
+  program
+    .command("statusline")
+    .description("for a client's status line: its JSON on stdin, one line out")
+    .option("--json", "accepted and ignored: it is one line")
+    .action(
+      act(async () => {
+        await import("./statusline.ts");
+        return 0;
+      }),
+    );
+
   common(
     program.command("mcp").description("for MCP clients: the tools for agents, over stdin and stdout"),
   ).action(act(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags, io)));

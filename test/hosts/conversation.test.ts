@@ -3,14 +3,17 @@
  * and the checks are real (test/support/played-client.ts).
  */
 import { spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import { requestGoal } from "../../src/engine/goals.ts";
 import { procStart } from "../../src/system/process.ts";
 import { removeTempDirs } from "../store/fixtures/temp-dir.ts";
 import { POLICY } from "../support/goal-play.ts";
-import { contextOf, OTHER, PlayedClient } from "../support/played-client.ts";
+import { type Answered, asNotification, contextOf, OTHER, PlayedClient } from "../support/played-client.ts";
 import { until } from "../support/until.ts";
 
 afterEach(removeTempDirs);
@@ -27,6 +30,24 @@ async function begin(draft: Partial<GoalDraft> = {}, client = open()): Promise<P
   await client.submit("hello");
   expect(contextOf(await client.stop("hi"))).toContain("Iteration 1/");
   return client;
+}
+
+/** One that goes on for long: its checks change places, so that no breaker opens. */
+const LONG: Partial<GoalDraft> = {
+  limits: { budgetUsd: 25, iterations: 50, timeMs: null, tokens: null },
+  criteria: ["odd", "even"].map((name) => ({
+    name,
+    check: { kind: "command", command: `test -f ${name}.txt` },
+    source: "flag",
+  })),
+};
+
+/** The nth turn of it ends. */
+async function endTurn(client: PlayedClient, nth: number): Promise<Answered> {
+  const [there, gone] = nth % 2 === 0 ? ["even", "odd"] : ["odd", "even"];
+  client.write(`${there}.txt`);
+  rmSync(join(client.root, `${gone}.txt`), { force: true });
+  return client.report(false);
 }
 
 /** A check that lasts until somebody lets it end. */
@@ -234,3 +255,251 @@ describe("D2 the person interrupts", () => {
     expect(client.goal().pause).toMatchObject({ code: "interrupted" });
   });
 });
+
+describe("D3 a person waits", () => {
+  test("text that was queued comes first, and the loop goes on after it", async () => {
+    const client = await begin();
+    client.startMonitor();
+    client.queue("enqueue", "/loopwright status");
+    expect(await client.report(false)).toEqual({});
+    // it begins within a moment: nothing of ours may come in between
+    expect(client.record()).toMatchObject({ state: "busy" });
+    client.queue("dequeue");
+    client.prompt = "p-queued";
+    expect(contextOf(await client.stop("there"))).toContain("Iteration 2/");
+    expect(client.wakes()).toEqual([]);
+  });
+
+  test("plain text is told by its prompt before it is in the transcript", async () => {
+    const client = await begin();
+    await client.ask("UserPromptSubmit", { prompt: "wait a moment" });
+    expect(await client.report(false)).toEqual({});
+    expect(client.goal().status).toBe("active");
+  });
+
+  test("text that the agent has seen between two tools holds nothing up", async () => {
+    const client = await begin();
+    await client.ask("UserPromptSubmit", { prompt: "mind the tests" });
+    client.queue("enqueue", "mind the tests");
+    client.queue("remove", "mind the tests");
+    expect(contextOf(await client.report(false))).toContain("Iteration 2/");
+  });
+
+  test("typed while the checks run it comes before the next turn", async () => {
+    const client = open();
+    client.write("go.txt");
+    await begin(SLOW, client);
+    rmSync(join(client.root, "go.txt"));
+    const answer = client.report(false);
+    await until(() => client.goal().job?.kind === "checks", "the checks run");
+    client.queue("enqueue", "/loopwright pause");
+    client.write("go.txt");
+    expect(await answer).toEqual({});
+    expect(client.goal()).toMatchObject({ status: "active", iteration: 1 });
+  });
+
+  test("a wake-up in the queue is nobody", async () => {
+    const client = await begin();
+    client.queue("enqueue", "<task-notification>\nx\n</task-notification>");
+    expect(contextOf(await client.report(false))).toContain("Iteration 2/");
+  });
+
+  test("what was queued before a prompt of ours still waits in its turns", async () => {
+    const client = await begin();
+    client.queue("enqueue", "hello again");
+    client.queue("enqueue", "and this");
+    expect(await client.report(false)).toEqual({});
+    client.queue("dequeue");
+    await client.submit("hello again");
+    expect(await client.stop()).toEqual({});
+    client.queue("dequeue");
+    client.prompt = "p-queued";
+    expect(contextOf(await client.stop())).toContain("Iteration 2/");
+  });
+});
+
+describe("B13 the client's request failed", () => {
+  test.each<readonly [string, object, object]>([
+    ["server_error", {}, { status: "active", iteration: 0, waitUntil: expect.any(Number) }],
+    ["overloaded", {}, { status: "active", iteration: 0, waitUntil: expect.any(Number) }],
+    ["something_new", {}, { status: "active", iteration: 0, waitUntil: expect.any(Number) }],
+    ["rate_limit", {}, { status: "active", iteration: 0, waitUntil: expect.any(Number) }],
+    ["authentication_failed", {}, { status: "paused", pause: { code: "auth" } }],
+    ["billing_error", {}, { status: "paused", pause: { code: "auth" } }],
+    ["max_output_tokens", {}, { status: "active", iteration: 1 }],
+    ["invalid_request", {}, { status: "active", iteration: 1 }],
+  ])("%s", async (error, more, expected) => {
+    const client = await begin();
+    expect(
+      await client.ask("StopFailure", { error, last_assistant_message: "API Error: …", ...more }),
+    ).toEqual({});
+    await until(() => client.goal().job === null && client.goal().receipts.length > 0, "it is recorded");
+    expect(client.goal()).toMatchObject(expected);
+    expect(client.record()).toMatchObject({ state: "idle" });
+  });
+
+  test("a conversation that became too long is no fault of the agent's", async () => {
+    const client = await begin();
+    const details =
+      '400 {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 2 > 1"}}';
+    await client.ask("StopFailure", { error: "invalid_request", error_details: details });
+    await until(() => client.goal().receipts.length > 0, "it is recorded");
+    expect(client.goal().receipts.at(-1)).toMatchObject({ failure: { class: "overflow" }, charged: false });
+  });
+
+  test("while it sleeps stops are let go, and say until when; a failure of a prompt of the person's is theirs", async () => {
+    const client = await begin();
+    await client.ask("StopFailure", { error: "rate_limit" });
+    await until(() => client.goal().waitUntil, "it sleeps");
+    await client.submit("are you there?");
+    await client.ask("StopFailure", { error: "rate_limit" });
+    const receipts = client.goal().receipts.length;
+    await client.submit("and now?");
+    expect((await client.stop()).systemMessage).toMatch(/a0000000 sleeps until .*continue --now/);
+    expect(client.goal().receipts).toHaveLength(receipts);
+  });
+});
+
+describe("D3 the client's own cap", () => {
+  test("the stop before the last is let go, and a wake-up goes on", async () => {
+    const client = open();
+    await client.addGoal(LONG);
+    client.startMonitor();
+    expect(contextOf(await client.wake())).toContain("Iteration 1/");
+    for (let nth = 1; nth <= 7; nth++)
+      expect(contextOf(await endTurn(client, nth)), `turn ${nth}`).toContain(`Iteration ${nth + 1}/`);
+    const last = await endTurn(client, 8);
+    expect(last).toEqual({ systemMessage: expect.stringMatching(/goes on in a moment/) });
+    expect(contextOf(await client.wake(2))).toContain("Iteration 9/");
+    expect(contextOf(await endTurn(client, 9))).toContain("Iteration 10/");
+  }, 60_000);
+
+  test("a call of a tool begins the count again", async () => {
+    const client = await begin(LONG);
+    client.startMonitor();
+    for (let nth = 1; nth <= 9; nth++) {
+      await client.use(`toolu_${nth}`);
+      expect(contextOf(await endTurn(client, nth)), `turn ${nth}`).not.toBe("");
+    }
+    expect(client.record()).toMatchObject({ blocks: 1 });
+  }, 60_000);
+
+  test("where it is lifted it does not count", async () => {
+    const client = await begin(LONG, open({ env: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" } }));
+    client.startMonitor();
+    for (let nth = 1; nth <= 9; nth++)
+      expect(contextOf(await endTurn(client, nth)), `turn ${nth}`).not.toBe("");
+  }, 60_000);
+});
+
+describe("E1 an idle conversation is woken", () => {
+  test("a goal of its own goes on with the wake-up, which is good once", async () => {
+    const client = open();
+    await client.addGoal();
+    client.startMonitor();
+    expect(contextOf(await client.wake())).toContain("Iteration 1/");
+    const again = await client.submit(asNotification(client.wakes()[0] ?? ""));
+    expect(again).toMatchObject({ decision: "block", reason: expect.stringMatching(/not due any more/) });
+  });
+
+  test("A5 not while the person's turn runs: then it comes with their stop", async () => {
+    const client = open();
+    client.startMonitor();
+    await client.submit("hello");
+    await client.addGoal();
+    await until(() => client.resident.current?.store.loops().next().value !== undefined, "the goal is seen");
+    expect(client.wakes()).toEqual([]);
+    expect(contextOf(await client.stop())).toContain("Iteration 1/");
+    expect(client.wakes()).toEqual([]);
+  });
+
+  test("A5 a wake-up that comes into a turn that runs does not bring its turn there", async () => {
+    const client = open();
+    await client.addGoal();
+    client.startMonitor();
+    const line = await until(() => client.wakes()[0], "the wake-up");
+    await client.submit("hello");
+    expect(await client.ask("UserPromptSubmit", { prompt: asNotification(line) })).toEqual({});
+    expect(client.record()).toMatchObject({ turn: null });
+    expect(contextOf(await client.stop())).toContain("Iteration 1/");
+  });
+
+  test("a wake-up of somebody else's is a prompt like any other", async () => {
+    const client = open();
+    expect(await client.submit(asNotification("the build is green"))).toEqual({});
+    expect(client.record()).toMatchObject({ state: "busy", promptId: "p-1" });
+  });
+
+  test("A5 a due task comes with its prompt, also beside a goal that is paused", async () => {
+    const client = await begin();
+    await client.submit("stop that");
+    await client.stop();
+    expect(client.goal().status).toBe("paused");
+    client.startMonitor();
+    const task = await client.addTask({ prompt: "check the deploy", runNow: true });
+    expect(contextOf(await client.wake())).toContain("check the deploy");
+    expect(contextOf(await client.stop("deployed"))).toBe("");
+    await until(
+      () => client.store().load(task.id) === undefined || isOver(client, task.id),
+      "the fire is over",
+    );
+    expect(client.goal().status).toBe("paused");
+  });
+
+  test("A1 a task whose prompt is a slash command says that it is one", async () => {
+    const client = open();
+    client.startMonitor();
+    await client.addTask({ prompt: "/review the last commit", runNow: true });
+    const text = contextOf(await client.wake());
+    expect(text).toMatch(/slash command[\s\S]*\n\/review the last commit/);
+  });
+
+  test("a text that is too long for a hook's answer is put into a file", async () => {
+    const client = open();
+    client.startMonitor();
+    await client.addTask({ prompt: `check ${"x".repeat(9_500)} END`, runNow: true });
+    const text = contextOf(await client.wake());
+    expect(text.length).toBeLessThan(500);
+    const [path = ""] = /\.loop\/sessions\/\S+\.md/.exec(text) ?? [];
+    expect(readFileSync(join(client.root, path), "utf8")).toMatch(/x END/);
+  });
+});
+
+describe("B20 a conversation ends, begins and is compacted", () => {
+  test("its end pauses the goal, and a stopped loop stays stopped in the next one", async () => {
+    const client = await begin();
+    expect(await client.ask("SessionEnd", { reason: "prompt_input_exit" })).toEqual({});
+    expect(client.goal()).toMatchObject({ status: "paused", pause: { code: "interrupted" } });
+    expect(client.record()).toMatchObject({ state: "over" });
+    const told = await client.ask("SessionStart", { source: "resume" });
+    expect(told.systemMessage).toMatch(/is paused: its conversation ended.*continue/);
+    expect(contextOf(told)).toBe("");
+    await client.submit("hello");
+    expect(contextOf(await client.stop())).toBe("");
+  });
+
+  test("compacted in the middle of a turn it is reminded, and stays busy", async () => {
+    const client = await begin();
+    client.startMonitor();
+    const told = await client.ask("SessionStart", { source: "compact" });
+    expect(contextOf(told)).toContain("[LOOP RESUME]");
+    expect(client.record()).toMatchObject({ state: "busy", blocks: 1, turn: { end: null } });
+    expect(contextOf(await client.report(false))).toContain("Iteration 2/");
+  });
+
+  test("/clear: the old one's goal is paused, and the new one is free of it", async () => {
+    const client = await begin();
+    await client.ask("SessionEnd", { reason: "clear" });
+    client.session = OTHER;
+    expect(await client.askRaw("SessionStart", { source: "clear" })).toBe("");
+    await client.submit("hello");
+    expect(await client.askRaw("Stop")).toBe("");
+    expect(client.goal()).toMatchObject({ status: "paused", pause: { reason: "its conversation ended" } });
+    expect(client.record()).toMatchObject({ session: OTHER });
+  });
+});
+
+function isOver(client: PlayedClient, id: LoopId): boolean {
+  const loop = client.store().load(id);
+  return loop?.kind === "task" && loop.fire === null && loop.lastFiredAt !== null;
+}

@@ -51,13 +51,13 @@ describe("E1 a turn goes out with the answer to a hook, and only with one", () =
     const seat = open(dir);
     const offered = seat
       .offer("p-1", NEVER)
-      .then((answer) => ({ answer, then: readSessionRecord(dir, SESSION) }));
+      .then((answer) => ({ answer, record: readSessionRecord(dir, SESSION) }));
     expect(seat.isWaiting).toBe(true);
     expect(seat.deliver(aTurn("a1b2c3d4-1", 7), "do it")).toBe(true);
     expect(seat.deliver(aTurn("a1b2c3d4-2", 7), "and this")).toBe(false);
-    const { answer, then } = await offered;
+    const { answer, record } = await offered;
     expect(answer).toEqual({ kind: "turn", text: "do it" });
-    expect(then).toMatchObject({
+    expect(record).toMatchObject({
       ...{ state: "busy", promptId: "p-1", client: CLIENT },
       turn: { id: "a1b2c3d4-1", token: 7, promptId: "p-1", toolCalls: 0, end: null, deliveredAt: 1_000 },
     });

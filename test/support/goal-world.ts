@@ -273,6 +273,7 @@ export class GoalProcess {
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
       isSessionOver: (session) => store.isSessionOver(session),
+      deliveredTo: (turnId) => store.deliveredTo(turnId),
       askForLease: (by) => store.askForLease(by),
       leaseAsked: () => store.leaseAsked(),
       takeForged: () => store.takeForged(),

@@ -261,6 +261,10 @@ export class MemoryStore implements Store {
     return null;
   }
 
+  deliveredTo(_turnId: string): string | null {
+    return null;
+  }
+
   isSessionOver(_session: string): boolean {
     return true;
   }
@@ -525,6 +529,7 @@ export class MemoryProcess {
       holderState: (lease, now) => store.holderState(lease, now),
       isHolderGone: (lease) => store.isHolderGone(lease),
       isSessionOver: (session) => store.isSessionOver(session),
+      deliveredTo: (turnId) => store.deliveredTo(turnId),
       askForLease: (by) => store.askForLease(by),
       leaseAsked: () => store.leaseAsked(),
       takeForged: () => store.takeForged(),

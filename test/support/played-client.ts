@@ -6,9 +6,12 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
+import { newLoopId } from "../../src/compose.ts";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
 import type { Goal } from "../../src/core/goal/goal.ts";
+import type { Task } from "../../src/core/loop.ts";
 import { addGoal, allGoals } from "../../src/engine/goals.ts";
+import { addTask, type Draft, draftTask } from "../../src/engine/tasks.ts";
 import type { Client } from "../../src/hosts/claude-code/client.ts";
 import { Resident } from "../../src/hosts/claude-code/resident.ts";
 import { runHook } from "../../src/hosts/claude-code/run-hook.ts";
@@ -180,6 +183,17 @@ export class PlayedClient {
     );
   }
 
+  /** A task that is due every day, and now when it says so. */
+  addTask(given: Partial<Draft> & Pick<Draft, "prompt">): Promise<Task> {
+    const defaults = { expiresMs: null, jitter: false, turnTimeoutMs: 60_000 };
+    const draft = draftTask(
+      { cadence: { kind: "cron", expr: "0 3 * * *", tz: "UTC" }, ...given },
+      defaults,
+      Date.now(),
+    );
+    return addTask(this.store(), draft, 50, Date.now(), newLoopId);
+  }
+
   goal(): Goal {
     const goal = allGoals(this.store()).at(-1);
     if (goal === undefined) throw new Error("there is no goal");
@@ -193,6 +207,7 @@ export class PlayedClient {
   /** From now on this conversation can be woken. */
   startMonitor(): void {
     registerMonitor(this.dir, process.pid, SELF);
+    if (this.#path === "resident") this.resident.lookAround();
   }
 
   /** The lines that the monitor would have printed so far. */

@@ -1,9 +1,10 @@
 /** What each hook of the client is answered. The one table for the resident server and for a hook on its own. */
+import type { Loop } from "../../core/loop.ts";
 import { requestGoal } from "../../engine/goals.ts";
 import { type HookAnswer, NOTHING } from "./hook-answer.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { HookPayload } from "./payload.ts";
-import { resumeAnswer } from "./resume.ts";
+import { resumeAnswer, withMissed } from "./resume.ts";
 import { backpropOf, recordTool } from "./tool-use.ts";
 import { carryOut, type TypedParts, typedIn } from "./typed.ts";
 
@@ -21,8 +22,9 @@ export async function answerHook(
   signal: AbortSignal,
 ): Promise<HookAnswer> {
   if (payload.event === "PreToolUse") return isOurTool(payload.tool) ? { kind: "permit" } : NOTHING;
-  const typed = payload.event === "UserPromptSubmit" ? typedIn(payload.prompt) : null;
-  if (typed !== null) return answerTyped(typed, payload, context, signal);
+  const typed = isPrompt(payload.event) ? typedIn(payload.prompt) : null;
+  if (typed !== null)
+    return payload.event === "UserPromptExpansion" ? answerTyped(typed, payload, context, signal) : NOTHING;
   const open = context.open();
   if (open === null) return NOTHING;
   const { conversation } = open;
@@ -37,13 +39,16 @@ export async function answerHook(
     case "PostToolUse":
     case "PostToolUseFailure":
       return noteTool(payload, open, context);
+    case "UserPromptExpansion":
+      return NOTHING;
     case "Notification":
-      conversation.idle();
+      await conversation.idle();
       return NOTHING;
     case "SessionStart":
       await open.store.catchUp();
-      conversation.rest();
-      return resumeAnswer({ goal: conversation.goal(), loops: [...open.store.loops()] });
+      // in the middle of a turn, where it became too long
+      if (payload.source !== "compact") conversation.rest();
+      return resumeAnswer({ goal: conversation.goal(), loops: loopsFound(payload, open, context) });
     case "SessionEnd":
       return endSession(open, context);
   }
@@ -77,10 +82,29 @@ async function answerTyped(
   };
 }
 
+function isPrompt(event: HookPayload["event"]): boolean {
+  return event === "UserPromptSubmit" || event === "UserPromptExpansion";
+}
+
 const OUR_TOOLS = /^mcp__plugin_loopwright_loop__(?!hook$)/;
 
 function isOurTool(tool: string): boolean {
   return OUR_TOOLS.test(tool);
+}
+
+/** What is due is nobody's fault where another process runs, or where this conversation only became shorter. */
+function loopsFound(
+  { source }: HookPayload,
+  open: OpenConversation,
+  context: AnswerContext,
+): readonly Loop[] {
+  const { store, conversation } = open;
+  const now = context.now();
+  const lease = store.lease();
+  const isRunElsewhere =
+    lease !== null && lease.owner !== conversation.owner && store.holderState(lease, now) === "alive";
+  const loops = [...store.loops()];
+  return source === "compact" || isRunElsewhere ? loops : withMissed(loops, now);
 }
 
 function noteTool(payload: HookPayload, { seat }: OpenConversation, { dir, now }: AnswerContext): HookAnswer {

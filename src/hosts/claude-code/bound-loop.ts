@@ -1,14 +1,16 @@
 /** What of a project's loops concerns one conversation. */
+import { loopWakeAt } from "../../core/decide.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { BoundLoop } from "../../core/stop/route.ts";
 import type { Store } from "../../ports.ts";
 
-/** A task that is being delivered needs the hook that waits. */
-export function hasFire(store: Store, owner: string): boolean {
-  const isOurs = (session: string | null) => session === null || session === owner;
-  return [...store.loops()].some(
-    (loop) => loop.kind === "task" && loop.fire !== null && isOurs(loop.session),
-  );
+/** A task that is being delivered, or will be at once, needs the hook that waits. */
+export function hasFire(store: Store, owner: string, now: number): boolean {
+  return [...store.loops()].some((loop) => {
+    if (loop.kind !== "task" || loop.where === "headless") return false;
+    if (loop.session !== null && loop.session !== owner) return false;
+    return loop.fire !== null || (loopWakeAt(loop) ?? Number.POSITIVE_INFINITY) <= now;
+  });
 }
 
 /** The one of this conversation that is at work, or else the one that came to rest last. */

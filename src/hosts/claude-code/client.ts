@@ -2,6 +2,7 @@
 import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
+import { findProject } from "../../store/loop-dir.ts";
 import { procStart } from "../../system/process.ts";
 
 export interface Client {
@@ -19,7 +20,7 @@ export function readClient(env: NodeJS.ProcessEnv, parent = process.ppid): Clien
   const { CLAUDE_PLUGIN_DATA: data = "" } = env;
   return {
     process: { pid, start: procStart(pid) },
-    root: env.CLAUDE_PROJECT_DIR || process.cwd(),
+    root: findProject(env.CLAUDE_PROJECT_DIR || process.cwd()),
     session: env.CLAUDE_CODE_SESSION_ID ?? "",
     serverFile: data === "" ? null : join(data, `server-${pid}`),
   };

@@ -20,14 +20,9 @@ import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
 import type { HookPayload } from "./payload.ts";
 import { priceConversation, WRITTEN_AFTER_MS } from "./pricing.ts";
 import type { Seat } from "./seat.ts";
-import {
-  hasQueued,
-  isSomeoneQueued,
-  readTranscript,
-  transcriptLength,
-  wasInterrupted,
-} from "./transcript.ts";
+import { readTranscript, wasInterrupted } from "./transcript.ts";
 import { failureOf } from "./turn-failure.ts";
+import { isSomeoneWaiting, offsetOf } from "./waiting.ts";
 import { hasMonitor, type Waker, wakeIn } from "./wake.ts";
 
 export interface ConversationParts {
@@ -140,9 +135,12 @@ export class Conversation {
   async submit(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
     const { seat, waker } = this.#parts;
     const wake = wakeIn(payload.prompt);
-    if (wake !== null) return this.#woken(payload, waker.isPending(wake), signal);
     const { promptId, state } = seat.record;
-    if (state === "busy" && promptId === payload.promptId && promptId !== "") {
+    const isRunning = state === "busy" && promptId === payload.promptId && promptId !== "";
+    // it came into a turn that runs, and is given once more after that
+    if (wake !== null && isRunning) return NOTHING;
+    if (wake !== null) return this.#woken(payload, waker.isPending(wake), signal);
+    if (isRunning) {
       seat.update({ isSomeoneWaiting: true });
       return NOTHING;
     }
@@ -159,7 +157,7 @@ export class Conversation {
       turn !== null && turn.end === null && turn.promptId !== promptId ? await this.#interrupt() : null;
     seat.update({
       ...{ state: "busy", promptId, isSomeoneWaiting: false, blocks: 0 },
-      offset: transcriptLength(transcript),
+      offset: offsetOf(seat.record, transcript),
     });
     return paused;
   }
@@ -171,9 +169,10 @@ export class Conversation {
   }
 
   /** The client says that it has been idle for a while: whatever ran was stopped, or is over. */
-  idle(): void {
-    if (this.#parts.seat.isWaiting) return;
-    this.#noticeEscape();
+  async idle(): Promise<void> {
+    const { seat } = this.#parts;
+    if (seat.isWaiting) return;
+    if (seat.record.turn?.end === null) await this.#interrupt();
     this.rest();
   }
 
@@ -205,17 +204,18 @@ export class Conversation {
     if (!isPending) return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
     seat.update({
       ...{ state: "busy", promptId: payload.promptId, isSomeoneWaiting: false, blocks: 0 },
-      offset: transcriptLength(payload.transcript),
+      offset: offsetOf(seat.record, payload.transcript),
     });
     waker.settle();
-    const text = await this.offer(payload.promptId, signal);
+    // the process that woke it may be another one of this conversation
+    const text = (await this.lead()) ? await this.offer(payload.promptId, signal) : null;
     if (text !== null) return { kind: "context", text };
     this.rest();
     return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
   }
 
   /** What would become of a stop now. */
-  route(otherOwner: string | null = null, isSomeoneWaiting = this.#isSomeoneWaiting()): Route {
+  route(otherOwner: string | null = null, isWaitedFor = isSomeoneWaiting(this.#parts.seat.record)): Route {
     const { session, store, now, env } = this.#parts;
     return routeStop({
       session,
@@ -224,7 +224,7 @@ export class Conversation {
       off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
       loop: boundLoop(allGoals(store), ownerOf(session), session),
       otherOwner,
-      isSomeoneWaiting,
+      isSomeoneWaiting: isWaitedFor,
     });
   }
 
@@ -241,7 +241,7 @@ export class Conversation {
       const { seat } = this.#parts;
       if (seat.isWaiting) {
         // typed while the checks ran: the person comes first
-        if (!this.#isSomeoneWaiting()) return true;
+        if (!isSomeoneWaiting(seat.record)) return true;
         seat.withdrawOffer();
         return false;
       }
@@ -331,17 +331,11 @@ export class Conversation {
     return hasMonitor(dir, seat.record.client.pid);
   }
 
-  #isSomeoneWaiting(): boolean {
-    const { transcript, offset, isSomeoneWaiting } = this.#parts.seat.record;
-    const lines = readTranscript(transcript, offset);
-    // The client tells us at once, and writes it down some moments later.
-    return isSomeoneQueued(lines) || (isSomeoneWaiting && !hasQueued(lines));
-  }
-
   #standsStill(): boolean {
     const goal = this.goal();
     const { store, session, now } = { ...this.#parts };
-    if (goal === undefined) return !hasFire(store, ownerOf(session));
+    if (hasFire(store, ownerOf(session), now())) return false;
+    if (goal === undefined) return true;
     if (goal.job !== null) return false;
     if (goal.status !== "active" || goal.gate !== null) return true;
     return goal.waitUntil !== null && goal.waitUntil > now();

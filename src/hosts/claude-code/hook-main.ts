@@ -1,4 +1,6 @@
 /** The file behind the plugin's command hooks. */
-import { main } from "./run-hook.ts";
+import { needsHook } from "./hook-guard.ts";
 
-void main(process.argv[2] ?? "").finally(() => process.exit(0));
+const event = process.argv[2] ?? "";
+if (needsHook(event, process.env))
+  void import("./run-hook.ts").then(({ main }) => main(event)).finally(() => process.exit(0));

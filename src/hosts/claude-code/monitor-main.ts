@@ -108,7 +108,7 @@ async function leave(): Promise<void> {
   isLeaving = true;
   clearInterval(looking);
   await standIn?.close(true).catch(() => {});
-  for (const name of ["wake", "monitor"])
+  for (const name of ["wake", "monitor", "pending"])
     rmSync(`${dir}/sessions/${name}-${client.process.pid}`, { force: true });
   process.exit(0);
 }

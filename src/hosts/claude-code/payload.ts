@@ -11,6 +11,7 @@ export const HOOK_EVENTS = [
   "SessionStart",
   "SessionEnd",
   "UserPromptSubmit",
+  "UserPromptExpansion",
   "PreToolUse",
   "PostToolUse",
   "PostToolUseFailure",

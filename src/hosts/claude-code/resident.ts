@@ -24,7 +24,12 @@ export interface ResidentParts {
 }
 
 /** What a hook on its own may set going; the others only write down or tell. */
-const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "StopFailure", "UserPromptSubmit"]);
+const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>([
+  "Stop",
+  "StopFailure",
+  "UserPromptSubmit",
+  "UserPromptExpansion",
+]);
 
 export class Resident {
   readonly #parts: ResidentParts;

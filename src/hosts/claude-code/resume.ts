@@ -1,6 +1,7 @@
 /** What a conversation is told when it begins, goes on or was compacted (B20, A10). */
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop } from "../../core/loop.ts";
+import { decideDue } from "../../core/task/due.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { renderResumeHeader } from "../../core/text/goal-prompt.ts";
 import type { HookAnswer } from "./hook-answer.ts";
@@ -25,6 +26,18 @@ export function resumeAnswer({ goal, loops }: Resumed): HookAnswer {
   if (goal?.status === "active")
     return { kind: "context", text: `${renderResumeHeader(goal)}\n${RULE}`, ...message };
   return messages.length === 0 ? NOTHING : { kind: "tell", message: messages.join("\n") };
+}
+
+/**
+ * One-shots whose time passed while nobody was there are missed, also before an owner has written it down: that one
+ * waits until the conversation can be woken, and the person reads this now.
+ */
+export function withMissed(loops: readonly Loop[], now: number): readonly Loop[] {
+  return loops.map((loop) => {
+    if (loop.kind !== "task" || loop.cadence.kind !== "once") return loop;
+    const decision = decideDue(loop, { now, token: 0, awakeSince: now });
+    return decision.kind === "change" && decision.loop.status === "missed" ? decision.loop : loop;
+  });
 }
 
 const RULE =

@@ -85,7 +85,7 @@ function hookTool(): McpTool {
       log("asked", JSON.stringify(input));
       const text = await resident.answer(input, signal);
       log("answered", text);
-      return { text };
+      return { text: text === "" ? "{}" : text };
     },
   };
 }

@@ -3,15 +3,16 @@
  * leads writes such a line into a spool file, and the monitor hands it on. The line names the wake-up, not what is to
  * be done: lines are cut at 500 characters, and the prompt that the client makes of it is answered with the turn.
  *
- * Owns `.loop/sessions/wake-<client>` (the spool) and `.loop/sessions/monitor-<client>` (the monitor's process).
+ * Owns `.loop/sessions/wake-<client>` (the spool), `monitor-<client>` (the monitor's process) and `pending-<client>`
+ * (the wake-up that a turn waits for).
  */
 import { randomBytes } from "node:crypto";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { ensureSessions } from "../../store/session-records.ts";
-import { readIfThere, writeAtomic } from "../../system/files.ts";
+import { readIfThere, readSmall, writeAtomic } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
 import type { Seat } from "./seat.ts";
 
@@ -48,7 +49,6 @@ export class Waker {
   readonly #dir: string;
   readonly #client: number;
   readonly #seat: Seat;
-  #pending: string | null = null;
 
   constructor(dir: string, client: number, seat: Seat) {
     this.#dir = dir;
@@ -58,7 +58,7 @@ export class Waker {
 
   /** Is this the wake-up that a turn waits for? */
   isPending(wake: string): boolean {
-    return this.#pending === wake;
+    return readSmall(pendingPath(this.#dir, this.#client))?.trim() === wake;
   }
 
   /** Resolves with true when a hook of the woken conversation waits for the turn. */
@@ -75,24 +75,30 @@ export class Waker {
       const isTaken = await seat.watch(() => (seat.isWaiting ? true : null), late);
       // taken by another hook: the line that is on its way is for nothing any more
       if (isTaken === true) {
-        this.#pending = null;
+        this.settle();
         return true;
       }
     }
-    this.#pending = null;
+    this.settle();
     return false;
   }
 
   settle(): void {
-    this.#pending = null;
+    rmSync(pendingPath(this.#dir, this.#client), { force: true });
   }
 
   #call(what: string): void {
-    this.#pending = randomBytes(6).toString("hex");
+    const wake = randomBytes(6).toString("hex");
     ensureSessions(this.#dir);
-    const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${this.#pending}]\n`;
+    // on disk: the hook that the client asks may be a process of its own
+    writeAtomic(pendingPath(this.#dir, this.#client), `${wake}\n`, false);
+    const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${wake}]\n`;
     appendFileSync(spoolPath(this.#dir, this.#client), line, { mode: 0o600 });
   }
+}
+
+function pendingPath(dir: string, client: number): string {
+  return join(dir, "sessions", `pending-${client}`);
 }
 
 function monitorPath(dir: string, client: number): string {

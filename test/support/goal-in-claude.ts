@@ -1,0 +1,140 @@
+/**
+ * Goal loops inside a conversation of the real Claude Code: a repository whose checks read a number in a file, and a
+ * model that puts the number of its turn there, with a tool or without. Guard with `isClaudeMissing`.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { GoalView } from "../../src/core/goal/view.ts";
+import { makeProject } from "./cli.ts";
+import { commitAll, git, readState } from "./goal-cli.ts";
+import type { Asked, Reply, Script, ScriptedModel } from "./scripted-model.ts";
+import { startScriptedModel } from "./scripted-model.ts";
+
+export const SPEC = "Count up to the number in the file n. Done when n has it. Only that file.";
+
+/** Lifts the client's own limit of stops that a hook may answer in a row. */
+export const NO_CAP = { env: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" } };
+
+export interface GoalWorld {
+  readonly project: string;
+  readonly model: ScriptedModel;
+}
+
+/** The file n has a 0; the model says "fine" until it is told something else. */
+export async function makeGoalWorld(): Promise<GoalWorld> {
+  const project = makeProject();
+  writeFileSync(join(project, "n"), "0\n");
+  git(project, "init", "-q", "-b", "main");
+  commitAll(project);
+  const model = await startScriptedModel({ kind: "text", text: "fine" });
+  onTestFinished(() => model.close());
+  return { project, model };
+}
+
+/** What a person types: a criterion for every second number, so that some move in time for the breakers. */
+export function untilCounted(target: number, ...flags: string[]): string {
+  const steps = Array.from({ length: Math.floor(target / 2) }, (_, index) => 2 * (index + 1));
+  const checks = steps.map((n) => `--check "n${n}=test $(cat n) -ge ${n}"`);
+  return [
+    ...["/loopwright until", ...checks, "--yes --exit-on proof --iterations 30", ...flags, `"${SPEC}"`],
+  ].join(" ");
+}
+
+export interface Counter {
+  /** Of the turns that the loop gave so far, in order. */
+  readonly turns: readonly CountedTurn[];
+  readonly script: Script;
+}
+
+export interface CountedTurn {
+  readonly number: number;
+  readonly nonce: string;
+  /** The request that brought it. */
+  readonly asked: Asked;
+  /** What the loop said. */
+  readonly prompt: string;
+}
+
+export interface CounterOptions {
+  /** Counts up with a call of this tool, and not behind the client's back. */
+  readonly tool?: "Bash" | null;
+  /** Says something else in this turn, once it has counted. */
+  readonly reply?: (turn: CountedTurn) => Reply | null;
+  /** Does not count in this turn. */
+  readonly isIdle?: (turn: CountedTurn) => boolean;
+}
+
+/** A model that does one number a turn; what is no turn of a loop is answered with "fine". */
+export function counter(project: string, options: CounterOptions = {}): Counter {
+  const { tool = null, reply = () => null, isIdle = () => false } = options;
+  const turns: CountedTurn[] = [];
+  const finish = (turn: CountedTurn): Reply =>
+    reply(turn) ?? { kind: "text", text: `Turn ${turn.number} is over.` };
+  const script = (asked: Asked): Reply => {
+    const prompt = lastPrompt(asked);
+    if (prompt === null) return { kind: "text", text: "fine" };
+    const nonce = nonceIn(prompt);
+    const known = turns.at(-1);
+    if (known?.nonce === nonce) return finish(known);
+    const turn = { number: turns.length + 1, nonce, asked, prompt };
+    turns.push(turn);
+    if (isIdle(turn)) return finish(turn);
+    const next = Number(readFileSync(join(project, "n"), "utf8")) + 1;
+    if (tool !== null)
+      return { kind: "tool", name: tool, input: { command: `echo ${next} > n`, description: "count" } };
+    writeFileSync(join(project, "n"), `${next}\n`);
+    return finish(turn);
+  };
+  return { turns, script };
+}
+
+/** A claim that all is done, in the form that the turn asked for. */
+export function claim({ nonce }: Pick<CountedTurn, "nonce">): Reply {
+  const lines = ["All done.", "", "---LOOP_STATUS---", `NONCE: ${nonce}`, "EXIT_SIGNAL: true"];
+  return { kind: "text", text: [...lines, "STEP: done", "NEXT: none", "---END_STATUS---"].join("\n") };
+}
+
+/** What the loop said last, if nothing was said to the model after it; null: it is asked for something else. */
+function lastPrompt({ messages }: Asked): string | null {
+  const isPrompt = (text: string) => text.includes("Nonce of this turn:");
+  const at = messages.findLastIndex(({ text }) => isPrompt(text));
+  const found = messages[at];
+  if (found === undefined) return null;
+  const isTalk = ({ role, text, results }: Asked["messages"][number]) =>
+    role === "user" && results.length === 0 && text !== "" && !isPrompt(text);
+  const text = found.text.slice(
+    found.text.lastIndexOf("[LOOP", found.text.lastIndexOf("Nonce of this turn:")),
+  );
+  return messages.slice(at + 1).some(isTalk) ? null : text;
+}
+
+function nonceIn(prompt: string): string {
+  return [...prompt.matchAll(/Nonce of this turn: (\w+)/g)].at(-1)?.[1] ?? "";
+}
+
+/** The goals of the project as they are published, oldest first. */
+export function goalsOf(project: string): readonly GoalView[] {
+  const runs = join(project, ".loop", "runs");
+  const names = existsSync(runs) ? readdirSync(runs) : [];
+  const paths = names.map((name) => join(runs, name, "state.json")).filter((path) => existsSync(path));
+  return paths.map(readState).sort((a, b) => (a.createdAt ?? "").localeCompare(b.createdAt ?? ""));
+}
+
+/** Not even as one that nobody has asked for its end yet. */
+export function isGone(pid: number): boolean {
+  return !existsSync(`/proc/${pid}`);
+}
+
+/** Processes of the plugin in this project, by the file that they run: server, monitor. */
+export function pluginPids(pids: readonly number[], program: string): readonly number[] {
+  return pids.filter((pid) => commandOf(pid).includes(`${program}.cjs`));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -26,7 +26,7 @@ export function addHostCommands(program: Command, { io, act, common }: ProgramPa
     program.command("doctor").description("what is missing or in the way, with the fix for each"),
   ).action(act(async (flags) => (await import("./commands/doctor.ts")).doctorCommand(flags, io)));
   program
-    .command("statusline")
+    .command("statusline", { hidden: true })
     .description("for a client's status line: its JSON on stdin, one line out")
     .option("--json", "accepted and ignored: it is one line")
     .action(
@@ -64,7 +64,9 @@ function addRegistryCommands(
   { io, act, common }: Pick<ProgramParts, "io" | "act" | "common">,
 ): void {
   common(
-    program.command("register-task [words...]").description("add a story to .loop/prd.json: [id] <title>"),
+    program
+      .command("register-task [words...]", { hidden: true })
+      .description("add a story to .loop/prd.json: [id] <title>"),
   )
     .option("--description <text>", "what it is about")
     .option("--criterion <text>", "what must be true at the end (again for more)", collect)
@@ -77,13 +79,19 @@ function addRegistryCommands(
         (await import("./commands/registry.ts")).registerTaskCommand(words, flags, io),
       ),
     );
-  common(program.command("mark-complete <id>").description("a story is done, by a person's word")).action(
+  common(
+    program
+      .command("mark-complete <id>", { hidden: true })
+      .description("a story is done, by a person's word"),
+  ).action(
     act(async (flags, [id = ""]) =>
       (await import("./commands/registry.ts")).markCompleteCommand(id, flags, io),
     ),
   );
   common(
-    program.command("mark-blocked <id>").description("leave a story out until a person has looked at it"),
+    program
+      .command("mark-blocked <id>", { hidden: true })
+      .description("leave a story out until a person has looked at it"),
   )
     .option("--reason <text>", "why")
     .option("--undo", "take it up again, with all its attempts")
@@ -94,7 +102,7 @@ function addRegistryCommands(
     );
   common(
     program
-      .command("next-task")
+      .command("next-task", { hidden: true })
       .description("the story that would be picked next; exit 3 when there is none"),
   ).action(act(async (flags) => (await import("./commands/registry.ts")).nextTaskCommand(flags, io)));
 }
@@ -114,7 +122,7 @@ function addDebugCommands(
   untilOptions(
     program,
     program
-      .command("setup-loop [words...]")
+      .command("setup-loop [words...]", { hidden: true })
       .description("bind a goal loop to a conversation by hand; otherwise like until")
       .requiredOption("--session <id>", "what the client calls the conversation"),
   ).action(
@@ -124,16 +132,22 @@ function addDebugCommands(
   );
   common(
     program
-      .command("teardown-loop [goal]")
+      .command("teardown-loop [goal]", { hidden: true })
       .description("cancel a goal loop and take its turn out of the conversation; keeps its state"),
   ).action(
     act(async (flags, [id]) => (await import("./commands/setup-loop.ts")).teardownLoopCommand(id, flags, io)),
   );
 
-  common(program.command("heartbeat").description("give the sign of life of who holds the lease, by hand"))
+  common(
+    program
+      .command("heartbeat", { hidden: true })
+      .description("give the sign of life of who holds the lease, by hand"),
+  )
     .option("--owner <owner>", "only if it is held by this one, such as session:<id>")
     .action(act(async (flags) => (await import("./commands/lease.ts")).heartbeatCommand(flags, io)));
-  common(program.command("release-lock").description("release a lease whose holder is gone"))
+  common(
+    program.command("release-lock", { hidden: true }).description("release a lease whose holder is gone"),
+  )
     .requiredOption("--owner <owner>", "who holds it, such as session:<id>; see loop list --json")
     .option("--force", "also from a holder that is still there")
     .action(act(async (flags) => (await import("./commands/lease.ts")).releaseLockCommand(flags, io)));

@@ -35,6 +35,7 @@ test("A3 A9 a task as it is shown: schedule, state, next and last fire in ISO ti
     prompt: "check the deploy",
     recurring: true,
     durable: true,
+    where: "either",
     state: "active",
     stateReason: null,
     running: true,

@@ -207,6 +207,8 @@ export function openForChange(flags: ProjectFlags, io: Io): Project {
 
 /** A turn that no runner is there to stop is stopped from here. */
 async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
+  // a conversation that is still open ends its turn itself, and nobody else could
+  if (goal.session !== null && !project.store.isSessionOver(goal.session)) return;
   if (goal.job !== null && liveOwner(project.store, Date.now()) === null) await settleFire(project, goal, io);
 }
 

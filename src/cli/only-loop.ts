@@ -1,10 +1,9 @@
 /** For commands that run an engine for one task and nothing else. */
-import type { Loop, LoopId } from "../core/loop.ts";
+import { isBusy, type Loop, type LoopId } from "../core/loop.ts";
 import type { Store } from "../ports.ts";
 
 /** The store with one task in it while `wanted`: a run by hand must not start, or cut short, what else is due. */
 export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store {
-  const isBusy = (loop: Loop) => (loop.kind === "task" ? loop.fire : loop.job) !== null;
   const visible = (loop: Loop | undefined) =>
     loop?.id === id && (wanted() || isBusy(loop)) ? loop : undefined;
   return {

@@ -1,6 +1,6 @@
 /** A deleted task's fire that no runner is there to stop: it is stopped from here. */
 import { createEngine, createReconciler, thisRunner } from "../compose.ts";
-import type { Loop } from "../core/loop.ts";
+import { isBusy, type Loop } from "../core/loop.ts";
 import type { Io } from "./io.ts";
 import { renderNotice } from "./live/lines.ts";
 import { onlyLoop } from "./only-loop.ts";
@@ -8,14 +8,12 @@ import type { Project } from "./project.ts";
 import { oneLine } from "./render/table.ts";
 import { onStopSignals } from "./signals.ts";
 
-function isBusy(loop: Loop | undefined): boolean {
-  if (loop === undefined) return false;
-  return (loop.kind === "task" ? loop.fire : loop.job) !== null;
-}
-
 /** Until the fire is settled; false when another runner took over, which settles it. Starts nothing. */
 export async function settleFire(project: Project, { id }: Loop, io: Io): Promise<boolean> {
-  const isSettled = () => !isBusy(project.store.load(id));
+  const isSettled = () => {
+    const loop = project.store.load(id);
+    return loop === undefined || !isBusy(loop);
+  };
   const engine = createEngine({
     store: onlyLoop(project.store, id, () => true),
     project: project.root,

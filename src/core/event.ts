@@ -2,6 +2,8 @@
  * What can happen to a loop, and what a decision asks the outside to do.
  * Both are plain data; both are written to the journal before anything is carried out.
  */
+
+import type { BacklogEvent } from "./backlog/event.ts";
 import type { Usage } from "./base.ts";
 import type { GoalEvent } from "./goal/event.ts";
 import type { JobId } from "./goal/goal.ts";
@@ -64,7 +66,7 @@ export type TaskEvent =
   | { readonly type: "fire.withdrawn"; readonly fireId: FireId; readonly reason: string }
   | { readonly type: "fire.wakeup"; readonly fireId: FireId; readonly wakeup: Wakeup };
 
-export type LoopEvent = TaskEvent | GoalEvent;
+export type LoopEvent = TaskEvent | GoalEvent | BacklogEvent;
 
 /** Only who holds the lease may say these; everything else is a person's wish or an agent's word. */
 export const OWNERS_EVENTS: ReadonlySet<string> = new Set<LoopEvent["type"]>([
@@ -82,6 +84,15 @@ export const OWNERS_EVENTS: ReadonlySet<string> = new Set<LoopEvent["type"]>([
   "job.checked",
   "job.interrupted",
   "job.withdrawn",
+  "backlog.due",
+  "backlog.notified",
+  "attempt.started",
+  "attempt.generated",
+  "attempt.checked",
+  "attempt.evaluated",
+  "attempt.merged",
+  "attempt.interrupted",
+  "attempt.withdrawn",
 ]);
 
 /** The task's fire is to be delivered, once. What is said is rendered from the task when it goes out. */

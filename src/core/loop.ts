@@ -4,6 +4,8 @@
  * Units: a name that ends in `At` (or is called `slot`) is a moment in milliseconds since the epoch, a
  * name that ends in `Ms` is a length of time. There are no Date objects in `core`.
  */
+
+import type { Backlog } from "./backlog/backlog.ts";
 import type { LoopId, Notice, ProcessRef } from "./base.ts";
 import type { Goal } from "./goal/goal.ts";
 
@@ -88,4 +90,16 @@ export interface Task {
   readonly notice: Notice | null;
 }
 
-export type Loop = Task | Goal;
+/** Has it something under way? */
+export function isBusy(loop: Loop): boolean {
+  switch (loop.kind) {
+    case "task":
+      return loop.fire !== null;
+    case "goal":
+      return loop.job !== null;
+    case "backlog":
+      return loop.attempts.some(({ job }) => job !== null);
+  }
+}
+
+export type Loop = Task | Goal | Backlog;

@@ -17,6 +17,7 @@ import { carryOut } from "./carry-out.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
 import { GoalWork } from "./goal-work.ts";
+import { handBack } from "./hand-back.ts";
 import { Handover, ownDueAt } from "./handover.ts";
 import { Leadership } from "./leadership.ts";
 import { LookTimer } from "./look-timer.ts";
@@ -30,21 +31,14 @@ import {
   notifySafely,
   type Role,
 } from "./parts.ts";
-import {
-  type Crew,
-  notifiedEvent,
-  recoverWork,
-  SESSION_ENDED,
-  stopUnwanted,
-  tasksOfSession,
-} from "./recover.ts";
+import { type Crew, notifiedEvent, recoverWork, stopUnwanted } from "./recover.ts";
 import { dueEvent, isForUs, lookTimeOf, Schedule } from "./schedule.ts";
 import { Turns } from "./turns.ts";
 import { Underway, type WorkEnded } from "./underway.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
-/** After a failed write (full disk): do not spin. */
+/** After a failed write: do not spin. */
 const RETRY_AFTER_MS = 1_000;
 
 export class Engine {
@@ -121,6 +115,7 @@ export class Engine {
 
   /** Takes the lease if nobody else works, also from another process of this conversation. */
   lead(): Promise<boolean> {
+    if (this.#stopped || this.#stopping !== null) return Promise.resolve(false);
     return new Promise((answer) => this.#post({ type: "lead", answer }));
   }
 
@@ -182,10 +177,10 @@ export class Engine {
       case "lead":
         await this.#parts.store.catchUp();
         if (this.#lead.isLost) this.#demote();
-        if (this.#lead.lease === null && this.#stopping === null) await this.#tryLead(true);
-        if (this.#lead.lease === null && this.#stopping === null)
-          return this.#handover.ask(message.answer, () => this.#post({ type: "look" }));
-        return message.answer(this.#lead.lease !== null);
+        if (this.#stopping !== null) return message.answer(false);
+        if (this.#lead.lease === null) await this.#tryLead(true);
+        if (this.#lead.lease === null) return this.#handover.ask(message.answer, this.nudge);
+        return message.answer(true);
       case "stop":
         this.#stopping = message.reason ?? "left to others";
         this.#isLeft = message.reason === null;
@@ -318,25 +313,21 @@ export class Engine {
   #setTimer(): void {
     if (this.#stopped) return;
     if (this.#lead.role === "passive") return this.#timer.lookWhenOrphaned(ownDueAt(this.#parts));
-    const isFree = this.#lead.lease !== null && this.#underway.size === 0;
+    // A host that is not free nudges when it is: until then, what is due is no reason to look.
+    const isOpen = this.#lead.lease !== null && this.#underway.size === 0;
+    const isFree = isOpen && this.#parts.host?.isFree() !== false;
     const next = isFree ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
     this.#timer.lookBy(Math.max(next, this.#retryAt));
   }
 
   async #leave(): Promise<void> {
-    const { store, clock, self, observe } = this.#parts;
     try {
-      if (this.#lead.lease !== null) {
-        await store.catchUp();
-        await this.#undoForgeries();
-        for (const id of this.#isLeft ? [] : tasksOfSession(store, self.owner))
-          await this.#apply(id, SESSION_ENDED);
-        await this.#parts.goals?.checkpoints.settle();
-        if (this.#lead.lease !== null) await store.release(this.#lead.lease.token, clock.now());
-        await store.publish();
-      }
+      await handBack(this.#parts, () => this.#lead.lease, this.#isLeft, {
+        undoForgeries: () => this.#undoForgeries(),
+        apply: (id, event) => this.#apply(id, event),
+      });
     } catch (error) {
-      observe({ type: "problem", message: describe(error) });
+      this.#parts.observe({ type: "problem", message: describe(error) });
     }
     this.#stopped = true;
     this.#timer.cancel();

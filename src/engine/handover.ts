@@ -12,10 +12,13 @@ import { isForUs, lookTimeOf } from "./schedule.ts";
 /** For how long a holder is asked, and how often it is looked for. */
 const GIVEN_WITHIN_MS = 3_000;
 const ASK_AGAIN_MS = 50;
+/** What is asked stands for some time: asking more often would only wake everybody who watches. */
+const ASKED_AGAIN_AFTER_MS = 1_000;
 
 export class Handover {
   readonly #parts: EngineParts;
   readonly #lead: Leadership;
+  #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: EngineParts, lead: Leadership) {
     this.#parts = parts;
@@ -53,7 +56,10 @@ export class Handover {
 
   #askNow(): void {
     const { store, self, clock } = this.#parts;
-    store.askForLease({ ...self, acquiredAt: clock.now() });
+    const now = clock.now();
+    if (Math.abs(now - this.#askedAt) < ASKED_AGAIN_AFTER_MS) return;
+    this.#askedAt = now;
+    store.askForLease({ ...self, acquiredAt: now });
   }
 }
 

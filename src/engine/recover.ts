@@ -70,11 +70,12 @@ function cutFire({ store, self }: EngineParts, loop: Loop): LoopEvent | null {
 }
 
 export function notifiedEvent(loop: Loop): LoopEvent {
-  return loop.kind === "task" ? { type: "task.notified" } : { type: "goal.notified" };
+  return { type: `${loop.kind}.notified` };
 }
 
 function recoverLoop(loop: Loop, crew: Crew, token: number, now: number): Promise<LoopEvent | null> {
   if (loop.kind === "task") return recoverFire(loop, crew, token, now);
+  if (loop.kind === "backlog") return Promise.resolve(null);
   if (loop.job === null || crew.goals === null || crew.underway.has(loop.job.id))
     return Promise.resolve(null);
   return crew.goals.recover(loop, loop.job, token, now);

@@ -105,8 +105,8 @@ function isBefore(a: Node, b: Node): boolean {
 /** When an owner has to look at the loop; null: not before something happens to it. */
 export function lookTimeOf(loop: Loop, now: number): number | null {
   const at = loopWakeAt(loop);
-  // A goal is always ready: it takes its place behind the tasks whose time has come.
-  if (loop.kind === "goal") return at === null ? null : Math.max(at, now);
+  // A goal or a backlog is always ready: it takes its place behind the tasks whose time has come.
+  if (loop.kind !== "task") return at === null ? null : Math.max(at, now);
   // A run by hand waits for nothing, also when the clock was set back since it was asked for.
   const isSoon = clockWentBack(loop, now) || (at !== null && loop.request?.kind === "manual");
   return isSoon ? Math.min(at ?? now, now) : at;

@@ -101,8 +101,21 @@ function isLoop(loop: Loop | null | undefined): boolean {
     ID.test(loop.id) &&
     typeof loop.version === "number" &&
     STATUSES.has(loop.status) &&
-    (loop.kind === "goal" ? isGoal(loop) : CADENCES.has(loop.cadence?.kind))
+    isSoundKind(loop)
   );
+}
+
+function isSoundKind(loop: Loop): boolean {
+  switch (loop.kind) {
+    case "goal":
+      return isGoal(loop);
+    case "backlog":
+      return (
+        [loop.stories, loop.attempts, loop.receipts].every(Array.isArray) && typeof loop.terms === "object"
+      );
+    default:
+      return CADENCES.has(loop.cadence?.kind);
+  }
 }
 
 /** The lists and records that every reader of a goal goes through. */

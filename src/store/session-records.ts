@@ -91,7 +91,7 @@ export function readSessionRecord(dir: string, session: string): SessionRecord |
   try {
     const text = readIfThere(sessionPath(dir, session));
     const record = text === null ? null : (JSON.parse(text) as SessionRecord | null);
-    const isWhole = record?.version === 1 && record.session === session;
+    const isWhole = record?.version === 1 && record.session === session && Array.isArray(record.spans);
     return isWhole && typeof record.client?.pid === "number" ? record : null;
   } catch {
     return null;
@@ -137,13 +137,15 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Records of conversations that are long over. */
+/** Records of conversations that are long over, with what else was kept of them. */
 export function pruneSessionRecords(dir: string, now: number): void {
   const folder = join(dir, "sessions");
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
     const { mtimeMs = now } = statSync(path, { throwIfNoEntry: false }) ?? {};
-    if (now - mtimeMs > OLD_MS) rmSync(path, { force: true });
+    const session = name.replace(/\.(?:json|cost)$/, "");
+    const isOpen = session !== name && !isSessionOver(dir, ownerOf(session));
+    if (now - mtimeMs > OLD_MS && !isOpen) rmSync(path, { force: true });
   }
 }
 

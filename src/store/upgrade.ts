@@ -8,5 +8,6 @@ export function upgradeLoop(loop: Loop): Loop {
   // before notices were kept until they were handed over
   const noticed = loop.notice === undefined ? { ...loop, notice: null } : loop;
   // before there were conversations to run in
-  return noticed.kind !== "goal" && noticed.where === undefined ? { ...noticed, where: "either" } : noticed;
+  const isOldTask = noticed.kind !== "goal" && noticed.kind !== "backlog" && noticed.where === undefined;
+  return isOldTask ? { ...noticed, where: "either" } : noticed;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LoopId, Task } from "../../src/core/loop.ts";
 import { renderAnswer } from "../../src/hosts/claude-code/hook-answer.ts";
 import { resumeAnswer } from "../../src/hosts/claude-code/resume.ts";
-import { aGoal } from "../support/goals.ts";
+import { aGoal, aJob } from "../support/goals.ts";
 import { once, START, task } from "../support/tasks.ts";
 
 function missedTask(prompt: string): Task {
@@ -36,6 +36,14 @@ describe("B20 what a conversation is told when it begins", () => {
     expect(text).toMatch(/^\[LOOP RESUME\]\nSpec: .*\nSteps: 0\/3 done\n/);
     expect(text).toContain("Unmet: tests, lint");
     expect(text).toContain("do not begin it by yourself");
+  });
+
+  test("in the middle of a turn that was compacted: all of that turn again, with its nonce", () => {
+    const job = aJob({ kind: "work" });
+    const answer = resumeAnswer({ goal: aGoal({ job }), loops: [], turnId: job.id });
+    expect(answer).toMatchObject({ kind: "context", text: expect.stringContaining(job.nonce) });
+    const other = resumeAnswer({ goal: aGoal({ job }), loops: [], turnId: null });
+    expect(other).toMatchObject({ kind: "context", text: expect.not.stringContaining(job.nonce) });
   });
 
   test("a stopped goal stays stopped: the agent is told nothing, the person in one line how to go on", () => {

@@ -2,10 +2,12 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { LoopId } from "../../src/core/loop.ts";
+import { createConversationAgent } from "../../src/hosts/claude-code/conversation-agent.ts";
 import { Seat, type SeatParts } from "../../src/hosts/claude-code/seat.ts";
-import type { Turn } from "../../src/ports.ts";
+import { ABANDONED, type Turn } from "../../src/ports.ts";
 import { readSessionRecord } from "../../src/store/session-records.ts";
 import { removeTempDirs, tempDir } from "../store/fixtures/temp-dir.ts";
+import { until } from "../support/until.ts";
 
 afterEach(removeTempDirs);
 
@@ -201,3 +203,56 @@ describe("B20 what is in the record outlives the process", () => {
     chmodSync(join(dir, "sessions"), 0o700);
   });
 });
+
+describe("H1 a turn in the conversation as an agent's", () => {
+  const control = () => ({ signal: NEVER, onStarted: () => {} });
+  const agentOf = (seat: Seat, dir: string) =>
+    createConversationAgent({
+      ...{ seat, dir, wake: async () => false },
+      processes: { name: "processes", run: neverRun, reconcile: async () => ({ kind: "never" }) },
+    });
+
+  test("its end is there for the next process until another turn is delivered: who read it may have died", async () => {
+    const dir = tempDir();
+    const seat = open(dir);
+    void seat.offer("p-1", NEVER);
+    const end = agentOf(seat, dir).run(aTurn("a1b2c3d4-1"), control());
+    await until(() => seat.record.turn, "it is delivered");
+    seat.end({ kind: "ok", answer: "done", toolCalls: 2 });
+    expect(await end).toMatchObject({ kind: "ok", answer: "done", activity: { toolCalls: 2 } });
+    for (const next of [open(dir), open(dir)]) {
+      const fate = await agentOf(next, dir).reconcile(aTurn("a1b2c3d4-1"), control());
+      expect(fate).toMatchObject({ kind: "ended", end: { kind: "ok", answer: "done" } });
+    }
+    expect(await agentOf(seat, dir).reconcile(aTurn("a1b2c3d4-1", 2), control())).toEqual({ kind: "never" });
+  });
+
+  test("a turn that is not wanted any more is let go; one that was abandoned stays for the next process", async () => {
+    for (const [reason, id] of [
+      [undefined, undefined],
+      [ABANDONED, "a1b2c3d4-1"],
+    ] as const) {
+      const dir = tempDir();
+      const seat = open(dir);
+      const stop = new AbortController();
+      void seat.offer("p-1", NEVER);
+      const end = agentOf(seat, dir).run(aTurn("a1b2c3d4-1"), { ...control(), signal: stop.signal });
+      await until(() => seat.record.turn, "it is delivered");
+      stop.abort(reason);
+      expect(await end).toMatchObject({ kind: "cancelled" });
+      expect(seat.record.turn?.id).toBe(id);
+    }
+  });
+
+  test("B13 a wake-up that nobody took is an outage, and nothing is in the conversation", async () => {
+    const dir = tempDir();
+    const seat = open(dir);
+    const end = await agentOf(seat, dir).run(aTurn("a1b2c3d4-1"), control());
+    expect(end).toMatchObject({ kind: "failed", failure: { class: "outage" } });
+    expect(seat.record.turn).toBeNull();
+  });
+});
+
+function neverRun(): Promise<never> {
+  throw new Error("nothing is started here");
+}

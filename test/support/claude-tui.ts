@@ -23,6 +23,9 @@ const WAIT_MS = 40_000;
 /** A look at the screen costs a process: not more often than a person would notice. */
 const LOOK_MS = 40;
 
+/** The second: a plugin's monitor, or what the agent left in the background, still runs. */
+const IDLE = new Set(["idle", "shell"]);
+
 /** The renderer is named: the client chooses another one after a start that was cut short. */
 const TERMINAL = { TERM: "xterm-256color", CLAUDE_CODE_NO_FLICKER: "1" };
 
@@ -92,7 +95,9 @@ export async function openClaude(project: string, options: TuiOptions): Promise<
   const sessionId = () => conversation()?.sessionId ?? "";
   const transcript = () => transcriptOf(project, sessionId());
   const isIdle = () =>
-    exitCode() === null && conversation()?.status === "idle" && !/esc to interrupt/.test(terminal.screen());
+    exitCode() === null &&
+    IDLE.has(conversation()?.status ?? "") &&
+    !/esc to interrupt/.test(terminal.screen());
   const ended = (withinMs = WAIT_MS) => until(exitCode, "the client ended", withinMs);
   const type = async (text: string) => {
     await look((screen) => inputBox(screen) !== null, "there is an input box");

@@ -57,8 +57,8 @@ export interface CountedTurn {
 }
 
 export interface CounterOptions {
-  /** Counts up with a call of this tool, and not behind the client's back. */
-  readonly tool?: "Bash" | null;
+  /** Counts up with a call of Bash in this turn, and not behind the client's back. */
+  readonly isCalling?: (turn: CountedTurn) => boolean;
   /** Says something else in this turn, once it has counted. */
   readonly reply?: (turn: CountedTurn) => Reply | null;
   /** Does not count in this turn. */
@@ -67,7 +67,7 @@ export interface CounterOptions {
 
 /** A model that does one number a turn; what is no turn of a loop is answered with "fine". */
 export function counter(project: string, options: CounterOptions = {}): Counter {
-  const { tool = null, reply = () => null, isIdle = () => false } = options;
+  const { isCalling = () => false, reply = () => null, isIdle = () => false } = options;
   const turns: CountedTurn[] = [];
   const finish = (turn: CountedTurn): Reply =>
     reply(turn) ?? { kind: "text", text: `Turn ${turn.number} is over.` };
@@ -76,17 +76,28 @@ export function counter(project: string, options: CounterOptions = {}): Counter 
     if (prompt === null) return { kind: "text", text: "fine" };
     const nonce = nonceIn(prompt);
     const known = turns.at(-1);
+    // a copy of the conversation has its prompts too
+    if (turns.some((turn) => turn.nonce === nonce && sessionOf(turn.asked) !== sessionOf(asked)))
+      return { kind: "text", text: "fine" };
     if (known?.nonce === nonce) return finish(known);
     const turn = { number: turns.length + 1, nonce, asked, prompt };
     turns.push(turn);
     if (isIdle(turn)) return finish(turn);
     const next = Number(readFileSync(join(project, "n"), "utf8")) + 1;
-    if (tool !== null)
-      return { kind: "tool", name: tool, input: { command: `echo ${next} > n`, description: "count" } };
+    if (isCalling(turn))
+      return { kind: "tool", name: "Bash", input: { command: `echo ${next} > n`, description: "count" } };
     writeFileSync(join(project, "n"), `${next}\n`);
     return finish(turn);
   };
   return { turns, script };
+}
+
+/** Which conversation asked, as the client tells the model. */
+export function sessionOf(asked: Asked): string {
+  const { json } = asked as Asked & { readonly json?: { readonly metadata?: unknown } };
+  return (
+    /session_?(?:id)?\W*([0-9a-f]{8}-[0-9a-f-]{27})/.exec(JSON.stringify(json?.metadata ?? ""))?.[1] ?? ""
+  );
 }
 
 /** A claim that all is done, in the form that the turn asked for. */
@@ -101,13 +112,15 @@ function lastPrompt({ messages }: Asked): string | null {
   const at = messages.findLastIndex(({ text }) => isPrompt(text));
   const found = messages[at];
   if (found === undefined) return null;
+  const text = found.text.slice(found.text.lastIndexOf(MARK) + MARK.length);
   const isTalk = ({ role, text, results }: Asked["messages"][number]) =>
-    role === "user" && results.length === 0 && text !== "" && !isPrompt(text);
-  const text = found.text.slice(
-    found.text.lastIndexOf("[LOOP", found.text.lastIndexOf("Nonce of this turn:")),
-  );
-  return messages.slice(at + 1).some(isTalk) ? null : text;
+    role === "user" && results.length === 0 && text !== "";
+  // what is typed after a turn that was cut off comes in the same message
+  const [, rest = ""] = found.role === "user" ? text.split("</system-reminder>") : [];
+  return rest.trim() !== "" || messages.slice(at + 1).some(isTalk) ? null : text;
 }
+
+const MARK = "additional context: ";
 
 function nonceIn(prompt: string): string {
   return [...prompt.matchAll(/Nonce of this turn: (\w+)/g)].at(-1)?.[1] ?? "";

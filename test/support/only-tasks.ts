@@ -4,7 +4,7 @@ import type { Loop, Task } from "../../src/core/loop.ts";
 export function asTask(loop: Loop): Task;
 export function asTask(loop: Loop | undefined): Task | undefined;
 export function asTask(loop: Loop | undefined): Task | undefined {
-  if (loop?.kind === "goal") throw new Error(`${loop.id} is a goal`);
+  if (loop?.kind === "goal" || loop?.kind === "backlog") throw new Error(`${loop.id} is a ${loop.kind}`);
   return loop;
 }
 

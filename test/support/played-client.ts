@@ -80,6 +80,7 @@ export class PlayedClient {
       env: this.#env,
       command: [process.execPath, COMMAND],
       say: (message) => this.said.push(message),
+      stays: true,
     });
     return this.#resident;
   }

@@ -47,7 +47,7 @@ export async function tellLoop(claude: ClaudeTui, typed: string, answer: RegExp)
 /** The last one, without what the client has under it. */
 function localAnswer(screen: string): string {
   const lines = (screen.split(ANSWERED).at(-1) ?? "").split("\n");
-  const end = lines.findIndex((line) => /^(?:─{10}|❯)/.test(line));
+  const end = lines.findIndex((line) => /^(?:─{10}|❯| +◐)/.test(line));
   return lines
     .slice(1, end === -1 ? undefined : end)
     .map((line) => line.trimEnd().replace(/^ {2}/, ""))

@@ -126,6 +126,7 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
 function isAtWork(store: Store, { owner, token }: Lease): boolean {
   return [...store.loops()].some((loop) => {
     if (loop.kind === "task") return loop.fire?.token === token;
+    if (loop.kind === "backlog") return loop.status === "active";
     const isForHolder = loop.session === null || loop.session === owner;
     return loop.job?.token === token || (loop.status === "active" && isForHolder);
   });

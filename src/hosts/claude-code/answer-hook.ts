@@ -48,7 +48,11 @@ export async function answerHook(
       await open.store.catchUp();
       // in the middle of a turn, where it became too long
       if (payload.source !== "compact") conversation.rest();
-      return resumeAnswer({ goal: conversation.goal(), loops: loopsFound(payload, open, context) });
+      return resumeAnswer({
+        goal: conversation.goal(),
+        loops: loopsFound(payload, open, context),
+        turnId: payload.source === "compact" ? turnUnderWay(open) : null,
+      });
     case "SessionEnd":
       return endSession(open, context);
   }
@@ -107,10 +111,16 @@ function loopsFound(
   return source === "compact" || isRunElsewhere ? loops : withMissed(loops, now);
 }
 
+function turnUnderWay({ seat }: OpenConversation): string | null {
+  const { turn } = seat.record;
+  return turn?.end === null ? turn.id : null;
+}
+
 function noteTool(payload: HookPayload, { seat }: OpenConversation, { dir, now }: AnswerContext): HookAnswer {
   const { turn, blocks } = seat.record;
-  recordTool(dir, payload, turn?.loopId ?? null, now());
-  const isOurs = turn !== null && turn.end === null && payload.agentId === "";
+  const isUnderWay = turn !== null && turn.end === null;
+  recordTool(dir, payload, isUnderWay ? turn.loopId : null, now());
+  const isOurs = isUnderWay && payload.agentId === "";
   if (isOurs || blocks > 0)
     seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
   const directive = isOurs ? backpropOf(dir, payload, now()) : "as before";

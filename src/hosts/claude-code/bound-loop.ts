@@ -1,8 +1,10 @@
 /** What of a project's loops concerns one conversation. */
 import { loopWakeAt } from "../../core/decide.ts";
 import type { Goal } from "../../core/goal/goal.ts";
+import type { LoopId } from "../../core/loop.ts";
 import type { BoundLoop } from "../../core/stop/route.ts";
 import type { Store } from "../../ports.ts";
+import type { SessionRecord } from "../../store/session-records.ts";
 
 /** A task that is being delivered, or will be at once, needs the hook that waits. */
 export function hasFire(store: Store, owner: string, now: number): boolean {
@@ -11,6 +13,11 @@ export function hasFire(store: Store, owner: string, now: number): boolean {
     if (loop.session !== null && loop.session !== owner) return false;
     return loop.fire !== null || (loopWakeAt(loop) ?? Number.POSITIVE_INFINITY) <= now;
   });
+}
+
+/** Does the conversation work on a task just now, and not on a goal or for the person? */
+export function hasTurnOfTask(store: Store, { turn }: SessionRecord): boolean {
+  return turn?.end === null && store.load(turn.loopId as LoopId)?.kind === "task";
 }
 
 /** The one of this conversation that is at work, or else the one that came to rest last. */

@@ -49,7 +49,6 @@ export function createConversationAgent(parts: ConversationAgentParts): Agent {
         return parts.processes.reconcile(turn, control);
       if (there.end === null) return { kind: "running", process: client, end: follow(seat, turn, control) };
       const end = toTurnEnd(seat, there.end);
-      seat.forget(turn.id);
       return end.kind === "cancelled"
         ? { kind: "lost", reason: reasonOf(there.end) }
         : { kind: "ended", end };
@@ -67,9 +66,8 @@ async function follow(seat: Seat, turn: Turn, { signal }: TurnControl): Promise<
     if (signal.reason !== ABANDONED) seat.forget(turn.id);
     return { kind: "cancelled" };
   }
-  const told = toTurnEnd(seat, end);
-  seat.forget(turn.id);
-  return told;
+  // It stays in the record until the next one: who reads it may die before it is written down.
+  return toTurnEnd(seat, end);
 }
 
 const GONE: SeatEnd = { kind: "interrupted", reason: "the conversation knows nothing of it any more" };

@@ -15,14 +15,13 @@ import type { Host } from "../../engine/parts.ts";
 import type { Store } from "../../ports.ts";
 import { ownerOf } from "../../store/session-records.ts";
 import { capOf, nearCap } from "./block-cap.ts";
-import { boundGoal, boundLoop, hasFire } from "./bound-loop.ts";
+import { boundGoal, boundLoop, hasFire, hasTurnOfTask } from "./bound-loop.ts";
 import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
 import type { HookPayload } from "./payload.ts";
 import { priceConversation, WRITTEN_AFTER_MS } from "./pricing.ts";
 import type { Seat } from "./seat.ts";
-import { readTranscript, wasInterrupted } from "./transcript.ts";
 import { failureOf } from "./turn-failure.ts";
-import { isSomeoneWaiting, offsetOf } from "./waiting.ts";
+import { isSomeoneWaiting, offsetOf, wasEscaped } from "./waiting.ts";
 import { hasMonitor, type Waker, wakeIn } from "./wake.ts";
 
 export interface ConversationParts {
@@ -73,10 +72,13 @@ export class Conversation {
     const route = isFree ? this.route() : this.route(this.#otherOwner() ?? "another runner");
     if (route.kind === "allow") return this.#allow(route);
     const cap = capOf(this.#parts.env);
-    if (nearCap(seat.record.blocks, cap) && this.#canWake()) {
+    const canWake = this.#canWake();
+    // what nobody can wake takes the last answer too
+    if (nearCap(seat.record.blocks - (canWake ? 0 : 1), cap)) {
       this.#rest();
+      const when = canWake ? "in a moment" : "after your next message";
       return tell(
-        `[LOOP] ${route.loop} goes on in a moment: the client stops after ${cap} answers without a tool call.`,
+        `[LOOP] ${route.loop} goes on ${when}: the client stops after ${cap} answers without a tool call.`,
       );
     }
     return this.#goOn(payload, signal);
@@ -270,10 +272,15 @@ export class Conversation {
   /** Esc fires no hook: the next one to come finds the turn unended, or the transcript tells. */
   #noticeEscape(): void {
     const { seat } = this.#parts;
-    const { promptId, transcript, offset } = seat.record;
-    if (promptId === null || !wasInterrupted(readTranscript(transcript, offset), promptId)) return;
+    if (!wasEscaped(seat.record)) return;
     seat.update({ state: "idle" });
     void this.#interrupt().catch(() => {});
+  }
+
+  /** Asked now and then: all that is due waits for the end of a task's turn, and no hook tells of an Esc in it. */
+  lookAgain(): void {
+    const { seat, store } = this.#parts;
+    if (!seat.isWaiting && hasTurnOfTask(store, seat.record)) this.#noticeEscape();
   }
 
   /** Obeyed at once: the goal pauses until the person says otherwise. */

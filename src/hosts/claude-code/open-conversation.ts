@@ -59,6 +59,8 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
     notifier: { notify: (title, body) => conversation.note(title, body) },
     observe: (news: EngineNews) => {
       if (news.type === "problem") say(news.message);
+      // another process of the conversation has taken it up: the turn goes out with a hook of that one
+      if (news.type === "role" && news.role !== "owner") seat.withdrawOffer();
       conversation.settleOffer();
     },
   });

@@ -61,7 +61,7 @@ export function priceTurns(
   costUsd: number | null,
   now: number,
 ): Pricing {
-  const counted = transcript === null ? spans : count(dir, transcript, spans);
+  const counted = transcript === null ? spans : count(dir, transcript, spans, now);
   const isOver = ({ toAt }: Span) => toAt !== null && now - toAt >= WRITTEN_AFTER_MS;
   return {
     priced: counted.filter(isOver).map((span) => price(span, counted, costUsd)),
@@ -69,9 +69,10 @@ export function priceTurns(
   };
 }
 
-function count(dir: string, transcript: string, spans: readonly Span[]): readonly Span[] {
+function count(dir: string, transcript: string, spans: readonly Span[], now: number): readonly Span[] {
   const before = parseUsageCursor(readLedgerCursor(dir, transcript));
-  const since = before === null ? (spans[0]?.fromAt ?? null) : null;
+  // what was said before the first loop is not ours to count, however long it is
+  const since = before === null ? (spans[0]?.fromAt ?? now) : null;
   const { entries, cursor } = readNewUsage(transcript, before, since);
   const ownerOf = ({ at }: UsageEntry) =>
     spans.find(({ fromAt, toAt }) => at >= fromAt && at <= (toAt ?? Number.POSITIVE_INFINITY));

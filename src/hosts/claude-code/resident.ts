@@ -5,12 +5,13 @@
  * Owns: which conversation is open here. Must not open one where there is no `.loop`.
  */
 import { existsSync } from "node:fs";
-import { isSessionId } from "../../store/session-records.ts";
+import { isSessionId, pruneSessionRecords } from "../../store/session-records.ts";
 import { type AnswerContext, answerHook } from "./answer-hook.ts";
 import type { Client } from "./client.ts";
-import { renderAnswer } from "./hook-answer.ts";
+import { sessionAfter } from "./current-session.ts";
+import { type HookAnswer, renderAnswer } from "./hook-answer.ts";
 import { loopDirOf, type OpenConversation, openConversation } from "./open-conversation.ts";
-import { type HookEvent, parsePayload } from "./payload.ts";
+import { type HookEvent, type HookPayload, parsePayload } from "./payload.ts";
 import { hasMonitor } from "./wake.ts";
 
 export interface ResidentParts {
@@ -31,11 +32,25 @@ const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>([
   "UserPromptExpansion",
 ]);
 
+/** With these a person is told what went wrong. */
+const SAYING: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "UserPromptExpansion", "SessionStart"]);
+
+/** After these no prompt runs. */
+const ENDING: ReadonlySet<HookEvent> = new Set<HookEvent>([
+  "Stop",
+  "StopFailure",
+  "SessionStart",
+  "SessionEnd",
+  "Notification",
+]);
+
 export class Resident {
   readonly #parts: ResidentParts;
   readonly #dir: string;
   #session: string;
   #acts: boolean;
+  /** The prompt that runs. Nobody else knows of it before there is a `.loop`, which may be made in the middle of it. */
+  #running: HookPayload | null = null;
   #open: { readonly session: string; readonly conversation: OpenConversation } | null = null;
 
   constructor(parts: ResidentParts) {
@@ -61,9 +76,13 @@ export class Resident {
     try {
       this.#acts ||= ACTING.has(payload.event);
       await this.#changeTo(payload.session);
-      return renderAnswer(payload.event, await answerHook(payload, this.#context(), signal));
+      const answer = await answerHook(payload, this.#context(), signal);
+      this.#notePrompt(payload, answer);
+      return renderAnswer(payload.event, answer);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
+      // once per turn is enough
+      if (!SAYING.has(payload.event)) return "";
       return JSON.stringify({ systemMessage: `[LOOP] ${payload.event} was let go: ${text}` });
     }
   }
@@ -76,6 +95,9 @@ export class Resident {
 
   /** Opens the conversation when something could be due in it: there is `.loop`, and somebody who can wake it. */
   lookAround(): void {
+    this.#followClient();
+    this.current?.seat.lookAgain();
+    this.current?.conversation.lookAgain();
     if (this.#open !== null || !isSessionId(this.#session)) return;
     if (existsSync(this.#dir) && hasMonitor(this.#dir, this.#parts.client.process.pid)) this.#openNow();
   }
@@ -86,6 +108,18 @@ export class Resident {
     this.#open = null;
     if (open === undefined) return;
     await (isOver ? open.engine.stop("the conversation ended") : open.engine.leave());
+  }
+
+  #notePrompt(payload: HookPayload, { kind }: HookAnswer): void {
+    if (payload.event === "UserPromptSubmit") this.#running = payload;
+    if (kind === "local" || ENDING.has(payload.event)) this.#running = null;
+  }
+
+  /** After a `/clear` no hook comes here before the next prompt, and what is due must not wait for that. */
+  #followClient(): void {
+    const { client, say } = this.#parts;
+    const session = sessionAfter(this.#dir, this.#session, client.process);
+    if (session !== null) void this.#changeTo(session).catch((error: unknown) => say(String(error)));
   }
 
   async #changeTo(session: string): Promise<void> {
@@ -110,6 +144,9 @@ export class Resident {
       ...{ dir: this.#dir, session: this.#session, client: client.process, env, say },
     });
     this.#open = { session: this.#session, conversation };
+    if (this.#parts.stays) pruneSessionRecords(this.#dir, Date.now());
+    if (this.#running !== null && this.#running.session === this.#session)
+      void conversation.conversation.begin(this.#running).catch((error: unknown) => say(String(error)));
     if (this.#acts) conversation.engine.start();
     return conversation;
   }

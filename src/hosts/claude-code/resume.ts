@@ -3,7 +3,7 @@ import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop } from "../../core/loop.ts";
 import { decideDue } from "../../core/task/due.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { renderResumeHeader } from "../../core/text/goal-prompt.ts";
+import { renderResumeHeader, renderResumePrompt } from "../../core/text/goal-prompt.ts";
 import type { HookAnswer } from "./hook-answer.ts";
 import { NOTHING } from "./hook-answer.ts";
 
@@ -11,9 +11,11 @@ export interface Resumed {
   /** The goal bound to this conversation that has not ended. */
   readonly goal: Goal | undefined;
   readonly loops: readonly Loop[];
+  /** The turn of ours that is under way in the conversation; null: none. */
+  readonly turnId?: string | null;
 }
 
-export function resumeAnswer({ goal, loops }: Resumed): HookAnswer {
+export function resumeAnswer({ goal, loops, turnId = null }: Resumed): HookAnswer {
   const missed = loops.filter((loop) => loop.kind === "task" && loop.status === "missed");
   const messages = [
     ...(goal === undefined ? [] : [goalMessage(goal)]),
@@ -23,8 +25,7 @@ export function resumeAnswer({ goal, loops }: Resumed): HookAnswer {
     ),
   ];
   const message = messages.length === 0 ? {} : { message: messages.join("\n") };
-  if (goal?.status === "active")
-    return { kind: "context", text: `${renderResumeHeader(goal)}\n${RULE}`, ...message };
+  if (goal?.status === "active") return { kind: "context", text: reminderOf(goal, turnId), ...message };
   return messages.length === 0 ? NOTHING : { kind: "tell", message: messages.join("\n") };
 }
 
@@ -38,6 +39,13 @@ export function withMissed(loops: readonly Loop[], now: number): readonly Loop[]
     const decision = decideDue(loop, { now, token: 0, awakeSince: now });
     return decision.kind === "change" && decision.loop.status === "missed" ? decision.loop : loop;
   });
+}
+
+/** In the middle of a turn that became too long for its context, all of it again: it is not remembered any more. */
+function reminderOf(goal: Goal, turnId: string | null): string {
+  const { job } = goal;
+  if (job !== null && job.id === turnId && job.kind === "work") return renderResumePrompt(goal, job);
+  return `${renderResumeHeader(goal)}\n${RULE}`;
 }
 
 const RULE =

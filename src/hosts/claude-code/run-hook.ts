@@ -8,12 +8,15 @@ import { commandBeside, readClient, withoutClient } from "./client.ts";
 import { openLog } from "./debug-log.ts";
 import { Resident } from "./resident.ts";
 
+const STOPPED_BY = ["SIGTERM", "SIGINT"] as const;
+
 export async function runHook(text: string, event: string, script: string): Promise<string> {
   const client = readClient(process.env);
   const env = withoutClient(process.env);
   const log = openLog(client.root, env);
   const stopping = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopping.abort());
+  const stop = () => stopping.abort();
+  for (const signal of STOPPED_BY) process.once(signal, stop);
   const input = parse(text, event);
   const resident = new Resident({
     client: { ...client, session: sessionIn(input) },
@@ -25,6 +28,7 @@ export async function runHook(text: string, event: string, script: string): Prom
   const answer = await resident.answer(input, stopping.signal);
   log("hook", `${JSON.stringify(input)} -> ${answer}`);
   await resident.close(false);
+  for (const signal of STOPPED_BY) process.off(signal, stop);
   return answer;
 }
 

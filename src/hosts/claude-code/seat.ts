@@ -47,6 +47,7 @@ export interface SeatParts {
 export class Seat {
   readonly #parts: SeatParts;
   #record: SessionRecord;
+  #told: SessionRecord | null = null;
   /** Of the file when it was read last. */
   #stamp: string | null = null;
   #waiting: Waiting | null = null;
@@ -83,6 +84,16 @@ export class Seat {
   update(change: Partial<SessionRecord>): void {
     this.#record = { ...this.record, ...change };
     writeSessionRecord(this.#parts.dir, this.#record);
+    this.#tell();
+  }
+
+  /** Asked now and then by who stays: whoever waits here is told what another process wrote meanwhile. */
+  lookAgain(): void {
+    if (this.record !== this.#told) this.#tell();
+  }
+
+  #tell(): void {
+    this.#told = this.#record;
     for (const watcher of [...this.#watchers]) watcher();
     this.#parts.onChange();
   }
@@ -146,7 +157,7 @@ export class Seat {
     this.update({ turn: { ...turn, end }, spans: this.record.spans.map(close) });
   }
 
-  /** The turn is nobody's any more: its loop was stopped, or its end was taken. */
+  /** The turn is nobody's any more: its loop was stopped. */
   forget(turnId: string): void {
     if (this.record.turn?.id === turnId) this.update({ turn: null });
   }

@@ -11,7 +11,7 @@ import { usageError } from "../../errors.ts";
 import { localTimeZone, readConfig } from "../../store/config-file.ts";
 import { ensureLoopDir } from "../../store/loop-dir.ts";
 import { ownerOf } from "../../store/session-records.ts";
-import { writeAtomic } from "../../system/files.ts";
+import { readSmall, writeAtomic } from "../../system/files.ts";
 import { answers } from "../../system/process-table.ts";
 import { loopTools } from "../../tools/loop-tools.ts";
 import { VERSION } from "../../version.ts";
@@ -19,6 +19,7 @@ import { serveMcp } from "../mcp/server.ts";
 import type { McpTool } from "../mcp/tool.ts";
 import { commandBeside, readClient, withoutClient } from "./client.ts";
 import { openLog } from "./debug-log.ts";
+import { parsePayload } from "./payload.ts";
 import { Resident } from "./resident.ts";
 
 /** How soon a `.loop` that somebody made, or a monitor that came up, is noticed. */
@@ -35,11 +36,12 @@ const resident = new Resident({
   stays: true,
 });
 
-sayThere();
+const isRevived = wasHereBefore();
+if (!isRevived) sayThere();
 const looking = setInterval(() => {
   // a client that was killed closes our stdin too; this is for the one whose pipe somebody else holds open
   if (!answers(client.process.pid)) void leave();
-  else resident.lookAround();
+  else if (!isRevived) resident.lookAround();
 }, LOOK_MS);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void leave());
 
@@ -58,17 +60,28 @@ async function leave(): Promise<void> {
   if (isLeaving) return;
   isLeaving = true;
   clearInterval(looking);
-  if (client.serverFile !== null) rmSync(client.serverFile, { force: true });
+  if (client.serverFile !== null && !isRevived) rmSync(client.serverFile, { force: true });
   await resident.close(true).catch((error: unknown) => log("server", String(error)));
   process.exit(0);
 }
 
-/** For the hooks' own guard: while we are here they need not start anything. */
+/**
+ * A client may start another server in the place of one that was killed, because a hook calls it. By then that hook
+ * has a process of its own, as all hooks have since: two that answer one stop would make two turns of it. So the
+ * hooks keep to their processes in this conversation, and this server has tools for the agent only.
+ */
+function wasHereBefore(): boolean {
+  const said = client.serverFile === null ? null : readSmall(client.serverFile);
+  const [pid = "", start = ""] = said?.split("\n") ?? [];
+  return start !== "" && start === client.process.start && !answers(Number(pid));
+}
+
+/** For the hooks' own guard, which reads the first line: while we are here they need not start anything. */
 function sayThere(): void {
   if (client.serverFile === null) return;
   try {
     mkdirSync(dirname(client.serverFile), { recursive: true });
-    writeAtomic(client.serverFile, `${process.pid}\n`, false);
+    writeAtomic(client.serverFile, `${process.pid}\n${client.process.start ?? ""}\n`, false);
   } catch (error) {
     log("server", `hooks will start a process each: ${String(error)}`);
   }
@@ -83,6 +96,7 @@ function hookTool(): McpTool {
     run: async (input, { signal, isFromModel }) => {
       if (isFromModel) throw usageError("This tool is for hooks.");
       log("asked", JSON.stringify(input));
+      if (isRevived && parsePayload(input)?.event !== "PreToolUse") return { text: "{}" };
       const text = await resident.answer(input, signal);
       log("answered", text);
       return { text: text === "" ? "{}" : text };
@@ -122,7 +136,10 @@ function agentTools(): readonly McpTool[] {
     },
     now: Date.now,
     newId: newLoopId,
-    currentFire: () => (open().seat.record.turn?.id ?? null) as FireId | null,
+    currentFire: () => {
+      const { turn } = open().seat.record;
+      return (turn?.end === null ? turn.id : null) as FireId | null;
+    },
   };
   return loopTools(context).map((tool) => ({
     ...tool,

@@ -36,7 +36,11 @@ const COMMANDS = new Set(
    next-task register-task mark-complete mark-blocked init`.split(/\s+/),
 );
 /** These own a terminal, or change what runs this very conversation. */
-const TERMINAL_ONLY = new Set("up watch demo completions mcp install uninstall hook statusline setup-loop teardown-loop heartbeat release-lock".split(" "));
+const TERMINAL_ONLY = new Set(
+  "up watch demo completions mcp install uninstall hook statusline setup-loop teardown-loop heartbeat release-lock".split(
+    " ",
+  ),
+);
 const GOES_ON = new Set(["until", "continue", "approve", "reject", "accept"]);
 /** They would run in the foreground of a terminal. */
 const DETACHED = new Set(["until", "continue", "run"]);

@@ -1,6 +1,12 @@
-/** Whether the person has typed something that waits for a stop: from what the hooks told, and from the transcript. */
+/** What the person did in the middle of a turn, typed something or stopped it: from what the hooks told, and from the transcript. */
 import type { SessionRecord } from "../../store/session-records.ts";
-import { hasQueued, isSomeoneQueued, readTranscript, transcriptLength } from "./transcript.ts";
+import {
+  hasQueued,
+  isSomeoneQueued,
+  readTranscript,
+  transcriptLength,
+  wasInterrupted,
+} from "./transcript.ts";
 
 export function isSomeoneWaiting({ transcript, offset, isSomeoneWaiting }: SessionRecord): boolean {
   const lines = readTranscript(transcript, offset);
@@ -11,4 +17,9 @@ export function isSomeoneWaiting({ transcript, offset, isSomeoneWaiting }: Sessi
 /** Where a new prompt's part of the transcript begins: what was queued before it and still waits is not to be missed. */
 export function offsetOf({ offset }: SessionRecord, transcript: string | null): number {
   return isSomeoneQueued(readTranscript(transcript, offset)) ? offset : transcriptLength(transcript);
+}
+
+/** Did the person stop the prompt that runs, or ran last? No hook tells. */
+export function wasEscaped({ promptId, transcript, offset }: SessionRecord): boolean {
+  return promptId !== null && wasInterrupted(readTranscript(transcript, offset), promptId);
 }

@@ -79,7 +79,8 @@ export class Waker {
         return true;
       }
     }
-    this.settle();
+    // Cut off, it may be that another process takes it up.
+    if (!signal.aborted) this.settle();
     return false;
   }
 

@@ -1,0 +1,29 @@
+/** Questions that are put to a person before a backlog runs. null: the person left. */
+export interface Questions {
+  confirm(message: string): Promise<boolean>;
+  choose(message: string, options: readonly string[], first: string): Promise<string | null>;
+  text(message: string): Promise<string | null>;
+}
+
+/** In the terminal. The prompts are loaded when the first question is asked. */
+export const terminalQuestions: Questions = {
+  async confirm(message) {
+    const { confirm, isCancel } = await import("@clack/prompts");
+    const answer = await confirm({ message, initialValue: false });
+    return !isCancel(answer) && answer;
+  },
+  async choose(message, options, first) {
+    const { select, isCancel } = await import("@clack/prompts");
+    const answer = await select({
+      message,
+      options: options.map((value) => ({ value, label: value })),
+      initialValue: first,
+    });
+    return isCancel(answer) ? null : answer;
+  },
+  async text(message) {
+    const { text, isCancel } = await import("@clack/prompts");
+    const answer = await text({ message });
+    return isCancel(answer) ? null : (answer ?? "");
+  },
+};

@@ -1,0 +1,90 @@
+/** The few ways in which a decision about a backlog loop changes it. */
+import type { Decision, Effect } from "../event.ts";
+import type { JobId, PauseCode } from "../goal/goal.ts";
+import type { Attempt, AttemptPhase, Backlog, BacklogOutcome } from "./backlog.ts";
+
+export type BacklogDecision = Decision<Backlog>;
+
+export const UNCHANGED: BacklogDecision = { kind: "none" };
+
+export function change(
+  backlog: Backlog,
+  fields: Partial<Backlog>,
+  effects: readonly Effect[] = [],
+): BacklogDecision {
+  const loop = { ...backlog, ...fields, version: backlog.version + 1 };
+  return { kind: "change", loop, effects, outcomes: [] };
+}
+
+export function refused(message: string): BacklogDecision {
+  return { kind: "refused", message };
+}
+
+export interface Ready {
+  readonly token: number;
+  readonly nonce: string;
+  readonly now: number;
+}
+
+/** The next job of an attempt, intended under this token. */
+export function intend(
+  backlog: Backlog,
+  attempt: Attempt,
+  phase: AttemptPhase,
+  { token, nonce, now }: Ready,
+): BacklogDecision {
+  const jobs = backlog.jobs + 1;
+  const id = `${backlog.id}-${jobs}` as JobId;
+  const job = { id, phase, token, nonce, intendedAt: now, startedAt: null, process: null };
+  const attempts = backlog.attempts.map((each) =>
+    each.story === attempt.story ? { ...attempt, job, next: phase } : each,
+  );
+  return change(backlog, { attempts, jobs }, [{ kind: "work", jobId: id }]);
+}
+
+export function pauseRun(backlog: Backlog, code: PauseCode, reason: string, now: number): BacklogDecision {
+  const goOn = `loop backlog run --resume`;
+  const isPersonal = code === "person" || code === "interrupted";
+  return change(
+    backlog,
+    {
+      status: "paused",
+      pause: { code, reason, evidence: [], goOn, at: now },
+      ...{ waitUntil: null, waitReason: null },
+    },
+    [
+      ...cancelling(backlog, reason),
+      ...(isPersonal ? [] : [notice(backlog, "is paused", `${reason}. Go on with: ${goOn}`)]),
+    ],
+  );
+}
+
+export function endRun(
+  backlog: Backlog,
+  outcome: BacklogOutcome,
+  reason: string,
+  now: number,
+): BacklogDecision {
+  const isPersonal = outcome === "cancelled" || outcome === "stopped";
+  return change(
+    backlog,
+    {
+      ...{ status: "ended", end: { outcome, reason, at: now }, pause: null },
+      ...{ waitUntil: null, waitReason: null, isStopping: false },
+    },
+    [
+      ...cancelling(backlog, reason),
+      ...(isPersonal ? [] : [notice(backlog, outcome === "done" ? "is done" : "has ended", reason)]),
+    ],
+  );
+}
+
+function notice({ id }: Backlog, what: string, body: string): Effect {
+  return { kind: "notify", title: `Backlog ${id} ${what}`, body };
+}
+
+function cancelling({ attempts }: Backlog, reason: string): readonly Effect[] {
+  return attempts.flatMap(({ job }) =>
+    job === null ? [] : [{ kind: "cancel", fireId: job.id, reason } as const],
+  );
+}

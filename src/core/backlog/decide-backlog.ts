@@ -1,0 +1,197 @@
+/** Pure decisions about a backlog loop: what an event makes of it, and what has to be done. */
+import type { Decision, Effect } from "../event.ts";
+import type { JobId } from "../goal/goal.ts";
+import { afterChecks, afterEvaluator, afterGenerator, afterMerge, settleInterrupted } from "./attempts.ts";
+import type { Attempt, Backlog } from "./backlog.ts";
+import { change, endRun, intend, pauseRun, refused, UNCHANGED } from "./change.ts";
+import type { BacklogEvent } from "./event.ts";
+import { adoptStories, nextStory } from "./pick.ts";
+import { progressOf } from "./stories.ts";
+
+export type BacklogDecision = Decision<Backlog>;
+
+/** When the owner has to look at it; null: not before something happens to it. */
+export function backlogWakeAt(backlog: Backlog): number | null {
+  if (backlog.status !== "active") return null;
+  const isFree = backlog.attempts.length < backlog.terms.parallel && !backlog.isStopping;
+  const isWaiting = backlog.attempts.some(({ job }) => job === null);
+  const isOver = backlog.attempts.length === 0;
+  if (!isFree && !isWaiting && !isOver) return null;
+  // Free, but nothing can be picked before one of the others is settled.
+  if (!isWaiting && !isOver && nextStory(backlog) === null) return null;
+  return backlog.waitUntil ?? 0;
+}
+
+export function decideBacklog(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {
+  const decision = decideEvent(backlog, event, now);
+  if (decision.kind !== "change") return decision;
+  const notify = decision.effects.findLast((effect) => effect.kind === "notify");
+  if (notify === undefined) return decision;
+  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+}
+
+function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {
+  switch (event.type) {
+    case "backlog.created":
+      return UNCHANGED;
+    case "backlog.due":
+      return decideDue(backlog, event, now);
+    case "backlog.notified":
+      return backlog.notice === null ? UNCHANGED : change(backlog, { notice: null });
+    case "backlog.stopping":
+      return decideStopping(backlog, now);
+    case "backlog.paused":
+      if (backlog.status === "ended") return over(backlog);
+      return backlog.status === "paused" ? UNCHANGED : pauseRun(backlog, event.code, event.reason, now);
+    case "backlog.continued":
+      return decideContinue(backlog, event.iterations, event.budgetUsd);
+    case "backlog.cancelled":
+      if (backlog.status === "ended") return over(backlog);
+      return endRun(backlog, "cancelled", event.reason, now);
+    case "attempt.started":
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        job.startedAt !== null
+          ? UNCHANGED
+          : change(backlog, {
+              attempts: replace(backlog, {
+                ...attempt,
+                job: { ...job, startedAt: now, process: event.process },
+              }),
+            }),
+      );
+    case "attempt.generated":
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        job.phase === "generate"
+          ? afterGenerator(backlog, attempt, job, event.turn, event.nextNonce, now)
+          : UNCHANGED,
+      );
+    case "attempt.checked":
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        job.phase === "check"
+          ? afterChecks(backlog, attempt, job, event.round, event.nextNonce, now)
+          : UNCHANGED,
+      );
+    case "attempt.evaluated":
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        job.phase === "evaluate"
+          ? afterEvaluator(backlog, attempt, job, event.turn, event.nextNonce, now)
+          : UNCHANGED,
+      );
+    case "attempt.merged":
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        job.phase === "merge" ? afterMerge(backlog, attempt, event.merge, now) : UNCHANGED,
+      );
+    case "attempt.interrupted":
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        settleInterrupted(backlog, attempt, job, event.reason, now),
+      );
+    case "attempt.withdrawn":
+      // The agent never saw the prompt: as if it had not been intended.
+      return withJob(backlog, event.jobId, (attempt, job) =>
+        job.phase === "generate"
+          ? change(backlog, { attempts: without(backlog, attempt), iteration: backlog.iteration - 1 })
+          : change(backlog, { attempts: replace(backlog, { ...attempt, job: null, next: job.phase }) }),
+      );
+  }
+}
+
+type Due = Extract<BacklogEvent, { type: "backlog.due" }>;
+
+/** What comes next. The order is the meaning. */
+function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now: number): BacklogDecision {
+  const at = backlogWakeAt(before);
+  if (at === null || at > now) return UNCHANGED;
+  if (problem !== null || stories === null)
+    return endRun(before, "error", problem ?? "the stories cannot be read", now);
+  const backlog = { ...before, stories: adoptStories(before, stories), waitUntil: null, waitReason: null };
+  const ready = { token, nonce, now };
+  const waiting = backlog.attempts.find(({ job }) => job === null);
+  if (waiting !== undefined) return intend(backlog, waiting, waiting.next, ready);
+  if (backlog.isStopping) return endRun(backlog, "stopped", "stopped by a person", now);
+  const { passed, total } = progressOf(backlog.stories);
+  const story = nextStory(backlog);
+  if (story === null) {
+    if (backlog.attempts.length > 0) return UNCHANGED;
+    const isDone = passed === total || (backlog.terms.only !== null && isPassed(backlog, backlog.terms.only));
+    if (isDone) return endRun(backlog, "done", `all ${passed} of ${total} stories have passed`, now);
+    return endRun(backlog, "blocked", "what is left is blocked, or waits for what is", now);
+  }
+  if (backlog.iteration >= backlog.terms.maxIterations) {
+    if (backlog.attempts.length > 0) return UNCHANGED;
+    return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
+  }
+  if (backlog.spent.costUsd >= backlog.terms.budgetUsd) {
+    if (backlog.attempts.length > 0) return UNCHANGED;
+    return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
+  }
+  const iteration = backlog.iteration + 1;
+  const attempt: Attempt = {
+    ...{ story: story.id, iteration, job: null, next: "generate", diff: null, evidence: {} },
+    ...{ checkedTree: null, verdict: null, place: null },
+    spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
+  };
+  return intend(
+    { ...backlog, iteration, attempts: [...backlog.attempts, attempt] },
+    attempt,
+    "generate",
+    ready,
+  );
+}
+
+function isPassed({ stories }: Backlog, id: string): boolean {
+  return stories.some((story) => story.id === id && story.passes);
+}
+
+/** C12: once, and it ends after what is under way. */
+function decideStopping(backlog: Backlog, now: number): BacklogDecision {
+  if (backlog.status === "ended") return over(backlog);
+  if (backlog.attempts.every(({ job }) => job === null))
+    return endRun(backlog, "stopped", "stopped by a person", now);
+  return backlog.isStopping ? UNCHANGED : change(backlog, { isStopping: true });
+}
+
+function decideContinue(backlog: Backlog, iterations: number, budgetUsd: number): BacklogDecision {
+  if (backlog.status === "ended") return over(backlog);
+  const isRaised = iterations > 0 || budgetUsd > 0;
+  if (backlog.status === "active" && !isRaised && backlog.waitUntil === null) return UNCHANGED;
+  const { terms } = backlog;
+  return change(backlog, {
+    ...{
+      status: "active",
+      pause: null,
+      isStopping: false,
+      waitUntil: null,
+      waitReason: null,
+      freeFailures: 0,
+    },
+    terms: {
+      ...terms,
+      maxIterations: terms.maxIterations + iterations,
+      budgetUsd: terms.budgetUsd + budgetUsd,
+    },
+  });
+}
+
+function over({ id, end }: Backlog): BacklogDecision {
+  return refused(`The run ${id} has ended: ${end?.reason ?? "it is over"}.`);
+}
+
+/** Late news of a job that is over change nothing. */
+function withJob(
+  backlog: Backlog,
+  id: JobId,
+  decideJob: (attempt: Attempt, job: NonNullable<Attempt["job"]>) => BacklogDecision,
+): BacklogDecision {
+  const attempt = backlog.attempts.find(({ job }) => job?.id === id);
+  return attempt?.job == null ? UNCHANGED : decideJob(attempt, attempt.job);
+}
+
+function replace({ attempts }: Backlog, changed: Attempt): readonly Attempt[] {
+  return attempts.map((attempt) => (attempt.story === changed.story ? changed : attempt));
+}
+
+function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
+  return attempts.filter(({ story }) => story !== gone.story);
+}
+
+export type BacklogEffect = Effect;

@@ -1,0 +1,102 @@
+/**
+ * Backlogs of other tools as JSON (C2): Ralph's prd.json with fewer fields, and plain lists of features. They become
+ * the content of a prd.json of ours; whether that is sound is for `parsePrd` and `problemsOf` to say.
+ */
+
+export interface ImportedBacklog {
+  /** In the shape of prd.json, with the keys that we do not know. */
+  readonly content: Readonly<Record<string, unknown>> & {
+    readonly userStories: readonly Readonly<Record<string, unknown>>[];
+  };
+  /** What a person should know of it, one sentence each. */
+  readonly remarks: readonly string[];
+}
+
+/** The message is a sentence without its full stop. */
+export type ImportResult =
+  | ({ readonly kind: "ok" } & ImportedBacklog)
+  | { readonly kind: "refused"; readonly message: string };
+
+export function importRalph(content: unknown): ImportResult {
+  const [header, list] = readList(content);
+  if (list === null)
+    return { kind: "refused", message: "it has no list of stories: neither userStories, stories nor tasks" };
+  if (list.length === 0) return { kind: "refused", message: "its list of stories is empty" };
+  const remarks = new Set<string>();
+  const userStories: Readonly<Record<string, unknown>>[] = [];
+  for (const [index, item] of list.entries()) {
+    if (!isRecord(item)) return { kind: "refused", message: `story ${index + 1} is not an object` };
+    userStories.push(toStory(item, index, remarks));
+  }
+  return { kind: "ok", content: { ...header, userStories }, remarks: [...remarks] };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const LISTS = ["userStories", "stories", "tasks", "features"] as const;
+
+/** What stands beside the list, and the list. */
+function readList(content: unknown): [Fields, readonly unknown[] | null] {
+  if (Array.isArray(content)) return [{}, content];
+  if (!isRecord(content)) return [{}, null];
+  const key = LISTS.find((name) => Array.isArray(content[name]));
+  if (key === undefined) return [{}, null];
+  const { [key]: list, ...header } = content;
+  return [header, list as unknown[]];
+}
+
+/** Other names of what we know; the first that is there counts. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  title: ["title", "name", "summary"],
+  acceptanceCriteria: ["acceptanceCriteria", "acceptance_criteria", "criteria", "steps"],
+  dependsOn: ["dependsOn", "depends_on", "blockedBy", "blocked_by", "dependencies"],
+};
+
+function toStory(item: Fields, index: number, remarks: Set<string>): Fields {
+  const rest = { ...item };
+  const take = (name: string) => {
+    const key = (ALIASES[name] ?? []).find((alias) => rest[alias] !== undefined && rest[alias] !== null);
+    const value = key === undefined ? undefined : rest[key];
+    if (key !== undefined) delete rest[key];
+    if (key !== undefined && key !== name) remarks.add(`${key} is taken for ${name}.`);
+    return value;
+  };
+  const title = take("title") ?? firstLine(item.description);
+  const lists = { acceptanceCriteria: take("acceptanceCriteria"), dependsOn: take("dependsOn") };
+  const id = item.id ?? numbered(index);
+  if (item.id === undefined || item.id === null) remarks.add("Stories without an id are numbered.");
+  const said = Object.entries({ title, ...lists }).filter(([, value]) => value !== undefined);
+  return {
+    ...rest,
+    // numbers are what some tools call their tasks by
+    id: typeof id === "number" ? String(id) : id,
+    ...Object.fromEntries(said.map(([key, value]) => [key, key === "title" ? value : toTexts(value)])),
+  };
+}
+
+/** One text is a list with a line for each; anything else is left for the schema to name. */
+function toTexts(value: unknown): unknown {
+  if (typeof value === "string") return linesOf(value);
+  if (typeof value === "number") return [String(value)];
+  if (!Array.isArray(value)) return value;
+  return value.map((one: unknown) => (typeof one === "number" ? String(one) : one));
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .map((line) => line.replace(/^\s*(?:[-*]\s+(?:\[.\]\s+)?)?/, "").trim())
+    .filter((line) => line !== "");
+}
+
+function firstLine(description: unknown): unknown {
+  return typeof description === "string" ? linesOf(description)[0] : description;
+}
+
+export function numbered(index: number): string {
+  return `US-${String(index + 1).padStart(3, "0")}`;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,22 @@
+/** Which story an attempt is made for next, and what a person's edits of the file change. */
+import type { Backlog } from "./backlog.ts";
+import { readyStories, type Story } from "./stories.ts";
+
+/** The next that nobody works on; null: none can be begun now. */
+export function nextStory({ stories, attempts, terms }: Backlog): Story | null {
+  const busy = new Set(attempts.map(({ story }) => story));
+  const ready = readyStories(stories).filter(({ id }) => !busy.has(id));
+  if (terms.only === null) return ready[0] ?? null;
+  return ready.find(({ id }) => id === terms.only) ?? null;
+}
+
+/**
+ * The file is people's, between turns: what they added, changed or took away counts. While an agent is at work it may
+ * be the agent's doing, and then only what is new and not claimed to have passed is taken.
+ */
+export function adoptStories({ stories, attempts }: Backlog, read: readonly Story[]): readonly Story[] {
+  if (attempts.length === 0) return read;
+  const known = new Set(stories.map(({ id }) => id));
+  const added = read.filter(({ id, passes }) => !known.has(id) && !passes);
+  return [...stories, ...added];
+}

@@ -1,0 +1,58 @@
+/** Entries of `.loop/progress.md` (C10): what happened, for people and for the generators that come later. */
+import { cleanLine, cleanText } from "../text/clean.ts";
+import { renderMoment } from "../text/goal-facts.ts";
+import { lastPart, quote } from "../text/quote.ts";
+import type { Story } from "./stories.ts";
+
+export interface ProgressEntry {
+  readonly story: Pick<Story, "id" | "title">;
+  readonly at: number;
+  readonly iteration: number;
+  /** SKIP-EVAL: it passed, and nobody evaluated it. */
+  readonly verdict: "PASS" | "REJECT" | "SKIP-EVAL";
+  /** Why it was rejected. */
+  readonly reason: string | null;
+  /** The generator's last message: what the next one may learn from it. */
+  readonly summary: string | null;
+}
+
+export const PROGRESS_HEADER = "# Progress\n\nWritten by loopwright, one entry for each attempt.\n\n---\n";
+
+/** The seed's lines; a reason and a summary follow them. No text in it can end the entry or begin another. */
+export function renderProgressEntry(entry: ProgressEntry): string {
+  const { story, at, iteration, verdict, reason, summary } = entry;
+  const said = summary === null ? "" : cleanText(summary).trim();
+  return [
+    `### ${story.id} — ${cleanLine(story.title)}`,
+    `Date: ${renderMoment(at)}`,
+    `Iteration: ${iteration}`,
+    `Verdict: ${verdict}`,
+    ...(reason === null ? [] : [`Reason: ${cleanLine(reason)}`]),
+    ...(said === "" ? [] : [quote(lastPart(said, SUMMARY_LINES, SUMMARY_LETTERS), null)]),
+    "---",
+    "",
+  ].join("\n");
+}
+
+const SUMMARY_LINES = 15;
+const SUMMARY_LETTERS = 1_500;
+
+/** The last entries that fit, whole; of one that does not fit by itself its end. People may have written some. */
+export function lastEntries(text: string, maxEntries: number, maxLetters: number): string {
+  const entries = cleanText(text)
+    .split(/^---[ \t]*$/m)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "" && !entry.startsWith("# "));
+  const kept: string[] = [];
+  let letters = 0;
+  for (const entry of entries.toReversed()) {
+    if (kept.length === maxEntries) break;
+    if (letters + entry.length > maxLetters) {
+      if (kept.length === 0) kept.push(lastPart(entry, SUMMARY_LINES, maxLetters));
+      break;
+    }
+    kept.push(entry);
+    letters += entry.length;
+  }
+  return kept.toReversed().join("\n\n");
+}

@@ -10,12 +10,14 @@ import { createCommandChecker } from "./checks/run-command.ts";
 import { createWorkspace } from "./checks/workspace.ts";
 import type { AgentSpec } from "./core/goal/goal.ts";
 import { Engine, type EngineNews } from "./engine/engine.ts";
-import type { GoalParts, Host } from "./engine/parts.ts";
+import type { BacklogParts, GoalParts, Host } from "./engine/parts.ts";
 import { LoopError, usageError } from "./errors.ts";
 import { createCheckpoints } from "./git/checkpoints.ts";
+import { createStoryPlaces } from "./git/story-places.ts";
 import type { Agent, Clock, Lease, Notifier, Store } from "./ports.ts";
 import type { Config } from "./schema/config.ts";
 import type { GoalFiles } from "./store/goal-files.ts";
+import { createStoryFiles } from "./store/story-files.ts";
 import { systemClock } from "./system/clock.ts";
 import { procStart } from "./system/process.ts";
 
@@ -104,6 +106,8 @@ export interface EngineSetup {
   readonly goalFiles?: GoalFiles;
   /** Instead of the agents that goals name. */
   readonly goalAgent?: Agent;
+  /** Backlogs are run here too. */
+  readonly backlogs?: boolean;
   /** The live conversation that turns go to; judges and tasks that want none get a process of their own. */
   readonly conversation?: { readonly host: Host; readonly headless: () => Agent };
 }
@@ -112,7 +116,7 @@ export interface EngineSetup {
 const GOAL_RUNS: LaunchOptions = { keepRuns: Number.POSITIVE_INFINITY };
 
 export function createEngine(setup: EngineSetup): Engine {
-  const { project, clock = systemClock, goalFiles, goalAgent, conversation, ...parts } = setup;
+  const { project, clock = systemClock, goalFiles, goalAgent, conversation, backlogs, ...parts } = setup;
   const goals: GoalParts = {
     agentFor: (spec, role) => {
       if (conversation !== undefined && role === "work") return setup.agent;
@@ -124,7 +128,19 @@ export function createEngine(setup: EngineSetup): Engine {
     newNonce: () => randomBytes(8).toString("hex"),
     wasStateEdited: () => goalFiles?.wasStateEdited() ?? false,
   };
-  return new Engine({ ...parts, ...conversation, goals, clock, checker: createCommandChecker(project) });
+  const backlog = !backlogs ? {} : { backlog: createBacklogParts(project, goals.newNonce) };
+  const checker = createCommandChecker(project);
+  return new Engine({ ...parts, ...conversation, ...backlog, goals, clock, checker });
+}
+
+function createBacklogParts(project: string, newNonce: () => string): BacklogParts {
+  return {
+    newNonce,
+    agentFor: (spec, dir) => agentFor(spec, dir, process.env, GOAL_RUNS),
+    checkerFor: (dir) => createCommandChecker(dir),
+    places: createStoryPlaces(project),
+    files: createStoryFiles(project),
+  };
 }
 
 export function newLoopId(): string {

@@ -133,6 +133,8 @@ export interface Activity {
   readonly toolCalls: number;
   /** How often each file was written to. */
   readonly edits: Readonly<Record<string, number>>;
+  /** Files that it read, one or many times the same; left out: it does not tell. */
+  readonly reads?: readonly string[];
   /** Tools that it was not allowed to use. */
   readonly denials: readonly string[];
 }

@@ -54,7 +54,9 @@ function codeOf(text: string): string {
 
 /** The part of the tree that a file belongs to: `core`, `engine`, `ports.ts`, … */
 function partOf(path: string): string {
-  return path.split("/")[1] ?? path;
+  const part = path.split("/")[1] ?? path;
+  // the ports are two files
+  return part === "story-ports.ts" ? "ports.ts" : part;
 }
 
 function isOurs(to: string): boolean {

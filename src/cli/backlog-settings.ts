@@ -59,7 +59,7 @@ export function acceptChecks(
   now: number,
 ): boolean {
   if (checksText(stories) === "") return true;
-  
+  if (!areChecksAccepted(root, before, env)) return false;
   try {
     createTrustStore(env).trust({ path: prdPath(root), content: checksText(stories) }, now);
     return true;

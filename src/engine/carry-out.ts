@@ -1,4 +1,6 @@
 /** What a decision asks the outside to do, once it is committed. */
+import type { JobId } from "../core/goal/goal.ts";
+import type { Loop } from "../core/loop.ts";
 import type { Applied } from "./apply.ts";
 import type { Notices } from "./notices.ts";
 import type { EngineParts } from "./parts.ts";
@@ -6,7 +8,7 @@ import type { Crew } from "./recover.ts";
 
 export function carryOut(
   { observe, clock }: EngineParts,
-  { turns, goals, underway }: Crew,
+  { turns, goals, backlogs, underway }: Crew,
   notices: Notices,
   { loop, effects }: Extract<Applied, { kind: "committed" }>,
   /** Why the engine is on its way out; null: it is not. */
@@ -20,10 +22,9 @@ export function carryOut(
         turns.start(loop, loop.fire, clock.now());
         break;
       case "work":
-        if (loop.kind !== "goal" || loop.job === null) break;
-        goals?.start(loop, loop.job);
+        startWork({ goals, backlogs }, loop, effect.jobId);
         // On the way out: recorded as interrupted, and taken again by the next owner.
-        if (stopping !== null) underway.stop(loop.job.id, stopping);
+        if (stopping !== null) underway.stop(effect.jobId, stopping);
         break;
       case "notify":
         notices.hand(loop.id, effect);
@@ -33,4 +34,11 @@ export function carryOut(
         break;
     }
   }
+}
+
+function startWork({ goals, backlogs }: Pick<Crew, "goals" | "backlogs">, loop: Loop, jobId: JobId): void {
+  if (loop.kind === "goal" && loop.job?.id === jobId) goals?.start(loop, loop.job);
+  if (loop.kind !== "backlog") return;
+  const attempt = loop.attempts.find(({ job }) => job?.id === jobId);
+  if (attempt?.job != null) backlogs?.start(loop, attempt, attempt.job);
 }

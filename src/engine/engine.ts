@@ -13,6 +13,7 @@ import type { LoopEvent } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import { type Applied, applyEvent } from "./apply.ts";
 import { Awake } from "./awake.ts";
+import { BacklogWork } from "./backlog-work.ts";
 import { carryOut } from "./carry-out.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
@@ -78,6 +79,7 @@ export class Engine {
       underway: this.#underway,
       turns: new Turns(parts, this.#underway),
       goals: parts.goals === null ? null : new GoalWork(this.#parts, parts.goals, this.#underway),
+      backlogs: parts.backlog ? new BacklogWork(this.#parts, parts.backlog, this.#underway) : null,
     };
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
@@ -261,8 +263,8 @@ export class Engine {
 
   async #fireDue(): Promise<void> {
     const { clock, host } = this.#parts;
-    while (this.#underway.size === 0 && this.#lead.lease !== null && host?.isFree() !== false) {
-      const id = this.#schedule.popDue(clock.now());
+    while (this.#lead.lease !== null && host?.isFree() !== false) {
+      const id = this.#schedule.popDue(clock.now(), (next) => this.#underway.isRoomFor(next));
       if (id === null) return;
       const { token } = this.#lead.lease;
       const applied = await this.#apply(id, dueEvent(this.#parts, id, token, this.#awake.since));
@@ -299,6 +301,12 @@ export class Engine {
     const { loop, outcomes } = applied;
     if (outcomes.length > 0) observe({ type: "outcomes", outcomes });
     if (loop.kind === "goal" && before?.kind === "goal") observe({ type: "goal", before, goal: loop });
+    if (loop.kind === "backlog" && before?.kind === "backlog") {
+      observe({ type: "backlog", before, backlog: loop });
+      this.#crew.backlogs?.settle(before, loop).catch((error: unknown) => {
+        observe({ type: "problem", message: describe(error) });
+      });
+    }
     const isOver = loop.kind === "task" && loop.status === "ended" && loop.fire === null;
     if (isOver && isNews) observe({ type: "ended", task: loop });
     carryOut(this.#parts, this.#crew, this.#notices, applied, this.#stopping);
@@ -314,7 +322,7 @@ export class Engine {
     if (this.#stopped) return;
     if (this.#lead.role === "passive") return this.#timer.lookWhenOrphaned(ownDueAt(this.#parts));
     // A host that is not free nudges when it is: until then, what is due is no reason to look.
-    const isOpen = this.#lead.lease !== null && this.#underway.size === 0;
+    const isOpen = this.#lead.lease !== null && this.#underway.isRoomFor(this.#schedule.nextId());
     const isFree = isOpen && this.#parts.host?.isFree() !== false;
     const next = isFree ? (this.#schedule.nextAt() ?? Infinity) : Infinity;
     this.#timer.lookBy(Math.max(next, this.#retryAt));

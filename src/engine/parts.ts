@@ -1,4 +1,5 @@
 /** What an engine is made of, and what it tells those who watch it. */
+import type { Backlog } from "../core/backlog/backlog.ts";
 import type { Outcome } from "../core/event.ts";
 import type { AgentSpec, Goal } from "../core/goal/goal.ts";
 import type { Loop, LoopId, Notice, Task } from "../core/loop.ts";
@@ -14,6 +15,7 @@ import type {
   Store,
   Workspace,
 } from "../ports.ts";
+import type { StoryFiles, StoryPlaces } from "../story-ports.ts";
 import type { WorkEnded, WorkId, WorkStarted } from "./underway.ts";
 
 /** What goals need beyond tasks. */
@@ -27,6 +29,16 @@ export interface GoalParts {
   newNonce(): string;
   /** Did somebody else write into the published state since it was published? */
   wasStateEdited(): boolean;
+}
+
+/** What backlogs need. */
+export interface BacklogParts {
+  /** For this folder. Throws the sentence for the person when there is no such agent here. */
+  agentFor(spec: AgentSpec, dir: string): Agent;
+  checkerFor(dir: string): Checker;
+  readonly places: StoryPlaces;
+  readonly files: StoryFiles;
+  newNonce(): string;
 }
 
 /** A live conversation that turns go to. A person talks there too. */
@@ -47,6 +59,8 @@ export interface EngineParts {
   readonly notifier: Notifier;
   /** null: goals are not run here. */
   readonly goals: GoalParts | null;
+  /** None: backlogs are not run here. */
+  readonly backlog?: BacklogParts;
   /** Who we are when we hold the lease. */
   readonly self: Omit<Lease, "token" | "acquiredAt">;
   /** false: watch only (A20). */
@@ -66,6 +80,7 @@ export type EngineNews =
   | { readonly type: "ended"; readonly task: Task }
   /** A goal before and after an event of the owner's. */
   | { readonly type: "goal"; readonly before: Goal; readonly goal: Goal }
+  | { readonly type: "backlog"; readonly before: Backlog; readonly backlog: Backlog }
   | { readonly type: "agent"; readonly loopId: LoopId; readonly event: AgentEvent }
   | { readonly type: "problem"; readonly message: string };
 

@@ -1,9 +1,12 @@
 /** What the owner before us left unfinished: notices, fires and jobs in flight, loops of conversations that are over. */
+
+import type { Backlog } from "../core/backlog/backlog.ts";
 import type { LoopEvent } from "../core/event.ts";
 import type { Job } from "../core/goal/goal.ts";
 import type { Fire, Loop, LoopId, Notice, Task } from "../core/loop.ts";
 import type { Store, TurnFate } from "../ports.ts";
 import type { Applied } from "./apply.ts";
+import type { BacklogWork } from "./backlog-work.ts";
 import type { GoalWork } from "./goal-work.ts";
 import type { EngineParts } from "./parts.ts";
 import { isForUs } from "./schedule.ts";
@@ -21,6 +24,7 @@ export interface Crew {
   readonly underway: Underway;
   readonly turns: Turns;
   readonly goals: GoalWork | null;
+  readonly backlogs: BacklogWork | null;
 }
 
 /** false: the lease was lost on the way, and the rest is the next owner's. */
@@ -34,7 +38,7 @@ export async function recoverWork(
   const { store, clock, self } = parts;
   for (const loop of [...store.loops()]) {
     // of a runner that is gone: another runner finds its turn by its ticket
-    if (loop.kind === "goal" && loop.session === null && !isForUs(parts, loop)) continue;
+    if (loop.kind !== "task" && loop.session === null && !isForUs(parts, loop)) continue;
     const isElsewhere = loop.session !== null && loop.session !== self.owner;
     if (isElsewhere && !store.isSessionOver(loop.session ?? "")) continue;
     if (isElsewhere && loop.kind === "task" && loop.status !== "ended") {
@@ -47,6 +51,10 @@ export async function recoverWork(
       if ((await apply(loop.id, notifiedEvent(loop))).kind === "fenced") return false;
     }
     const isCut = isElsewhere && loop.kind === "goal" && loop.job !== null;
+    if (loop.kind === "backlog") {
+      if (!(await recoverAttempts(loop, crew, token, apply))) return false;
+      continue;
+    }
     const event = isCut
       ? conversationOver(loop.job)
       : (cutFire(parts, loop) ?? (await recoverLoop(loop, crew, token, clock.now())));
@@ -73,9 +81,29 @@ export function notifiedEvent(loop: Loop): LoopEvent {
   return { type: `${loop.kind}.notified` };
 }
 
-function recoverLoop(loop: Loop, crew: Crew, token: number, now: number): Promise<LoopEvent | null> {
+/** Several may be under way at once. */
+async function recoverAttempts(
+  backlog: Backlog,
+  { backlogs, underway }: Crew,
+  token: number,
+  apply: (id: LoopId, event: LoopEvent) => Promise<Applied>,
+): Promise<boolean> {
+  for (const attempt of backlog.attempts) {
+    const { job } = attempt;
+    if (job === null || backlogs === null || underway.has(job.id)) continue;
+    const event = await backlogs.recover(backlog, attempt, job, token);
+    if (event !== null && (await apply(backlog.id, event)).kind === "fenced") return false;
+  }
+  return true;
+}
+
+function recoverLoop(
+  loop: Exclude<Loop, Backlog>,
+  crew: Crew,
+  token: number,
+  now: number,
+): Promise<LoopEvent | null> {
   if (loop.kind === "task") return recoverFire(loop, crew, token, now);
-  if (loop.kind === "backlog") return Promise.resolve(null);
   if (loop.job === null || crew.goals === null || crew.underway.has(loop.job.id))
     return Promise.resolve(null);
   return crew.goals.recover(loop, loop.job, token, now);
@@ -116,7 +144,7 @@ export function stopUnwanted(underway: Underway, store: Store): void {
     const loop = store.load(loopId);
     if (loop === undefined || (loop.kind === "task" && loop.status === "ended"))
       underway.stop(workId, "the task was deleted");
-    else if (loop.kind === "goal" && loop.status !== "active")
-      underway.stop(workId, loop.pause?.reason ?? loop.end?.reason ?? "the goal has ended");
+    else if (loop.kind !== "task" && loop.status !== "active")
+      underway.stop(workId, loop.pause?.reason ?? loop.end?.reason ?? "it has ended");
   }
 }

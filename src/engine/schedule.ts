@@ -42,10 +42,14 @@ export class Schedule {
     return this.#top()?.at ?? null;
   }
 
-  /** Takes out one loop whose time has come, the longest waiting first. */
-  popDue(now: number): LoopId | null {
+  nextId(): LoopId | null {
+    return this.#top()?.id ?? null;
+  }
+
+  /** Takes out the loop whose time has come, the longest waiting first, if there is room for it. */
+  popDue(now: number, hasRoom: (id: LoopId) => boolean = () => true): LoopId | null {
     const top = this.#top();
-    if (top === null || top.at > now) return null;
+    if (top === null || top.at > now || !hasRoom(top.id)) return null;
     this.#pop();
     this.#armed.delete(top.id);
     return top.id;
@@ -116,19 +120,26 @@ export function lookTimeOf(loop: Loop, now: number): number | null {
  * Loops of other conversations are not touched, nor tasks that want one where there is none. A goal that was started
  * in a terminal is never taken up by a conversation, which did not ask for it.
  */
-export function isForUs({ self, goals, host }: EngineParts, loop: Loop): boolean {
+export function isForUs({ self, goals, host, backlog }: EngineParts, loop: Loop): boolean {
   if (loop.session !== null && loop.session !== self.owner) return false;
   if (loop.kind === "task") return loop.where !== "session" || host !== undefined;
+  if (loop.kind === "backlog") return backlog !== undefined && (loop.session !== null || host === undefined);
   return goals !== null && (loop.session !== null || host === undefined);
 }
 
 /** What an owner tells a loop whose time has come. */
 export function dueEvent(
-  { store, goals }: EngineParts,
+  { store, goals, backlog }: EngineParts,
   id: LoopId,
   token: number,
   awakeSince: number,
 ): LoopEvent {
   if (store.load(id)?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
+  if (store.load(id)?.kind === "backlog") {
+    const read = backlog?.files.read() ?? { problem: "backlogs are not run here" };
+    const stories = "stories" in read ? read.stories : null;
+    const problem = "problem" in read ? read.problem : null;
+    return { type: "backlog.due", token, nonce: backlog?.newNonce() ?? "", stories, problem };
+  }
   return { type: "task.due", token, awakeSince };
 }

@@ -40,6 +40,12 @@ export class Underway {
     return this.#running.size;
   }
 
+  /** One thing at a time (A5); only a backlog does several, all of them its own. */
+  isRoomFor(loopId: LoopId | null): boolean {
+    if (this.#running.size === 0) return true;
+    return [...this.#running.values()].every((running) => running.loopId === loopId);
+  }
+
   has(id: WorkId): boolean {
     return this.#running.has(id);
   }

@@ -1,6 +1,6 @@
 /** A work tree as a whole, seen from its top: stories change files anywhere in it, not only below the project. */
 import { realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { LoopId } from "../core/loop.ts";
 import { createGit, readable } from "./git-process.ts";
 import { withPrivateIndex } from "./private-index.ts";
@@ -60,7 +60,7 @@ export const OWN_INDEX = "backlog-work" as LoopId;
 
 /** The project's folder in another work tree of the same repository. */
 export function projectIn({ prefix }: Place, top: string): string {
-  return join(top, prefix);
+  return resolve(top, prefix);
 }
 
 /** git shows where files really are. */

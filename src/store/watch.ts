@@ -102,7 +102,7 @@ function proveSystem(dir: string): void {
 
 /** Changes with every line of the journal and every new tasks.json. Not with a heartbeat, which is no news. */
 function signature(dir: string): string {
-  return [newestSegment(dir), "tasks.json"].map((name) => stamp(join(dir, name))).join(" ");
+  return [newestSegment(dir), "tasks.json", "lease.asked"].map((name) => stamp(join(dir, name))).join(" ");
 }
 
 function newestSegment(dir: string): string {

@@ -15,6 +15,7 @@ const prompt = readFileSync(0, "utf8");
 writeFileSync("../prompt-" + round, prompt + "\\n" + process.env.LOOP_ROLE + " " + (process.env.LOOP_MODEL ?? "-"));
 const nonce = /"nonce": "([0-9a-f]{16})"/.exec(prompt)[1];
 const said = "../said-" + round;
+if (existsSync("../write")) writeFileSync(".loop/prd.json", readFileSync("../write"));
 if (!existsSync(said)) process.exit(3);
 const text = readFileSync(said, "utf8");
 if (text === "WAIT") setInterval(() => {}, 1000);
@@ -173,6 +174,15 @@ describe("C14 loop backlog plan", () => {
     expect(areChecksAccepted(root, stories(), process.env)).toBe(false);
     expect(stderr.at(-1)).toContain("loop trust");
   });
+});
+
+test("C5 H2 what a planner wrote into prd.json itself is told, and runs nothing", async () => {
+  const own = { userStories: [{ id: "OWN-1", title: "Own", passes: true, checks: ["own=touch ran"] }] };
+  const { root, plan, stderr, stories } = plannerSays(TWO, null, { "../write": own });
+  await plan({ yes: true });
+  expect(stderr).toContainEqual(expect.stringMatching(/prd\.json was changed while the planner worked/));
+  expect(stories().map(({ id }) => id)).toEqual(["OWN-1", "US-001", "US-002"]);
+  expect(areChecksAccepted(root, stories(), process.env)).toBe(false);
 });
 
 describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {

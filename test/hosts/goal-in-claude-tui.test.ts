@@ -104,6 +104,7 @@ describe.skipIf(isClaudeMissing || !hasTmux)(`E1 goal loops in Claude Code in it
       expect(typedAt).toBeLessThan(askedAt(6));
 
       await claude.type("/loopwright cancel");
+      await claude.records(/"enqueue".*cancel/);
       held[2]?.release();
       await until(() => goalsOf(project)[0]?.status === "cancelled", "the goal is cancelled");
       await claude.idle();

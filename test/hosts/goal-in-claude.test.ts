@@ -13,6 +13,7 @@ import {
   makeGoalWorld,
   NO_CAP,
   pluginPids,
+  slowToComeBack,
   untilCounted,
 } from "../support/goal-in-claude.ts";
 import { PLUGIN } from "../support/plugin.ts";
@@ -77,7 +78,7 @@ describe.skipIf(isClaudeMissing)(`E1 goal loops in Claude Code headless${whyMiss
       });
       model.script(script);
       const run = await runClaude(project, [untilCounted(12), "--allowedTools", "Bash"], {
-        ...{ model, pluginDir: PLUGIN },
+        ...{ model, pluginDir: slowToComeBack(project) },
       });
       expect(killed).toHaveLength(1);
       expect(run).toMatchObject({ exitCode: 0, result: { result: "Turn 12 is over." } });

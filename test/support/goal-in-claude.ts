@@ -2,12 +2,13 @@
  * Goal loops inside a conversation of the real Claude Code: a repository whose checks read a number in a file, and a
  * model that puts the number of its turn there, with a tool or without. Guard with `isClaudeMissing`.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { GoalView } from "../../src/core/goal/view.ts";
 import { makeProject } from "./cli.ts";
 import { commitAll, git, readState } from "./goal-cli.ts";
+import { PLUGIN } from "./plugin.ts";
 import type { Asked, Reply, Script, ScriptedModel } from "./scripted-model.ts";
 import { startScriptedModel } from "./scripted-model.ts";
 
@@ -73,7 +74,9 @@ export function counter(project: string, options: CounterOptions = {}): Counter 
     reply(turn) ?? { kind: "text", text: `Turn ${turn.number} is over.` };
   const script = (asked: Asked): Reply => {
     const prompt = lastPrompt(asked);
-    if (prompt === null) return { kind: "text", text: "fine" };
+    // the client wants a summary of the conversation
+    const isToShorten = asked.messages.some(({ text }) => text.includes("Respond with TEXT ONLY"));
+    if (prompt === null || isToShorten) return { kind: "text", text: "fine" };
     const nonce = nonceIn(prompt);
     const known = turns.at(-1);
     // a copy of the conversation has its prompts too
@@ -132,6 +135,16 @@ export function goalsOf(project: string): readonly GoalView[] {
   const names = existsSync(runs) ? readdirSync(runs) : [];
   const paths = names.map((name) => join(runs, name, "state.json")).filter((path) => existsSync(path));
   return paths.map(readState).sort((a, b) => (a.createdAt ?? "").localeCompare(b.createdAt ?? ""));
+}
+
+/** The plugin, with a server that takes a second whenever it is started again: by then a hook has long answered. */
+export function slowToComeBack(project: string): string {
+  const copy = join(dirname(project), "plugin");
+  cpSync(PLUGIN, copy, { recursive: true });
+  const start = `[ -e "$0" ] && sleep 1; : > "$0"; exec node "$1/bin/server.cjs"`;
+  const args = ["-c", start, join(dirname(project), "started"), copy];
+  writeFileSync(join(copy, ".mcp.json"), JSON.stringify({ mcpServers: { loop: { command: "sh", args } } }));
+  return copy;
 }
 
 /** Not even as one that nobody has asked for its end yet. */

@@ -5,7 +5,7 @@
 import { onTestFinished } from "vitest";
 import type { ClientOptions } from "./claude-client.ts";
 import { type ClaudeTui, openClaude, type TuiOptions } from "./claude-tui.ts";
-import { type FireJson, historyOf, listOf, makeProject, type TaskJson } from "./cli.ts";
+import { type FireJson, historyOf, leftovers, listOf, makeProject, type TaskJson } from "./cli.ts";
 import { PLUGIN } from "./plugin.ts";
 import { type Body, type Script, type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 import { until } from "./until.ts";
@@ -24,7 +24,13 @@ export async function makePluginWorld(...scripts: readonly [Script, ...Script[]]
   const project = makeProject();
   const model = await openModel(...scripts);
   const client = { model, pluginDir: PLUGIN };
-  return { project, model, client, open: (options) => openClaude(project, { ...client, ...options }) };
+  const open = async (options: Partial<TuiOptions> = {}) => {
+    const claude = await openClaude(project, { ...client, ...options });
+    // a client that is closed in the middle of a turn takes its time, more than its terminal is given
+    onTestFinished(() => (leftovers(project).includes(claude.pid()) ? claude.close() : undefined));
+    return claude;
+  };
+  return { project, model, client, open };
 }
 
 /** Gone after the test. */

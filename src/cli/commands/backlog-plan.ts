@@ -70,6 +70,8 @@ export async function backlogPlanCommand(
     io.say("Stopped. Nothing was written.");
     return EXIT.interrupted;
   }
+  if (JSON.stringify(loadPrd(root)?.prd.content) !== JSON.stringify(task.before?.content))
+    io.say(`${prdPath(root)} was changed while the planner worked; look at it before you run it.`);
   refuseUnsound(request.stories, planned);
   const view = viewPlanned(request.specs, planned);
   if (!flags.json) io.out(renderPlanned(planned.plan.stories));

@@ -47,6 +47,8 @@ function describe(news: EngineNews): [string, object][] {
       return [["ended", { task: viewTask(news.task), reason: news.task.statusReason }]];
     case "goal":
       return changesOf(news.before, news.goal).map((change) => describeGoalChange(change, news.goal));
+    case "backlog":
+      return [["backlog", { loop: news.backlog.id, status: news.backlog.status }]];
     case "agent":
       return [["agent", { loop: news.loopId, event: news.event }]];
     case "problem":

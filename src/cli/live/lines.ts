@@ -44,7 +44,7 @@ function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
       return news.outcomes.map((line) => outcomeRow(line, now));
     case "answer":
       // an empty part indents it below its fire
-      return oneLine(news.text) === "" || news.loop.kind === "goal"
+      return oneLine(news.text) === "" || news.loop.kind !== "task"
         ? []
         : [[[""], { style: "dim", text: lastLine(news.text) }]];
     case "ended":
@@ -53,6 +53,7 @@ function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
       return [[{ style: "red", text: news.message }]];
     case "tasks":
     case "goal":
+    case "backlog":
     case "agent":
       return [];
   }

@@ -26,7 +26,7 @@ export function afterGenerator(
   now: number,
 ): BacklogDecision {
   const spent = addUsage(attempt.spent, turn.usage, turn.durationMs);
-  const done: Attempt = { ...attempt, spent, diff: turn.diff, place: turn.place };
+  const done: Attempt = { ...attempt, spent, diff: turn.diff };
   if (turn.failure !== null) return afterFailure(backlog, done, turn.failure, now);
   const { diff } = turn;
   if (diff === null || (turn.isSilent && diff.filesChanged === 0))
@@ -135,7 +135,7 @@ function passOrMerge(
   nonce: string,
   now: number,
 ): BacklogDecision {
-  if (attempt.place === null) return pass(backlog, attempt, now);
+  if (attempt.place?.worktree == null) return pass(backlog, attempt, now);
   // One at a time: each is proved on what the others have left.
   const isBusy = backlog.attempts.some(
     (other) => other.story !== attempt.story && other.job?.phase === "merge",
@@ -181,6 +181,8 @@ function settle(
   return change(backlog, {
     stories: backlog.stories.map((story) => (story.id === attempt.story ? update(story) : story)),
     attempts: without(backlog, attempt),
+    places:
+      outcome === "passed" ? backlog.places.filter(({ story }) => story !== attempt.story) : backlog.places,
     receipts: [...backlog.receipts, receiptOf(attempt, outcome, reason, null, now)],
     spent: addSpent(backlog.spent, attempt.spent),
     freeFailures: 0,

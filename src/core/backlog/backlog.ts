@@ -18,6 +18,9 @@ export interface ScopeBudget {
 export interface BacklogTerms {
   readonly mode: Mode;
   readonly maxIterations: number;
+  readonly branchPrefix: string;
+  /** The branch that parallel work is merged into; null: there is none. */
+  readonly target: string | null;
   /** A story that was rejected so often is blocked. */
   readonly evalRetries: number;
   readonly skipEval: boolean;
@@ -64,6 +67,22 @@ export interface Diff {
   readonly isRewritten: boolean;
 }
 
+/** Where the work tree stood before anything was done for the story. */
+export interface Base {
+  /** null: there was no commit yet. */
+  readonly head: string | null;
+  readonly branch: string | null;
+  readonly tree: string | null;
+}
+
+/** What is kept of a story between its attempts. */
+export interface StoryPlace {
+  readonly story: string;
+  /** The worktree; null: the project's own folder. */
+  readonly worktree: string | null;
+  readonly base: Base | null;
+}
+
 export interface Attempt {
   readonly story: string;
   readonly iteration: number;
@@ -77,8 +96,8 @@ export interface Attempt {
   readonly checkedTree: string | null;
   /** What the evaluator says. */
   readonly verdict: { readonly kind: "pass" | "reject" | "none"; readonly reason: string | null } | null;
-  /** The worktree; null: the project's own folder. */
-  readonly place: string | null;
+  /** Where it works: null until the generator has begun. */
+  readonly place: StoryPlace | null;
   readonly spent: Spent;
 }
 
@@ -118,6 +137,8 @@ export interface Backlog {
   /** As the engine knows them: what a file or an agent says of them is a request at most. */
   readonly stories: readonly Story[];
   readonly attempts: readonly Attempt[];
+  /** Of stories that were begun and have not passed. */
+  readonly places: readonly StoryPlace[];
   readonly iteration: number;
   /** Jobs that were ever intended: part of the id of the next. */
   readonly jobs: number;

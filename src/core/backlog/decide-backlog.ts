@@ -2,7 +2,7 @@
 import type { Decision, Effect } from "../event.ts";
 import type { JobId } from "../goal/goal.ts";
 import { afterChecks, afterEvaluator, afterGenerator, afterMerge, settleInterrupted } from "./attempts.ts";
-import type { Attempt, Backlog } from "./backlog.ts";
+import type { Attempt, Backlog, StoryPlace } from "./backlog.ts";
 import { change, endRun, intend, pauseRun, refused, UNCHANGED } from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
@@ -52,12 +52,7 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.startedAt !== null
           ? UNCHANGED
-          : change(backlog, {
-              attempts: replace(backlog, {
-                ...attempt,
-                job: { ...job, startedAt: now, process: event.process },
-              }),
-            }),
+          : begin(backlog, attempt, { ...job, startedAt: now, process: event.process }, event.place ?? null),
       );
     case "attempt.generated":
       return withJob(backlog, event.jobId, (attempt, job) =>
@@ -95,6 +90,20 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
   }
 }
 
+/** A story keeps the place and the base of its first attempt: all of its work is judged, and not only the last part. */
+function begin(
+  backlog: Backlog,
+  attempt: Attempt,
+  job: NonNullable<Attempt["job"]>,
+  begun: StoryPlace | null,
+): BacklogDecision {
+  const kept = begun === null || backlog.places.some(({ story }) => story === begun.story);
+  return change(backlog, {
+    attempts: replace(backlog, { ...attempt, job, place: begun ?? attempt.place }),
+    places: kept ? backlog.places : [...backlog.places, begun],
+  });
+}
+
 type Due = Extract<BacklogEvent, { type: "backlog.due" }>;
 
 /** What comes next. The order is the meaning. */
@@ -127,7 +136,8 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
   const iteration = backlog.iteration + 1;
   const attempt: Attempt = {
     ...{ story: story.id, iteration, job: null, next: "generate", diff: null, evidence: {} },
-    ...{ checkedTree: null, verdict: null, place: null },
+    ...{ checkedTree: null, verdict: null },
+    place: backlog.places.find(({ story: id }) => id === story.id) ?? null,
     spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
   };
   return intend(

@@ -1,7 +1,7 @@
 /** What can happen to a backlog loop. */
 import type { ProcessRef, Usage } from "../base.ts";
 import type { Evidence, Failure, JobId } from "../goal/goal.ts";
-import type { Attempt, Diff } from "./backlog.ts";
+import type { Attempt, Diff, StoryPlace } from "./backlog.ts";
 import type { Story } from "./stories.ts";
 
 /** How a generator's turn ended, and what it left behind. */
@@ -16,7 +16,6 @@ export interface GeneratorRecord {
   readonly overScope: string | null;
   /** It wrote into prd.json, which was put back. */
   readonly bentStories: boolean;
-  readonly place: string | null;
 }
 
 export interface EvaluatorRecord {
@@ -66,7 +65,13 @@ export type BacklogEvent =
     }
   | { readonly type: "backlog.continued"; readonly iterations: number; readonly budgetUsd: number }
   | { readonly type: "backlog.cancelled"; readonly reason: string }
-  | { readonly type: "attempt.started"; readonly jobId: JobId; readonly process: ProcessRef | null }
+  | {
+      readonly type: "attempt.started";
+      readonly jobId: JobId;
+      readonly process: ProcessRef | null;
+      /** Of a generator: where it works, and what it began with. */
+      readonly place?: StoryPlace;
+    }
   | {
       readonly type: "attempt.generated";
       readonly jobId: JobId;

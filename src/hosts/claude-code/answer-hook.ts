@@ -46,8 +46,8 @@ export async function answerHook(
       return NOTHING;
     case "SessionStart":
       await open.store.catchUp();
-      // in the middle of a turn, where it became too long
-      if (payload.source !== "compact") conversation.rest();
+      // in the middle of a prompt, where it became too long; one that was typed is a prompt of its own
+      if (payload.source !== "compact" || payload.promptId !== open.seat.record.promptId) conversation.rest();
       return resumeAnswer({
         goal: conversation.goal(),
         loops: loopsFound(payload, open, context),

@@ -27,7 +27,8 @@ function hasProject(from: string): boolean {
 function isServed({ CLAUDE_PLUGIN_DATA: data, CLAUDE_PID: client }: NodeJS.ProcessEnv): boolean {
   if (data === undefined || client === undefined) return false;
   try {
-    const pid = Number.parseInt(readFileSync(join(data, `server-${client}`), "utf8"), 10);
+    const [first] = readFileSync(join(data, `server-${client}`), "utf8").split("\n");
+    const pid = Number(first);
     if (!Number.isSafeInteger(pid) || pid < 2) return false;
     process.kill(pid, 0);
     return true;

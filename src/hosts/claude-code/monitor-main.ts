@@ -70,7 +70,8 @@ function handOn(): void {
 
 /** Without a server nobody would fire what is due: then it is done from here, until there is one again. */
 function watchServer(now: number): void {
-  const pid = Number.parseInt(serverFile === null ? "" : (readSmall(serverFile) ?? ""), 10);
+  const [first] = (serverFile === null ? "" : (readSmall(serverFile) ?? "")).split("\n");
+  const pid = Number(first);
   if (pid > 1 && answers(pid)) {
     serverGoneSince = null;
     const before = standIn;

@@ -1,0 +1,106 @@
+/**
+ * One round of all checks that count for a story, by the engine itself: its own, the project's, and those of every
+ * story that has passed, so that none is broken by the next. Evidence is of files that stood still.
+ */
+import type { Attempt, Backlog } from "../core/backlog/backlog.ts";
+import type { StoryRound } from "../core/backlog/event.ts";
+import type { Story } from "../core/backlog/stories.ts";
+import { parseCheckFlag, verificationOf } from "../core/goal/check-flag.ts";
+import type { Criterion, Evidence } from "../core/goal/goal.ts";
+import type { WorkPlace } from "../story-ports.ts";
+import { compares, lastNumber } from "./goal-checks.ts";
+import type { BacklogParts, EngineParts } from "./parts.ts";
+import { PASSES, TAIL_KEPT } from "./round.ts";
+
+export interface NamedCheck {
+  /** As evidence names it. */
+  readonly name: string;
+  readonly criterion: Criterion;
+}
+
+export function checksFor({ stories, terms }: Backlog, attempt: Attempt): readonly NamedCheck[] {
+  const isCounted = (story: Story) => story.passes || story.id === attempt.story;
+  return [
+    ...terms.checks.map((criterion) => ({ name: `project: ${criterion.name}`, criterion })),
+    ...stories.filter(isCounted).flatMap((story) =>
+      story.checks.flatMap((text) => {
+        const parsed = parseCheckFlag(text);
+        if (parsed.kind === "wrong") return [];
+        const { criterion } = parsed;
+        return [{ name: `${story.id}: ${criterion.name}`, criterion }];
+      }),
+    ),
+  ];
+}
+
+export async function runStoryRound(
+  parts: EngineParts,
+  backlogParts: BacklogParts,
+  backlog: Backlog,
+  attempt: Attempt,
+  place: WorkPlace,
+  mark: string,
+  signal: AbortSignal,
+): Promise<StoryRound> {
+  const { places } = backlogParts;
+  const startedAt = parts.clock.now();
+  const checks = checksFor(backlog, attempt);
+  let tree = await places.tree(place);
+  let evidence: Readonly<Record<string, Evidence>> = {};
+  let isUnstable = false;
+  for (let n = 0; n < PASSES && !signal.aborted; n++) {
+    evidence = await runAll(parts, backlogParts, backlog, checks, place, tree, mark, signal);
+    if (Object.values(evidence).some(({ met }) => !met)) break;
+    const after = await places.tree(place);
+    isUnstable = after !== tree;
+    tree = after;
+    if (!isUnstable) break;
+  }
+  return {
+    tree,
+    evidence,
+    unstable: isUnstable ? ["files of the work tree"] : [],
+    durationMs: Math.max(0, parts.clock.now() - startedAt),
+  };
+}
+
+async function runAll(
+  { clock }: EngineParts,
+  backlogParts: BacklogParts,
+  { terms }: Backlog,
+  checks: readonly NamedCheck[],
+  place: WorkPlace,
+  tree: string,
+  mark: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, Evidence>>> {
+  const checker = backlogParts.checkerFor(place.dir);
+  const found: Record<string, Evidence> = {};
+  for (const { name, criterion } of checks) {
+    const { check } = criterion;
+    if (signal.aborted) break;
+    const at = clock.now();
+    const blank: Evidence = {
+      ...{ met: false, exitCode: null, value: null, timedOut: false, tail: "", durationMs: 0, note: null },
+      ...{ verification: verificationOf(check), at, tree },
+    };
+    if (check.kind !== "command" && check.kind !== "measure") {
+      // an evaluator looks; what nothing can run proves nothing
+      found[name] = { ...blank, note: "nothing runs it" };
+      continue;
+    }
+    const result = await checker.run(check.command, terms.checkTimeoutMs, signal, mark);
+    const value = check.kind === "measure" ? lastNumber(result.tail) : null;
+    found[name] = {
+      ...blank,
+      met: result.exitCode === 0 && (check.kind === "command" || compares(value, check)),
+      exitCode: result.exitCode,
+      value,
+      timedOut: result.timedOut,
+      tail: result.tail.slice(-TAIL_KEPT),
+      at: clock.now(),
+      durationMs: Math.max(0, clock.now() - at),
+    };
+  }
+  return found;
+}

@@ -1,0 +1,277 @@
+/**
+ * Carries out the jobs of backlog loops: generators, rounds of checks, evaluators, merges. Each comes back as one
+ * event. Owns nothing that has to survive: a turn is found by its ticket, everything else is simply taken again.
+ */
+import type { Attempt, AttemptJob, Backlog, StoryPlace } from "../core/backlog/backlog.ts";
+import { scopeOf } from "../core/backlog/scope.ts";
+import type { Story } from "../core/backlog/stories.ts";
+import { hideHoldouts, readVerdict } from "../core/backlog/verdict.ts";
+import type { LoopEvent } from "../core/event.ts";
+import type { Agent, Turn, TurnControl, TurnEnd } from "../ports.ts";
+import type { StoryWork, WorkPlace } from "../story-ports.ts";
+import { checksFor, runStoryRound } from "./backlog-checks.ts";
+import { type BacklogParts, describe, type EngineParts } from "./parts.ts";
+import type { Underway } from "./underway.ts";
+
+type Ended = Exclude<TurnEnd, { kind: "cancelled" }>;
+
+export class BacklogWork {
+  readonly #parts: EngineParts;
+  readonly #backlog: BacklogParts;
+  readonly #underway: Underway;
+
+  constructor(parts: EngineParts, backlog: BacklogParts, underway: Underway) {
+    this.#parts = parts;
+    this.#backlog = backlog;
+    this.#underway = underway;
+  }
+
+  start(backlog: Backlog, attempt: Attempt, job: AttemptJob): void {
+    const signal = this.#underway.open(backlog.id, job.id);
+    this.#follow(job, this.#work(backlog, attempt, job, signal));
+  }
+
+  /** For a job that another process intended. The event that settles it, or null when it goes on. */
+  async recover(
+    backlog: Backlog,
+    attempt: Attempt,
+    job: AttemptJob,
+    token: number,
+  ): Promise<LoopEvent | null> {
+    if (job.token === token && backlog.status === "active") {
+      this.start(backlog, attempt, job);
+      return null;
+    }
+    const interrupted = (reason: string): LoopEvent => ({
+      type: "attempt.interrupted",
+      jobId: job.id,
+      reason,
+    });
+    const place = attempt.place === null ? null : await this.#backlog.places.find(attempt.place);
+    if (job.phase === "check" || job.phase === "merge") {
+      if (place !== null) await this.#backlog.checkerFor(place.dir).sweep(job.id);
+      return interrupted("the runner ended while the checks ran");
+    }
+    if (place === null) return interrupted("the runner ended before it was known where it worked");
+    return this.#reconcile(backlog, attempt, job, place, interrupted);
+  }
+
+  async #reconcile(
+    backlog: Backlog,
+    attempt: Attempt,
+    job: AttemptJob,
+    place: WorkPlace,
+    interrupted: (reason: string) => LoopEvent,
+  ): Promise<LoopEvent | null> {
+    const signal = this.#underway.open(backlog.id, job.id);
+    try {
+      const { agent, turn } = await this.#openTurn(backlog, attempt, job, place);
+      const fate = await agent.reconcile(turn, this.#control(job, signal, place.place));
+      if (fate.kind === "running" || fate.kind === "ended") {
+        const end = fate.kind === "ended" ? Promise.resolve(fate.end) : fate.end;
+        this.#follow(
+          job,
+          end.then((ended) => this.#record(backlog, job, place, ended)),
+        );
+        return null;
+      }
+      this.#underway.settle(job.id);
+      if (fate.kind === "never")
+        return { type: "attempt.withdrawn", jobId: job.id, reason: "the runner ended before it was started" };
+      return interrupted(`the runner ended while it ran, and ${fate.reason}`);
+    } catch (error) {
+      this.#underway.settle(job.id);
+      throw error;
+    }
+  }
+
+  #follow(job: AttemptJob, work: Promise<LoopEvent | null>): void {
+    this.#underway.follow(
+      job.id,
+      work,
+      (event, stopped) => ({
+        event: event ?? { type: "attempt.interrupted", jobId: job.id, reason: stopped ?? "it was stopped" },
+        answer: null,
+      }),
+      (error, stopped) =>
+        stopped === null
+          ? { type: "backlog.paused", code: "surroundings", reason: describe(error) }
+          : { type: "attempt.interrupted", jobId: job.id, reason: stopped },
+    );
+  }
+
+  /** null: it was stopped. */
+  async #work(
+    backlog: Backlog,
+    attempt: Attempt,
+    job: AttemptJob,
+    signal: AbortSignal,
+  ): Promise<LoopEvent | null> {
+    const { places, files } = this.#backlog;
+    if (job.phase === "generate") await files.publish(backlog.stories);
+    const place =
+      job.phase === "generate" || attempt.place === null
+        ? await places.open(attempt.story, attempt.place, backlog.terms)
+        : await places.find(attempt.place);
+    if (place === null) throw new Error(`the folder in which ${attempt.story} was worked on is gone`);
+    switch (job.phase) {
+      case "generate":
+      case "evaluate": {
+        const { agent, turn } = await this.#openTurn(backlog, attempt, job, place);
+        const end = await agent.run(turn, this.#control(job, signal, place.place));
+        return this.#record(backlog, job, place, end);
+      }
+      case "check": {
+        const round = await runStoryRound(
+          this.#parts,
+          this.#backlog,
+          backlog,
+          attempt,
+          place,
+          job.id,
+          signal,
+        );
+        if (signal.aborted) return null;
+        return { type: "attempt.checked", jobId: job.id, round, nextNonce: this.#backlog.newNonce() };
+      }
+      case "merge": {
+        const story = storyOf(backlog, attempt);
+        const merge = await places.merge(place, story, backlog.terms, (dir) =>
+          runStoryRound(this.#parts, this.#backlog, backlog, attempt, { ...place, dir }, job.id, signal),
+        );
+        return signal.aborted && merge.kind !== "merged"
+          ? null
+          : { type: "attempt.merged", jobId: job.id, merge };
+      }
+    }
+  }
+
+  async #openTurn(
+    backlog: Backlog,
+    attempt: Attempt,
+    job: AttemptJob,
+    { place, dir }: WorkPlace,
+  ): Promise<{ readonly agent: Agent; readonly turn: Turn }> {
+    const { clock } = this.#parts;
+    const { terms } = backlog;
+    const role = job.phase === "evaluate" ? "evaluator" : "generator";
+    const story = storyOf(backlog, attempt);
+    const rejected = backlog.receipts.findLast((receipt) => receipt.story === story.id) ?? null;
+    const text = this.#backlog.files.prompt(role, {
+      ...{ story, terms, dir, iteration: attempt.iteration, nonce: job.nonce },
+      sha: place.base?.head ?? null,
+      checks: checksFor(backlog, attempt).map(({ criterion }) => criterion),
+      rejected: rejected?.outcome === "rejected" ? rejected : null,
+      changedFiles: attempt.diff?.files ?? [],
+    });
+    const turn: Turn = {
+      id: job.id,
+      loopId: backlog.id,
+      token: job.token,
+      text,
+      deadlineAt: (job.startedAt ?? clock.now()) + terms.turnTimeoutMs,
+      env: {
+        LOOP_KIND: role,
+        LOOP_ROLE: role,
+        LOOP_STORY: story.id,
+        LOOP_ITERATION: String(attempt.iteration),
+        LOOP_NONCE: job.nonce,
+      },
+      conversation: null,
+      budgetUsd: Math.max(0.01, terms.budgetUsd - backlog.spent.costUsd),
+      leavesNothing: true,
+      commands: checksFor(backlog, attempt).flatMap(({ criterion: { check } }) =>
+        check.kind === "command" || check.kind === "measure" ? [check.command] : [],
+      ),
+    };
+    return {
+      agent: this.#backlog.agentFor(role === "evaluator" ? terms.evaluator : terms.generator, dir),
+      turn,
+    };
+  }
+
+  #control(job: AttemptJob, signal: AbortSignal, place: StoryPlace): TurnControl {
+    return {
+      signal,
+      onStarted: (process) =>
+        this.#underway.started(job.id, { type: "attempt.started", jobId: job.id, process, place }),
+    };
+  }
+
+  async #record(
+    backlog: Backlog,
+    job: AttemptJob,
+    place: WorkPlace,
+    end: TurnEnd,
+  ): Promise<LoopEvent | null> {
+    if (end.kind === "cancelled") return null;
+    const { files, places, newNonce } = this.#backlog;
+    const { clock } = this.#parts;
+    const bentStories = await files.putBack(this.#storiesNow(backlog));
+    const common = {
+      failure: end.kind === "failed" ? end.failure : null,
+      usage: end.usage,
+      durationMs: Math.max(0, clock.now() - (job.startedAt ?? job.intendedAt)),
+      bentStories,
+    };
+    if (job.phase === "evaluate") {
+      const verdict = readVerdict(end.answer, [], job.nonce);
+      const turn = { ...common, verdict, tree: await places.tree(place) };
+      return { type: "attempt.evaluated", jobId: job.id, turn, nextNonce: newNonce() };
+    }
+    const work = await places.workSince(place);
+    const turn = { ...common, ...this.#generated(backlog, end, place, work) };
+    return { type: "attempt.generated", jobId: job.id, turn, nextNonce: newNonce() };
+  }
+
+  /** Others may have been settled since this one began. */
+  #storiesNow({ id, stories }: Backlog): readonly Story[] {
+    const now = this.#parts.store.load(id);
+    return now?.kind === "backlog" ? now.stories : stories;
+  }
+
+  /** What a decision leaves to be written down: verdicts in prd.json, entries of progress.md, folders that are free. */
+  async settle(before: Backlog, after: Backlog): Promise<void> {
+    const { files, places } = this.#backlog;
+    if (before.stories !== after.stories) await files.publish(after.stories);
+    for (const receipt of after.receipts.slice(before.receipts.length)) {
+      const story = after.stories.find(({ id }) => id === receipt.story);
+      const isJudged = receipt.outcome === "passed" || receipt.outcome === "rejected";
+      if (story !== undefined && isJudged) files.note(story, receipt, after.terms.skipEval);
+    }
+    const kept = new Set([...after.places, ...after.attempts.flatMap(({ place }) => place ?? [])].map(keyOf));
+    for (const place of before.places) if (!kept.has(keyOf(place))) await places.release(place);
+  }
+
+  #generated(backlog: Backlog, end: Ended, { place }: WorkPlace, work: StoryWork) {
+    const filesRead = end.activity?.reads ?? null;
+    const scope = scopeOf(backlog.terms.scope, { changes: work.files, filesRead });
+    return {
+      isSilent: end.answer.trim() === "",
+      overScope: scope.kind === "over" ? scope.text : null,
+      diff: {
+        sha: work.sha,
+        treeBefore: place.base?.tree ?? "",
+        tree: work.tree,
+        filesChanged: work.files.length,
+        files: work.files.slice(0, FILES_KEPT).map(({ path }) => path),
+        linesWritten: work.files.reduce((sum, { linesWritten }) => sum + linesWritten, 0),
+        filesRead: filesRead === null ? null : new Set(filesRead).size,
+        isRewritten: work.isRewritten,
+      },
+    };
+  }
+}
+
+const FILES_KEPT = 50;
+
+function keyOf({ story, worktree }: StoryPlace): string {
+  return `${story}\n${worktree ?? ""}`;
+}
+
+/** What a person took out of the file in the middle of an attempt still has to be told to its end. */
+function storyOf({ stories }: Backlog, { story }: Attempt): Story {
+  const found = stories.find(({ id }) => id === story);
+  if (found === undefined) throw new Error(`the story ${story} is not in the backlog any more`);
+  return { ...found, notes: hideHoldouts(found.notes, found.holdouts) };
+}

@@ -1,0 +1,124 @@
+/**
+ * Where stories are worked on. One at a time: in the project's own folder, where the person can look. Several at a
+ * time: in a worktree each (`worktrees.ts`), whose work goes through the merge queue (`merge-queue.ts`).
+ */
+import { join } from "node:path";
+import { whyRed } from "../core/backlog/attempts.ts";
+import type { BacklogTerms, StoryPlace } from "../core/backlog/backlog.ts";
+import type { MergeRecord } from "../core/backlog/event.ts";
+import type { Story } from "../core/backlog/stories.ts";
+import type { StoryPlaces, StoryWork, WorkPlace } from "../story-ports.ts";
+import { noteMoment, workSince } from "./diff.ts";
+import { discardMerge, prepareMerge, publishMerge } from "./merge-queue.ts";
+import { commitWork } from "./worktree-commit.ts";
+import { makeWorktree } from "./worktree-making.ts";
+import { openPlace, treeOfFiles } from "./worktree-place.ts";
+import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees.ts";
+
+/** Of stories that were rejected and wait, or were merged a moment ago. */
+const MOST_WORKTREES = 50;
+/** Another merge came first: so often it is prepared anew. */
+const MERGE_ATTEMPTS = 3;
+
+export function createStoryPlaces(projectDir: string): StoryPlaces {
+  const dirOf = async (worktree: string | null): Promise<string | null> => {
+    if (worktree === null) return projectDir;
+    const found = (await listWorktrees(projectDir)).find(({ id }) => id === worktree);
+    return found === undefined ? null : found.projectDir;
+  };
+  return {
+    async open(story, before, terms) {
+      if (before !== null) {
+        const dir = await dirOf(before.worktree);
+        const isOurs = before.worktree === null || (await adoptWorktree(projectDir, before.worktree));
+        if (dir !== null && isOurs) return { place: before, dir };
+      }
+      return terms.parallel > 1 ? inWorktree(projectDir, story, terms) : inProject(projectDir, story);
+    },
+    async find(place) {
+      const dir = await dirOf(place.worktree);
+      if (dir !== null && place.worktree !== null) await adoptWorktree(projectDir, place.worktree);
+      return dir === null ? null : { place, dir };
+    },
+    tree: (place) => treeOf(place.dir),
+    workSince: workOf,
+    merge: (place, story, terms, verify) => merge(projectDir, place, story, terms, verify),
+    async release({ worktree }) {
+      if (worktree === null) return;
+      await releaseWorktree(projectDir, worktree);
+      // it stays when anything in it could be lost
+      await removeWorktree(projectDir, worktree);
+    },
+  };
+}
+
+async function inProject(projectDir: string, story: string): Promise<WorkPlace> {
+  return { place: { story, worktree: null, base: await baseOf(projectDir) }, dir: projectDir };
+}
+
+async function inWorktree(projectDir: string, story: string, terms: BacklogTerms): Promise<WorkPlace> {
+  const { branchPrefix, target } = terms;
+  const made = await makeWorktree(projectDir, {
+    ...{ story, branchPrefix, target, max: MOST_WORKTREES },
+    ...(target === null ? {} : { from: target }),
+  });
+  if (made.kind === "none") throw new Error(`there is no worktree for ${story}: ${made.reason}`);
+  const { id, projectDir: dir } = made.worktree;
+  return { place: { story, worktree: id, base: await baseOf(dir) }, dir };
+}
+
+async function baseOf(dir: string): Promise<StoryPlace["base"]> {
+  const noted = await noteMoment(dir);
+  if (noted.kind === "none") throw new Error(`what the story begins with cannot be noted: ${noted.reason}`);
+  return noted.moment;
+}
+
+async function treeOf(dir: string): Promise<string> {
+  const opened = await openPlace(dir);
+  if (opened.kind === "none") throw new Error(`the files cannot be looked at: ${opened.reason}`);
+  return treeOfFiles(opened.place);
+}
+
+async function workOf({ place, dir }: WorkPlace): Promise<StoryWork> {
+  if (place.base === null) throw new Error("it is not known what the story began with");
+  const found = await workSince(dir, place.base, { maxText: 1 });
+  if (found.kind === "none") throw new Error(`what was done cannot be looked at: ${found.reason}`);
+  const { now, files, isHistoryRewritten } = found.work;
+  return {
+    sha: place.base.head,
+    tree: now.tree ?? (await treeOf(dir)),
+    files: files.map(({ path, linesWritten }) => ({ path, linesWritten })),
+    isRewritten: isHistoryRewritten,
+  };
+}
+
+async function merge(
+  projectDir: string,
+  { place, dir }: WorkPlace,
+  story: Story,
+  { target }: BacklogTerms,
+  verify: Parameters<StoryPlaces["merge"]>[3],
+): Promise<MergeRecord> {
+  const found = (await listWorktrees(projectDir)).find(({ id }) => id === place.worktree);
+  const branch = found?.branch ?? null;
+  if (target === null || branch === null)
+    return { kind: "impossible", reason: `there is no branch that ${story.id} could be merged from or into` };
+  const message = `feat: ${story.id} - ${story.title}`;
+  const committed = await commitWork(dir, { branch, message });
+  if (committed.kind === "refused") return { kind: "impossible", reason: committed.reason };
+  for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
+    const prepared = await prepareMerge(projectDir, { story: story.id, branch, target, message });
+    if (prepared.kind === "conflict") return prepared;
+    if (prepared.kind === "failed") return { kind: "impossible", reason: prepared.reason };
+    if (prepared.kind === "nothing to merge") return { kind: "merged", round: await verify(dir) };
+    const round = await verify(join(prepared.merge.projectDir));
+    if (whyRed(round) !== null) {
+      await discardMerge(projectDir, prepared.merge);
+      return { kind: "red", round };
+    }
+    const published = await publishMerge(projectDir, prepared.merge);
+    if (published.kind === "merged") return { kind: "merged", round };
+    if (published.kind !== "target moved") return { kind: "impossible", reason: published.reason };
+  }
+  return { kind: "impossible", reason: `${target} moved again and again while ${story.id} was merged` };
+}

@@ -1,4 +1,5 @@
 /** What the shell is told. Wrong use is 64: 2 to 6 say how a goal loop came to stand still (B17). */
+import type { BacklogOutcome } from "../core/backlog/backlog.ts";
 import type { Goal, PauseCode } from "../core/goal/goal.ts";
 
 export const EXIT = {
@@ -12,6 +13,16 @@ export const EXIT = {
   usage: 64,
   interrupted: 130,
 } as const;
+
+/** Of a backlog (C16). */
+export const BACKLOG_EXIT = {
+  done: EXIT.ok,
+  error: EXIT.failure,
+  max_iterations: 2,
+  blocked: 3,
+  stopped: EXIT.interrupted,
+  cancelled: EXIT.interrupted,
+} as const satisfies Readonly<Record<BacklogOutcome, number>>;
 
 const PAUSED: Readonly<Record<PauseCode, number>> = {
   budget: EXIT.budget,

@@ -1,6 +1,7 @@
 /** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
+import { addBacklogCommands } from "./backlog-program.ts";
 import { addGoalCommands } from "./goal-program.ts";
 import { EDIT_EXAMPLES, EXAMPLES, HELP, TRUST_HELP, UP_HELP } from "./help.ts";
 import { addHostCommands } from "./host-program.ts";
@@ -65,6 +66,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     );
 
   addGoalCommands(program, { io, act, common, agentOptions });
+  addBacklogCommands(program, { io, act, common, agentOptions });
   addHostCommands(program, { io, act, common, agentOptions });
 
   common(

@@ -5,12 +5,15 @@
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readProjectFacts } from "../checks/project-facts.ts";
+import { checksText } from "../core/backlog/accepted-checks.ts";
 import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import type { Check, Criterion, MustNot } from "../core/goal/goal.ts";
 import { parseShapeFile } from "../core/goal/shape-file.ts";
 import { LoopError } from "../errors.ts";
+import { commandsOfRoles } from "../schema/backlog-config.ts";
 import { parseConfigText } from "../schema/config.ts";
 import { cannotRead } from "../store/loop-dir.ts";
+import { loadPrd, prdPath } from "../store/prd-file.ts";
 import { readText, readTextThroughLinks } from "../store/read-text.ts";
 import { createTrustStore, type TrustStore } from "../store/trust.ts";
 import { errorCode } from "../system/files.ts";
@@ -35,10 +38,10 @@ export interface NamedCommand {
 
 /** Files without anything to run are left out. Throws the sentence for a file that cannot be understood. */
 export function commandsOf(project: Place): readonly RepositoryFile[] {
-  return readFiles(project)
-    .map(({ criteria, mustNot, ...file }) => ({
+  return [...readFiles(project), ...readStories(project)]
+    .map(({ criteria, mustNot, programs = [], ...file }) => ({
       ...file,
-      commands: [...toCommands(criteria), ...toWatches(mustNot)],
+      commands: [...toCommands(criteria), ...toWatches(mustNot), ...programs],
     }))
     .filter(({ commands }) => commands.length > 0);
 }
@@ -73,10 +76,26 @@ function notTrusted(files: readonly string[]): LoopError {
 interface ParsedFile extends Omit<RepositoryFile, "commands"> {
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
+  /** Agents of a backlog that the file names as commands. */
+  readonly programs?: readonly NamedCommand[];
 }
 
 function readFiles(project: Place): readonly ParsedFile[] {
   return [readShape(project), readChecks(project)].filter((found) => found !== null);
+}
+
+/** Only for the question whether it may run: a story's checks are no criteria of goals. */
+function readStories({ root }: Place): readonly ParsedFile[] {
+  const stories = loadPrd(root)?.prd.stories ?? [];
+  const content = checksText(stories);
+  if (content === "") return [];
+  const criteria = stories.flatMap(({ id, checks }) =>
+    checks.flatMap((text): Criterion[] => {
+      const parsed = parseCheckFlag(text);
+      return parsed.kind === "ok" ? [{ ...parsed.criterion, name: `${id}: ${parsed.criterion.name}` }] : [];
+    }),
+  );
+  return [{ file: ".loop/prd.json", path: prdPath(root), content, criteria, mustNot: [] }];
 }
 
 function readShape({ root }: Place): ParsedFile | null {
@@ -102,7 +121,8 @@ function readChecks({ dir }: Place): ParsedFile | null {
     const check = parseCheckFlag(text);
     return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
   });
-  return { file, path, content, criteria, mustNot: [] };
+  const programs = commandsOfRoles(parsed.config);
+  return { file, path, content, criteria, mustNot: [], programs };
 }
 
 function toCommands(criteria: readonly Criterion[]): readonly NamedCommand[] {

@@ -3,7 +3,7 @@ import type { Command, CommanderError } from "commander";
 import { type LoopError, usageError } from "../errors.ts";
 
 /** Words of loops that this version does not run: they must not become prompts by accident. */
-const RESERVED = new Set("backlog watch".split(" "));
+const RESERVED = new Set("watch".split(" "));
 
 export function checkFirstWord(program: Command, words: readonly string[]): void {
   const [first = "", ...rest] = words;

@@ -19,6 +19,7 @@ export class BacklogWork {
   readonly #parts: EngineParts;
   readonly #backlog: BacklogParts;
   readonly #underway: Underway;
+  #settling: Promise<void> = Promise.resolve();
 
   constructor(parts: EngineParts, backlog: BacklogParts, underway: Underway) {
     this.#parts = parts;
@@ -230,8 +231,20 @@ export class BacklogWork {
     return now?.kind === "backlog" ? now.stories : stories;
   }
 
-  /** What a decision leaves to be written down: verdicts in prd.json, entries of progress.md, folders that are free. */
-  async settle(before: Backlog, after: Backlog): Promise<void> {
+  /** What a decision leaves to be written down, one after the other; the promise is for what went wrong. */
+  settle(before: Backlog, after: Backlog): Promise<void> {
+    const settled = this.#settling.then(() => this.#writeDown(before, after));
+    this.#settling = settled.catch(() => {});
+    return settled;
+  }
+
+  /** Resolves when everything is written down. */
+  settled(): Promise<void> {
+    return this.#settling;
+  }
+
+  /** Verdicts in prd.json, entries of progress.md, folders that are free. */
+  async #writeDown(before: Backlog, after: Backlog): Promise<void> {
     const { files, places } = this.#backlog;
     if (before.stories !== after.stories) await files.publish(after.stories);
     for (const receipt of after.receipts.slice(before.receipts.length)) {

@@ -320,7 +320,10 @@ export class Engine {
 
   #setTimer(): void {
     if (this.#stopped) return;
-    if (this.#lead.role === "passive") return this.#timer.lookWhenOrphaned(ownDueAt(this.#parts));
+    if (this.#lead.role === "passive") {
+      this.#timer.lookWhenOrphaned(ownDueAt(this.#parts));
+      return;
+    }
     // A host that is not free nudges when it is: until then, what is due is no reason to look.
     const isOpen = this.#lead.lease !== null && this.#underway.isRoomFor(this.#schedule.nextId());
     const isFree = isOpen && this.#parts.host?.isFree() !== false;
@@ -333,6 +336,7 @@ export class Engine {
       await handBack(this.#parts, () => this.#lead.lease, this.#isLeft, {
         undoForgeries: () => this.#undoForgeries(),
         apply: (id, event) => this.#apply(id, event),
+        settled: async () => this.#crew.backlogs?.settled(),
       });
     } catch (error) {
       this.#parts.observe({ type: "problem", message: describe(error) });

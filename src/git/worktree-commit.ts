@@ -43,11 +43,10 @@ async function commitIn(place: Place, ref: string, message: string): Promise<Com
   const commit = isSame ? head : await makeCommit(git, tree, [head], message);
   if (commit !== tip) mustSucceed(await git.run({ args: ["update-ref", ref, commit, tip] }));
   mustSucceed(await git.run({ args: ["symbolic-ref", "HEAD", ref] }));
-  if (!isSame) {
-    mustSucceed(await git.run({ args: [...filterSettings, "read-tree", commit] }));
-    // it only saves the next command some time
-    await git.run({ args: [...filterSettings, "update-index", "-q", "--refresh"] });
-  }
+  // always: whoever was here before may have been killed right after the branch had moved
+  mustSucceed(await git.run({ args: [...filterSettings, "read-tree", commit] }));
+  // it only saves the next command some time
+  await git.run({ args: [...filterSettings, "update-index", "-q", "--refresh"] });
   return { kind: commit === tip ? "nothing" : "committed", commit };
 }
 

@@ -15,6 +15,8 @@ import { procStart } from "../system/process.ts";
 
 const text = z.string().min(1).max(4_096);
 
+const branchName = z.string().regex(/^refs\/heads\/.{1,1000}$/);
+
 const recordSchema = z
   .strictObject({
     format: z.literal(1),
@@ -22,12 +24,11 @@ const recordSchema = z
     /** A merge has no branch of its own, and nobody works in it. */
     kind: z.enum(["story", "merge"]),
     story: text,
-    /** `refs/heads/…` */
-    branch: text.nullable(),
+    branch: branchName.nullable(),
     /** The commit that it started from. */
     base: z.string().regex(/^[0-9a-f]{40,64}$/),
-    /** Where its work is to go, `refs/heads/…`; null: to whatever is checked out. */
-    target: text.nullable(),
+    /** Where its work is to go; null: to whatever is checked out. */
+    target: branchName.nullable(),
     /** The top of the worktree. */
     path: text.refine((path) => isAbsolute(path)),
     createdAt: z.number(),
@@ -36,6 +37,7 @@ const recordSchema = z
     /** `making`: nobody was handed it yet. `removing`: it was found to hold nothing that could be lost. */
     stage: z.enum(["making", "ready", "removing"]),
   })
+  .refine(({ kind, branch }) => (kind === "merge") === (branch === null))
   .readonly();
 
 export type WorktreeRecord = z.output<typeof recordSchema>;

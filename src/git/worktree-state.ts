@@ -48,7 +48,8 @@ export async function stateOf(
   record: WorktreeRecord,
   options: PlaceOptions = {},
 ): Promise<Worktree> {
-  const unmerged = record.kind === "merge" ? 0 : await countUnmerged(place, record);
+  // what cannot be counted must not be lost
+  const unmerged = record.kind === "merge" ? 0 : await countUnmerged(place, record).catch(() => 1);
   const { state, why } = await look(place, record, unmerged, options);
   const { id, kind, story, branch, base, path, createdAt } = record;
   return {
@@ -77,7 +78,7 @@ async function look(
       why: `Its folder is gone${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
     };
   const isCutShort = record.stage !== "ready";
-  const dirt = await dirtOf(place, record, isCutShort, options);
+  const dirt = await dirtOf(place, record, isCutShort, options).catch(cannotLook);
   if (dirt !== null) return { state: "dirty", why: dirt };
   if (unmerged > 0) return { state: "open", why: `It has ${sayOpen(record, unmerged)}.` };
   if (isCutShort)
@@ -138,9 +139,14 @@ async function dirtOf(
   if (["rebase-merge", "rebase-apply", "MERGE_HEAD"].some((name) => existsSync(join(admin, name))))
     return "A merge or rebase is under way in it.";
   const opened = await openPlace(record.path, options);
-  if (opened.kind === "none") return `It cannot be looked at: ${opened.reason}.`;
+  if (opened.kind === "none") return cannotLook(opened.reason);
   if (opened.place.top !== record.path) return "Its folder is no worktree of its own.";
   return changesIn(opened.place, mayMiss);
+}
+
+function cannotLook(reason: unknown): string {
+  const words = reason instanceof Error ? reason.message : String(reason);
+  return `It cannot be looked at: ${words.replace(/\.$/, "")}.`;
 }
 
 /** Detached, and of a name that no story can have: no person made this. */

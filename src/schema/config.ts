@@ -6,6 +6,7 @@ import * as z from "zod";
 import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
+import { backlogShape } from "./backlog-config.ts";
 
 /** What holds where the file says nothing, as one would write it there. */
 export const DEFAULTS = {
@@ -57,6 +58,7 @@ export const configSchema = z
     agent: z.enum(["claude"]).optional(),
     /** A turn that takes longer is stopped. */
     turnTimeout: duration.prefault(DEFAULTS.turnTimeout),
+    ...backlogShape,
     /** Criteria of every goal here. */
     checks: z.array(check).max(100).optional(),
   })

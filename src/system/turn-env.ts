@@ -7,6 +7,8 @@ const OF_A_TURN = [
   "LOOP_ITERATION",
   "LOOP_NONCE",
   "LOOP_ROLE",
+  "LOOP_STORY",
+  "LOOP_MODEL",
   "LOOP_PROMPT_FILE",
   "LOOP_PROJECT",
 ];

@@ -9,7 +9,7 @@ import {
   prepareMerge,
   publishMerge,
 } from "../../src/git/merge-queue.ts";
-import { cleanWorktrees } from "../../src/git/worktrees.ts";
+import { cleanWorktrees, releaseWorktree } from "../../src/git/worktrees.ts";
 import { commit, git, makeRepository, personsState, read, write } from "./fixtures.ts";
 import { expectSound, left, OPTIONS, theOnly, traces, tracesOf } from "./worktrees-samples.ts";
 
@@ -133,6 +133,18 @@ describe("C13 a merge is prepared", () => {
       expect(read(merge.projectDir, ...names)).toEqual(["2\n", "0\n", null, "0\n", "a 2\n"]);
     },
   );
+
+  test("one that its process left behind is found and goes, whatever checks wrote there; the story's own stays", async () => {
+    const cwd = makeRepository();
+    await story(cwd, { a: "a 2\n" });
+    const merge = await prepared(cwd);
+    write(merge.projectDir, { coverage: "1\n", a: "changed by a check\n" });
+    const all = () => cleanWorktrees(cwd, { isDryRun: false, keepMerged: 0 }, OPTIONS);
+    expect((await all()).removed).toEqual([]);
+    await releaseWorktree(cwd, merge.worktree, OPTIONS);
+    expect((await all()).removed.map(({ id }) => id)).toEqual(["merge+US-001"]);
+    expect(traces(cwd)).toEqual(tracesOf("US-001"));
+  });
 
   test("what the target has already is never merged again", async () => {
     const cwd = makeRepository();

@@ -1,7 +1,7 @@
 /** C13: what a worktree holds, and whether it may go. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeWorktree } from "../../src/git/worktree-making.ts";
@@ -155,6 +155,27 @@ describe("C13 the state of a worktree, and whether it goes", () => {
       },
     ],
     [
+      "git was stopped before it knew the folder",
+      "orphaned",
+      /^Its folder is gone\.$/,
+      (cwd, path) => {
+        changeRecord(cwd, "US-001", { stage: "making" });
+        const admin = git(path, "rev-parse", "--git-dir").trim();
+        rmSync(path, { recursive: true });
+        for (const name of readdirSync(admin))
+          if (name !== "locked") rmSync(join(admin, name), { recursive: true });
+      },
+    ],
+    [
+      "a commit that git cannot read",
+      "dirty",
+      /^It cannot be looked at: |^It has no commit/,
+      (cwd, path) => {
+        const lost = git(path, "rev-parse", "HEAD^{tree}").trim();
+        rmSync(join(cwd, ".git/objects", lost.slice(0, 2), lost.slice(2)));
+      },
+    ],
+    [
       "an owner on another machine",
       "active",
       /^A process on elsewhere works with it\.$/,
@@ -175,7 +196,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     expect([removed.length, kept.length, problems]).toEqual(mayGo ? [1, 0, []] : [0, 1, []]);
     expect(traces(cwd)).toEqual(mayGo ? tracesOf() : before);
     if (!mayGo) expect(git(cwd, "for-each-ref")).toBe(refs);
-    expectSound(cwd);
+    if (!why.source.includes("looked at:")) expectSound(cwd);
   });
 
   test("as long as its owner lives it is active, however merged; asked by name it stays too", async () => {
@@ -252,6 +273,23 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     expect(git(cwd, "branch", "--list", "mine", "away").split("\n")).toHaveLength(3);
   });
 
+  test("H4 a folder inside of the checkout that lost its own git is not taken for the checkout", async () => {
+    const cwd = makeRepository();
+    const folder = join(cwd, "build");
+    const result = await makeWorktree(cwd, ask(), { ...OPTIONS, folder });
+    if (result.kind === "none") throw new Error(result.reason);
+    const { path, id } = result.worktree;
+    await releaseWorktree(cwd, id, OPTIONS);
+    rmSync(path, { recursive: true });
+    write(path, { precious: "1\n" });
+    expect(await theOnly(cwd)).toMatchObject({
+      state: "dirty",
+      why: "Its folder is no worktree of its own.",
+    });
+    expect((await clean(cwd)).removed).toEqual([]);
+    expect(read(path, "precious")).toEqual(["1\n"]);
+  });
+
   test("H4 a record that leads to somebody else's folder removes nothing", async () => {
     const cwd = makeRepository();
     const { id } = await left(cwd);
@@ -265,7 +303,16 @@ describe("C13 the state of a worktree, and whether it goes", () => {
       changeRecord(cwd, id, { path: precious, stage, kind: "merge" });
       expect((await clean(cwd)).removed).toEqual([]);
     }
+    const merge = join(dirname(cwd), "merge+x");
+    write(merge, { file: "1\n" });
+    writeFileSync(recordOf(cwd, "merge+x"), readFileSync(recordOf(cwd, id)));
+    changeRecord(cwd, "merge+x", {
+      ...{ id: "merge+x", path: merge, stage: "ready", kind: "merge", branch: null },
+    });
+    expect([(await clean(cwd)).removed, read(merge, "file")]).toEqual([[], ["1\n"]]);
     expect([read(precious, "file"), read(cwd, "a")]).toEqual([["1\n"], ["a 1\n"]]);
+    // a merge has no branch that could go with it
+    changeRecord(cwd, "merge+x", { branch: "refs/heads/main" });
     writeFileSync(recordOf(cwd, id), "{");
     expect(await listWorktrees(cwd, OPTIONS)).toEqual([]);
   });

@@ -80,8 +80,8 @@ describe.skipIf(isClaudeMissing || !hasTmux)(`D2 a goal is its conversation's ow
       await claude.type("hello six");
       await model.hears(/hello six/);
       await claude.idle();
-      expect(goalsOf(project)).toMatchObject([{ status: "paused", pause: { code: "interrupted" } }]);
       expect(await claude.exit()).toBe(0);
+      expect(goalsOf(project)).toMatchObject([{ status: "paused", pause: { code: "interrupted" } }]);
 
       const back = await runClaude(project, ["hello seven", "--resume", own], options);
       expect(back.result).toMatchObject({ result: "fine", session_id: own });

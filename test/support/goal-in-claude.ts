@@ -9,7 +9,7 @@ import type { GoalView } from "../../src/core/goal/view.ts";
 import { makeProject } from "./cli.ts";
 import { commitAll, git, readState } from "./goal-cli.ts";
 import { PLUGIN } from "./plugin.ts";
-import type { Asked, Reply, Script, ScriptedModel } from "./scripted-model.ts";
+import type { Asked, Reply, ScriptedModel } from "./scripted-model.ts";
 import { startScriptedModel } from "./scripted-model.ts";
 
 export const SPEC = "Count up to the number in the file n. Done when n has it. Only that file.";
@@ -45,7 +45,7 @@ export function untilCounted(target: number, ...flags: string[]): string {
 export interface Counter {
   /** Of the turns that the loop gave so far, in order. */
   readonly turns: readonly CountedTurn[];
-  readonly script: Script;
+  readonly script: (asked: Asked) => Reply;
 }
 
 export interface CountedTurn {

@@ -14,12 +14,18 @@ export type BacklogDecision = Decision<Backlog>;
 export function backlogWakeAt(backlog: Backlog): number | null {
   if (backlog.status !== "active") return null;
   const isFree = backlog.attempts.length < backlog.terms.parallel && !backlog.isStopping;
-  const isWaiting = backlog.attempts.some(({ job }) => job === null);
+  const isWaiting = nextWaiting(backlog) !== undefined;
   const isOver = backlog.attempts.length === 0;
   if (!isFree && !isWaiting && !isOver) return null;
   // Free, but nothing can be picked before one of the others is settled.
   if (!isWaiting && !isOver && nextStory(backlog) === null) return null;
   return backlog.waitUntil ?? 0;
+}
+
+/** The attempt that can go on now: merges go one at a time, each on what the one before has left. */
+function nextWaiting({ attempts }: Backlog): Attempt | undefined {
+  const isMerging = attempts.some(({ job }) => job?.phase === "merge");
+  return attempts.find(({ job, next }) => job === null && !(isMerging && next === "merge"));
 }
 
 export function decideBacklog(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {
@@ -114,7 +120,7 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
     return endRun(before, "error", problem ?? "the stories cannot be read", now);
   const backlog = { ...before, stories: adoptStories(before, stories), waitUntil: null, waitReason: null };
   const ready = { token, nonce, now };
-  const waiting = backlog.attempts.find(({ job }) => job === null);
+  const waiting = nextWaiting(backlog);
   if (waiting !== undefined) return intend(backlog, waiting, waiting.next, ready);
   if (backlog.isStopping) return endRun(backlog, "stopped", "stopped by a person", now);
   const { passed, total } = progressOf(backlog.stories);

@@ -18,6 +18,7 @@ import { cleanLine } from "../core/text/clean.ts";
 import { requestBacklog } from "../engine/backlogs.ts";
 import type { EngineNews } from "../engine/engine.ts";
 import { LoopError } from "../errors.ts";
+import { cleanWorktrees } from "../git/worktrees.ts";
 import { BACKLOG_EXIT } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import type { Project } from "./project.ts";
@@ -109,6 +110,8 @@ export async function runBacklog(
   if (stop.signal.aborted) void onSignal(String(stop.signal.reason));
   await engine.done;
   off();
+  // what is merged holds nothing that could be lost
+  await cleanWorktrees(root, { isDryRun: false, keepMerged: 0 });
   const backlog = current();
   if (backlog === null)
     throw new LoopError("surroundings", "The run is gone: .loop was removed or moved away.");

@@ -231,11 +231,11 @@ export class BacklogWork {
     return now?.kind === "backlog" ? now.stories : stories;
   }
 
-  /** What a decision leaves to be written down, one after the other; the promise is for what went wrong. */
-  settle(before: Backlog, after: Backlog): Promise<void> {
-    const settled = this.#settling.then(() => this.#writeDown(before, after));
-    this.#settling = settled.catch(() => {});
-    return settled;
+  /** What a decision leaves to be written down, one after the other. */
+  settle(before: Backlog, after: Backlog): void {
+    this.#settling = this.#settling
+      .then(() => this.#writeDown(before, after))
+      .catch((error: unknown) => this.#parts.observe({ type: "problem", message: describe(error) }));
   }
 
   /** Resolves when everything is written down. */

@@ -303,9 +303,7 @@ export class Engine {
     if (loop.kind === "goal" && before?.kind === "goal") observe({ type: "goal", before, goal: loop });
     if (loop.kind === "backlog" && before?.kind === "backlog") {
       observe({ type: "backlog", before, backlog: loop });
-      this.#crew.backlogs?.settle(before, loop).catch((error: unknown) => {
-        observe({ type: "problem", message: describe(error) });
-      });
+      this.#crew.backlogs?.settle(before, loop);
     }
     const isOver = loop.kind === "task" && loop.status === "ended" && loop.fire === null;
     if (isOver && isNews) observe({ type: "ended", task: loop });

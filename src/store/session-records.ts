@@ -54,6 +54,8 @@ export interface SessionRecord {
   readonly promptId: string | null;
   /** The person typed something that the agent has not seen yet. */
   readonly isSomeoneWaiting: boolean;
+  /** Of what was queued since `offset`, how much has had its turn, whether or not the client has written that down. */
+  readonly taken: number;
   /** Times in a row that a stop was answered with more work, without a call of a tool in between. */
   readonly blocks: number;
   readonly turn: SeatTurn | null;

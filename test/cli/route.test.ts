@@ -71,6 +71,7 @@ function recordOf(fields: Partial<SessionRecord> = {}): SessionRecord {
     state: "idle",
     promptId: "p1",
     isSomeoneWaiting: false,
+    taken: 0,
     blocks: 0,
     turn: null,
     spans: [],

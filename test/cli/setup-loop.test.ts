@@ -43,7 +43,16 @@ function recordOf(loopId: string, client: SessionRecord["client"]): SessionRecor
   };
   return {
     ...{ version: 1, session: "s1", client, transcript: null, state: "busy", promptId: "p1" },
-    ...{ isSomeoneWaiting: false, blocks: 2, turn, spans: [], directive: null, offset: 4, said: "x" },
+    ...{
+      isSomeoneWaiting: false,
+      taken: 0,
+      blocks: 2,
+      turn,
+      spans: [],
+      directive: null,
+      offset: 4,
+      said: "x",
+    },
   } as const;
 }
 

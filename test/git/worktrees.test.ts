@@ -174,6 +174,20 @@ describe("C13 what an attempt left uncommitted", () => {
     expect(await commitIt(path)).toEqual({ kind: "nothing", commit });
   });
 
+  test("H1 cut short between the branch and the index, the next call brings the index along", async () => {
+    const cwd = makeRepository();
+    const { path, base } = await made(cwd);
+    write(path, { a: "2\n" });
+    git(path, "add", "a");
+    const tree = git(path, "write-tree").trim();
+    git(path, "reset", "-q");
+    const commit = git(path, "commit-tree", tree, "-p", base, "-m", "work").trim();
+    git(cwd, "update-ref", "refs/heads/loop/US-001", commit);
+    expect(git(path, "status", "--porcelain")).toBe("MM a\n");
+    expect(await commitIt(path)).toEqual({ kind: "nothing", commit });
+    expect(git(path, "status", "--porcelain")).toBe("");
+  });
+
   test("by the person's name where git knows one", async () => {
     const cwd = makeRepository();
     git(cwd, "config", "user.name", "Ann");

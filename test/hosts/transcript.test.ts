@@ -66,6 +66,15 @@ describe("D3 a person waits when what they typed has not reached the agent", () 
     expect(isSomeoneQueued(readTranscript(write(...lines), 0))).toBe(expected);
   });
 
+  test("what is known to have had its turn does not wait, also before the client has written that down", () => {
+    const queued = { type: "queue-operation", operation: "enqueue", content: "hello" };
+    const begun = { type: "queue-operation", operation: "dequeue" };
+    expect(isSomeoneQueued([queued], 1)).toBe(false);
+    expect(isSomeoneQueued([queued, begun], 1)).toBe(false);
+    expect(isSomeoneQueued([queued, queued], 1)).toBe(true);
+    expect(isSomeoneQueued([queued, begun, queued], 1)).toBe(true);
+  });
+
   test("as many as came in and did not leave are waiting, in any order of operations", () => {
     const step = fc.constantFrom("in", "out", "all");
     fc.assert(

@@ -32,7 +32,16 @@ function loopDir(): string {
 function aRecord(overrides: Partial<SessionRecord> = {}): SessionRecord {
   return {
     ...{ version: 1, session: SESSION, client: SELF, transcript: "/t.jsonl", state: "idle", promptId: "p-1" },
-    ...{ isSomeoneWaiting: false, blocks: 0, turn: null, spans: [], directive: null, offset: 0, said: null },
+    ...{
+      isSomeoneWaiting: false,
+      taken: 0,
+      blocks: 0,
+      turn: null,
+      spans: [],
+      directive: null,
+      offset: 0,
+      said: null,
+    },
     ...overrides,
   };
 }

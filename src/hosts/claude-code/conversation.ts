@@ -14,7 +14,7 @@ import { allGoals, requestGoal } from "../../engine/goals.ts";
 import type { Host } from "../../engine/parts.ts";
 import type { Store } from "../../ports.ts";
 import { ownerOf } from "../../store/session-records.ts";
-import { capOf, nearCap } from "./block-cap.ts";
+import { askForTool, capOf, nearCap } from "./block-cap.ts";
 import { boundGoal, boundLoop, hasFire, hasTurnOfTask } from "./bound-loop.ts";
 import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
 import type { HookPayload } from "./payload.ts";
@@ -36,11 +36,6 @@ export interface ConversationParts {
   /** What the conversation has cost so far, as the client says it. */
   readonly costUsd: () => number | null;
 }
-
-/** From so many answers before the client's cap on, a tool call is asked for. */
-const LAST_CALLS = 3;
-const CALL_A_TOOL =
-  "First of all call the tool loop_status (or any other): the client ends this run after a few more answers without a tool call.";
 
 export const ESCAPED = "you stopped its turn";
 
@@ -95,8 +90,8 @@ export class Conversation {
     const { blocks } = seat.record;
     seat.update({ blocks: blocks + 1 });
     // nobody could wake it again: a tool call in between is all that keeps it going
-    const isLast = nearCap(blocks + LAST_CALLS, capOf(this.#parts.env)) && !this.#canWake();
-    return { kind: "context", text: isLast ? `${CALL_A_TOOL}\n\n${offered}` : offered };
+    const text = this.#canWake() ? offered : askForTool(offered, blocks, capOf(this.#parts.env));
+    return { kind: "context", text };
   }
 
   /** Why nothing comes next. */
@@ -158,7 +153,7 @@ export class Conversation {
     const paused =
       turn !== null && turn.end === null && turn.promptId !== promptId ? await this.#interrupt() : null;
     seat.update({
-      ...{ state: "busy", promptId, isSomeoneWaiting: false, blocks: 0 },
+      ...{ state: "busy", promptId, isSomeoneWaiting: false, taken: 0, blocks: 0 },
       offset: offsetOf(seat.record, transcript),
     });
     return paused;
@@ -205,7 +200,7 @@ export class Conversation {
     const { seat, waker } = this.#parts;
     if (!isPending) return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
     seat.update({
-      ...{ state: "busy", promptId: payload.promptId, isSomeoneWaiting: false, blocks: 0 },
+      ...{ state: "busy", promptId: payload.promptId, isSomeoneWaiting: false, taken: 0, blocks: 0 },
       offset: offsetOf(seat.record, payload.transcript),
     });
     waker.settle();
@@ -266,7 +261,10 @@ export class Conversation {
         seat.end({ kind: "ok", answer: payload.answer, toolCalls: turn.toolCalls });
       else await this.#interrupt();
     }
-    if (seat.record.promptId !== payload.promptId) seat.update({ promptId: payload.promptId, blocks: 0 });
+    // a prompt that nobody announced was waiting in the queue
+    const { promptId, taken } = seat.record;
+    if (promptId !== payload.promptId)
+      seat.update({ promptId: payload.promptId, blocks: 0, taken: taken + 1 });
   }
 
   /** Esc fires no hook: the next one to come finds the turn unended, or the transcript tells. */

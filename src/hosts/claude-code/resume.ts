@@ -4,6 +4,7 @@ import type { Loop } from "../../core/loop.ts";
 import { decideDue } from "../../core/task/due.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { renderResumeHeader, renderResumePrompt } from "../../core/text/goal-prompt.ts";
+import { renderCriteria, renderRules, renderSpec } from "../../core/text/prompt-parts.ts";
 import type { HookAnswer } from "./hook-answer.ts";
 import { NOTHING } from "./hook-answer.ts";
 
@@ -45,7 +46,10 @@ export function withMissed(loops: readonly Loop[], now: number): readonly Loop[]
 function reminderOf(goal: Goal, turnId: string | null): string {
   const { job } = goal;
   if (job !== null && job.id === turnId && job.kind === "work") return renderResumePrompt(goal, job);
-  return `${renderResumeHeader(goal)}\n${RULE}`;
+  // the message with the spec and the rules may be gone
+  return [renderResumeHeader(goal), renderSpec(goal), renderCriteria(goal), renderRules(goal), RULE].join(
+    "\n\n",
+  );
 }
 
 const RULE =

@@ -213,6 +213,7 @@ function blank(session: string, client: SessionRecord["client"]): SessionRecord 
     state: "idle",
     promptId: null,
     isSomeoneWaiting: false,
+    taken: 0,
     blocks: 0,
     turn: null,
     spans: [],

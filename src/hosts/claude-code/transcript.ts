@@ -45,8 +45,14 @@ export interface TranscriptLine {
   readonly message?: { readonly role?: string; readonly content?: unknown };
 }
 
-/** Did the person type something that has not reached the agent yet? */
-export function isSomeoneQueued(lines: readonly TranscriptLine[]): boolean {
+/**
+ * Did the person type something that has not reached the agent yet? `taken`: so much is known to have had its turn,
+ * though the line that says so may still be to come.
+ */
+export function isSomeoneQueued(lines: readonly TranscriptLine[], taken = 0): boolean {
+  const written = lines.filter(
+    ({ type, operation }) => type === "queue-operation" && operation === "dequeue",
+  );
   let waiting: unknown[] = [];
   for (const { type, operation, content } of lines) {
     if (type !== "queue-operation") continue;
@@ -56,6 +62,7 @@ export function isSomeoneQueued(lines: readonly TranscriptLine[]): boolean {
     // taken out of the middle: it reached the agent between two calls of tools
     else if (operation === "remove") waiting.splice(Math.max(0, waiting.indexOf(content)), 1);
   }
+  waiting.splice(0, Math.max(0, taken - written.length));
   // the client queues wake-ups of monitors in the same way
   return waiting.some((content) => !isNotification(content));
 }

@@ -8,10 +8,10 @@ import {
   wasInterrupted,
 } from "./transcript.ts";
 
-export function isSomeoneWaiting({ transcript, offset, isSomeoneWaiting }: SessionRecord): boolean {
-  const lines = readTranscript(transcript, offset);
+export function isSomeoneWaiting(record: SessionRecord): boolean {
+  const lines = readTranscript(record.transcript, record.offset);
   // The client tells us at once, and writes it down some moments later.
-  return isSomeoneQueued(lines) || (isSomeoneWaiting && !hasQueued(lines));
+  return isSomeoneQueued(lines, record.taken) || (record.isSomeoneWaiting && !hasQueued(lines));
 }
 
 /** Where a new prompt's part of the transcript begins: what was queued before it and still waits is not to be missed. */

@@ -1,6 +1,7 @@
 /** The composition root: the only place that puts adapters together. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { bySubAgent } from "./agents/by-sub-agent.ts";
 import { createClaudeAgent } from "./agents/claude-cli.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { findExecutable } from "./agents/find.ts";
@@ -128,15 +129,23 @@ export function createEngine(setup: EngineSetup): Engine {
     newNonce: () => randomBytes(8).toString("hex"),
     wasStateEdited: () => goalFiles?.wasStateEdited() ?? false,
   };
-  const backlog = !backlogs ? {} : { backlog: createBacklogParts(project, goals.newNonce) };
+  const backlog = !backlogs
+    ? {}
+    : { backlog: createBacklogParts(project, goals.newNonce, conversation && setup.agent) };
   const checker = createCommandChecker(project);
   return new Engine({ ...parts, ...conversation, ...backlog, goals, clock, checker });
 }
 
-function createBacklogParts(project: string, newNonce: () => string): BacklogParts {
+function createBacklogParts(
+  project: string,
+  newNonce: () => string,
+  /** The live conversation that starts the agents of stories as sub-agents of its own. */
+  conversation: Agent | undefined,
+): BacklogParts {
   return {
     newNonce,
-    agentFor: (spec, dir) => agentFor(spec, dir, process.env, GOAL_RUNS),
+    agentFor: (spec, dir) =>
+      conversation === undefined ? agentFor(spec, dir, process.env, GOAL_RUNS) : bySubAgent(conversation),
     checkerFor: (dir) => createCommandChecker(dir),
     places: createStoryPlaces(project),
     files: createStoryFiles(project),

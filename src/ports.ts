@@ -120,6 +120,8 @@ export interface Turn {
   readonly env: Readonly<Record<string, string>>;
   /** null: a fresh one. An agent that has no conversations takes every turn as a fresh one. */
   readonly conversation: Conversation | null;
+  /** By name, for agents that can be told; left out: their own choice. */
+  readonly model?: string;
   /** What it may cost, for agents that can be told. */
   readonly budgetUsd: number | null;
   /** Checks follow: all that it started ends with it, also what left its process group. */

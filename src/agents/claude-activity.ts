@@ -33,11 +33,14 @@ export function readActivity(events: readonly ClaudeEvent[], projectDir: string)
       for (const { tool_name } of event.permission_denials ?? []) denials.add(tool_name);
   }
   const edits = new Map<string, number>();
+  const reads: string[] = [];
   for (const [id, call] of calls) {
     const path = failed.has(id) ? null : editedFile(call, projectDir);
     if (path !== null) edits.set(path, (edits.get(path) ?? 0) + 1);
+    const read = call.name === "Read" && !failed.has(id) ? call.input?.file_path : null;
+    if (typeof read === "string") reads.push(shorten(read, projectDir));
   }
-  return { toolCalls: calls.size, edits: Object.fromEntries(edits), denials: [...denials] };
+  return { toolCalls: calls.size, edits: Object.fromEntries(edits), reads, denials: [...denials] };
 }
 
 /** One line of the stream, for a person who watches. */

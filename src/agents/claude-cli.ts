@@ -46,7 +46,7 @@ export function createClaudeAgent({
 /** Nobody is there to be asked: without it each edit is denied, and no goal is ever reached. */
 const MAY_EDIT = "Edit(./**)";
 
-function argumentsOf({ conversation, budgetUsd, env, commands = [] }: Turn): readonly string[] {
+function argumentsOf({ conversation, model, budgetUsd, env, commands = [] }: Turn): readonly string[] {
   // A comma or a bracket would end the rule early, and allow something else.
   const checks = commands.filter((command) => /^[^,()\n]+$/.test(command));
   const allowed = [MAY_EDIT, ...checks.map((command) => `Bash(${command})`)];
@@ -54,6 +54,7 @@ function argumentsOf({ conversation, budgetUsd, env, commands = [] }: Turn): rea
     // added to what the person's own settings allow: a mode would take the place of theirs
     ...(env.LOOP_ROLE === "generator" ? [`--allowedTools=${allowed.join(",")}`] : []),
     ...(conversation === null ? [] : ["--resume", conversation.id]),
+    ...(model === undefined ? [] : ["--model", model]),
     // counts this run alone, also in a conversation that goes on
     ...(budgetUsd === null ? [] : ["--max-budget-usd", Math.max(budgetUsd, 0.0001).toFixed(4)]),
   ];

@@ -72,6 +72,17 @@ export function addBacklogCommands(program: Command, { io, act, common, agentOpt
         (await import("./commands/backlog-import.ts")).backlogImportCommand(file, flags, io),
       ),
     );
+  const worktrees = program
+    .command("worktrees")
+    .description("the git worktrees that stories are worked on in")
+    .enablePositionalOptions();
+  common(worktrees.command("list").description("all of ours, with their state")).action(
+    act(async (flags) => (await import("./commands/worktrees.ts")).worktreesListCommand(flags, io)),
+  );
+  common(worktrees.command("clean").description("remove those that hold nothing which could be lost"))
+    .option("--dry-run", "show which")
+    .action(act(async (flags) => (await import("./commands/worktrees.ts")).worktreesCleanCommand(flags, io)));
+
   common(
     backlog.command("triage").description("what a person has to decide, into .loop/triage/TRIAGE_BRIEF.md"),
   ).action(

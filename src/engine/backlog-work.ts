@@ -3,6 +3,7 @@
  * event. Owns nothing that has to survive: a turn is found by its ticket, everything else is simply taken again.
  */
 import type { Attempt, AttemptJob, Backlog, StoryPlace } from "../core/backlog/backlog.ts";
+import { depthOf } from "../core/backlog/depth.ts";
 import { scopeOf } from "../core/backlog/scope.ts";
 import type { Story } from "../core/backlog/stories.ts";
 import { hideHoldouts, readVerdict } from "../core/backlog/verdict.ts";
@@ -165,6 +166,7 @@ export class BacklogWork {
       rejected: rejected?.outcome === "rejected" ? rejected : null,
       changedFiles: attempt.diff?.files ?? [],
     });
+    const model = terms.models[role] ?? terms.models.depths[depthOf(story, backlog)];
     const turn: Turn = {
       id: job.id,
       loopId: backlog.id,
@@ -177,8 +179,10 @@ export class BacklogWork {
         LOOP_STORY: story.id,
         LOOP_ITERATION: String(attempt.iteration),
         LOOP_NONCE: job.nonce,
+        ...(model === null ? {} : { LOOP_MODEL: model }),
       },
       conversation: null,
+      ...(model === null ? {} : { model }),
       budgetUsd: Math.max(0.01, terms.budgetUsd - backlog.spent.costUsd),
       leavesNothing: true,
       commands: checksFor(backlog, attempt).flatMap(({ criterion: { check } }) =>

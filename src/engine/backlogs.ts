@@ -19,6 +19,7 @@ export async function addBacklog(
   store: Store,
   terms: BacklogTerms,
   stories: readonly Story[],
+  session: string | null,
   now: number,
   newId: () => string,
 ): Promise<Backlog> {
@@ -28,7 +29,7 @@ export async function addBacklog(
     const id = newId() as LoopId;
     if (store.load(id) !== undefined) continue;
     const loop: Backlog = {
-      ...{ kind: "backlog", id, version: 1, session: null, status: "active", createdAt: now },
+      ...{ kind: "backlog", id, version: 1, session, status: "active", createdAt: now },
       ...{ terms, stories, attempts: [], places: [], iteration: 0, jobs: 0, receipts: [], freeFailures: 0 },
       ...{ waitUntil: null, waitReason: null, isStopping: false, pause: null, end: null, notice: null },
       spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },

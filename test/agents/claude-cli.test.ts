@@ -60,7 +60,7 @@ const read = (
   stderr = "",
   conversation: Conversation | null = null,
 ) => readText(`${events.map((event) => JSON.stringify(event)).join("\n")}\n`, exitCode, stderr, conversation);
-const idle = { toolCalls: 0, edits: {}, denials: [] };
+const idle = { toolCalls: 0, edits: {}, reads: [], denials: [] };
 
 describe("the end of a headless Claude Code (E3)", () => {
   test("a result is the answer, with what this run cost and no earlier one of the session", () => {

@@ -22,6 +22,7 @@ import {
 } from "../backlog-settings.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../goal-flags.ts";
+import { hostSession } from "../host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { listenForStop } from "../signals.ts";
@@ -54,6 +55,12 @@ export async function backlogRunCommand(
   const stories = readStories(reader, flags);
   const terms = await termsFrom(count, flags, settings, reader);
   refuseUntrusted(reader, settings, stories);
+  const session = hostSession(process.env);
+  if (session !== null && terms.parallel > 1)
+    throw usageError(
+      "In a conversation, stories are worked on one at a time.",
+      "For more: loop backlog run, in a terminal.",
+    );
   if (flags.dryRun) return showRun(terms, stories, flags, io);
   const project = openProjectToWrite(flags, io);
   const { store } = project;
@@ -61,8 +68,9 @@ export async function backlogRunCommand(
   const before = openBacklog(store);
   if (flags.resume && before !== null) {
     const more = count === undefined ? 0 : countFlag("N", count);
-    const event = { type: "backlog.continued", iterations: more, budgetUsd: 0 } as const;
+    const event = { type: "backlog.continued", iterations: more, budgetUsd: 0, session } as const;
     await requestBacklog(store, before, event, Date.now());
+    if (session !== null) return EXIT.ok;
     return runBacklog(project, before.id, flags, io, stop);
   }
   if (before?.status === "paused") {
@@ -70,9 +78,11 @@ export async function backlogRunCommand(
     await requestBacklog(store, before, event, Date.now());
     io.say(`The run ${before.id}, which was paused, is given up: what has passed stands in .loop/prd.json.`);
   }
-  const backlog = await addBacklog(store, terms, stories, Date.now(), newLoopId);
+  const backlog = await addBacklog(store, terms, stories, session, Date.now(), newLoopId);
   await store.publish();
   if (!flags.json) io.out(renderLoopReady({ ...terms, stories }));
+  // the conversation in which it was typed does the work
+  if (session !== null) return EXIT.ok;
   return runBacklog(project, backlog.id, flags, io, stop);
 }
 
@@ -131,6 +141,15 @@ async function termsFrom(
     scope: backlog.scopeBudgets[mode],
     generator: agentOf("generator", flags, settings),
     evaluator: agentOf("evaluator", flags, settings),
+    models: {
+      generator: backlog.agents.generator.model ?? null,
+      evaluator: backlog.agents.evaluator.model ?? null,
+      depths: {
+        quick: backlog.depths.quick.model ?? null,
+        standard: backlog.depths.standard.model ?? null,
+        thorough: backlog.depths.thorough.model ?? null,
+      },
+    },
     checks: (config.checks ?? []).flatMap((text): Criterion[] => {
       const parsed = parseCheckFlag(text);
       return parsed.kind === "ok" ? [{ ...parsed.criterion, source: "config" }] : [];

@@ -5,6 +5,7 @@ import type { Failure, Spent } from "../goal/goal.ts";
 import { tellingLine } from "../text/telling-line.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
 import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
+import { storyTokens } from "./depth.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
 import { withNote } from "./registry.ts";
 import type { Story } from "./stories.ts";
@@ -26,7 +27,7 @@ export function afterGenerator(
   now: number,
 ): BacklogDecision {
   const spent = addUsage(attempt.spent, turn.usage, turn.durationMs);
-  const done: Attempt = { ...attempt, spent, diff: turn.diff };
+  const done: Attempt = { ...attempt, spent, outputTokens: outputOf(attempt, turn), diff: turn.diff };
   if (turn.failure !== null) return afterFailure(backlog, done, turn.failure, now);
   const { diff } = turn;
   if (diff === null || (turn.isSilent && diff.filesChanged === 0))
@@ -67,7 +68,12 @@ export function afterEvaluator(
   now: number,
 ): BacklogDecision {
   const spent = addUsage(attempt.spent, turn.usage, turn.durationMs);
-  const judged: Attempt = { ...attempt, spent, verdict: turn.verdict };
+  const judged: Attempt = {
+    ...attempt,
+    spent,
+    outputTokens: outputOf(attempt, turn),
+    verdict: turn.verdict,
+  };
   if (turn.failure !== null)
     return afterFailure(backlog, { ...judged, verdict: null }, turn.failure, now, "evaluate");
   if (turn.verdict.kind !== "pass")
@@ -162,8 +168,14 @@ function reject(backlog: Backlog, attempt: Attempt, reason: string, now: number)
     const rejections = story.rejections + 1;
     // what only the evaluator may know must not reach the generator by its reasons (C15)
     const noted = withNote(story.notes, "REJECTED", hideHoldouts(reason, story.holdouts));
-    if (rejections < evalRetries) return { ...story, rejections, notes: noted };
-    const why = `rejected ${rejections} times, needs human review`;
+    const { used, limit, state } = storyTokens(story, {
+      receipts: [...backlog.receipts, receiptOf(attempt, "rejected", reason, null, now)],
+    });
+    if (rejections < evalRetries && state !== "exhausted") return { ...story, rejections, notes: noted };
+    const why =
+      rejections < evalRetries
+        ? `its ${limit} tokens are used up (${used}), needs human review`
+        : `rejected ${rejections} times, needs human review`;
     return { ...story, rejections, blocked: true, notes: withNote(noted, "BLOCKED", why) };
   };
   const { holdouts = [] } = backlog.stories.find(({ id }) => id === attempt.story) ?? {};
@@ -269,7 +281,7 @@ function receiptOf(
   const { story, iteration, spent, diff } = attempt;
   const red = Object.entries(attempt.evidence).filter(([, { met }]) => !met);
   return {
-    ...{ story, iteration, outcome, reason, failure, at: now, spent },
+    ...{ story, iteration, outcome, reason, failure, at: now, spent, outputTokens: attempt.outputTokens },
     filesChanged: diff?.filesChanged ?? 0,
     failing: Object.fromEntries(red.slice(0, MOST_FAILING)),
   };
@@ -281,6 +293,10 @@ function waitFor({ attempts }: Backlog, waiting: Attempt): readonly Attempt[] {
 
 function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
   return attempts.filter(({ story }) => story !== gone.story);
+}
+
+function outputOf({ outputTokens }: Attempt, { usage }: { readonly usage: Usage | null }): number {
+  return outputTokens + (usage?.outputTokens ?? 0);
 }
 
 function addUsage(spent: Spent, usage: Usage | null, durationMs: number): Spent {

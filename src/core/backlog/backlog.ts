@@ -4,7 +4,7 @@
  */
 import type { LoopId, Notice, ProcessRef } from "../base.ts";
 import type { AgentSpec, Criterion, Evidence, Failure, JobId, Pause, Spent } from "../goal/goal.ts";
-import type { Story } from "./stories.ts";
+import type { Depth, Story } from "./stories.ts";
 
 export type Mode = "explore" | "implement" | "fix";
 
@@ -31,6 +31,12 @@ export interface BacklogTerms {
   readonly scope: ScopeBudget;
   readonly generator: AgentSpec;
   readonly evaluator: AgentSpec;
+  /** Models by name, where the agent can be told: of a role, or else of a depth. */
+  readonly models: {
+    readonly generator: string | null;
+    readonly evaluator: string | null;
+    readonly depths: Readonly<Record<Depth, string | null>>;
+  };
   /** The project's own, beside those of each story. */
   readonly checks: readonly Criterion[];
   readonly budgetUsd: number;
@@ -99,6 +105,8 @@ export interface Attempt {
   /** Where it works: null until the generator has begun. */
   readonly place: StoryPlace | null;
   readonly spent: Spent;
+  /** Written by its agents, where they tell. */
+  readonly outputTokens: number;
 }
 
 /** What one attempt cost and came to. */
@@ -110,6 +118,7 @@ export interface StoryReceipt {
   readonly failure: Failure | null;
   readonly at: number;
   readonly spent: Spent;
+  readonly outputTokens: number;
   readonly filesChanged: number;
   /** What was red, for the prompt of the next attempt. */
   readonly failing: Readonly<Record<string, Evidence>>;

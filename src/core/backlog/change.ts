@@ -26,13 +26,19 @@ export interface Ready {
   readonly now: number;
 }
 
-/** The next job of an attempt, intended under this token. */
+/** The next job of an attempt, intended under this token. In a run that stands still it waits for it instead. */
 export function intend(
   backlog: Backlog,
   attempt: Attempt,
   phase: AttemptPhase,
   { token, nonce, now }: Ready,
 ): BacklogDecision {
+  if (backlog.status !== "active") {
+    const waiting = { ...attempt, job: null, next: phase };
+    return change(backlog, {
+      attempts: backlog.attempts.map((each) => (each.story === attempt.story ? waiting : each)),
+    });
+  }
   const jobs = backlog.jobs + 1;
   const id = `${backlog.id}-${jobs}` as JobId;
   const job = { id, phase, token, nonce, intendedAt: now, startedAt: null, process: null };
@@ -42,7 +48,9 @@ export function intend(
   return change(backlog, { attempts, jobs }, [{ kind: "work", jobId: id }]);
 }
 
+/** The first cause stands: a run that stands still already, or is over, only takes over what else changed. */
 export function pauseRun(backlog: Backlog, code: PauseCode, reason: string, now: number): BacklogDecision {
+  if (backlog.status !== "active") return change(backlog, {});
   const goOn = `loop backlog run --resume`;
   const isPersonal = code === "person" || code === "interrupted";
   return change(

@@ -50,7 +50,7 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
       if (backlog.status === "ended") return over(backlog);
       return backlog.status === "paused" ? UNCHANGED : pauseRun(backlog, event.code, event.reason, now);
     case "backlog.continued":
-      return decideContinue(backlog, event.iterations, event.budgetUsd);
+      return decideContinue(backlog, event);
     case "backlog.cancelled":
       if (backlog.status === "ended") return over(backlog);
       return endRun(backlog, "cancelled", event.reason, now);
@@ -144,7 +144,7 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
     ...{ story: story.id, iteration, job: null, next: "generate", diff: null, evidence: {} },
     ...{ checkedTree: null, verdict: null },
     place: backlog.places.find(({ story: id }) => id === story.id) ?? null,
-    spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
+    ...{ spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 }, outputTokens: 0 },
   };
   return intend(
     { ...backlog, iteration, attempts: [...backlog.attempts, attempt] },
@@ -166,13 +166,18 @@ function decideStopping(backlog: Backlog, now: number): BacklogDecision {
   return backlog.isStopping ? UNCHANGED : change(backlog, { isStopping: true });
 }
 
-function decideContinue(backlog: Backlog, iterations: number, budgetUsd: number): BacklogDecision {
+type Continued = Extract<BacklogEvent, { type: "backlog.continued" }>;
+
+function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
+  const { iterations, budgetUsd, session = backlog.session } = event;
   if (backlog.status === "ended") return over(backlog);
   const isRaised = iterations > 0 || budgetUsd > 0;
-  if (backlog.status === "active" && !isRaised && backlog.waitUntil === null) return UNCHANGED;
+  const isMoved = session !== backlog.session;
+  if (backlog.status === "active" && !isRaised && !isMoved && backlog.waitUntil === null) return UNCHANGED;
   const { terms } = backlog;
   return change(backlog, {
     ...{
+      session,
       status: "active",
       pause: null,
       isStopping: false,

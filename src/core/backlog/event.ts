@@ -63,7 +63,13 @@ export type BacklogEvent =
       readonly code: "person" | "interrupted" | "surroundings";
       readonly reason: string;
     }
-  | { readonly type: "backlog.continued"; readonly iterations: number; readonly budgetUsd: number }
+  | {
+      readonly type: "backlog.continued";
+      readonly iterations: number;
+      readonly budgetUsd: number;
+      /** The conversation that it goes on in, null: none; left out: as before. */
+      readonly session?: string | null;
+    }
   | { readonly type: "backlog.cancelled"; readonly reason: string }
   | {
       readonly type: "attempt.started";

@@ -1,6 +1,7 @@
 /** What each hook of the client is answered. The one table for the resident server and for a hook on its own. */
+import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop } from "../../core/loop.ts";
-import { requestGoal } from "../../engine/goals.ts";
+import { type Bound, pauseBound } from "./bound-loop.ts";
 import { type HookAnswer, NOTHING } from "./hook-answer.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 import type { HookPayload } from "./payload.ts";
@@ -49,7 +50,7 @@ export async function answerHook(
       // in the middle of a prompt, where it became too long; one that was typed is a prompt of its own
       if (payload.source !== "compact" || payload.promptId !== open.seat.record.promptId) conversation.rest();
       return resumeAnswer({
-        goal: conversation.goal(),
+        goal: goalOf(conversation.bound()),
         loops: loopsFound(payload, open, context),
         turnId: payload.source === "compact" ? turnUnderWay(open) : null,
       });
@@ -73,8 +74,8 @@ async function answerTyped(
   const { conversation, store } = open;
   await conversation.begin(payload);
   await store.catchUp();
-  const goal = carried.mayGoOn ? conversation.goal() : undefined;
-  if (goal?.status === "active" && (await conversation.lead())) {
+  const loop = carried.mayGoOn ? conversation.bound() : undefined;
+  if (loop?.status === "active" && (await open.engine.lead())) {
     const text = await conversation.offer(payload.promptId, signal);
     if (text !== null) return { kind: "context", text, message: carried.text };
   }
@@ -84,6 +85,10 @@ async function answerTyped(
     kind: "local",
     text: [carried.text, why].filter((part) => part !== null && part !== "").join("\n"),
   };
+}
+
+function goalOf(loop: Bound | undefined): Goal | undefined {
+  return loop?.kind === "goal" ? loop : undefined;
 }
 
 function isPrompt(event: HookPayload["event"]): boolean {
@@ -134,11 +139,8 @@ async function endSession(
   { now }: AnswerContext,
 ): Promise<HookAnswer> {
   await store.catchUp();
-  const goal = conversation.goal();
-  if (goal?.status === "active") {
-    const event = { type: "goal.paused", code: "interrupted", reason: "its conversation ended" } as const;
-    await requestGoal(store, goal, event, now());
-  }
+  const loop = conversation.bound();
+  if (loop?.status === "active") await pauseBound(store, loop, "its conversation ended", now());
   seat.end({ kind: "interrupted", reason: "its conversation ended" });
   await conversation.price();
   seat.update({ state: "over" });

@@ -6,16 +6,24 @@
  * 1. Every hook that could carry a turn waits here until the engine has one, or until the loop stands still.
  * 2. Whatever goes wrong, the conversation is let go: a hook that throws allows the stop.
  */
-import type { Goal } from "../../core/goal/goal.ts";
+import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
 import { renderVerdictBox } from "../../core/text/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { allGoals, requestGoal } from "../../engine/goals.ts";
 import type { Host } from "../../engine/parts.ts";
 import type { Store } from "../../ports.ts";
 import { ownerOf } from "../../store/session-records.ts";
 import { askForTool, capOf, nearCap } from "./block-cap.ts";
-import { boundGoal, boundLoop, hasFire, hasTurnOfTask } from "./bound-loop.ts";
+import {
+  type Bound,
+  boundable,
+  boundLoop,
+  boundTo,
+  hasFire,
+  hasTurnOfTask,
+  isResting,
+  pauseBound,
+} from "./bound-loop.ts";
 import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
 import type { HookPayload } from "./payload.ts";
 import { priceConversation, WRITTEN_AFTER_MS } from "./pricing.ts";
@@ -173,10 +181,6 @@ export class Conversation {
     this.rest();
   }
 
-  lead(): Promise<boolean> {
-    return this.#parts.engine.lead();
-  }
-
   /** Why no turn follows, for the person. */
   whyNot(): string | null {
     const route = this.route(this.#otherOwner());
@@ -185,7 +189,7 @@ export class Conversation {
 
   /** Said to the person with the next answer. How the goal of this conversation stands is said anyway. */
   note(title: string, body: string): void {
-    const isSaid = /^Goal \S+ (?:is done|is paused|asks|was cancelled|has ended)/.test(title);
+    const isSaid = /^(?:Goal|Backlog) \S+ (?:is done|is paused|asks|was cancelled|has ended)/.test(title);
     if (!isSaid) this.#notes.push(`[LOOP] ${title}: ${body}`);
   }
 
@@ -205,7 +209,7 @@ export class Conversation {
     });
     waker.settle();
     // the process that woke it may be another one of this conversation
-    const text = (await this.lead()) ? await this.offer(payload.promptId, signal) : null;
+    const text = (await this.#parts.engine.lead()) ? await this.offer(payload.promptId, signal) : null;
     if (text !== null) return { kind: "context", text };
     this.rest();
     return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
@@ -219,15 +223,15 @@ export class Conversation {
       now: now(),
       broken: null,
       off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
-      loop: boundLoop(allGoals(store), ownerOf(session), session),
+      loop: boundLoop(boundable(store), ownerOf(session), session),
       otherOwner,
       isSomeoneWaiting: isWaitedFor,
     });
   }
 
-  /** The goal of this conversation that has not ended. */
-  goal(): Goal | undefined {
-    return allGoals(this.#parts.store).findLast(
+  /** The loop of this conversation that has not ended. */
+  bound(): Bound | undefined {
+    return boundable(this.#parts.store).findLast(
       ({ session, status }) => session === this.owner && status !== "ended",
     );
   }
@@ -284,11 +288,10 @@ export class Conversation {
   /** Obeyed at once: the goal pauses until the person says otherwise. */
   async #interrupt(): Promise<string | null> {
     const { seat, store, now, engine } = this.#parts;
-    const goal = this.goal();
+    const loop = this.bound();
     let message: string | null = null;
-    if (goal?.status === "active") {
-      const event = { type: "goal.paused", code: "interrupted", reason: ESCAPED } as const;
-      await requestGoal(store, goal, event, now());
+    if (loop?.status === "active") {
+      await pauseBound(store, loop, ESCAPED, now());
       const route = this.route(null, false);
       message = route.kind === "allow" ? route.message : null;
     }
@@ -312,8 +315,9 @@ export class Conversation {
   }
 
   #verdict({ row }: Route): string | null {
-    const goal = row === "ended" ? boundGoal(allGoals(this.#parts.store), this.owner) : undefined;
-    return goal?.end?.status === "done" ? renderVerdictBox(goal) : null;
+    const loop = row === "ended" ? boundTo(boundable(this.#parts.store), this.owner) : undefined;
+    if (loop?.kind === "backlog") return renderLoopComplete(loop.iteration, loop.stories);
+    return loop?.end?.status === "done" ? renderVerdictBox(loop) : null;
   }
 
   #otherOwner(): string | null {
@@ -337,12 +341,8 @@ export class Conversation {
   }
 
   #standsStill(): boolean {
-    const goal = this.goal();
-    const { store, session, now } = { ...this.#parts };
-    if (hasFire(store, ownerOf(session), now())) return false;
-    if (goal === undefined) return true;
-    if (goal.job !== null) return false;
-    if (goal.status !== "active" || goal.gate !== null) return true;
-    return goal.waitUntil !== null && goal.waitUntil > now();
+    const loop = this.bound();
+    const { store, now } = this.#parts;
+    return !hasFire(store, this.owner, now()) && (loop === undefined || isResting(loop, now()));
   }
 }

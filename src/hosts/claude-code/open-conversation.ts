@@ -52,6 +52,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
     ...{ store, project: root, agent, goalFiles: store.goalFiles },
     self: { owner: ownerOf(session), pid: process.pid, procStart: procStart(process.pid), host: hostname() },
     firing: env.LOOP_DISABLE_SCHEDULER !== "1",
+    backlogs: true,
     conversation: {
       host: { isFree: () => conversation.host.isFree() },
       headless: () => agentFor(chooseAgentSpec({}, defaultConfig(), env), root, env),

@@ -55,7 +55,8 @@ export async function carryOut(typed: string, parts: TypedParts): Promise<Carrie
   const isCreated = command === null;
   const flags = isCreated || DETACHED.has(command) ? ["--detach"] : [];
   const words = isCreated ? [...flags, ...argv] : [argv[0] ?? "", ...flags, ...argv.slice(1)];
-  return run(words, parts, command !== null && GOES_ON.has(command));
+  const isRun = command === "backlog" && argv[1] === "run";
+  return run(words, parts, isRun || (command !== null && GOES_ON.has(command)));
 }
 
 function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Promise<Carried> {

@@ -48,6 +48,8 @@ export interface StoryFiles {
   putBack(stories: readonly Story[]): Promise<boolean>;
   /** Throws the sentence when a prompt of the project cannot be used. */
   prompt(role: "generator" | "evaluator", facts: StoryPromptFacts): string;
+  /** What `explore` found out about a story; null: nothing was written. */
+  analysis(story: string): { readonly path: string; readonly text: string | null };
   /** An entry of progress.md, once per attempt. */
   note(story: Story, receipt: StoryReceipt, skipEval: boolean): void;
 }

@@ -5,6 +5,7 @@
 import type { Attempt, Backlog } from "../core/backlog/backlog.ts";
 import type { StoryRound } from "../core/backlog/event.ts";
 import type { Story } from "../core/backlog/stories.ts";
+import { outcomeOfAnalysis } from "../core/backlog/verdict.ts";
 import { parseCheckFlag, verificationOf } from "../core/goal/check-flag.ts";
 import type { Criterion, Evidence } from "../core/goal/goal.ts";
 import type { WorkPlace } from "../story-ports.ts";
@@ -58,9 +59,29 @@ export async function runStoryRound(
   }
   return {
     tree,
-    evidence,
+    evidence: { ...evidence, ...analysisOf(parts, backlogParts, backlog, attempt, tree) },
     unstable: isUnstable ? ["files of the work tree"] : [],
     durationMs: Math.max(0, parts.clock.now() - startedAt),
+  };
+}
+
+/** `explore` changes nothing: what it has to show is what it found out. */
+function analysisOf(
+  { clock }: EngineParts,
+  { files }: BacklogParts,
+  { terms }: Backlog,
+  { story }: Attempt,
+  tree: string,
+): Readonly<Record<string, Evidence>> {
+  if (terms.mode !== "explore") return {};
+  const { path, text } = files.analysis(story);
+  const { met, result } = outcomeOfAnalysis(path, text);
+  const at = clock.now();
+  return {
+    [`${story}: analysis`]: {
+      ...{ met, at, tree, exitCode: null, value: null, timedOut: false, durationMs: 0, note: null },
+      ...{ verification: "observation", tail: result },
+    },
   };
 }
 

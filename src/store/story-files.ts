@@ -17,7 +17,14 @@ import type { StoryFiles, StoryPromptFacts } from "../story-ports.ts";
 import { readIfThere, writeAtomic } from "../system/files.ts";
 import { createFile } from "./backlog-files.ts";
 import { prdPath, readPrd } from "./prd-file.ts";
-import { progressPath, readContract, readProgressTail, readPrompts } from "./prompt-files.ts";
+import {
+  analysisPath,
+  progressPath,
+  readAnalysis,
+  readContract,
+  readProgressTail,
+  readPrompts,
+} from "./prompt-files.ts";
 import { whileLocked } from "./write-lock.ts";
 
 export function createStoryFiles(root: string): StoryFiles {
@@ -56,6 +63,7 @@ export function createStoryFiles(root: string): StoryFiles {
         return write(stories, written ?? now);
       });
     },
+    analysis: (story) => ({ path: analysisPath(root, story), text: readAnalysis(root, story) }),
     prompt: (role, facts) => promptFor(root, role, facts),
     note: (story, receipt, skipEval) => note(root, story, receipt, skipEval),
   };

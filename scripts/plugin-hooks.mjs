@@ -34,7 +34,7 @@ const EVENTS = [
     // what is typed at us: in a folder without a `.loop` too
     event: "UserPromptExpansion",
     matcher: OUR_COMMANDS,
-    fields: ["prompt", "command_name", "command_args"],
+    fields: ["prompt"],
     alone: "anywhere",
     seconds: LONG_S,
     status: "Loopwright",

@@ -16,6 +16,8 @@ export interface StoryWork {
   readonly tree: string;
   readonly files: readonly { readonly path: string; readonly linesWritten: number }[];
   readonly isRewritten: boolean;
+  /** Another branch is checked out, or none. */
+  readonly isElsewhere: boolean;
 }
 
 /** The folders that stories are worked on in (C5, C13). Throws half a sentence where the surroundings are broken. */
@@ -40,8 +42,8 @@ export interface StoryPlaces {
 
 /** What is written down about stories, for people and agents to read. */
 export interface StoryFiles {
-  /** As the file has them; the sentence when it cannot be read. */
-  read(): { readonly stories: readonly Story[] } | { readonly problem: string };
+  /** As the file has them, or as they are `known` when only the engine wrote there; the sentence when it cannot be read. */
+  read(known: readonly Story[]): { readonly stories: readonly Story[] } | { readonly problem: string };
   /** Writes the engine's word into the file. */
   publish(stories: readonly Story[]): Promise<void>;
   /** Puts back what somebody wrote there since; true: there was something. */

@@ -36,6 +36,7 @@ export async function runBacklog(
   stop: StopRequest,
 ): Promise<number> {
   let isNow = false;
+  let isGone = false;
   const engine = createEngine({
     ...{ store, project: root, self: thisRunner(), goalFiles: store.goalFiles, backlogs: true },
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
@@ -52,6 +53,9 @@ export async function runBacklog(
     }
     if (news.type === "backlog" && news.backlog.id === id) tell(news.before, news.backlog);
     const now = current();
+    // what was removed, or moved away with its project, is not ours to put in its place again
+    isGone ||= now === null || !store.isInPlace();
+    if (isGone) void engine.stop("the folder .loop was removed or moved away");
     if (now !== null && now.status !== "active" && isQuiet(now)) void engine.stop("the backlog stands still");
   }
 
@@ -113,7 +117,7 @@ export async function runBacklog(
   // what is merged holds nothing that could be lost
   await cleanWorktrees(root, { isDryRun: false, keepMerged: 0 });
   const backlog = current();
-  if (backlog === null)
+  if (isGone || backlog === null || !store.isInPlace())
     throw new LoopError("surroundings", "The run is gone: .loop was removed or moved away.");
   return finish(backlog, flags, io);
 }

@@ -95,7 +95,9 @@ function namesOf(program: Command): string[] {
 }
 
 function closestName(program: Command, word: string): string | undefined {
-  const names = namesOf(program);
+  // what is for programs is not what a person meant
+  const shown = program.createHelp().visibleCommands(program);
+  const names = ["help", ...shown.flatMap((command) => [command.name(), ...command.aliases()])];
   return names.find((name) => isSame(word, name)) ?? names.find((name) => isSlip(word, name));
 }
 

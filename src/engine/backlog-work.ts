@@ -6,7 +6,7 @@ import type { Attempt, AttemptJob, Backlog, StoryPlace } from "../core/backlog/b
 import { depthOf } from "../core/backlog/depth.ts";
 import { scopeOf } from "../core/backlog/scope.ts";
 import type { Story } from "../core/backlog/stories.ts";
-import { hideHoldouts, readVerdict } from "../core/backlog/verdict.ts";
+import { hideHoldouts, readVerdict, type SaidVerdict } from "../core/backlog/verdict.ts";
 import type { LoopEvent } from "../core/event.ts";
 import type { Agent, Turn, TurnControl, TurnEnd } from "../ports.ts";
 import type { StoryWork, WorkPlace } from "../story-ports.ts";
@@ -54,7 +54,10 @@ export class BacklogWork {
       if (place !== null) await this.#backlog.checkerFor(place.dir).sweep(job.id);
       return interrupted("the runner ended while the checks ran");
     }
-    if (place === null) return interrupted("the runner ended before it was known where it worked");
+    // an agent is not started before it is on record where it works
+    if (attempt.place === null)
+      return { type: "attempt.withdrawn", jobId: job.id, reason: "the runner ended before it was started" };
+    if (place === null) return interrupted("the runner ended, and the folder in which it worked is gone");
     return this.#reconcile(backlog, attempt, job, place, interrupted);
   }
 
@@ -80,6 +83,8 @@ export class BacklogWork {
       this.#underway.settle(job.id);
       if (fate.kind === "never")
         return { type: "attempt.withdrawn", jobId: job.id, reason: "the runner ended before it was started" };
+      // nobody looked at what it wrote there before it was gone
+      await this.#backlog.files.putBack(this.#storiesNow(backlog));
       return interrupted(`the runner ended while it ran, and ${fate.reason}`);
     } catch (error) {
       this.#underway.settle(job.id);
@@ -97,7 +102,7 @@ export class BacklogWork {
       }),
       (error, stopped) =>
         stopped === null
-          ? { type: "backlog.paused", code: "surroundings", reason: describe(error) }
+          ? { type: "backlog.paused", code: "surroundings", reason: describe(error), jobId: job.id }
           : { type: "attempt.interrupted", jobId: job.id, reason: stopped },
     );
   }
@@ -120,6 +125,7 @@ export class BacklogWork {
       case "generate":
       case "evaluate": {
         const { agent, turn } = await this.#openTurn(backlog, attempt, job, place);
+        if (attempt.place === null) await this.#noteBegin(job, place.place);
         const end = await agent.run(turn, this.#control(job, signal, place.place));
         return this.#record(backlog, job, place, end);
       }
@@ -138,14 +144,24 @@ export class BacklogWork {
       }
       case "merge": {
         const story = storyOf(backlog, attempt);
-        const merge = await places.merge(place, story, backlog.terms, (dir) =>
-          runStoryRound(this.#parts, this.#backlog, backlog, attempt, { ...place, dir }, job.id, signal),
-        );
+        const merge = await places.merge(place, story, backlog.terms, async (dir) => {
+          const at = { ...place, dir };
+          const round = await runStoryRound(this.#parts, this.#backlog, backlog, attempt, at, job.id, signal);
+          // cut short, it proves nothing, and nothing may be merged by it
+          signal.throwIfAborted();
+          return round;
+        });
         return signal.aborted && merge.kind !== "merged"
           ? null
           : { type: "attempt.merged", jobId: job.id, merge };
       }
     }
+  }
+
+  /** Before the agent runs: after a crash, what it did is told from what was there by this alone. */
+  #noteBegin(job: AttemptJob, place: StoryPlace): Promise<void> {
+    const event: LoopEvent = { type: "attempt.started", jobId: job.id, process: null, place };
+    return new Promise((noted) => this.#underway.started(job.id, event, noted));
   }
 
   async #openTurn(
@@ -220,8 +236,15 @@ export class BacklogWork {
       bentStories,
     };
     if (job.phase === "evaluate") {
-      const verdict = readVerdict(end.answer, [], job.nonce);
-      const turn = { ...common, verdict, tree: await places.tree(place) };
+      const { isRewritten, isElsewhere, tree } = await places.workSince(place);
+      // a judge is there to look: what it does to the history is no verdict
+      const verdict: SaidVerdict =
+        isRewritten || isElsewhere
+          ? { kind: "none", reason: `after the evaluator's turn ${isRewritten ? REWRITTEN : ELSEWHERE}` }
+          : readVerdict(end.answer, [], job.nonce);
+      // git does not tell of what it ignores: all is proved once more, in a worktree when it is merged
+      const left = place.place.worktree === null ? `${tree} and what is ignored` : tree;
+      const turn = { ...common, verdict, tree: left };
       return { type: "attempt.evaluated", jobId: job.id, turn, nextNonce: newNonce() };
     }
     const work = await places.workSince(place);
@@ -265,7 +288,7 @@ export class BacklogWork {
     const scope = scopeOf(backlog.terms.scope, { changes: work.files, filesRead });
     return {
       isSilent: end.answer.trim() === "",
-      overScope: scope.kind === "over" ? scope.text : null,
+      overScope: work.isElsewhere ? ELSEWHERE : scope.kind === "over" ? scope.text : null,
       diff: {
         sha: work.sha,
         treeBefore: place.base?.tree ?? "",
@@ -281,6 +304,8 @@ export class BacklogWork {
 }
 
 const FILES_KEPT = 50;
+const REWRITTEN = "commits from before the attempt were rewritten";
+const ELSEWHERE = "another branch is checked out than the one that the story was begun on";
 
 function keyOf({ story, worktree }: StoryPlace): string {
   return `${story}\n${worktree ?? ""}`;

@@ -166,8 +166,9 @@ export class Engine {
   async #handle(message: Exclude<Message, Look>): Promise<void> {
     switch (message.type) {
       case "work.started":
-        if (this.#underway.has(message.workId)) await this.#apply(message.loopId, message.event);
-        return;
+        if (!this.#underway.has(message.workId)) return;
+        await this.#apply(message.loopId, message.event);
+        return message.noted();
       case "work.ended":
         return this.#endWork(message);
       case "notified": {

@@ -134,9 +134,10 @@ export function dueEvent(
   token: number,
   awakeSince: number,
 ): LoopEvent {
-  if (store.load(id)?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
-  if (store.load(id)?.kind === "backlog") {
-    const read = backlog?.files.read() ?? { problem: "backlogs are not run here" };
+  const loop = store.load(id);
+  if (loop?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
+  if (loop?.kind === "backlog") {
+    const read = backlog?.files.read(loop.stories) ?? { problem: "backlogs are not run here" };
     const stories = "stories" in read ? read.stories : null;
     const problem = "problem" in read ? read.problem : null;
     return { type: "backlog.due", token, nonce: backlog?.newNonce() ?? "", stories, problem };

@@ -6,13 +6,18 @@ import { ABANDONED } from "../ports.ts";
 /** Ids of fires and jobs never meet: both begin with the id of their loop, and a loop is of one kind. */
 export type WorkId = string;
 
-export interface WorkStarted {
+interface WorkNote {
   readonly loopId: LoopId;
   readonly workId: WorkId;
   readonly event: LoopEvent;
 }
 
-export interface WorkEnded extends WorkStarted {
+export interface WorkStarted extends WorkNote {
+  /** Called once it is on record. */
+  readonly noted: () => void;
+}
+
+export interface WorkEnded extends WorkNote {
   /** What the agent said, for those who watch. */
   readonly answer: string | null;
 }
@@ -60,9 +65,9 @@ export class Underway {
     return abort.signal;
   }
 
-  started(id: WorkId, event: LoopEvent): void {
+  started(id: WorkId, event: LoopEvent, noted: () => void = () => {}): void {
     const running = this.#running.get(id);
-    if (running !== undefined) this.#news.started({ loopId: running.loopId, workId: id, event });
+    if (running !== undefined) this.#news.started({ loopId: running.loopId, workId: id, event, noted });
   }
 
   /** `finish` turns the result into an event; it is told why the work was stopped, when we stopped it. */

@@ -2,7 +2,6 @@
  * Where stories are worked on. One at a time: in the project's own folder, where the person can look. Several at a
  * time: in a worktree each (`worktrees.ts`), whose work goes through the merge queue (`merge-queue.ts`).
  */
-import { join } from "node:path";
 import { whyRed } from "../core/backlog/attempts.ts";
 import type { BacklogTerms, StoryPlace } from "../core/backlog/backlog.ts";
 import type { MergeRecord } from "../core/backlog/event.ts";
@@ -83,12 +82,13 @@ async function workOf({ place, dir }: WorkPlace): Promise<StoryWork> {
   if (place.base === null) throw new Error("it is not known what the story began with");
   const found = await workSince(dir, place.base, { maxText: 1 });
   if (found.kind === "none") throw new Error(`what was done cannot be looked at: ${found.reason}`);
-  const { now, files, isHistoryRewritten } = found.work;
+  const { now, files, isHistoryRewritten, isBranchChanged } = found.work;
   return {
     sha: place.base.head,
     tree: now.tree ?? (await treeOf(dir)),
     files: files.map(({ path, linesWritten }) => ({ path, linesWritten })),
     isRewritten: isHistoryRewritten,
+    isElsewhere: isBranchChanged,
   };
 }
 
@@ -111,7 +111,10 @@ async function merge(
     if (prepared.kind === "conflict") return prepared;
     if (prepared.kind === "failed") return { kind: "impossible", reason: prepared.reason };
     if (prepared.kind === "nothing to merge") return { kind: "merged", round: await verify(dir) };
-    const round = await verify(join(prepared.merge.projectDir));
+    const round = await verify(prepared.merge.projectDir).catch(async (error: unknown) => {
+      await discardMerge(projectDir, prepared.merge);
+      throw error;
+    });
     if (whyRed(round) !== null) {
       await discardMerge(projectDir, prepared.merge);
       return { kind: "red", round };

@@ -8,14 +8,17 @@ import { join } from "node:path";
 import type { StoryReceipt } from "../core/backlog/backlog.ts";
 import { problemsOf, renderProblem } from "../core/backlog/dependencies.ts";
 import { PROGRESS_HEADER, renderProgressEntry } from "../core/backlog/progress-entry.ts";
+import type { PromptRole, PromptTexts } from "../core/backlog/prompt-texts.ts";
 import { renderEvaluatorPrompt, renderGeneratorPrompt } from "../core/backlog/prompts.ts";
 import type { Story } from "../core/backlog/stories.ts";
 import type { CheckOutcome } from "../core/backlog/verdict.ts";
 import { usageError } from "../errors.ts";
 import { parsePrdText, renderPrd, withStories } from "../schema/prd.ts";
 import type { StoryFiles, StoryPromptFacts } from "../story-ports.ts";
-import { readIfThere, writeAtomic } from "../system/files.ts";
+import { errorCode, readIfThere, writeAtomic } from "../system/files.ts";
 import { createFile } from "./backlog-files.ts";
+import { checksum } from "./checksum.ts";
+import { checkLoopDir, claimLoopDir } from "./loop-dir.ts";
 import { prdPath, readPrd } from "./prd-file.ts";
 import {
   analysisPath,
@@ -30,21 +33,30 @@ import { whileLocked } from "./write-lock.ts";
 export function createStoryFiles(root: string): StoryFiles {
   /** The text as the engine wrote it last: everything in it that is not ours is taken from here. */
   let written: string | null = null;
+  /** As they were before any agent worked: a generator must not tell its judge what to say. */
+  let prompts: Readonly<Record<PromptRole, PromptTexts>> | null = null;
   const lock = join(root, ".loop", "prd.lock.tmp");
+  /** Its checksum, for whoever comes after a crash. */
+  const mark = join(root, ".loop", "prd.written.tmp");
 
   /** false: it says what it is to say already. */
   const write = (stories: readonly Story[], from: string | null): boolean => {
     const parsed = from === null ? null : parsePrdText(from);
     if (parsed === null || parsed.kind !== "ok") return false;
     const text = renderPrd(withStories(parsed.prd, stories), from);
-    const isSame = readIfThere(prdPath(root)) === text;
+    const isSame = readPlain(prdPath(root)) === text;
     if (!isSame) writeAtomic(prdPath(root), text);
+    // after the file: cut short between the two, the file is read, and has the engine's word
+    if (readIfThere(mark) !== checksum(text)) writeAtomic(mark, checksum(text), false);
     written = text;
     return !isSame;
   };
 
   return {
-    read() {
+    read(known) {
+      const now = readPlain(prdPath(root));
+      // nobody wrote there since the engine did: if the two differ, its last word did not reach the file
+      if (now !== null && readIfThere(mark) === checksum(now)) return { stories: known };
       const state = readPrd(root);
       if (state.kind === "broken") return { problem: state.message };
       if (state.kind === "absent")
@@ -53,27 +65,46 @@ export function createStoryFiles(root: string): StoryFiles {
       return problem === undefined ? { stories: state.prd.stories } : { problem: renderProblem(problem) };
     },
     async publish(stories) {
-      await whileLocked(lock, () => write(stories, readIfThere(prdPath(root))));
+      await whileLocked(lock, () => write(stories, readPlain(prdPath(root))));
     },
     putBack(stories) {
       // what stands there now is the agent's, if it is not what we wrote
       return whileLocked(lock, () => {
-        const now = readIfThere(prdPath(root));
+        // a branch that was left may have taken it along, and then git would see the journal
+        if (checkLoopDir(root)) claimLoopDir(join(root, ".loop"));
+        const now = readPlain(prdPath(root));
         if (now === written) return false;
         return write(stories, written ?? now);
       });
     },
     analysis: (story) => ({ path: analysisPath(root, story), text: readAnalysis(root, story) }),
-    prompt: (role, facts) => promptFor(root, role, facts),
+    prompt(role, facts) {
+      const { mode } = facts.terms;
+      prompts ??= {
+        generator: readPrompts(root, "generator", mode),
+        evaluator: readPrompts(root, "evaluator", mode),
+      };
+      return promptFor(root, role, prompts[role], facts);
+    },
     note: (story, receipt, skipEval) => note(root, story, receipt, skipEval),
   };
 }
 
-function promptFor(root: string, role: "generator" | "evaluator", facts: StoryPromptFacts): string {
+/** A link in its place is not the file: as if it were gone, so that the file is put there again. */
+function readPlain(path: string): string | null {
+  try {
+    return readIfThere(path);
+  } catch (error) {
+    if (errorCode(error) === "ELOOP") return null;
+    throw error;
+  }
+}
+
+function promptFor(root: string, role: PromptRole, texts: PromptTexts, facts: StoryPromptFacts): string {
   const { story, terms, iteration, nonce, dir, sha, checks, rejected, changedFiles } = facts;
   const given = {
     ...{ story, iteration, nonce, checks, mode: terms.mode, budget: terms.scope },
-    texts: readPrompts(root, role, terms.mode),
+    texts,
     maxIterations: terms.maxIterations,
     loopDir: join(root, ".loop"),
     projectRoot: dir,

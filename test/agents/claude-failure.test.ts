@@ -149,17 +149,22 @@ describe("B7 what it did", () => {
 
   test("edits are counted per file, in the project by their short names", () => {
     const edits = { "a.txt": 2, "b/c.txt": 1 };
-    expect(activityOf(recording("edits"))).toEqual({ toolCalls: 3, edits, denials: [] });
+    expect(activityOf(recording("edits"))).toEqual({ toolCalls: 3, edits, reads: [], denials: [] });
   });
 
   test("a file outside of the project keeps its whole name", () => {
     const edits = { "/project/a.txt": 2, "c.txt": 1 };
-    expect(activityOf(recording("edits"), "/project/b")).toEqual({ toolCalls: 3, edits, denials: [] });
+    expect(activityOf(recording("edits"), "/project/b")).toEqual({
+      toolCalls: 3,
+      edits,
+      reads: [],
+      denials: [],
+    });
   });
 
   test("a denied or failed edit is none, but a call", () => {
     const denials = ["Write", "Bash"];
-    expect(activityOf(recording("denied"))).toEqual({ toolCalls: 2, edits: {}, denials });
+    expect(activityOf(recording("denied"))).toEqual({ toolCalls: 2, edits: {}, reads: [], denials });
     const failed = changed("edits", (event) => {
       const text = JSON.stringify(event);
       const result = '"type":"tool_result"';
@@ -167,17 +172,17 @@ describe("B7 what it did", () => {
         event.type === "user" ? text.replace(result, `${result},"is_error":true`) : text,
       ) as object;
     });
-    expect(activityOf(failed)).toEqual({ toolCalls: 3, edits: {}, denials: [] });
+    expect(activityOf(failed)).toEqual({ toolCalls: 3, edits: {}, reads: [], denials: [] });
   });
 
   test("sub-agents count; a message that is repeated counts once, a tool is named once", () => {
     const twice = (name: string) => recording(name) + recording(name);
-    expect(activityOf(twice("sub-agent"))).toEqual({ toolCalls: 2, edits: {}, denials: [] });
-    expect(activityOf(twice("denied"))).toEqual({ toolCalls: 2, edits: {}, denials: ["Write", "Bash"] });
+    expect(activityOf(twice("sub-agent"))).toEqual({ toolCalls: 2, edits: {}, reads: [], denials: [] });
+    expect(activityOf(twice("denied"))).toEqual({ toolCalls: 2, edits: {}, reads: [], denials: ["Write", "Bash"] });
   });
 
   test("nothing is something: no calls", () => {
-    expect(activityOf(recording("retried"))).toEqual({ toolCalls: 0, edits: {}, denials: [] });
+    expect(activityOf(recording("retried"))).toEqual({ toolCalls: 0, edits: {}, reads: [], denials: [] });
   });
 });
 

@@ -77,7 +77,7 @@ describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () =>
       answer: "deploy is green",
       usage: { costUsd: expect.any(Number), inputTokens: 1_000, outputTokens: 50 },
       conversation: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), costUsd: expect.any(Number) },
-      activity: { toolCalls: 0, edits: {}, denials: [] },
+      activity: { toolCalls: 0, edits: {}, reads: [], denials: [] },
     });
     expect(end.kind === "ok" ? end.usage?.costUsd : 0).toBeGreaterThan(0);
     expect(prompts).toEqual([expect.stringContaining("check the deploy")]);
@@ -158,13 +158,14 @@ describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () =>
     expect(end).toMatchObject(failedAs("outage", expect.stringContaining("claude: api error: ")));
   });
 
-  test("B7 edits are counted, and a tool that was denied is named", async () => {
+  test("B7 C9 edits and reads are counted, and a tool that was denied is named", async () => {
     const path = join(project.dir, "notes.md");
     const { agent } = await claude(
       [
         call("Write", { file_path: path, content: "one\n" }),
         call("Edit", { file_path: path, old_string: "one", new_string: "two" }),
         call("Edit", { file_path: path, old_string: "not there", new_string: "two" }),
+        call("Read", { file_path: path }),
         call("Bash", { command: "curl http://127.0.0.1:9/", description: "ask" }),
         say("done"),
       ],
@@ -172,7 +173,8 @@ describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () =>
     );
     const end = await agent.run(makeTurn(), makeControl());
     if (end.kind !== "ok") throw new Error(JSON.stringify(end));
-    expect(end.activity).toEqual({ toolCalls: 4, edits: { "notes.md": 2 }, denials: ["Bash"] });
+    const reads = ["notes.md"];
+    expect(end.activity).toEqual({ toolCalls: 5, edits: { "notes.md": 2 }, reads, denials: ["Bash"] });
     expect(readFileSync(path, "utf8")).toBe("two\n");
   });
 

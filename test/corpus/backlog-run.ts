@@ -3,9 +3,10 @@
  * agents of a few lines of shell. What an agent was told, and what it wrote down, is kept beside the project.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checksText } from "../../src/core/backlog/accepted-checks.ts";
+import { ensureLoopDir } from "../../src/store/loop-dir.ts";
 import { createTrustStore } from "../../src/store/trust.ts";
 import { cleanEnv, type Finish, LOOP, makeProject, runLoop } from "../support/cli.ts";
 
@@ -20,10 +21,10 @@ export interface StoryText {
 }
 
 export interface StoryNow extends StoryText {
-  readonly passes: boolean;
-  readonly blocked: boolean;
-  readonly rejections: number;
-  readonly notes: string;
+  readonly passes?: boolean;
+  readonly blocked?: boolean;
+  readonly rejections?: number;
+  readonly notes?: string;
 }
 
 /** Red until `<word>.txt` has the word in it. */
@@ -76,19 +77,19 @@ export interface BacklogProject {
 
 /** Its path has spaces and quotes in it. A person has looked at its checks. */
 export function makeBacklog(options: BacklogOptions, finish: Finish): BacklogProject {
-  const { stories = TWO_STORIES, files = {}, config } = options;
+  const { stories = TWO_STORIES.slice(0, 1), files = {}, config } = options;
   const cwd = makeProject(finish);
-  const dir = join(cwd, ".loop");
-  mkdirSync(dir, { mode: 0o700 });
+  const dir = ensureLoopDir(cwd);
   writeFileSync(join(dirname(cwd), "home", ".gitconfig"), GIT_CONFIG);
   git(cwd, "init", "-q");
-  git(cwd, "commit", "-q", "--allow-empty", "-m", "first");
+  writeFileSync(join(dir, "prd.json"), `${JSON.stringify({ project: "words", userStories: stories })}\n`);
+  if (config !== undefined) writeFileSync(join(dir, "config.json"), `${JSON.stringify(config)}\n`);
+  git(cwd, "add", ".");
+  git(cwd, "commit", "-qm", "first");
   for (const [name, text] of Object.entries({ "readme.txt": "Words.\n", ...files }))
     writeFileSync(join(cwd, name), text);
   git(cwd, "add", ".");
   git(cwd, "commit", "-qm", "second");
-  writeFileSync(join(dir, "prd.json"), `${JSON.stringify({ project: "words", userStories: stories })}\n`);
-  if (config !== undefined) writeFileSync(join(dir, "config.json"), `${JSON.stringify(config)}\n`);
   const content = checksText(stories);
   createTrustStore(cleanEnv(cwd)).trust({ path: join(dir, "prd.json"), content }, Date.now());
   return { cwd, stories, start: git(cwd, "rev-parse", "HEAD") };

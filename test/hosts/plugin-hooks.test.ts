@@ -85,7 +85,7 @@ describe("the table", () => {
     ["Stop", "last_assistant_message"],
     ["StopFailure", "error"],
     ["UserPromptSubmit", "prompt"],
-    ["UserPromptExpansion", "command_args"],
+    ["UserPromptExpansion", "prompt"],
     ["PostToolUse", "tool_response"],
     ["PostToolUseFailure", "error"],
   ])("E1 %s tells the server its %s, and whose it is", (event, field) => {

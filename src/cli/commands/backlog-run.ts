@@ -12,6 +12,7 @@ import { noteMoment } from "../../git/diff.ts";
 import { MODES, type Role } from "../../schema/backlog-config.ts";
 import { refuseForeign } from "../../store/origin.ts";
 import { loadPrd } from "../../store/prd-file.ts";
+import { createStoryFiles } from "../../store/story-files.ts";
 import { runBacklog } from "../backlog-runner.ts";
 import {
   areChecksAccepted,
@@ -68,7 +69,10 @@ export async function backlogRunCommand(
   const before = openBacklog(store);
   if (flags.resume && before !== null) {
     const more = count === undefined ? 0 : countFlag("N", count);
-    const event = { type: "backlog.continued", iterations: more, budgetUsd: 0, session } as const;
+    // not what a crash kept from the file
+    const read = createStoryFiles(project.root).read(before.stories);
+    const written = "stories" in read ? read : { stories };
+    const event = { type: "backlog.continued", iterations: more, budgetUsd: 0, session, ...written } as const;
     await requestBacklog(store, before, event, Date.now());
     if (session !== null) return EXIT.ok;
     return runBacklog(project, before.id, flags, io, stop);

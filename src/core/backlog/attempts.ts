@@ -2,8 +2,8 @@
 import type { Usage } from "../base.ts";
 import { remedyFor } from "../failures.ts";
 import type { Failure, Spent } from "../goal/goal.ts";
-import { tellingLine } from "../text/telling-line.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
+import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./broken-stories.ts";
 import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
 import { storyTokens } from "./depth.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
@@ -32,8 +32,10 @@ export function afterGenerator(
   const { diff } = turn;
   if (diff === null || (turn.isSilent && diff.filesChanged === 0))
     return fail(backlog, done, null, "the generator said and did nothing", now);
-  if (diff.isRewritten) return reject(backlog, done, "commits from before the attempt were rewritten", now);
-  if (turn.overScope !== null) return reject(backlog, done, turn.overScope, now);
+  const isLeft = isTouched(done);
+  if (diff.isRewritten)
+    return reject(backlog, done, "commits from before the attempt were rewritten", now, isLeft);
+  if (turn.overScope !== null) return reject(backlog, done, turn.overScope, now, isLeft);
   if (diff.filesChanged === 0 && diff.tree === diff.treeBefore && backlog.terms.mode !== "explore")
     return reject(backlog, done, "nothing was changed", now);
   return intend(backlog, done, "check", { token: job.token, nonce, now });
@@ -49,6 +51,11 @@ export function afterChecks(
 ): BacklogDecision {
   const spent = { ...attempt.spent, timeMs: attempt.spent.timeMs + round.durationMs };
   const checked: Attempt = { ...attempt, spent, evidence: round.evidence, checkedTree: round.tree };
+  if (isLook(attempt))
+    return change(backlog, {
+      ...takeBack(backlog, checked, now),
+      ...{ attempts: without(backlog, attempt), spent: addSpent(backlog.spent, spent) },
+    });
   const reason = whyRed(round);
   if (reason !== null) return reject(backlog, checked, reason, now);
   const { skipEval } = backlog.terms;
@@ -76,11 +83,11 @@ export function afterEvaluator(
   };
   if (turn.failure !== null)
     return afterFailure(backlog, { ...judged, verdict: null }, turn.failure, now, "evaluate");
+  const isLeft = turn.tree !== attempt.checkedTree;
   if (turn.verdict.kind !== "pass")
-    return reject(backlog, judged, turn.verdict.reason ?? "the evaluator gave no verdict", now);
+    return reject(backlog, judged, turn.verdict.reason ?? "the evaluator gave no verdict", now, isLeft);
   // A judge that ran the code may have left something: what was proved is not what is there now.
-  if (turn.tree !== attempt.checkedTree)
-    return intend(backlog, judged, "check", { token: job.token, nonce, now });
+  if (isLeft) return intend(backlog, judged, "check", { token: job.token, nonce, now });
   return passOrMerge(backlog, judged, job, nonce, now);
 }
 
@@ -92,14 +99,14 @@ export function afterMerge(
 ): BacklogDecision {
   switch (merge.kind) {
     case "merged":
-      return pass(backlog, { ...attempt, evidence: merge.round.evidence }, now);
-    case "red":
-      return reject(
-        backlog,
-        { ...attempt, evidence: merge.round.evidence },
-        `together with what was merged before: ${whyRed(merge.round) ?? "a check is red"}`,
-        now,
-      );
+    case "red": {
+      const proved = { ...attempt, evidence: merge.round.evidence };
+      const red = whyRed(merge.round) ?? whyUnproved(attempt, merge.round);
+      // merged before a crash, and looked at again after it: that it is in is no proof
+      if (merge.kind === "merged" && red === null) return pass(backlog, proved, now);
+      const reason = `together with what was merged before: ${red ?? "a check is red"}`;
+      return reject(backlog, proved, reason, now);
+    }
     case "conflict":
       return reject(
         backlog,
@@ -161,8 +168,17 @@ function pass(backlog: Backlog, attempt: Attempt, now: number): BacklogDecision 
   );
 }
 
-/** C7: it counts, the reason leads the next prompt, and at the limit a person has to look. */
-function reject(backlog: Backlog, attempt: Attempt, reason: string, now: number): BacklogDecision {
+/**
+ * C7: it counts, the reason leads the next prompt, and at the limit a person has to look. `isLeft`: the files are not
+ * those that the evidence is of.
+ */
+function reject(
+  backlog: Backlog,
+  attempt: Attempt,
+  reason: string,
+  now: number,
+  isLeft = false,
+): BacklogDecision {
   const { evalRetries } = backlog.terms;
   const update = (story: Story): Story => {
     const rejections = story.rejections + 1;
@@ -179,7 +195,11 @@ function reject(backlog: Backlog, attempt: Attempt, reason: string, now: number)
     return { ...story, rejections, blocked: true, notes: withNote(noted, "BLOCKED", why) };
   };
   const { holdouts = [] } = backlog.stories.find(({ id }) => id === attempt.story) ?? {};
-  return settle(backlog, attempt, update, "rejected", hideHoldouts(reason, holdouts), now);
+  const settled = settle(backlog, attempt, update, "rejected", hideHoldouts(reason, holdouts), now);
+  if (settled.kind !== "change") return settled;
+  const { loop } = settled;
+  const rest = isLeft ? { attempts: lookAfter(backlog, attempt) } : takeBack(loop, attempt, now);
+  return { ...settled, loop: { ...loop, ...rest } };
 }
 
 function settle(
@@ -210,13 +230,12 @@ function afterFailure(
   again: "evaluate" | null = null,
 ): BacklogDecision {
   const remedy = remedyFor(failure, backlog.freeFailures, spreadOf(backlog), now);
-  if (remedy.kind === "pause")
-    return pauseRun(fold(backlog, attempt, failure, again, now), remedy.code, remedy.reason, now);
+  // What is not the agent's own doing costs no iteration.
+  const iteration = backlog.iteration - (again === null ? 1 : 0);
+  const folded = { ...fold(backlog, attempt, failure, again, now), iteration };
+  if (remedy.kind === "pause") return pauseRun(folded, remedy.code, remedy.reason, now);
   if (remedy.kind === "wait") {
-    // An outage or a quota costs no iteration.
-    const refund = again === null ? 1 : 0;
-    return change(fold(backlog, attempt, failure, again, now), {
-      iteration: backlog.iteration - refund,
+    return change(folded, {
       freeFailures: backlog.freeFailures + 1,
       ...{ waitUntil: remedy.until, waitReason: remedy.reason },
     });
@@ -252,7 +271,7 @@ function fold(
   if (again !== null) return { ...backlog, attempts: waitFor(backlog, { ...attempt, next: again }) };
   return {
     ...backlog,
-    attempts: without(backlog, attempt),
+    attempts: isTouched(attempt) ? lookAfter(backlog, attempt) : without(backlog, attempt),
     receipts: [...backlog.receipts, receiptOf(attempt, "failed", reason, failure, now)],
     spent: addSpent(backlog.spent, attempt.spent),
   };
@@ -260,15 +279,16 @@ function fold(
 
 /** What is red, in one line; null: everything is proved on files that stand still. */
 export function whyRed({ evidence, unstable }: StoryRound): string | null {
-  const red = Object.entries(evidence).find(([, { met }]) => !met);
-  if (red !== undefined) {
-    const [name, { exitCode, timedOut, tail }] = red;
-    const how = timedOut ? "ran out of time" : `exit ${exitCode ?? "by a signal"}`;
-    const line = tellingLine(tail);
-    return `${name} is not met: ${how}${line === "" ? "" : `: ${line}`}`;
-  }
+  const unmet = whyUnmet(evidence);
+  if (unmet !== null) return unmet;
   if (unstable.length > 0) return `the checks change files each time: ${unstable.slice(0, 3).join(", ")}`;
   return null;
+}
+
+/** What was proved before the merge has to be proved after it. */
+function whyUnproved({ evidence }: Attempt, round: StoryRound): string | null {
+  const name = Object.keys(evidence).find((each) => !(each in round.evidence));
+  return name === undefined ? null : `${name} was not run`;
 }
 
 function receiptOf(

@@ -13,13 +13,25 @@ export type BacklogDecision = Decision<Backlog>;
 /** When the owner has to look at it; null: not before something happens to it. */
 export function backlogWakeAt(backlog: Backlog): number | null {
   if (backlog.status !== "active") return null;
-  const isFree = backlog.attempts.length < backlog.terms.parallel && !backlog.isStopping;
+  if (isGivenUp(backlog)) return 0;
+  const isFree = isRoomLeft(backlog) && !backlog.isStopping;
   const isWaiting = nextWaiting(backlog) !== undefined;
   const isOver = backlog.attempts.length === 0;
   if (!isFree && !isWaiting && !isOver) return null;
   // Free, but nothing can be picked before one of the others is settled.
   if (!isWaiting && !isOver && nextStory(backlog) === null) return null;
   return backlog.waitUntil ?? 0;
+}
+
+/** Within the limits, another story may be begun. */
+function isRoomLeft({ attempts, iteration, spent, terms }: Backlog): boolean {
+  const isWithin = iteration < terms.maxIterations && spent.costUsd < terms.budgetUsd;
+  return isWithin && attempts.length < terms.parallel;
+}
+
+/** Told to stop, with nothing under way but the wait for an agent that failed: nobody waits hours for that. */
+function isGivenUp({ attempts, isStopping, waitUntil }: Backlog): boolean {
+  return isStopping && waitUntil !== null && attempts.every(({ job }) => job === null);
 }
 
 /** The attempt that can go on now: merges go one at a time, each on what the one before has left. */
@@ -47,8 +59,7 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
     case "backlog.stopping":
       return decideStopping(backlog, now);
     case "backlog.paused":
-      if (backlog.status === "ended") return over(backlog);
-      return backlog.status === "paused" ? UNCHANGED : pauseRun(backlog, event.code, event.reason, now);
+      return decidePause(backlog, event, now);
     case "backlog.continued":
       return decideContinue(backlog, event);
     case "backlog.cancelled":
@@ -96,6 +107,25 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
   }
 }
 
+type Paused = Extract<BacklogEvent, { type: "backlog.paused" }>;
+
+/** A job that broke is over whatever the run has come to since: nobody else will settle it. */
+function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: number): BacklogDecision {
+  const settled =
+    jobId === undefined
+      ? UNCHANGED
+      : withJob(backlog, jobId, (attempt, job) => settleInterrupted(backlog, attempt, job, reason, now));
+  if (backlog.status === "active")
+    return pauseRun(
+      settled.kind === "change" ? { ...settled.loop, version: backlog.version } : backlog,
+      code,
+      reason,
+      now,
+    );
+  if (settled.kind === "change" || backlog.status === "paused") return settled;
+  return over(backlog);
+}
+
 /** A story keeps the place and the base of its first attempt: all of its work is judged, and not only the last part. */
 function begin(
   backlog: Backlog,
@@ -120,25 +150,21 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
     return endRun(before, "error", problem ?? "the stories cannot be read", now);
   const backlog = { ...before, stories: adoptStories(before, stories), waitUntil: null, waitReason: null };
   const ready = { token, nonce, now };
+  if (isGivenUp(before)) return endRun(backlog, "stopped", "stopped by a person", now);
   const waiting = nextWaiting(backlog);
   if (waiting !== undefined) return intend(backlog, waiting, waiting.next, ready);
   if (backlog.isStopping) return endRun(backlog, "stopped", "stopped by a person", now);
   const { passed, total } = progressOf(backlog.stories);
   const story = nextStory(backlog);
   if (story === null) {
-    if (backlog.attempts.length > 0) return UNCHANGED;
     const isDone = passed === total || (backlog.terms.only !== null && isPassed(backlog, backlog.terms.only));
     if (isDone) return endRun(backlog, "done", `all ${passed} of ${total} stories have passed`, now);
     return endRun(backlog, "blocked", "what is left is blocked, or waits for what is", now);
   }
-  if (backlog.iteration >= backlog.terms.maxIterations) {
-    if (backlog.attempts.length > 0) return UNCHANGED;
+  if (backlog.iteration >= backlog.terms.maxIterations)
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
-  }
-  if (backlog.spent.costUsd >= backlog.terms.budgetUsd) {
-    if (backlog.attempts.length > 0) return UNCHANGED;
+  if (backlog.spent.costUsd >= backlog.terms.budgetUsd)
     return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
-  }
   const iteration = backlog.iteration + 1;
   const attempt: Attempt = {
     ...{ story: story.id, iteration, job: null, next: "generate", diff: null, evidence: {} },
@@ -173,9 +199,12 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
   if (backlog.status === "ended") return over(backlog);
   const isRaised = iterations > 0 || budgetUsd > 0;
   const isMoved = session !== backlog.session;
-  if (backlog.status === "active" && !isRaised && !isMoved && backlog.waitUntil === null) return UNCHANGED;
+  const isHeldUp = backlog.status !== "active" || backlog.waitUntil !== null || backlog.isStopping;
+  if (!isRaised && !isMoved && !isHeldUp) return UNCHANGED;
   const { terms } = backlog;
   return change(backlog, {
+    // what a person wrote there before they went on; in the middle of an attempt it may be an agent's word
+    ...(event.stories !== undefined && backlog.attempts.length === 0 ? { stories: event.stories } : {}),
     ...{
       session,
       status: "active",

@@ -62,6 +62,8 @@ export type BacklogEvent =
       readonly type: "backlog.paused";
       readonly code: "person" | "interrupted" | "surroundings";
       readonly reason: string;
+      /** Said by the one who did the job: nothing of it is left to stop. */
+      readonly jobId?: JobId;
     }
   | {
       readonly type: "backlog.continued";
@@ -69,6 +71,8 @@ export type BacklogEvent =
       readonly budgetUsd: number;
       /** The conversation that it goes on in, null: none; left out: as before. */
       readonly session?: string | null;
+      /** As a person left them in the file; left out: as before. */
+      readonly stories?: readonly Story[];
     }
   | { readonly type: "backlog.cancelled"; readonly reason: string }
   | {

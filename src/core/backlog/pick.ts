@@ -12,10 +12,17 @@ export function nextStory({ stories, attempts, terms }: Backlog): Story | null {
 
 /**
  * The file is people's, between turns: what they added, changed or took away counts. While an agent is at work it may
- * be the agent's doing, and then only what is new and not claimed to have passed is taken.
+ * be the agent's doing, and then only what is new and not claimed to have passed is taken. What it left running may
+ * write at any time: that a story passes, and by which checks, is never taken from the file in a run.
  */
 export function adoptStories({ stories, attempts }: Backlog, read: readonly Story[]): readonly Story[] {
-  if (attempts.length === 0) return read;
+  if (attempts.length === 0) {
+    const byId = new Map(stories.map((story) => [story.id, story]));
+    return read.map((story) => {
+      const { passes, checks } = byId.get(story.id) ?? { passes: false, checks: story.checks };
+      return { ...story, passes: story.passes && passes, checks };
+    });
+  }
   const known = new Set(stories.map(({ id }) => id));
   const added = read.filter(({ id, passes }) => !known.has(id) && !passes);
   return [...stories, ...added];

@@ -2,6 +2,7 @@
  * What the engine needs from the outside. Each contract says what an adapter must and must not do;
  * the suites under test/ hold every adapter to it.
  */
+import type { Backlog } from "./core/backlog/backlog.ts";
 import type { Effect, LoopEvent, Outcome, Usage } from "./core/event.ts";
 import type { Criterion, Failure, Goal, MustNot, ProtectedChange } from "./core/goal/goal.ts";
 import type { Loop, LoopId, ProcessRef } from "./core/loop.ts";
@@ -84,7 +85,7 @@ export interface Store {
   heartbeat(lease: Lease, at: number): Promise<void>;
   holderState(lease: Lease, now: number): HolderState;
   /** Goals as they were before somebody wrote a line that does not follow from them; each is told once. */
-  takeForged(): readonly Goal[];
+  takeForged(): readonly (Goal | Backlog)[];
   /** Cheap enough to ask all the time: true is certain, false means that `holderState` has to tell. */
   isHolderGone(lease: Lease): boolean;
   /** The host session that was handed this fire or job, as loops name it; null: none. */

@@ -1,6 +1,8 @@
 /**
  * One round of all checks that count for a story, by the engine itself: its own, the project's, and those of every
- * story that has passed, so that none is broken by the next. Evidence is of files that stood still.
+ * story that has passed, so that none is broken by the next. In a worktree of its own there is nothing of what others
+ * merged since: there, those count that it depends on, and all the others once it is merged. Evidence is of files that
+ * stood still.
  */
 import type { Attempt, Backlog } from "../core/backlog/backlog.ts";
 import type { StoryRound } from "../core/backlog/event.ts";
@@ -19,8 +21,15 @@ export interface NamedCheck {
   readonly criterion: Criterion;
 }
 
-export function checksFor({ stories, terms }: Backlog, attempt: Attempt): readonly NamedCheck[] {
-  const isCounted = (story: Story) => story.passes || story.id === attempt.story;
+/** `isTogether`: where all that has passed is. */
+export function checksFor(
+  { stories, terms }: Backlog,
+  attempt: Attempt,
+  isTogether: boolean,
+): readonly NamedCheck[] {
+  const there = isTogether ? null : behind(stories, attempt.story);
+  const isCounted = ({ id, passes }: Story) =>
+    id === attempt.story || (passes && (there === null || there.has(id)));
   return [
     ...terms.checks.map((criterion) => ({ name: `project: ${criterion.name}`, criterion })),
     ...stories.filter(isCounted).flatMap((story) =>
@@ -34,18 +43,27 @@ export function checksFor({ stories, terms }: Backlog, attempt: Attempt): readon
   ];
 }
 
+/** What a story depends on in the end, and itself. */
+function behind(stories: readonly Story[], id: string): ReadonlySet<string> {
+  const found = new Set([id]);
+  for (const each of found)
+    for (const story of stories) if (story.id === each) for (const next of story.dependsOn) found.add(next);
+  return found;
+}
+
 export async function runStoryRound(
   parts: EngineParts,
   backlogParts: BacklogParts,
   backlog: Backlog,
   attempt: Attempt,
   place: WorkPlace,
+  isTogether: boolean,
   mark: string,
   signal: AbortSignal,
 ): Promise<StoryRound> {
   const { places } = backlogParts;
   const startedAt = parts.clock.now();
-  const checks = checksFor(backlog, attempt);
+  const checks = checksFor(backlog, attempt, isTogether);
   let tree = await places.tree(place);
   let evidence: Readonly<Record<string, Evidence>> = {};
   let isUnstable = false;

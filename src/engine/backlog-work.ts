@@ -4,6 +4,7 @@
  */
 import type { Attempt, AttemptJob, Backlog, StoryPlace } from "../core/backlog/backlog.ts";
 import { depthOf } from "../core/backlog/depth.ts";
+import { withoutHoldouts } from "../core/backlog/pick.ts";
 import { scopeOf } from "../core/backlog/scope.ts";
 import type { Story } from "../core/backlog/stories.ts";
 import { hideHoldouts, readVerdict, type SaidVerdict } from "../core/backlog/verdict.ts";
@@ -84,7 +85,7 @@ export class BacklogWork {
       if (fate.kind === "never")
         return { type: "attempt.withdrawn", jobId: job.id, reason: "the runner ended before it was started" };
       // nobody looked at what it wrote there before it was gone
-      await this.#backlog.files.putBack(this.#storiesNow(backlog));
+      await this.#backlog.files.putBack(this.#storiesNow(backlog, job));
       return interrupted(`the runner ended while it ran, and ${fate.reason}`);
     } catch (error) {
       this.#underway.settle(job.id);
@@ -115,7 +116,7 @@ export class BacklogWork {
     signal: AbortSignal,
   ): Promise<LoopEvent | null> {
     const { places, files } = this.#backlog;
-    if (job.phase === "generate") await files.publish(backlog.stories);
+    if (job.phase === "generate") await files.publish(withoutHoldouts(backlog.stories));
     const place =
       job.phase === "generate" || attempt.place === null
         ? await places.open(attempt.story, attempt.place, backlog.terms)
@@ -125,7 +126,8 @@ export class BacklogWork {
       case "generate":
       case "evaluate": {
         const { agent, turn } = await this.#openTurn(backlog, attempt, job, place);
-        if (attempt.place === null) await this.#noteBegin(job, place.place);
+        if (attempt.place === null || keyOf(attempt.place) !== keyOf(place.place))
+          await this.#noteBegin(job, place.place);
         const end = await agent.run(turn, this.#control(job, signal, place.place));
         return this.#record(backlog, job, place, end);
       }
@@ -136,6 +138,7 @@ export class BacklogWork {
           backlog,
           attempt,
           place,
+          place.place.worktree === null,
           job.id,
           signal,
         );
@@ -146,7 +149,17 @@ export class BacklogWork {
         const story = storyOf(backlog, attempt);
         const merge = await places.merge(place, story, backlog.terms, async (dir) => {
           const at = { ...place, dir };
-          const round = await runStoryRound(this.#parts, this.#backlog, backlog, attempt, at, job.id, signal);
+          const { id } = job;
+          const round = await runStoryRound(
+            this.#parts,
+            this.#backlog,
+            backlog,
+            attempt,
+            at,
+            true,
+            id,
+            signal,
+          );
           // cut short, it proves nothing, and nothing may be merged by it
           signal.throwIfAborted();
           return round;
@@ -174,11 +187,12 @@ export class BacklogWork {
     const { terms } = backlog;
     const role = job.phase === "evaluate" ? "evaluator" : "generator";
     const story = storyOf(backlog, attempt);
+    const checks = checksFor(backlog, attempt, place.worktree === null);
     const rejected = backlog.receipts.findLast((receipt) => receipt.story === story.id) ?? null;
     const text = this.#backlog.files.prompt(role, {
       ...{ story, terms, dir, iteration: attempt.iteration, nonce: job.nonce },
       sha: place.base?.head ?? null,
-      checks: checksFor(backlog, attempt).map(({ criterion }) => criterion),
+      checks: checks.map(({ criterion }) => criterion),
       rejected: rejected?.outcome === "rejected" ? rejected : null,
       changedFiles: attempt.diff?.files ?? [],
     });
@@ -201,7 +215,7 @@ export class BacklogWork {
       ...(model === null ? {} : { model }),
       budgetUsd: Math.max(0.01, terms.budgetUsd - backlog.spent.costUsd),
       leavesNothing: true,
-      commands: checksFor(backlog, attempt).flatMap(({ criterion: { check } }) =>
+      commands: checks.flatMap(({ criterion: { check } }) =>
         check.kind === "command" || check.kind === "measure" ? [check.command] : [],
       ),
     };
@@ -228,7 +242,7 @@ export class BacklogWork {
     if (end.kind === "cancelled") return null;
     const { files, places, newNonce } = this.#backlog;
     const { clock } = this.#parts;
-    const bentStories = await files.putBack(this.#storiesNow(backlog));
+    const bentStories = await files.putBack(this.#storiesNow(backlog, job));
     const common = {
       failure: end.kind === "failed" ? end.failure : null,
       usage: end.usage,
@@ -253,9 +267,10 @@ export class BacklogWork {
   }
 
   /** Others may have been settled since this one began. */
-  #storiesNow({ id, stories }: Backlog): readonly Story[] {
-    const now = this.#parts.store.load(id);
-    return now?.kind === "backlog" ? now.stories : stories;
+  #storiesNow(backlog: Backlog, over: AttemptJob): readonly Story[] {
+    const loaded = this.#parts.store.load(backlog.id);
+    const now = loaded?.kind === "backlog" ? loaded : backlog;
+    return isGenerating(now, over) ? withoutHoldouts(now.stories) : now.stories;
   }
 
   /** What a decision leaves to be written down, one after the other. */
@@ -273,7 +288,9 @@ export class BacklogWork {
   /** Verdicts in prd.json, entries of progress.md, folders that are free. */
   async #writeDown(before: Backlog, after: Backlog): Promise<void> {
     const { files, places } = this.#backlog;
-    if (before.stories !== after.stories) await files.publish(after.stories);
+    const isFree = isGenerating(before, null) && !isGenerating(after, null);
+    if (before.stories !== after.stories || isFree)
+      await files.publish(isGenerating(after, null) ? withoutHoldouts(after.stories) : after.stories);
     for (const receipt of after.receipts.slice(before.receipts.length)) {
       const story = after.stories.find(({ id }) => id === receipt.story);
       const isJudged = receipt.outcome === "passed" || receipt.outcome === "rejected";
@@ -301,6 +318,11 @@ export class BacklogWork {
       },
     };
   }
+}
+
+/** `over`: but for this job, which has just ended. */
+function isGenerating({ attempts }: Backlog, over: AttemptJob | null): boolean {
+  return attempts.some(({ job }) => job?.phase === "generate" && job.id !== over?.id);
 }
 
 const FILES_KEPT = 50;

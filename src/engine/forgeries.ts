@@ -1,18 +1,18 @@
 /** A line that does not follow from what stood before it is undone by the next: lines carry the whole loop. */
+
+import type { Backlog } from "../core/backlog/backlog.ts";
 import { decide } from "../core/decide.ts";
 import type { Goal } from "../core/goal/goal.ts";
 import type { Store } from "../ports.ts";
 import type { Applied } from "./apply.ts";
 
-const FORGED = {
-  type: "goal.paused",
-  code: "forged",
-  reason: "somebody wrote into the journal what does not follow from it, in place of the engine",
-} as const;
+type Guarded = Goal | Backlog;
+
+const REASON = "somebody wrote into the journal what does not follow from it, in place of the engine";
 
 export interface Undone {
   /** As it is to be believed. */
-  readonly good: Goal;
+  readonly good: Guarded;
   readonly applied: Applied;
 }
 
@@ -29,13 +29,14 @@ export async function undoForgeries(
   return undone;
 }
 
-async function undoForgery(store: Store, good: Goal, now: number, token: number): Promise<Applied> {
+async function undoForgery(store: Store, good: Guarded, now: number, token: number): Promise<Applied> {
   for (;;) {
     const expectedVersion = store.load(good.id)?.version ?? good.version;
-    const decision = decide({ ...good, version: expectedVersion }, FORGED, now);
+    const event = { type: `${good.kind}.paused`, code: "forged", reason: REASON } as const;
+    const decision = decide<Guarded>({ ...good, version: expectedVersion }, event, now);
     if (decision.kind !== "change") return decision;
     const { loop, effects, outcomes } = decision;
-    const commit = { id: good.id, expectedVersion, loop, event: FORGED, effects, outcomes, at: now, token };
+    const commit = { id: good.id, expectedVersion, loop, event, effects, outcomes, at: now, token };
     const result = await store.commit(commit);
     if (result.kind === "committed") return { kind: "committed", loop, effects, outcomes };
     if (result.kind === "fenced") return { kind: "fenced" };

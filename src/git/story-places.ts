@@ -110,7 +110,8 @@ async function merge(
     const prepared = await prepareMerge(projectDir, { story: story.id, branch, target, message });
     if (prepared.kind === "conflict") return prepared;
     if (prepared.kind === "failed") return { kind: "impossible", reason: prepared.reason };
-    if (prepared.kind === "nothing to merge") return { kind: "merged", round: await verify(dir) };
+    // merged before a crash: what it is together with is in the person's own folder
+    if (prepared.kind === "nothing to merge") return { kind: "merged", round: await verify(projectDir) };
     const round = await verify(prepared.merge.projectDir).catch(async (error: unknown) => {
       await discardMerge(projectDir, prepared.merge);
       throw error;

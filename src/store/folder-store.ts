@@ -133,7 +133,7 @@ export class FolderStore implements Store {
     this.#tryLeaseFile(() => writeLeaseFile(this.dir, lease, at));
   }
 
-  takeForged(): readonly Goal[] {
+  takeForged(): ReturnType<Store["takeForged"]> {
     return this.journal.guard.takeForged((id) => this.#said(id));
   }
 

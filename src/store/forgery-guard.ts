@@ -7,13 +7,18 @@
  *
  * It watches over a live run. Who kills the runner first, or can change this program, is not kept out.
  */
+
+import type { Backlog } from "../core/backlog/backlog.ts";
 import { decide } from "../core/decide.ts";
 import type { Goal } from "../core/goal/goal.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import type { LoopEntry } from "./entry.ts";
 
+/** Loops that end as done: to say so is worth a forgery. */
+type Guarded = Goal | Backlog;
+
 export class ForgeryGuard {
-  readonly #good = new Map<LoopId, Goal>();
+  readonly #good = new Map<LoopId, Guarded>();
   readonly #told = new Set<LoopId>();
   /** Lines came that are not believed, whatever our own have made of the goal since. */
   readonly #suspect = new Set<LoopId>();
@@ -28,7 +33,7 @@ export class ForgeryGuard {
     // what was told under a lease that was gone by then could not be put right
     this.#told.clear();
     for (const loop of loops)
-      if (loop.kind === "goal" && !this.#good.has(loop.id)) this.#good.set(loop.id, loop);
+      if (loop.kind !== "task" && !this.#good.has(loop.id)) this.#good.set(loop.id, loop);
   }
 
   disarm(): void {
@@ -41,7 +46,7 @@ export class ForgeryGuard {
   /** A line that counts. */
   take(entry: LoopEntry, isOwn: boolean): void {
     const { id, loop } = entry;
-    if (this.#token === null || loop.kind !== "goal") return;
+    if (this.#token === null || loop.kind === "task") return;
     const good = this.#good.get(id);
     if (isOwn || (good === undefined ? isNew(entry) : entry.token !== this.#token && follows(good, entry)))
       this.#good.set(id, loop);
@@ -52,7 +57,7 @@ export class ForgeryGuard {
 
   /** What is to be believed of a loop that the journal says this of; its version is the journal's. */
   believe(id: LoopId, said: Loop | undefined): Loop | undefined {
-    if (this.#token === null || (said !== undefined && said.kind !== "goal")) return said;
+    if (this.#token === null || said?.kind === "task") return said;
     const good = this.#good.get(id);
     if (good === said || isGone(good, said)) return said;
     // Never heard of: it came by a line that makes no new goal.
@@ -69,12 +74,12 @@ export class ForgeryGuard {
   }
 
   /** Goals that the journal says something else of, as they are to be believed; each is told once. */
-  takeForged(saidOf: (id: LoopId) => Loop | undefined): readonly Goal[] {
-    const found: Goal[] = [];
+  takeForged(saidOf: (id: LoopId) => Loop | undefined): readonly Guarded[] {
+    const found: Guarded[] = [];
     for (const id of this.ids()) {
       const said = saidOf(id);
       const good = this.believe(id, said);
-      if (good?.kind !== "goal") continue;
+      if (good === undefined || good.kind === "task") continue;
       const isSuspect = this.#suspect.delete(id);
       if (!isSuspect && (good === said || this.#told.has(id))) continue;
       this.#told.add(id);
@@ -84,7 +89,7 @@ export class ForgeryGuard {
   }
 }
 
-function follows(good: Goal, { event, at, loop, ver }: LoopEntry): boolean {
+function follows(good: Guarded, { event, at, loop, ver }: LoopEntry): boolean {
   // the version before it is the journal's: a forged line in between may have raised it
   const decision = decide({ ...good, version: ver - 1 }, event, at);
   return decision.kind === "change" && JSON.stringify(decision.loop) === JSON.stringify(loop);
@@ -92,6 +97,8 @@ function follows(good: Goal, { event, at, loop, ver }: LoopEntry): boolean {
 
 /** A goal that a person starts has nothing done yet. */
 function isNew({ event, ver, loop }: LoopEntry): boolean {
+  if (event.type === "backlog.created" && loop.kind === "backlog")
+    return ver === 1 && loop.status === "active" && loop.iteration === 0 && loop.attempts.length === 0;
   if (event.type !== "goal.created" || ver !== 1 || loop.kind !== "goal") return false;
   const isUntouched =
     loop.iteration === 0 && loop.job === null && loop.baseline === null && loop.end === null;
@@ -99,10 +106,10 @@ function isNew({ event, ver, loop }: LoopEntry): boolean {
 }
 
 /** The journal keeps only the newest of the goals that have ended. */
-function isGone(good: Goal | undefined, said: Loop | undefined): boolean {
+function isGone(good: Guarded | undefined, said: Loop | undefined): boolean {
   return said === undefined && (good === undefined || good.status === "ended");
 }
 
-function isSame(good: Goal, said: Loop): boolean {
+function isSame(good: Guarded, said: Loop): boolean {
   return JSON.stringify(good) === JSON.stringify(said);
 }

@@ -1,7 +1,7 @@
 /** `loop backlog run` as a user runs it: a real repository with real tests, agents that are processes of their own. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   agentOf,
   besideOf,
@@ -24,6 +24,9 @@ import {
 import { hashTree, makeProject, runLoop, startLoop } from "../support/cli.ts";
 import { git } from "../support/goal-cli.ts";
 import { until } from "../support/until.ts";
+
+// several runs of a real command each, with real git below them
+vi.setConfig({ testTimeout: 120_000 });
 
 const ALL = TWELVE.map(({ n }) => idOf(n));
 const TWO: readonly StoryWish[] = [
@@ -52,38 +55,46 @@ const isWaiting = (cwd: string, story: string) => existsSync(join(dirname(cwd), 
 const letGo = (cwd: string) => writeFileSync(join(dirname(cwd), "go"), "");
 
 describe("C1 C3 C5 C13 twelve stories that build on each other", () => {
-  test.each([1, 3])(
-    "C13 with --parallel %i all pass once, and all tests are green",
-    {
-      timeout: 120_000,
-    },
-    async (parallel) => {
-      const cwd = makeBacklog();
-      await trust(cwd);
-      const args = runArgs(agentOf(cwd), "--parallel", String(parallel));
-      const run = await runBacklogJson(args, besideOf(cwd));
-      expect(run.code, run.stdout + run.stderr).toBe(0);
-      expect(run.end).toMatchObject({
-        ...{ type: "backlog.end", status: "done", passed: 12, total: 12, blocked: [], iterations: 12 },
-      });
-      expect(passedOf(cwd)).toEqual(ALL);
-      const made = generated(cwd);
-      expect([...made].sort()).toEqual(ALL);
-      for (const { n, dependsOn } of TWELVE)
-        for (const d of dependsOn) expect(made.indexOf(idOf(d))).toBeLessThan(made.indexOf(idOf(n)));
-      expect(turnsNoted(cwd).filter(({ role, what }) => role === "evaluator" && what === "end")).toHaveLength(
-        12,
-      );
-      expectGreen(cwd);
-      expectSoundRepository(cwd);
-      if (parallel > 1) {
-        expect(git(cwd, "status", "--porcelain").trim(), "all of it is merged").toBe("");
-        expect(git(cwd, "branch", "--list", "loop/*").trim(), "branches that are left").toBe("");
-      }
-      const progress = readFileSync(join(cwd, ".loop", "progress.md"), "utf8");
-      for (const id of ALL) expect(progress.split(id).length - 1, id).toBeGreaterThanOrEqual(1);
-    },
-  );
+  test.each([1, 3])("C13 with --parallel %i all pass once, and all tests are green", async (parallel) => {
+    const cwd = makeBacklog();
+    await trust(cwd);
+    const args = runArgs(agentOf(cwd), "--parallel", String(parallel));
+    const run = await runBacklogJson(args, besideOf(cwd));
+    expect(run.code, run.stdout + run.stderr).toBe(0);
+    expect(run.end).toMatchObject({
+      ...{ type: "backlog.end", status: "done", passed: 12, total: 12, blocked: [], iterations: 12 },
+    });
+    expect(passedOf(cwd)).toEqual(ALL);
+    const made = generated(cwd);
+    expect([...made].sort()).toEqual(ALL);
+    for (const { n, dependsOn } of TWELVE)
+      for (const d of dependsOn) expect(made.indexOf(idOf(d))).toBeLessThan(made.indexOf(idOf(n)));
+    expect(turnsNoted(cwd).filter(({ role, what }) => role === "evaluator" && what === "end")).toHaveLength(
+      12,
+    );
+    expectGreen(cwd);
+    expectSoundRepository(cwd);
+    if (parallel > 1) {
+      expect(git(cwd, "status", "--porcelain").trim(), "all of it is merged").toBe("");
+      expect(git(cwd, "branch", "--list", "loop/*").trim(), "branches that are left").toBe("");
+    }
+    const progress = readFileSync(join(cwd, ".loop", "progress.md"), "utf8");
+    for (const id of ALL) expect(progress.split(id).length - 1, id).toBeGreaterThanOrEqual(1);
+  });
+});
+
+test("C13 a story that takes longer is not held to what others merged meanwhile, before it is merged itself", async () => {
+  const cwd = await small(THREE);
+  const late = `
+if [ "$LOOP_ROLE$LOOP_STORY" = generatorUS-003 ]; then
+  while ! grep -q US-001 "$PROJECT/.loop/progress.md" 2>/dev/null; do sleep 0.05; done
+fi
+${HONEST}`;
+  const args = runArgs(agentOf(cwd, late), "--parallel", "2");
+  const run = await runBacklogJson(args, besideOf(cwd, { PROJECT: cwd }));
+  expect(run.end, run.stdout + run.stderr).toMatchObject({ status: "done", passed: 3, iterations: 3 });
+  expect(storiesOf(cwd).map(({ rejections }) => rejections)).toEqual([0, 0, 0]);
+  expectGreen(cwd);
 });
 
 describe("C12 a person who wants it to stop", () => {
@@ -226,7 +237,7 @@ describe("C1 C16 flags and exit codes", () => {
     expect(turnsNoted(cwd)).toEqual([]);
   });
 
-  test("C16 exit 2 after N iterations, and --resume N adds to them", async () => {
+  test("C16 exit 2 after N iterations, and --resume goes on with what is left", async () => {
     const cwd = await small();
     const run = await runBacklogJson(["backlog", "run", "1", "--agent-cmd", agentOf(cwd)], besideOf(cwd));
     expect(run.code).toBe(2);
@@ -251,7 +262,6 @@ describe("C1 C16 flags and exit codes", () => {
     const run = await runBacklogJson(runArgs(agentOf(cwd, "exit 77")), besideOf(cwd));
     expect(run.code, run.stderr).toBe(1);
     expect(run.end).toMatchObject({ status: "error", passed: 0, iterations: 0 });
-    agentOf(cwd);
     const again = await runBacklogJson(runArgs(agentOf(cwd), "--resume"), besideOf(cwd));
     expect(again.end, again.stderr).toMatchObject({ status: "done", passed: 2, iterations: 2 });
   });

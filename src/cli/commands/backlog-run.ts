@@ -2,6 +2,7 @@
 import { chooseAgentSpec, newLoopId } from "../../compose.ts";
 import type { BacklogTerms } from "../../core/backlog/backlog.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/dependencies.ts";
+import { keepHoldouts } from "../../core/backlog/pick.ts";
 import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
 import { nextOf, renderNext, type Story } from "../../core/backlog/stories.ts";
 import { parseCheckFlag } from "../../core/goal/check-flag.ts";
@@ -82,7 +83,9 @@ export async function backlogRunCommand(
     await requestBacklog(store, before, event, Date.now());
     io.say(`The run ${before.id}, which was paused, is given up: what has passed stands in .loop/prd.json.`);
   }
-  const backlog = await addBacklog(store, terms, stories, session, Date.now(), newLoopId);
+  // a run that was killed may have left the file without them
+  const whole = keepHoldouts(stories, before?.stories ?? []);
+  const backlog = await addBacklog(store, terms, whole, session, Date.now(), newLoopId);
   await store.publish();
   if (!flags.json) io.out(renderLoopReady({ ...terms, stories }));
   // the conversation in which it was typed does the work

@@ -111,6 +111,9 @@ type Paused = Extract<BacklogEvent, { type: "backlog.paused" }>;
 
 /** A job that broke is over whatever the run has come to since: nobody else will settle it. */
 function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: number): BacklogDecision {
+  // Decided on the run as it was before the forgery: whatever it was then, it has to be written once more.
+  if (code === "forged")
+    return backlog.status === "active" ? pauseRun(backlog, code, reason, now) : change(backlog, {});
   const settled =
     jobId === undefined
       ? UNCHANGED
@@ -126,17 +129,22 @@ function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: num
   return over(backlog);
 }
 
-/** A story keeps the place and the base of its first attempt: all of its work is judged, and not only the last part. */
+/**
+ * A story keeps the place and the base of its first attempt: all of its work is judged, and not only the last part.
+ * Where that place could not be had again, the new one is its place.
+ */
 function begin(
   backlog: Backlog,
   attempt: Attempt,
   job: NonNullable<Attempt["job"]>,
   begun: StoryPlace | null,
 ): BacklogDecision {
-  const kept = begun === null || backlog.places.some(({ story }) => story === begun.story);
+  const isKept = (place: StoryPlace) => place.story === begun?.story && place.worktree === begun.worktree;
+  const kept = begun === null || backlog.places.some(isKept);
+  const others = backlog.places.filter(({ story }) => story !== begun?.story);
   return change(backlog, {
     attempts: replace(backlog, { ...attempt, job, place: begun ?? attempt.place }),
-    places: kept ? backlog.places : [...backlog.places, begun],
+    places: kept ? backlog.places : [...others, begun],
   });
 }
 

@@ -60,7 +60,7 @@ export type BacklogEvent =
   | { readonly type: "backlog.stopping" }
   | {
       readonly type: "backlog.paused";
-      readonly code: "person" | "interrupted" | "surroundings";
+      readonly code: "person" | "interrupted" | "surroundings" | "forged";
       readonly reason: string;
       /** Said by the one who did the job: nothing of it is left to stop. */
       readonly jobId?: JobId;

@@ -15,7 +15,8 @@ export function nextStory({ stories, attempts, terms }: Backlog): Story | null {
  * be the agent's doing, and then only what is new and not claimed to have passed is taken. What it left running may
  * write at any time: that a story passes, and by which checks, is never taken from the file in a run.
  */
-export function adoptStories({ stories, attempts }: Backlog, read: readonly Story[]): readonly Story[] {
+export function adoptStories({ stories, attempts }: Backlog, given: readonly Story[]): readonly Story[] {
+  const read = keepHoldouts(given, stories);
   if (attempts.length === 0) {
     const byId = new Map(stories.map((story) => [story.id, story]));
     return read.map((story) => {
@@ -26,4 +27,18 @@ export function adoptStories({ stories, attempts }: Backlog, read: readonly Stor
   const known = new Set(stories.map(({ id }) => id));
   const added = read.filter(({ id, passes }) => !known.has(id) && !passes);
   return [...stories, ...added];
+}
+
+/** While a generator works the file does not have them (C15): that they are not there says nothing. */
+export function keepHoldouts(read: readonly Story[], known: readonly Story[]): readonly Story[] {
+  const byId = new Map(known.map((story) => [story.id, story]));
+  return read.map((story) => {
+    const { holdouts = [] } = byId.get(story.id) ?? {};
+    return story.holdouts.length > 0 || holdouts.length === 0 ? story : { ...story, holdouts };
+  });
+}
+
+/** What a generator may find in the file. */
+export function withoutHoldouts(stories: readonly Story[]): readonly Story[] {
+  return stories.map((story) => (story.holdouts.length === 0 ? story : { ...story, holdouts: [] }));
 }

@@ -9,6 +9,7 @@ const story = (id: string, passes: boolean): Story =>
   ({
     id,
     title: id,
+    holdouts: [],
     checks: [`${id}=true`],
     passes,
     notes: "",

@@ -421,6 +421,7 @@ describe("C13 several at a time", () => {
       ["merge", "merge"],
       [undefined, "merge"],
     ]);
+    expect(backlogWakeAt(run.backlog), "the second one waits for the first").toBeNull();
     run.merged().look();
     expect(run.backlog.stories[0]?.passes).toBe(true);
     expect(run.job("B").phase).toBe("merge");
@@ -440,6 +441,15 @@ describe("C13 several at a time", () => {
     expect(run.backlog).toMatchObject({ status: "paused", stories: [{ rejections: 0 }, {}, {}] });
     run.tell({ type: "backlog.continued", iterations: 0, budgetUsd: 0 }).look();
     expect(run.job("A").phase).toBe("merge");
+  });
+
+  test("C13 a story keeps its place between attempts, until it cannot be had again", () => {
+    const run = new Run(aBacklog([aStory("A")], { parallel: 2, evalRetries: 9 })).look().started("A", "A");
+    run.generated().checked(aRound(false)).look();
+    expect(run.backlog.attempts[0]?.place?.worktree).toBe("A");
+    run.started("A", "A-2").generated().checked(aRound(false)).look();
+    expect(run.backlog.places.map(({ worktree }) => worktree)).toEqual(["A-2"]);
+    expect(run.backlog.attempts[0]?.place?.worktree).toBe("A-2");
   });
 
   test("C3 a story that depends on one under way waits for it without a look", () => {

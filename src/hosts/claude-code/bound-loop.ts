@@ -62,7 +62,7 @@ function statusOf(end: NonNullable<Bound["end"]>): string {
   return "status" in end ? end.status : end.outcome;
 }
 
-/** Does nothing follow from it, for now? */
+/** Does nothing follow from it just now? */
 export function isResting(loop: Bound, now: number): boolean {
   if (isBusy(loop)) return false;
   if (loop.status !== "active" || (loop.kind === "goal" && loop.gate !== null)) return true;

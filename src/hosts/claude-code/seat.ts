@@ -25,7 +25,7 @@ import {
 /** What a hook that waits is answered with. */
 export type Offered =
   | { readonly kind: "turn"; readonly text: string }
-  /** Nothing comes next, for now. */
+  /** Nothing comes next just now. */
   | { readonly kind: "nothing" };
 
 interface Waiting {

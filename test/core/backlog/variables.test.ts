@@ -76,8 +76,11 @@ describe("C4 variables of prompts", () => {
             expect(text.split("\n")[result.line - 1]).toContain("{{");
             return;
           }
-          const escapes = text.split("\\{{").length - 1;
-          expect(result.text.split("{{").length - 1).toBe(escapes);
+          // a brace beside an escaped pair makes no pair of its own: with a letter in its place none comes out
+          const marked = fillVariables(text.replaceAll("\\{{", "§"), { A: "1", B: "2" });
+          if (marked.kind === "wrong") throw new Error(marked.message);
+          expect(marked.text).not.toContain("{{");
+          expect(result.text).toBe(marked.text.replaceAll("§", "{{"));
         },
       ),
       { numRuns: 1_000 },

@@ -178,7 +178,12 @@ describe("B7 what it did", () => {
   test("sub-agents count; a message that is repeated counts once, a tool is named once", () => {
     const twice = (name: string) => recording(name) + recording(name);
     expect(activityOf(twice("sub-agent"))).toEqual({ toolCalls: 2, edits: {}, reads: [], denials: [] });
-    expect(activityOf(twice("denied"))).toEqual({ toolCalls: 2, edits: {}, reads: [], denials: ["Write", "Bash"] });
+    expect(activityOf(twice("denied"))).toEqual({
+      toolCalls: 2,
+      edits: {},
+      reads: [],
+      denials: ["Write", "Bash"],
+    });
   });
 
   test("nothing is something: no calls", () => {

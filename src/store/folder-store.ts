@@ -39,11 +39,15 @@ export interface FolderStoreOptions extends Partial<JournalOptions> {
   readonly say: (message: string) => void;
 }
 
+/** While a goal is at work, its progress is published this often. */
+const PROGRESS_MS = 500;
+
 export class FolderStore implements Store {
   readonly dir: string;
   readonly journal: Journal;
   readonly goalFiles: GoalFiles;
   readonly #progress: ProgressFile;
+  #progressAt = 0;
   readonly #options: FolderStoreOptions;
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
@@ -184,8 +188,11 @@ export class FolderStore implements Store {
     if (goals.length > 0) this.goalFiles.publish(goals, this.#options.now());
   }
 
-  /** For status lines (D9). */
+  /** For status lines (D9), which look once a second at most. */
   #publishProgress(): void {
+    const isAtWork = this.#goals().some(({ status }) => status === "active");
+    if (isAtWork && Math.abs(this.#options.now() - this.#progressAt) < PROGRESS_MS) return;
+    this.#progressAt = this.#options.now();
     const tasks = [...this.loops()].filter((loop) => loop.kind === "task");
     const now = this.#options.now();
     this.#progress.publish(progressOf({ tasks, goals: this.#goals(), lease: this.lease(), now }));

@@ -5,7 +5,7 @@
  * one question: when did a holder on another machine last give a sign of life?
  */
 
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { HolderState, Lease } from "../ports.ts";
@@ -79,8 +79,11 @@ export function writeAsk(dir: string, by: Omit<Lease, "token">): void {
 }
 
 export function readAsk(dir: string): Omit<Lease, "token"> | null {
+  const path = join(dir, "lease.asked");
+  // asked at every look, and nearly never there: an error that is caught costs more than the question
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   try {
-    const ask = JSON.parse(readIfThere(join(dir, "lease.asked")) ?? "null") as Omit<Lease, "token"> | null;
+    const ask = JSON.parse(readIfThere(path) ?? "null") as Omit<Lease, "token"> | null;
     return typeof ask?.owner === "string" && typeof ask.pid === "number" ? ask : null;
   } catch {
     return null;

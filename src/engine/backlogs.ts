@@ -56,6 +56,16 @@ function refuseSecond(store: Store): void {
     );
 }
 
+/** While it runs the stories are the engine's: what is written into the file meanwhile is taken for an agent's. */
+export function refuseDuringRun(store: Store): void {
+  const run = allBacklogs(store).find(({ status }) => status === "active");
+  if (run !== undefined)
+    throw usageError(
+      `The backlog is run just now (${run.id}), and what is changed in it meanwhile would be put back.`,
+      "Stop it first (Ctrl-C in its terminal), change it, and go on: loop backlog run --resume",
+    );
+}
+
 /** The run that has not ended; null: there is none. */
 export function openBacklog(store: Store): Backlog | null {
   return allBacklogs(store).findLast(({ status }) => status !== "ended") ?? null;

@@ -10,35 +10,17 @@ import {
   type RegisterFlags,
   registerTaskCommand,
 } from "../../src/cli/commands/registry.ts";
-import type { Io } from "../../src/cli/io.ts";
+import type { BacklogTerms } from "../../src/core/backlog/backlog.ts";
+import { addBacklog } from "../../src/engine/backlogs.ts";
 import { FolderStore } from "../../src/store/folder-store.ts";
 import { ensureLoopDir } from "../../src/store/loop-dir.ts";
 import { loadPrd } from "../../src/store/prd-file.ts";
 import { goalCreation, newGoal } from "../store/fixtures/goals.ts";
 import { creation, idOf, newTask } from "../store/fixtures/tasks.ts";
 import { aJob } from "../support/goals.ts";
+import { listen } from "../support/spoken.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
-
-interface Spoken extends Io {
-  readonly stdout: string[];
-  readonly stderr: string[];
-}
-
-function listen(): Spoken {
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  return {
-    stdout,
-    stderr,
-    out: (text) => void stdout.push(text),
-    say: (text) => void stderr.push(text),
-    json: (value) => void stdout.push(JSON.stringify(value)),
-    divert: () => () => {},
-    interactive: false,
-    colour: false,
-  };
-}
 
 function setUp(prd?: object | string) {
   const root = mkdtempSync(join(tmpdir(), "loop registry "));
@@ -326,6 +308,19 @@ describe("the agent never decides that it is done", () => {
       expect(stories()[0]?.passes).toBe(false);
     }
   });
+});
+
+test("C5 while the backlog is run nothing in it is changed: it would be put back", async () => {
+  const { root, io, flags, register, stories } = setUp(TWO);
+  const store = new FolderStore(ensureLoopDir(root), { now: Date.now, say: () => {} });
+  await addBacklog(store, {} as BacklogTerms, stories(), null, Date.now(), () => "0badcafe");
+  const before = stories();
+  for (const command of [register(["one more"]), markCompleteCommand("US-001", flags, io)])
+    await expect(command).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining("The backlog is run just now (0badcafe)"),
+    });
+  expect(stories()).toEqual(before);
 });
 
 function aFire() {

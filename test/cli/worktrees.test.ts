@@ -3,29 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { worktreesCleanCommand, worktreesListCommand } from "../../src/cli/commands/worktrees.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { commit, makeFolder, makeRepository, write } from "../git/fixtures.ts";
 import { left, made, traces, tracesOf } from "../git/worktrees-samples.ts";
-
-interface Spoken extends Io {
-  readonly stdout: string[];
-  readonly stderr: string[];
-}
-
-function listen(): Spoken {
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  return {
-    stdout,
-    stderr,
-    out: (text) => void stdout.push(text),
-    say: (text) => void stderr.push(text),
-    json: (value) => void stdout.push(JSON.stringify(value)),
-    divert: () => () => {},
-    interactive: false,
-    colour: false,
-  };
-}
+import { listen } from "../support/spoken.ts";
 
 /** One each: merged, dirty, with a commit, active. */
 async function setUp() {

@@ -2,6 +2,7 @@
 import { type Change, markBlocked, unblock } from "../../core/backlog/registry.ts";
 import { progressOf, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { refuseDuringRun } from "../../engine/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { refuseForeign } from "../../store/origin.ts";
 import { changeStories, prdPath } from "../../store/prd-file.ts";
@@ -61,6 +62,7 @@ async function change(
   const { root, dir, store } = openProject(flags, io);
   refuseForeign(dir);
   refuseTurns(store, what);
+  refuseDuringRun(store);
   loadBacklog(root);
   const done = await changeStories(root, decide);
   if (done.kind === "changed") return done;

@@ -11,6 +11,7 @@ import { type ImportedBacklog, type ImportResult, importRalph } from "../../core
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import { progressOf, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { refuseDuringRun } from "../../engine/backlogs.ts";
 import { usageError } from "../../errors.ts";
 import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/prd.ts";
 import { type Replacement, replacePrd } from "../../store/archive.ts";
@@ -43,6 +44,7 @@ export async function backlogImportCommand(
   const { root, dir, store } = openProject(flags, io);
   refuseForeign(dir);
   refuseTurns(store, "import a backlog");
+  refuseDuringRun(store);
   const { prd, remarks } = readBacklog(file, root, flags.reopen ?? false);
   const there = loadPrd(root)?.prd ?? null;
   const view = { version: 1, file: resolve(file), stories: prd.stories.map(viewStory), remarks };

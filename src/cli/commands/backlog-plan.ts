@@ -11,6 +11,7 @@ import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import type { AgentSpec } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { refuseDuringRun } from "../../engine/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { MODES } from "../../schema/backlog-config.ts";
 import { emptyPrd, type Prd, type PrdContent, withStories } from "../../schema/prd.ts";
@@ -114,6 +115,7 @@ function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): Pla
   const { root, dir, store } = project;
   refuseForeign(dir);
   refuseTurns(store, "plan a backlog");
+  refuseDuringRun(store);
   const settings = readBacklogSettings(project);
   const before = loadPrd(root)?.prd ?? null;
   refuseFaulty(root, before);

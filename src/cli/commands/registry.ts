@@ -14,15 +14,14 @@ import {
 } from "../../core/backlog/registry.ts";
 import { DEPTHS, nextOf, progressOf, renderNext, type Story, statusOf } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { allGoals } from "../../engine/goals.ts";
+import { refuseDuringRun } from "../../engine/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { refuseForeign } from "../../store/origin.ts";
 import { changeStories, loadPrd, prdPath } from "../../store/prd-file.ts";
-import { isDescendantOf } from "../../system/lineage.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../goal-flags.ts";
 import type { Io } from "../io.ts";
-import { refuseAgent } from "../person.ts";
+import { refuseTurns } from "../person.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { countFlag } from "../task-flags.ts";
 
@@ -64,7 +63,7 @@ export async function registerTaskCommand(
 /** `loop mark-complete <id>` */
 export async function markCompleteCommand(id: string, flags: RegistryFlags, io: Io): Promise<number> {
   const project = openRegistry(flags, io);
-  refuseTurns(project, "mark a story complete");
+  refuseTurns(project.store, "mark a story complete");
   const { story, stories } = await carryOut(project, "mark-complete", (before) => markComplete(before, id));
   answer(story, stories, flags, io, () => {
     const { passed, total } = progressOf(stories);
@@ -83,7 +82,7 @@ export async function markBlockedCommand(id: string, flags: BlockFlags, io: Io):
   if (flags.undo && flags.reason !== undefined)
     throw usageError("--reason and --undo do not go together.", "See: loop help mark-blocked");
   const project = openRegistry(flags, io);
-  refuseTurns(project, flags.undo ? "unblock a story" : "mark a story blocked");
+  refuseTurns(project.store, flags.undo ? "unblock a story" : "mark a story blocked");
   const { story, stories } = await carryOut(project, "mark-blocked", (before) =>
     flags.undo ? unblock(before, id) : markBlocked(before, id, flags.reason ?? ""),
   );
@@ -154,21 +153,12 @@ function openRegistry(flags: RegistryFlags, io: Io): Project {
   return project;
 }
 
-/** Whoever works in a turn, of whatever loop, claims; the word on a story is the engine's or a person's. */
-function refuseTurns({ store }: Project, what: string): void {
-  for (const goal of allGoals(store)) refuseAgent(goal, what);
-  const pids = [...store.loops()].flatMap((loop) =>
-    loop.kind === "task" && loop.fire?.process ? loop.fire.process.pid : [],
-  );
-  if (process.env.LOOP_FIRE_ID || pids.some((pid) => isDescendantOf(pid)))
-    throw usageError(`Only a person can ${what}: this was called from inside a turn of a loop.`);
-}
-
 async function carryOut(
-  { root }: Project,
+  { root, store }: Project,
   command: string,
   decide: (stories: readonly Story[]) => Change,
 ): Promise<Extract<Change, { kind: "changed" }>> {
+  refuseDuringRun(store);
   const change = await changeStories(root, decide);
   if (change.kind === "changed") return change;
   if (change.fault === "backlog") throw faulty(root, change.message, change.hint);

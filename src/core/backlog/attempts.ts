@@ -104,14 +104,14 @@ export function afterMerge(
       const red = whyRed(merge.round) ?? whyUnproved(attempt, merge.round);
       // merged before a crash, and looked at again after it: that it is in is no proof
       if (merge.kind === "merged" && red === null) return pass(backlog, proved, now);
-      const reason = `together with what was merged before: ${red ?? "a check is red"}`;
+      const reason = `together with what was merged before: ${red ?? "a check is red"}${catchUp(backlog)}`;
       return reject(backlog, proved, reason, now);
     }
     case "conflict":
       return reject(
         backlog,
         attempt,
-        `it conflicts with what was merged before: ${merge.files.join(", ")}`,
+        `it conflicts with what was merged before: ${merge.files.join(", ")}${catchUp(backlog)}`,
         now,
       );
     case "impossible":
@@ -122,6 +122,11 @@ export function afterMerge(
         now,
       );
   }
+}
+
+/** The next attempt works in the same worktree: it has to take in what it did not go together with. */
+function catchUp({ terms }: Backlog): string {
+  return terms.target === null ? "" : `; first of all merge ${terms.target} into your branch`;
 }
 
 /** A generator's turn that was cut short is over; a judge's and a round of checks are simply taken again. */

@@ -143,7 +143,7 @@ function decisions(
           `Try it again, with what it should know: loop backlog unblock ${id} "<what to do differently>"`,
           `It is done as it is, by your word: loop mark-complete ${id}`,
         ]
-      : [`Leave it out for now: loop backlog block ${id} "<reason>"`]),
+      : [`Leave it out: loop backlog block ${id} "<reason>"`]),
   ];
 }
 

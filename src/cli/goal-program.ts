@@ -78,7 +78,13 @@ export function addGoalCommands(program: Command, { io, act, common, agentOption
     .option("--keep", "keep its state and checkpoints")
     .option("--no-keep", "delete its state and checkpoints")
     .option("-y, --yes", "do not ask; keeps the state")
-    .action(act(async (flags, [id]) => (await import("./commands/goal.ts")).cancelCommand(id, flags, io)));
+    .action(
+      act(async (flags, [id]) => {
+        const { stopBacklog } = await import("./commands/backlog-stop.ts");
+        const stopped = await stopBacklog("cancel", id, flags, io);
+        return stopped ?? (await import("./commands/goal.ts")).cancelCommand(id, flags, io);
+      }),
+    );
 
   for (const answer of ["approve", "reject"] as const) {
     common(program.command(`${answer} [words...]`))

@@ -25,6 +25,11 @@ export interface ChangeFlags extends ProjectFlags {
 const DELETED: LoopEvent = { type: "task.deleted", reason: "deleted by a person" };
 
 export async function pauseCommand(prefixes: readonly string[], flags: ChangeFlags, io: Io): Promise<number> {
+  if (prefixes.length <= 1) {
+    const { stopBacklog } = await import("./backlog-stop.ts");
+    const stopped = await stopBacklog("pause", prefixes[0], flags, io);
+    if (stopped !== null) return stopped;
+  }
   const goals = await goalsMeant(prefixes, flags, io);
   if (goals !== null) {
     const { pauseGoal } = await import("./goal.ts");

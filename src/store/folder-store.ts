@@ -21,7 +21,7 @@ import {
   writeAsk,
   writeLeaseFile,
 } from "./lease-file.ts";
-import { cannotRead, cannotWrite, claimLoopDir } from "./loop-dir.ts";
+import { cannotRead, cannotWrite, claimLoopDir, folderIdentity } from "./loop-dir.ts";
 import { ProgressFile } from "./progress-file.ts";
 import { tasksFileOf } from "./published-tasks.ts";
 import { deliveredTo, isSessionOver } from "./session-records.ts";
@@ -51,7 +51,7 @@ export class FolderStore implements Store {
   readonly #options: FolderStoreOptions;
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
-  #inode: number | null = null;
+  #identity: string | null = null;
   #claimed: string | null = null;
   /** What tasks.json lists, as this process wrote it. */
   #publishedList: string | null = null;
@@ -258,9 +258,9 @@ export class FolderStore implements Store {
 
   /** Is this still the folder that was opened? Not after `rm -rf`, `git clean -fdx` or a move of the project. */
   isInPlace(): boolean {
-    const inode = statSync(this.dir, { throwIfNoEntry: false })?.ino ?? null;
-    this.#inode ??= inode;
-    return inode !== null && inode === this.#inode;
+    const identity = folderIdentity(this.dir);
+    this.#identity ??= identity;
+    return identity !== null && identity === this.#identity;
   }
 
   #moveAside(now: number): void {

@@ -31,6 +31,12 @@ export function findProject(from: string): string {
   }
 }
 
+/** The same for as long as it is the same folder; null: there is none. The system gives an inode out again at once. */
+export function folderIdentity(dir: string): string | null {
+  const stat = statSync(dir, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.ino}:${stat.birthtimeMs}`;
+}
+
 /** Checks an existing `.loop`; false when there is none. Throws when it cannot be what we need. */
 export function checkLoopDir(project: string): boolean {
   const dir = join(project, ".loop");

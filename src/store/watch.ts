@@ -8,6 +8,7 @@
  */
 import { type FSWatcher, readdirSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { folderIdentity } from "./loop-dir.ts";
 
 const SEGMENT = /^journal(?:\.(\d+))?\.jsonl$/;
 /** A change is seen within 500 ms (A12), also by a busy process. */
@@ -100,9 +101,13 @@ function proveSystem(dir: string): void {
   }
 }
 
-/** Changes with every line of the journal and every new tasks.json. Not with a heartbeat, which is no news. */
+/**
+ * Changes with every line of the journal and every new tasks.json, and with the folder itself: what `rm -rf` emptied
+ * and then removed looks the same twice but for that. Not with a heartbeat, which is no news.
+ */
 function signature(dir: string): string {
-  return [newestSegment(dir), "tasks.json", "lease.asked"].map((name) => stamp(join(dir, name))).join(" ");
+  const files = [newestSegment(dir), "tasks.json", "lease.asked"].map((name) => stamp(join(dir, name)));
+  return [folderIdentity(dir) ?? "-", ...files].join(" ");
 }
 
 function newestSegment(dir: string): string {

@@ -1,8 +1,19 @@
 // Builds dist/: the command, the library, the plugin and, with --types, the declarations.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { buildPi } from "./build-pi.mjs";
 import { buildPlugin } from "./build-plugin.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -10,6 +21,8 @@ const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const watch = process.argv.includes("--watch");
 /** A build is made beside dist/ and swapped in when it is whole: whoever runs the command meets the old or the new. */
 const fresh = watch ? "dist" : `dist.${process.pid}.tmp`;
+
+const KEEP_CHUNKS_MS = 15 * 60_000;
 
 const shared = {
   absWorkingDir: root,
@@ -51,6 +64,7 @@ if (watch) {
   try {
     await Promise.all([esbuild.build(options), esbuild.build(entry)]);
     await buildPlugin({ root, dist: fresh, version, shared });
+    await buildPi({ root, dist: fresh, version, shared });
     if (process.argv.includes("--types")) emitTypes();
     swapIn();
   } finally {
@@ -76,10 +90,22 @@ function swapIn() {
     if (existsSync(`${root}dist/types`) && !existsSync(`${root}${fresh}/types`)) {
       renameSync(`${root}dist/types`, `${root}${fresh}/types`);
     }
+    if (process.argv.includes("--keep-recent")) keepRecentChunks();
     renameSync(`${root}dist`, old);
   }
   renameSync(`${root}${fresh}`, `${root}dist`);
   rmSync(old, { recursive: true, force: true });
+}
+
+/** For the tests: those of another terminal run with the build of a moment ago, and load parts of it late. */
+function keepRecentChunks() {
+  for (const name of readdirSync(`${root}dist/chunks`)) {
+    const [from, to] = [`${root}dist/chunks/${name}`, `${root}${fresh}/chunks/${name}`];
+    if (existsSync(to) || Date.now() - statSync(from).mtimeMs > KEEP_CHUNKS_MS) continue;
+    copyFileSync(from, to);
+    const { atime, mtime } = statSync(from);
+    utimesSync(to, atime, mtime);
+  }
 }
 
 /** `npx loop` in a clone: npm links the commands of dependencies, but not a package's own. */

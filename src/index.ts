@@ -1,5 +1,6 @@
 /** The library: decisions, the folder store, the engine and the tools, for programs that bring their own surface. */
-export { chooseAgent, createEngine, newLoopId, thisRunner } from "./compose.ts";
+export { chooseAgent } from "./agent-choice.ts";
+export { createEngine, newLoopId, thisRunner } from "./compose.ts";
 export { parseClaims, parseVerdict } from "./core/claims.ts";
 export { decide } from "./core/decide.ts";
 export type { Decision, Effect, LoopEvent, Outcome } from "./core/event.ts";

@@ -6,6 +6,7 @@ import type { Backlog } from "./core/backlog/backlog.ts";
 import type { Effect, LoopEvent, Outcome, Usage } from "./core/event.ts";
 import type { Criterion, Failure, Goal, MustNot, ProtectedChange } from "./core/goal/goal.ts";
 import type { Loop, LoopId, ProcessRef } from "./core/loop.ts";
+import type { ToolKind } from "./core/permissions.ts";
 
 export interface Timer {
   cancel(): void;
@@ -112,6 +113,8 @@ export interface Conversation {
 export interface Turn {
   /** The fire or the job that it is for. */
   readonly id: string;
+  /** Where several agents may have to take it: the name of this one's run folder. Left out: the id. */
+  readonly run?: string;
   readonly loopId: LoopId;
   readonly token: number;
   readonly text: string;
@@ -129,6 +132,10 @@ export interface Turn {
   readonly leavesNothing?: boolean;
   /** Commands that the agent may run without asking: those of the checks. */
   readonly commands?: readonly string[];
+  /** Instead of `text`, for an agent to which `conversation` means nothing: all that it has to know. */
+  readonly textIfFresh?: string;
+  /** JSON Schema of the last message, for agents that can be held to one. */
+  readonly answerSchema?: object;
 }
 
 /** What an agent did in a turn, where it tells. */
@@ -148,6 +155,10 @@ interface TurnResult {
   readonly usage: Usage | null;
   readonly conversation: Conversation | null;
   readonly activity: Activity | null;
+  /** Who took it, where that is not the agent that was asked. */
+  readonly takenBy?: string;
+  /** And why, for a person, one line. */
+  readonly takenWhy?: string;
 }
 
 /** How a turn ended. `cancelled` only after the caller's signal. */
@@ -165,6 +176,8 @@ export type AgentEvent =
   | { readonly type: "file"; readonly path: string }
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "permission"; readonly tool: string; readonly answer: "asked" | "denied" }
+  /** Another agent of a chain takes the turn. */
+  | { readonly type: "taken"; readonly by: string; readonly instead: string; readonly reason: string }
   | { readonly type: "failure"; readonly failure: Failure };
 
 /** What became of a turn whose runner died. */
@@ -181,6 +194,8 @@ export interface Agent {
   run(turn: Turn, control: TurnControl): Promise<TurnEnd>;
   /** For a turn that another process intended under `turn.token`. */
   reconcile(turn: Turn, control: TurnControl): Promise<TurnFate>;
+  /** Ends what it kept warm between turns. Must not reject; a turn after it starts anew. */
+  close?(): Promise<void>;
 }
 
 export interface TurnControl {
@@ -193,6 +208,33 @@ export interface TurnControl {
   readonly onStarted: (process: ProcessRef | null) => void;
   /** As it happens, for agents that stream. */
   readonly onEvent?: (event: AgentEvent) => void;
+  /** Left out: nobody is there. Must not reject; the signal takes the question back. */
+  readonly askPerson?: (request: PermissionRequest, signal: AbortSignal) => Promise<"allow" | "deny">;
+}
+
+/** What an agent wants to do and asks leave for. */
+export interface PermissionRequest {
+  readonly tool: ToolKind;
+  /** For a person, one line. */
+  readonly title: string;
+  /** Absolute. */
+  readonly paths: readonly string[];
+  readonly command: string | null;
+}
+
+/** The engine's own tools (`loop_report`, `Wakeup`, …) for agents that take a server over HTTP. */
+export interface ToolServer {
+  /** For one conversation of an agent's. Rejects when no port can be had. */
+  open(): Promise<ToolAccess>;
+}
+
+export interface ToolAccess {
+  readonly url: string;
+  /** Carries the token: without it nobody is answered. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Calls from now on are for this turn; null: between two turns, when every call is refused. */
+  serve(turn: Turn | null): void;
+  close(): void;
 }
 
 export const ABANDONED = "abandoned";

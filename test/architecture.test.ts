@@ -149,7 +149,7 @@ function readSources(): Sources {
   const names = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   return new Map(
     names
-      .filter((name) => /\.(?:m?ts|tsx)$/.test(name))
+      .filter((name) => /\.(?:m?ts|tsx|json)$/.test(name))
       .map((name) => join(root, "src", name))
       .map((file) => [relative(root, file), readFileSync(file, "utf8")]),
   );

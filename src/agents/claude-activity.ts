@@ -3,6 +3,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import type { Activity, AgentEvent } from "../ports.ts";
 import { type Block, type ClaudeEvent, parseClaudeEvent } from "./claude-events.ts";
 import { classifyRetry } from "./claude-failure.ts";
+import { OUR_TOOLS } from "./claude-tools.ts";
 import { readUsage } from "./claude-usage.ts";
 
 /** Tools that write files, and the argument that names the file. */
@@ -69,7 +70,9 @@ function showBlock(block: Block, isMain: boolean, projectDir: string): readonly 
 
 function callsOf(blocks: readonly Block[]): readonly (Block & { readonly id: string })[] {
   return blocks.flatMap((block) =>
-    block.type === "tool_use" && block.id ? [{ ...block, id: block.id }] : [],
+    block.type === "tool_use" && block.id && !OUR_TOOLS.test(block.name ?? "")
+      ? [{ ...block, id: block.id }]
+      : [],
   );
 }
 

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
-import type { Agent, Conversation, Turn, TurnEnd } from "../ports.ts";
+import type { Agent, Conversation, ToolServer, Turn, TurnEnd } from "../ports.ts";
 import { readActivity, readActivityLine } from "./claude-activity.ts";
 import { type ClaudeEvent, parseClaudeStream, type ResultEvent } from "./claude-events.ts";
 import { classifyFailure, isUnresumable } from "./claude-failure.ts";
+import { toolArguments, withClaudeTools } from "./claude-tools.ts";
 import { readUsage } from "./claude-usage.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "./launch.ts";
 import { describeExit, type Finished, makeFailure } from "./reasons.ts";
@@ -13,6 +14,7 @@ export interface ClaudeAgentOptions extends LaunchOptions {
   /** More arguments, one per element. */
   readonly args?: readonly string[];
   readonly projectDir: string;
+  readonly toolServer?: ToolServer;
 }
 
 /** Claude Code, headless: `claude -p` with its event stream, from which everything is read. */
@@ -20,6 +22,7 @@ export function createClaudeAgent({
   executable,
   args = [],
   projectDir,
+  toolServer,
   ...options
 }: ClaudeAgentOptions): Agent {
   const folder = resolve(projectDir);
@@ -40,7 +43,8 @@ export function createClaudeAgent({
     readEnd: (finished, turn) => readClaudeEnd(finished, turn, folder),
     readLine: (line) => readActivityLine(line, folder),
   });
-  return { name: "claude", ...launcher };
+  const agent = { name: "claude", ...launcher };
+  return toolServer === undefined ? agent : withClaudeTools(agent, toolServer);
 }
 
 /** Nobody is there to be asked: without it each edit is denied, and no goal is ever reached. */
@@ -49,10 +53,13 @@ const MAY_EDIT = "Edit(./**)";
 function argumentsOf({ conversation, model, budgetUsd, env, commands = [] }: Turn): readonly string[] {
   // A comma or a bracket would end the rule early, and allow something else.
   const checks = commands.filter((command) => /^[^,()\n]+$/.test(command));
-  const allowed = [MAY_EDIT, ...checks.map((command) => `Bash(${command})`)];
+  const work = [MAY_EDIT, ...checks.map((command) => `Bash(${command})`)];
+  const tools = toolArguments({ env });
+  const allowed = [...(env.LOOP_ROLE === "generator" ? work : []), ...tools.allowed];
   return [
     // added to what the person's own settings allow: a mode would take the place of theirs
-    ...(env.LOOP_ROLE === "generator" ? [`--allowedTools=${allowed.join(",")}`] : []),
+    ...(allowed.length > 0 ? [`--allowedTools=${allowed.join(",")}`] : []),
+    ...tools.args,
     ...(conversation === null ? [] : ["--resume", conversation.id]),
     ...(model === undefined ? [] : ["--model", model]),
     // counts this run alone, also in a conversation that goes on

@@ -36,13 +36,14 @@ const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
 export type OutputFile = (typeof OUTPUTS)[number];
 
 /** Where the files of a turn are. Throws for an id that is no plain name. */
-export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id">): string {
-  for (const id of [turn.loopId, turn.id]) {
+export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id" | "run">): string {
+  const run = turn.run ?? turn.id;
+  for (const id of [turn.loopId, run]) {
     if (!/^[A-Za-z0-9._-]+$/.test(id) || id === "." || id === "..") {
       throw new Error(`${JSON.stringify(id)} is no valid id`);
     }
   }
-  return join(resolve(projectDir), ".loop", "runs", turn.loopId, turn.id);
+  return join(resolve(projectDir), ".loop", "runs", turn.loopId, run);
 }
 
 /** Makes the folder if need be. Throws where that cannot or must not be done. */

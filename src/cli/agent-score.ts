@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
-import { agentFor } from "../compose.ts";
+import { agentFor } from "../compose-agents.ts";
 import type { AgentSpec } from "../core/goal/goal.ts";
 import type { Score } from "../core/goal/rubric.ts";
 import type { LoopId } from "../core/loop.ts";

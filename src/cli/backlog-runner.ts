@@ -13,6 +13,7 @@ import {
   renderRejected,
 } from "../core/backlog/report.ts";
 import { progressOf, statusOf } from "../core/backlog/stories.ts";
+import type { Spent } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 import { cleanLine } from "../core/text/clean.ts";
 import { requestBacklog } from "../engine/backlogs.ts";
@@ -21,6 +22,9 @@ import { LoopError } from "../errors.ts";
 import { cleanWorktrees } from "../git/worktrees.ts";
 import { BACKLOG_EXIT } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
+import { renderAgentEvent } from "./live/goal-lines.ts";
+import { createPermissionDesk } from "./live/permission-question.ts";
+import { askPermission } from "./live/question.ts";
 import type { Project } from "./project.ts";
 import { onStopSignals, type StopRequest } from "./signals.ts";
 
@@ -43,6 +47,7 @@ export async function runBacklog(
     // no task is fired by a run of a backlog: it is there for the stories
     agent: createReconciler(root),
     notifier: { notify: () => {} },
+    ...(io.interactive && !flags.json ? { askPerson: createPermissionDesk(askPermission) } : {}),
     observe,
   });
 
@@ -50,6 +55,11 @@ export async function runBacklog(
     if (news.type === "problem") io.say(`loop: ${cleanLine(news.message)}`);
     if (news.type === "role" && news.role === "passive") {
       io.say(`${news.lease?.owner ?? "Another process"} holds the lease; this run waits for it.`);
+    }
+    if (news.type === "agent" && news.loopId === id) {
+      const line = renderAgentEvent(news.event, io);
+      if (flags.json) io.json({ type: "agent", event: news.event });
+      else if (line !== null) io.say(line);
     }
     if (news.type === "backlog" && news.backlog.id === id) tell(news.before, news.backlog);
     const now = current();
@@ -82,8 +92,11 @@ export async function runBacklog(
   function tellReceipt(now: Backlog, receipt: StoryReceipt): void {
     const story = now.stories.find((each) => each.id === receipt.story);
     if (flags.json) {
-      const { story: id, iteration, outcome, reason, spent } = receipt;
-      io.json({ type: "story", story: id, iteration, outcome, reason, costUsd: spent.costUsd });
+      const { story: id, iteration, outcome, reason, spent, takenBy } = receipt;
+      io.json({
+        ...{ type: "story", story: id, iteration, outcome, reason, ...costOf(spent) },
+        ...(takenBy === undefined ? {} : { takenBy }),
+      });
       return;
     }
     if (story === undefined) return;
@@ -122,6 +135,11 @@ export async function runBacklog(
   return finish(backlog, flags, io);
 }
 
+/** What of it is by a price table is said beside it. */
+function costOf({ costUsd, estimatedUsd }: Spent): object {
+  return { costUsd, ...(estimatedUsd === undefined ? {} : { estimatedUsd }) };
+}
+
 function finish(backlog: Backlog, flags: BacklogRunnerFlags, io: Io): number {
   const { passed, total } = progressOf(backlog.stories);
   const blocked = backlog.stories.filter((story) => statusOf(story) === "blocked").map(({ id }) => id);
@@ -129,7 +147,7 @@ function finish(backlog: Backlog, flags: BacklogRunnerFlags, io: Io): number {
   if (flags.json) {
     io.json({
       ...{ type: "backlog.end", loop: backlog.id, status, passed, total, blocked },
-      ...{ iterations: backlog.iteration, costUsd: backlog.spent.costUsd },
+      ...{ iterations: backlog.iteration, ...costOf(backlog.spent) },
       reason: backlog.end?.reason ?? backlog.pause?.reason ?? null,
     });
   } else {

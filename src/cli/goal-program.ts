@@ -52,8 +52,9 @@ export function addGoalCommands(program: Command, { io, act, common, agentOption
     .option("--protect <glob>", "count these protected files too", collect)
     .option("--prompt-file <file>", "read the spec from a file, - for stdin")
     .option("--score-with <who>", "rubric (default) or agent")
-    .option("--agent <name>", "for --score-with agent: claude")
+    .option("--agent <names>", "for --score-with agent: claude, codex, … (see `loop agents`)")
     .option("--agent-cmd <command>", "for --score-with agent: any command")
+    .option("--agent-acp <command>", "for --score-with agent: any that speaks ACP")
     .action(
       act(async (flags, words) => (await import("./commands/score.ts")).scoreCommand(words, flags, io)),
     );

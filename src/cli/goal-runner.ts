@@ -3,19 +3,19 @@
  * The project's tasks fire between its turns, as under `loop up`. When another process holds the lease, that one
  * does the work and this one shows it, and takes over when it dies.
  */
-import { agentFor, createEngine, thisRunner } from "../compose.ts";
+import { createEngine, thisRunner } from "../compose.ts";
 import { changesOf } from "../core/goal/changes.ts";
 import { UNANSWERED } from "../core/goal/gates.ts";
-import type { Gate, Goal } from "../core/goal/goal.ts";
+import type { AgentSpec, Gate, Goal } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 import type { EngineNews } from "../engine/engine.ts";
 import { requestGoal } from "../engine/goals.ts";
 import { LoopError } from "../errors.ts";
-import type { Agent } from "../ports.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { createGoalJsonView, createGoalLineView } from "./live/goal-view.ts";
 import { renderNews } from "./live/lines.ts";
+import { createPermissionDesk } from "./live/permission-question.ts";
 import { createNotifier } from "./notifier.ts";
 import type { Project } from "./project.ts";
 import type { StopRequest } from "./signals.ts";
@@ -58,6 +58,7 @@ export async function runGoal(
     self: thisRunner(),
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
     goalFiles: store.goalFiles,
+    ...(hasPerson ? { askPerson: createPermissionDesk(view.askPermission) } : {}),
     observe,
   });
 
@@ -191,8 +192,8 @@ function isTurnedDown({ pause }: Goal): boolean {
 }
 
 /** Tasks that come due meanwhile go to the agent of the goal. */
-function taskAgent(project: Project, id: LoopId): Agent {
+function taskAgent(project: Project, id: LoopId): AgentSpec {
   const goal = project.store.load(id);
   if (goal?.kind !== "goal") throw new Error(`there is no goal ${id}`);
-  return agentFor(goal.agent, project.root, process.env);
+  return goal.agent;
 }

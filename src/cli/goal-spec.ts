@@ -1,7 +1,7 @@
 /** From what a person typed, and what the project's files add, to a goal that can be started. */
 import { readFileSync } from "node:fs";
+import { chooseAgentSpec } from "../agent-choice.ts";
 import { readProjectFacts } from "../checks/project-facts.ts";
-import { chooseAgentSpec } from "../compose.ts";
 import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import type { GoalDraft } from "../core/goal/create.ts";
 import type { Criterion, MustNot, Shape } from "../core/goal/goal.ts";
@@ -27,6 +27,7 @@ export interface SpecFlags extends LimitFlags, PolicyFlags {
   readonly check?: readonly string[];
   readonly agent?: string;
   readonly agentCmd?: string;
+  readonly agentAcp?: string;
   readonly context?: string;
   readonly steps?: string;
   readonly promptFile?: string;

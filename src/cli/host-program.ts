@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { collect, type ProgramParts } from "./goal-program.ts";
 
-export function addHostCommands(program: Command, { io, act, common }: ProgramParts): void {
+export function addHostCommands(program: Command, { io, act, common, agentOptions }: ProgramParts): void {
   common(program.command("install <client>").description("put the plugin into a client: claude"))
     .option("--scope <scope>", "user (default), or project: for everybody who works in this folder")
     .option("--cap", "lift the client's cap on stop hooks, in the settings of this folder")
@@ -53,6 +53,19 @@ export function addHostCommands(program: Command, { io, act, common }: ProgramPa
     .option("--refresh", "ask every program for its version again")
     .action(
       act(async (flags) => (await import("./commands/capabilities.ts")).capabilitiesCommand(flags, io)),
+    );
+
+  const agents = common(
+    program.command("agents").description("which agents are here, and how each is driven"),
+  ).action(act(async (flags) => (await import("./commands/agents.ts")).agentsCommand(flags, io)));
+  agentOptions(
+    agents.command("test [name]").description("four short turns: does it do what loops need of it?"),
+  )
+    .option("--json", "data instead of text")
+    .action(
+      act(async (flags, [name]) =>
+        (await import("./commands/agents-test.ts")).agentsTestCommand(name, flags, io),
+      ),
     );
 
   addRegistryCommands(program, { io, act, common });

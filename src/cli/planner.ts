@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { agentFor } from "../compose.ts";
+import { agentFor } from "../compose-agents.ts";
 import { type Plan, parsePlan } from "../core/backlog/parse-plan.ts";
 import {
   type AnsweredQuestion,

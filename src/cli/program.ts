@@ -181,7 +181,8 @@ function taskOptions(command: Command): Command {
 
 function agentOptions(command: Command): Command {
   return command
-    .option("--agent <name>", "claude (default when it is installed)")
+    .option("--agent <names>", "claude (default), codex, gemini, …: see `loop agents`; a,b: b when a cannot")
+    .option("--agent-acp <command>", "any agent that speaks the Agent Client Protocol")
     .option("--agent-cmd <command>", "any command: prompt on stdin, answer on stdout");
 }
 

@@ -9,6 +9,7 @@ import { checksText } from "../core/backlog/accepted-checks.ts";
 import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import type { Check, Criterion, MustNot } from "../core/goal/goal.ts";
 import { parseShapeFile } from "../core/goal/shape-file.ts";
+import { allowedBy } from "../core/permissions.ts";
 import { LoopError } from "../errors.ts";
 import { commandsOfRoles } from "../schema/backlog-config.ts";
 import { parseConfigText } from "../schema/config.ts";
@@ -121,7 +122,11 @@ function readChecks({ dir }: Place): ParsedFile | null {
     const check = parseCheckFlag(text);
     return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
   });
-  const programs = commandsOfRoles(parsed.config);
+  const allowed = allowedBy(parsed.config.permissions ?? {});
+  const programs = [
+    ...commandsOfRoles(parsed.config),
+    ...allowed.map((command) => ({ name: "permissions: allow", command })),
+  ];
   return { file, path, content, criteria, mustNot: [], programs };
 }
 

@@ -18,4 +18,13 @@ export interface Usage {
   readonly costUsd: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  /** Left out: the cost is the agent's own figure. `prices`: some of it is tokens times a price table. */
+  readonly costFrom?: "prices";
+  /** The day of that table. */
+  readonly pricesDate?: string;
+  /** As the agent names it; left out: it does not tell. */
+  readonly model?: string;
+  /** What of `inputTokens` was read from a cache or written to one, which has a price of its own. */
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
 }

@@ -59,6 +59,8 @@ export type TaskEvent =
       /** What a self-paced agent asked for in its answer. */
       readonly wakeup?: Wakeup;
       readonly usage?: Usage;
+      /** Who took the turn, where that is not the first agent of a chain. */
+      readonly takenBy?: string;
     }
   /** The fire is over with no result: the runner or the agent was stopped. */
   | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
@@ -89,6 +91,7 @@ export const OWNERS_EVENTS: ReadonlySet<string> = new Set<LoopEvent["type"]>([
   "attempt.started",
   "attempt.generated",
   "attempt.checked",
+  "attempt.judged",
   "attempt.evaluated",
   "attempt.merged",
   "attempt.interrupted",
@@ -137,6 +140,7 @@ export interface Outcome {
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly usage?: Usage;
+  readonly takenBy?: string;
   readonly count?: number;
   readonly untilSlot?: number;
 }

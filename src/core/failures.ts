@@ -50,9 +50,16 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
 }
 
 /** The time that the agent named; one that has passed, or none, is no reason to ask all the time. */
-function quotaUntil({ resetsAt }: Failure, earlier: number, now: number): number {
-  if (resetsAt !== null && resetsAt > now && resetsAt - now <= LONGEST_QUOTA_MS) return resetsAt + SECOND;
-  return now + backoff(earlier, resetsAt === null ? 5 * MINUTE : MINUTE, 60 * MINUTE, 0);
+function quotaUntil(failure: Failure, earlier: number, now: number): number {
+  const first = failure.resetsAt === null ? 5 * MINUTE : MINUTE;
+  return resetOf(failure, now) ?? now + backoff(earlier, first, 60 * MINUTE, 0);
+}
+
+/** When a quota is over, where that is told and can be. */
+export function resetOf({ class: kind, resetsAt }: Failure, now: number): number | null {
+  const isTime =
+    kind === "quota" && resetsAt !== null && resetsAt > now && resetsAt - now <= LONGEST_QUOTA_MS;
+  return isTime ? resetsAt + SECOND : null;
 }
 
 function backoff(earlier: number, first: number, most: number, spread: number): number {

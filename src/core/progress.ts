@@ -49,6 +49,8 @@ export interface GoalProgress {
   readonly costUsd: number | null;
   /** Turns of which the cost is not in it. */
   readonly unpriced: number;
+  /** Some of the cost is by a price table; left out: none is. */
+  readonly isEstimate?: true;
   readonly budgetUsd: number;
   readonly tokens: number;
   readonly pauseReason: string | null;
@@ -152,6 +154,7 @@ function goalProgress(goal: Goal): GoalProgress {
     criteriaTotal: goal.criteria.length,
     costUsd: spent.costUsd === 0 && spent.unpriced > 0 ? null : spent.costUsd,
     unpriced: spent.unpriced,
+    ...((spent.estimatedUsd ?? 0) > 0 ? { isEstimate: true } : {}),
     budgetUsd: limits.budgetUsd,
     tokens: spent.tokens,
     pauseReason: pause && shortText(pause.reason),

@@ -7,8 +7,9 @@ import { depthOf } from "../core/backlog/depth.ts";
 import { withoutHoldouts } from "../core/backlog/pick.ts";
 import { scopeOf } from "../core/backlog/scope.ts";
 import type { Story } from "../core/backlog/stories.ts";
-import { hideHoldouts, readVerdict, type SaidVerdict } from "../core/backlog/verdict.ts";
+import { hideHoldouts, readVerdict, type SaidVerdict, toolVerdictsOf } from "../core/backlog/verdict.ts";
 import type { LoopEvent } from "../core/event.ts";
+import type { LoopId } from "../core/loop.ts";
 import type { Agent, Turn, TurnControl, TurnEnd } from "../ports.ts";
 import type { StoryWork, WorkPlace } from "../story-ports.ts";
 import { checksFor, runStoryRound } from "./backlog-checks.ts";
@@ -72,7 +73,7 @@ export class BacklogWork {
     const signal = this.#underway.open(backlog.id, job.id);
     try {
       const { agent, turn } = await this.#openTurn(backlog, attempt, job, place);
-      const fate = await agent.reconcile(turn, this.#control(job, signal, place.place));
+      const fate = await agent.reconcile(turn, this.#control(backlog.id, job, signal, place.place));
       if (fate.kind === "running" || fate.kind === "ended") {
         const end = fate.kind === "ended" ? Promise.resolve(fate.end) : fate.end;
         this.#follow(
@@ -128,7 +129,7 @@ export class BacklogWork {
         const { agent, turn } = await this.#openTurn(backlog, attempt, job, place);
         if (attempt.place === null || keyOf(attempt.place) !== keyOf(place.place))
           await this.#noteBegin(job, place.place);
-        const end = await agent.run(turn, this.#control(job, signal, place.place));
+        const end = await agent.run(turn, this.#control(backlog.id, job, signal, place.place));
         return this.#record(backlog, job, place, end);
       }
       case "check": {
@@ -225,11 +226,14 @@ export class BacklogWork {
     };
   }
 
-  #control(job: AttemptJob, signal: AbortSignal, place: StoryPlace): TurnControl {
+  #control(loopId: LoopId, job: AttemptJob, signal: AbortSignal, place: StoryPlace): TurnControl {
     return {
       signal,
       onStarted: (process) =>
         this.#underway.started(job.id, { type: "attempt.started", jobId: job.id, process, place }),
+      onEvent: (event) => {
+        if (event.type === "taken") this.#parts.observe({ type: "agent", loopId, event });
+      },
     };
   }
 
@@ -246,6 +250,7 @@ export class BacklogWork {
     const common = {
       failure: end.kind === "failed" ? end.failure : null,
       usage: end.usage,
+      ...(end.takenBy === undefined ? {} : { takenBy: end.takenBy }),
       durationMs: Math.max(0, clock.now() - (job.startedAt ?? job.intendedAt)),
       bentStories,
     };
@@ -255,7 +260,7 @@ export class BacklogWork {
       const verdict: SaidVerdict =
         isRewritten || isElsewhere
           ? { kind: "none", reason: `after the evaluator's turn ${isRewritten ? REWRITTEN : ELSEWHERE}` }
-          : readVerdict(end.answer, [], job.nonce);
+          : readVerdict(end.answer, toolVerdictsOf(this.#now(backlog), job.id), job.nonce);
       // git does not tell of what it ignores: all is proved once more, in a worktree when it is merged
       const left = place.place.worktree === null ? `${tree} and what is ignored` : tree;
       const turn = { ...common, verdict, tree: left };
@@ -268,9 +273,13 @@ export class BacklogWork {
 
   /** Others may have been settled since this one began. */
   #storiesNow(backlog: Backlog, over: AttemptJob): readonly Story[] {
-    const loaded = this.#parts.store.load(backlog.id);
-    const now = loaded?.kind === "backlog" ? loaded : backlog;
+    const now = this.#now(backlog);
     return isGenerating(now, over) ? withoutHoldouts(now.stories) : now.stories;
+  }
+
+  #now(backlog: Backlog): Backlog {
+    const loaded = this.#parts.store.load(backlog.id);
+    return loaded?.kind === "backlog" ? loaded : backlog;
   }
 
   /** What a decision leaves to be written down, one after the other. */

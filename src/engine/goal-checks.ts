@@ -16,6 +16,7 @@ import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Goal } from "../core/goal/goal.ts";
 import { pendingChanges } from "../core/goal/proof.ts";
 import { countTests } from "../core/goal/test-count.ts";
+import { sumUsage } from "../core/usage.ts";
 import type {
   CheckpointBegun,
   CheckpointResult,
@@ -23,7 +24,7 @@ import type {
   ProtectionState,
   Snapshot,
 } from "../ports.ts";
-import { askJudges, sumUsage } from "./goal-judges.ts";
+import { askJudges } from "./goal-judges.ts";
 import type { GoalParts } from "./parts.ts";
 import { PASSES, type Round, type Sight, TAIL_KEPT } from "./round.ts";
 

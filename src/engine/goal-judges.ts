@@ -6,6 +6,7 @@ import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
 import type { Criterion, Evidence, Failure, Goal, Job } from "../core/goal/goal.ts";
 import { renderJudgePrompt } from "../core/text/goal-prompt.ts";
+import { sumUsage } from "../core/usage.ts";
 import type { Turn } from "../ports.ts";
 import type { EngineParts, GoalParts } from "./parts.ts";
 import { PASSES, type Round, TAIL_KEPT } from "./round.ts";
@@ -89,14 +90,4 @@ export async function stopJudges(
       }
     }
   }
-}
-
-export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
-  if (a === null || b === null) return a ?? b;
-  const sum = (x: number | null, y: number | null) => (x === null && y === null ? null : (x ?? 0) + (y ?? 0));
-  return {
-    costUsd: sum(a.costUsd, b.costUsd),
-    inputTokens: sum(a.inputTokens, b.inputTokens),
-    outputTokens: sum(a.outputTokens, b.outputTokens),
-  };
 }

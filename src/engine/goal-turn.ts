@@ -41,10 +41,7 @@ export function openTurn(
       LOOP_ITERATION: String(goal.iteration + 1),
       LOOP_NONCE: job.nonce,
     },
-    conversation:
-      kind === "precheck" || goal.conversation === null
-        ? null
-        : { id: goal.conversation, costUsd: goal.conversationCostUsd },
+    ...conversationOf(goal, job),
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
     leavesNothing: true,
     commands: kind === "work" ? goal.criteria.flatMap(commandOf) : [],
@@ -55,6 +52,15 @@ export function openTurn(
     agent: goals.agentFor(goal.agent, kind === "precheck" ? "side" : "work"),
     turn,
     control: { signal, onStarted, onEvent: (event) => observe({ type: "agent", loopId: goal.id, event }) },
+  };
+}
+
+/** Whoever cannot go on in it is told everything, as in a new one. */
+function conversationOf(goal: Goal, job: Job): Pick<Turn, "conversation" | "textIfFresh"> {
+  if (turnKind(job) === "precheck" || goal.conversation === null) return { conversation: null };
+  return {
+    conversation: { id: goal.conversation, costUsd: goal.conversationCostUsd },
+    textIfFresh: promptFor({ ...goal, conversation: null }, job),
   };
 }
 
@@ -105,6 +111,8 @@ export function recordTurn(
     report: reportOf(goal, job, end.answer),
     verdict: job.kind === "precheck" ? parseVerdict(end.answer, { nonce: job.nonce }) : null,
     usage: end.usage,
+    ...(end.takenBy === undefined ? {} : { takenBy: end.takenBy }),
+    ...(end.takenWhy === undefined ? {} : { takenWhy: end.takenWhy }),
     conversation: end.conversation?.id ?? null,
     conversationCostUsd: end.conversation?.costUsd ?? null,
     filesChanged: isChanged ? 1 : files.length,

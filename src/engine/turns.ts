@@ -109,6 +109,7 @@ function endingOf({ id }: Fire, end: TurnEnd, stopped: string | null): LoopEvent
     outcome: end.kind,
     reason: end.kind === "failed" ? end.failure.reason : null,
     ...(end.usage === null ? {} : { usage: end.usage }),
+    ...(end.takenBy === undefined ? {} : { takenBy: end.takenBy }),
     ...(wakeup === null ? {} : { wakeup }),
   };
 }

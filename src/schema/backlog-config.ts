@@ -4,6 +4,8 @@
  */
 import * as z from "zod";
 import type { Mode, ScopeBudget } from "../core/backlog/backlog.ts";
+import type { AgentSpec } from "../core/goal/terms.ts";
+import { agentChoice } from "./agent-name.ts";
 
 export const MODES = ["explore", "implement", "fix"] as const satisfies readonly Mode[];
 
@@ -39,19 +41,21 @@ const model = word.regex(/^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]*$/, {
   error: "expected the name of a model such as opus or claude-sonnet-4-5",
 });
 
+const command = z
+  .string()
+  .max(10_000, { error: "it is too long" })
+  .refine((text) => text.trim() !== "", { error: "it is empty" });
+
 const roleSchema = z
   .strictObject({
-    agent: z.enum(["claude"]).optional(),
-    agentCmd: z
-      .string()
-      .max(10_000, { error: "it is too long" })
-      .refine((text) => text.trim() !== "", { error: "it is empty" })
-      .optional(),
+    agent: agentChoice.optional(),
+    agentCmd: command.optional(),
+    agentAcp: command.optional(),
     model: model.optional(),
   })
-  .superRefine(({ agent, agentCmd }, context) => {
-    if (agent !== undefined && agentCmd !== undefined)
-      context.addIssue("agent and agentCmd exclude each other");
+  .superRefine(({ agent, agentCmd, agentAcp }, context) => {
+    if ([agent, agentCmd, agentAcp].filter((named) => named !== undefined).length > 1)
+      context.addIssue("agent, agentCmd and agentAcp exclude each other");
   });
 
 const depth = z.strictObject({ model: model.optional() }).prefault({});
@@ -127,9 +131,16 @@ export function commandsOfRoles({
   agents,
 }: Pick<BacklogConfig, "agents">): readonly { readonly name: string; readonly command: string }[] {
   return ROLES.flatMap((role) => {
-    const { agentCmd } = agents[role];
-    return agentCmd === undefined ? [] : { name: `agents.${role}`, command: agentCmd };
+    const command = agents[role].agentCmd ?? agents[role].agentAcp;
+    return command === undefined ? [] : { name: `agents.${role}`, command };
   });
+}
+
+/** null: the file says nothing of it. */
+export function agentOfRole({ agent, agentCmd, agentAcp }: BacklogConfig["agents"][Role]): AgentSpec | null {
+  if (agentCmd !== undefined) return { kind: "command", command: agentCmd };
+  if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
+  return agent ?? null;
 }
 
 /** Half a sentence for what zod found; what the schema itself says of a fault comes before this. */

@@ -4,8 +4,10 @@
  */
 import * as z from "zod";
 import { parseCheckFlag } from "../core/goal/check-flag.ts";
+import { type PermissionRules, wrongRules } from "../core/permissions.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
+import { agentChoice } from "./agent-name.ts";
 import { backlogShape } from "./backlog-config.ts";
 
 /** What holds where the file says nothing, as one would write it there. */
@@ -39,6 +41,13 @@ const check = z.string().superRefine((text, context) => {
   if (parsed.kind === "wrong") context.addIssue(parsed.message.replace(/\.$/, ""));
 });
 
+const permissions = z.unknown().transform((rules, context): PermissionRules => {
+  const wrong = wrongRules(rules);
+  if (wrong === null) return rules as PermissionRules;
+  context.addIssue(wrong);
+  return z.NEVER;
+});
+
 /** The file goes in, lengths of time come out in milliseconds. */
 export const configSchema = z
   .strictObject({
@@ -55,7 +64,9 @@ export const configSchema = z
       .refine(isTimeZone, { error: "expected a time zone such as Europe/Paris" })
       .optional(),
     /** The agent that fires go to when the command line names none. */
-    agent: z.enum(["claude"]).optional(),
+    agent: agentChoice.optional(),
+    /** What agents that ask leave may do. What it allows counts only when a person trusted the file. */
+    permissions: permissions.optional(),
     /** A turn that takes longer is stopped. */
     turnTimeout: duration.prefault(DEFAULTS.turnTimeout),
     ...backlogShape,

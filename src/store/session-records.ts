@@ -4,16 +4,22 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ProcessRef } from "../core/base.ts";
+import type { ProcessRef, Usage } from "../core/base.ts";
 import type { Failure } from "../core/goal/goal.ts";
 import { readIfThere, writeAtomic } from "../system/files.ts";
 import { isInside } from "../system/inside.ts";
 import { isAlive } from "../system/process.ts";
 
+/** Of clients that tell it at once. */
+interface Used {
+  readonly usage?: Usage;
+  readonly edits?: Readonly<Record<string, number>>;
+}
+
 /** How a turn in a conversation ended. */
 export type SeatEnd =
-  | { readonly kind: "ok"; readonly answer: string; readonly toolCalls: number }
-  | { readonly kind: "failed"; readonly answer: string; readonly failure: Failure }
+  | ({ readonly kind: "ok"; readonly answer: string; readonly toolCalls: number } & Used)
+  | ({ readonly kind: "failed"; readonly answer: string; readonly failure: Failure } & Used)
   /** The person stopped it, or the conversation is over. */
   | { readonly kind: "interrupted"; readonly reason: string };
 

@@ -11,6 +11,8 @@ const OF_A_TURN = [
   "LOOP_MODEL",
   "LOOP_PROMPT_FILE",
   "LOOP_PROJECT",
+  "LOOP_TOOLS_URL",
+  "LOOP_TOOLS_AUTH",
 ];
 
 /** The environment without what an outer turn put there: this process may itself be one that an agent started. */

@@ -95,16 +95,20 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
   });
 }
 
-export function cronDelete(context: ToolContext, input: unknown): Promise<ToolResult<{ id: string }>> {
+/** `ownFire`: the one that the agent is in; its task ends with it, and the turn is not stopped. */
+export function cronDelete(
+  context: ToolContext,
+  input: unknown,
+  ownFire: FireId | null = null,
+): Promise<ToolResult<{ id: string }>> {
   return attempt(cronDeleteInput, input, async ({ id }) => {
     await context.store.catchUp();
     const task = findTask(context.store, id);
-    await requestEvent(
-      context.store,
-      task,
-      { type: "task.deleted", reason: "deleted by the agent" },
-      context.now(),
-    );
+    const isOwn = ownFire !== null && task.fire?.id === ownFire;
+    const event = isOwn
+      ? ({ type: "task.ending" } as const)
+      : ({ type: "task.deleted", reason: "deleted by the agent" } as const);
+    await requestEvent(context.store, task, event, context.now());
     await context.store.publish();
     return { id: task.id };
   });

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { tidyLine } from "../core/claims/tidy.ts";
-import type { Claims } from "../core/goal/goal.ts";
+import type { Claims, Goal, Job } from "../core/goal/goal.ts";
 import { type GoalView, viewGoal } from "../core/goal/view.ts";
 import { allGoals, findGoal, requestGoal } from "../engine/goals.ts";
 import { LoopError } from "../errors.ts";
@@ -29,6 +29,11 @@ export const loopReportInput = z.strictObject({
   stuck_count: z.int().min(0).optional().describe("how many turns in a row got nowhere"),
 });
 
+/** In a session that knows its turn. */
+export const turnReportInput = loopReportInput.extend({
+  nonce: z.string().optional().describe("may be left out; if given, the nonce of this turn"),
+});
+
 export const loopStatusInput = z.strictObject({
   goal: z.string().optional().describe("the goal's id, or a unique beginning of it"),
 });
@@ -46,12 +51,38 @@ export function loopReport(
         "usage",
         "No turn of a goal loop is running under this nonce; the report has no weight.",
       );
-    const { nonce, id } = goal.job;
-    const names = new Set(goal.criteria.map(({ name }) => name));
-    const event = { type: "job.reported", jobId: id, nonce, claims: toClaims(report, names) } as const;
-    await requestGoal(context.store, goal, event, context.now());
-    return { taken: "as a claim" };
+    return takeReport(context, goal, goal.job, report);
   });
+}
+
+/** For this job, and no other. */
+export function reportOnJob(
+  context: GoalToolContext,
+  { goal, job }: { readonly goal: Goal; readonly job: Job },
+  input: unknown,
+): Promise<ToolResult<{ taken: "as a claim" }>> {
+  return attempt(turnReportInput, input, async ({ nonce = job.nonce, ...report }) => {
+    if (nonce !== job.nonce)
+      throw new LoopError(
+        "usage",
+        "The nonce is not the one of this turn; the report has no weight. Leave it out, or look it up in the prompt.",
+      );
+    return takeReport(context, goal, job, report);
+  });
+}
+
+type Reported = Omit<z.output<typeof loopReportInput>, "nonce">;
+
+async function takeReport(
+  { store, now }: GoalToolContext,
+  goal: Goal,
+  { id, nonce }: Job,
+  report: Reported,
+): Promise<{ taken: "as a claim" }> {
+  const names = new Set(goal.criteria.map(({ name }) => name));
+  const event = { type: "job.reported", jobId: id, nonce, claims: toClaims(report, names) } as const;
+  await requestGoal(store, goal, event, now());
+  return { taken: "as a claim" };
 }
 
 export function loopStatus(
@@ -64,7 +95,7 @@ export function loopStatus(
   });
 }
 
-function toClaims(report: z.output<typeof loopReportInput>, known: ReadonlySet<string>): Claims {
+function toClaims(report: Reported, known: ReadonlySet<string>): Claims {
   const tidy = (text: string) => tidyLine(text, 300);
   return {
     exitSignal: report.exit_signal,

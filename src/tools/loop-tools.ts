@@ -78,7 +78,7 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
 /** Belongs to no task: the input is still looked at first, and then that no turn is running. */
 const NO_FIRE = "" as FireId;
 
-function answerOf<T extends object>(result: ToolResult<T>, runner?: () => string): ToolAnswer {
+export function answerOf<T extends object>(result: ToolResult<T>, runner?: () => string): ToolAnswer {
   if (!result.ok) return { text: result.error, isError: true };
   const { ok: _, ...value } = result;
   return { text: JSON.stringify({ ...value, runner: runner?.() }) };

@@ -66,7 +66,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--check", "x=judge:"), /there is no question after "judge:"/],
     [until("--check", "cov=npm run cov >=80"), /">=" must have a space on each side/],
     [until("--check", "done=true"), /There are two checks with the name "done"\./],
-    [["until", ...CHECK, "--agent", "nobody", SPEC], /There is no agent "nobody"; known: claude/],
+    [["until", ...CHECK, "--agent", "nobody", SPEC], /no agent is called "nobody"; known: claude/],
     [["until", ...CHECK, "--agent-cmd", "", SPEC], /--agent-cmd is empty/],
     [until("--agent", "claude"), /--agent and --agent-cmd exclude each other\./],
     [until("--bogus"), /Unknown option '--bogus'/],

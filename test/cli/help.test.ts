@@ -68,7 +68,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _loop; printf '%s\\n' "\${COMPREPLY
     expect(await complete(cwd, "his")).toEqual(["history"]);
     expect(await complete(cwd, "show", id.slice(0, 2))).toEqual([id]);
     expect(await complete(cwd, "rm", "")).toEqual([id]);
-    expect(await complete(cwd, "up", "--ag")).toEqual(["--agent", "--agent-cmd"]);
+    expect(await complete(cwd, "up", "--ag")).toEqual(["--agent", "--agent-acp", "--agent-cmd"]);
     expect(await complete(cwd, "5m", "--dr")).toEqual(["--dry-run"]);
     expect(await complete(cwd, "clear", "--y")).toEqual(["--yes"]);
   });

@@ -77,7 +77,7 @@ describe("in a folder without tasks, nothing is written", () => {
       [["5m", "x", "--timeout", "-1"], /--timeout "-1"/],
       [["5m", "x", "--for", "later"], /--for "later"/],
       [["5m", "x", "--agent-cmd", " "], /--agent-cmd is empty/],
-      [["5m", "x", "--agent", "hal"], /no agent "hal"/],
+      [["5m", "x", "--agent", "hal"], /no agent is called "hal"/],
       [["5m", "x", "--session"], /--session needs a terminal/],
       [["up", "--for", "later"], /--for "later"/],
       [["up", "--agent-cmd", ""], /--agent-cmd is empty/],

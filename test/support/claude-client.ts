@@ -2,11 +2,9 @@
  * The real Claude Code, where `npm run test:claude` has put it. It is asked for no key and reaches no network: its
  * model is scripted (scripted-model.ts), its home is a test's own.
  */
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { clientFolder } from "./agents/installed.ts";
 import { cleanEnv, type Finish, leftovers } from "./cli.ts";
 import type { ScriptedModel } from "./scripted-model.ts";
 import { until } from "./until.ts";
@@ -15,7 +13,7 @@ const KEY = "sk-ant-dummy-test-key";
 /** The client gives its hooks three seconds when it ends, and a busy machine takes more. */
 const GONE_MS = 30_000;
 
-export const CLAUDE = clientPath();
+export const CLAUDE = join(clientFolder("claude"), "node_modules", ".bin", "claude");
 export const isClaudeMissing = !existsSync(CLAUDE);
 export const isClaudeRequired = process.env.LOOP_TEST_CLAUDE === "required";
 /** For the title of what is left out without it. */
@@ -133,12 +131,4 @@ function describeProcess(pid: number): string {
   } catch {
     return `${pid} (just ended)`;
   }
-}
-
-function clientPath(): string {
-  const lock = readFileSync(fileURLToPath(new URL("../clients/claude/package-lock.json", import.meta.url)));
-  const hash = createHash("sha256").update(lock).digest("hex").slice(0, 16);
-  const { LOOPWRIGHT_CLIENTS, XDG_CACHE_HOME } = process.env;
-  const cache = LOOPWRIGHT_CLIENTS || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "loopwright-clients");
-  return join(cache, `claude-${hash}`, "node_modules/.bin/claude");
 }

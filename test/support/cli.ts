@@ -42,8 +42,8 @@ export interface RunOptions {
 export type Finish = (end: () => void | Promise<void>) => void;
 
 /** A folder whose name needs care: spaces and both kinds of quotes. Gone after the test, with all that ran in it. */
-export function makeProject(finish: Finish = onTestFinished): string {
-  const base = mkdtempSync(join(tmpdir(), 'loop it\'s "so" '));
+export function makeProject(finish: Finish = onTestFinished, prefix = 'loop it\'s "so" '): string {
+  const base = mkdtempSync(join(tmpdir(), prefix));
   const project = join(base, "my project");
   mkdirSync(project);
   mkdirSync(join(base, "home"));

@@ -28,8 +28,8 @@ export function git(cwd: string, ...args: string[]): string {
 }
 
 /** A commit with a check that is red until there is a done.txt. */
-export function makeRepository(finish: Finish = onTestFinished): string {
-  const cwd = makeProject(finish);
+export function makeRepository(finish: Finish = onTestFinished, prefix?: string): string {
+  const cwd = makeProject(finish, prefix);
   writeFileSync(join(cwd, "check.sh"), "test -f done.txt\n");
   git(cwd, "init", "-q", "-b", "main");
   commitAll(cwd);

@@ -6,6 +6,7 @@
  * 2. A check takes its time, and looks at the files when it ends.
  * 3. Everything under `test/` is what checks consist of.
  */
+import { createChain } from "../../src/agents/chain.ts";
 import type { LoopEvent } from "../../src/core/event.ts";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
 import type { Goal, ProtectedChange } from "../../src/core/goal/goal.ts";
@@ -58,6 +59,8 @@ export class GoalWorld {
   readonly clock = new FakeClock(START);
   readonly journal = new MemoryJournal();
   readonly agent = new ScriptedAgent(this.clock);
+  /** Agents of a chain that are asked before it. */
+  before: readonly ScriptedAgent[] = [];
   readonly files = new Map<string, string>([
     ["src/app.ts", "broken"],
     ["test/app.test.ts", "strict"],
@@ -282,8 +285,7 @@ export class GoalProcess {
     };
   }
 
-  #agent(): Agent {
-    const { agent } = this.#world;
+  #agent(agent = this.#world.agent): Agent {
     const finish = (end: Promise<TurnEnd>) => this.#act(() => end, "turn ended");
     const run = async (turn: Turn, control: TurnControl): Promise<TurnEnd> => {
       const started = await this.#act(
@@ -339,7 +341,13 @@ export class GoalProcess {
 
   #goals(): GoalParts {
     const world = this.#world;
-    const agent = this.#agent();
+    const { before, clock } = world;
+    const agent =
+      before.length === 0
+        ? this.#agent()
+        : createChain([...before.map((each) => this.#agent(each)), this.#agent()], {
+            now: () => clock.now(),
+          });
     return {
       agentFor: () => {
         if (world.agentIsMissing) throw new Error("No agent was found.");

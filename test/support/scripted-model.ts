@@ -113,13 +113,13 @@ export interface MessagesRequest {
   readonly messages: readonly { readonly role: string; readonly content: Content }[];
 }
 
-type Answer = Exclude<Reply, { kind: "error" | "silence" }>;
+export type Answer = Exclude<Reply, { kind: "error" | "silence" }>;
 type Part =
   | { readonly type: "text"; readonly text: string }
   | ({ readonly type: "tool_use"; id: string } & Call);
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-const TOKENS: Tokens = [1_000, 50];
+export const TOKENS: Tokens = [1_000, 50];
 /** A client that starts on a busy machine takes its time. */
 const WAIT_MS = 40_000;
 
@@ -228,9 +228,10 @@ function watch(response: ServerResponse, json: MessagesRequest, askedAt: number)
   return body;
 }
 
-async function answer(
+/** Also for models that speak more than this protocol: see agents/model.ts. */
+export async function answer(
   response: ServerResponse,
-  request: MessagesRequest,
+  request: Pick<MessagesRequest, "model" | "stream">,
   reply: Reply,
   id: string,
 ): Promise<void> {
@@ -290,18 +291,18 @@ function usageOf([input_tokens, output_tokens]: Tokens): object {
   return { input_tokens, output_tokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
 }
 
-function textOf(content: Content): string {
+export function textOf(content: Content): string {
   if (typeof content === "string") return content;
   return content.map((block) => block.text ?? "").join("\n");
 }
 
-function resultsOf(content: Content): readonly string[] {
+export function resultsOf(content: Content): readonly string[] {
   if (typeof content === "string") return [];
   return content.flatMap((block) => (block.type === "tool_result" ? [textOf(block.content ?? "")] : []));
 }
 
 /** Null: the client hung up first. */
-function readAll(request: IncomingMessage): Promise<string | null> {
+export function readAll(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   return new Promise((done) => {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -310,7 +311,7 @@ function readAll(request: IncomingMessage): Promise<string | null> {
   });
 }
 
-function sendJson(
+export function sendJson(
   response: ServerResponse,
   status: number,
   body: object,

@@ -3,7 +3,7 @@
  * with checks. They are shown, and written after a yes; the checks of an agent never run without it.
  */
 import { basename } from "node:path";
-import { chooseAgentSpec } from "../../compose.ts";
+import { chooseAgentSpec, isAgentTyped } from "../../agent-choice.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/dependencies.ts";
 import type { Plan } from "../../core/backlog/parse-plan.ts";
 import type { AnsweredQuestion, PlanRequest, SpecText } from "../../core/backlog/plan-prompt.ts";
@@ -13,7 +13,7 @@ import type { AgentSpec } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { refuseDuringRun } from "../../engine/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
-import { MODES } from "../../schema/backlog-config.ts";
+import { agentOfRole, MODES } from "../../schema/backlog-config.ts";
 import { emptyPrd, type Prd, type PrdContent, withStories } from "../../schema/prd.ts";
 import { type Replacement, replacePrd } from "../../store/archive.ts";
 import { createFile } from "../../store/backlog-files.ts";
@@ -45,6 +45,7 @@ export interface BacklogPlanFlags extends BacklogFlags {
   readonly mode?: string;
   readonly agent?: string;
   readonly agentCmd?: string;
+  readonly agentAcp?: string;
   readonly model?: string;
   readonly timeout?: string;
   readonly yes?: boolean;
@@ -177,21 +178,15 @@ async function write(
 
 /** The command line, then the planner of the settings, then what every loop takes. */
 function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): AgentSpec {
-  const isNamed = flags.agent !== undefined || flags.agentCmd !== undefined;
-  const { agent, agentCmd } = settings.backlog.agents.planner;
-  if (isNamed || (agent === undefined && agentCmd === undefined))
-    return chooseAgentSpec(flags, settings.config, process.env);
-  if (agentCmd !== undefined && !isSettingsTrusted(settings, process.env))
+  const own = agentOfRole(settings.backlog.agents.planner);
+  if (isAgentTyped(flags) || own === null) return chooseAgentSpec(flags, settings.config, process.env);
+  if ((own.kind === "command" || own.kind === "acp") && !isSettingsTrusted(settings, process.env))
     throw new LoopError(
       "surroundings",
       `${settings.path} names a command as the planner, which you have not trusted.`,
       "Look at it and say so: loop trust",
     );
-  return chooseAgentSpec(
-    agentCmd === undefined ? { agent: agent ?? "claude" } : { agentCmd },
-    settings.config,
-    process.env,
-  );
+  return own;
 }
 
 function refuseFaulty(root: string, prd: Prd | null): void {

@@ -1,5 +1,6 @@
 /** `loop backlog run`: stories one after another, or some at a time, until all have passed or a limit is reached. */
-import { chooseAgentSpec, newLoopId } from "../../compose.ts";
+import { chooseAgentSpec, isAgentTyped } from "../../agent-choice.ts";
+import { newLoopId } from "../../compose.ts";
 import type { BacklogTerms } from "../../core/backlog/backlog.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/dependencies.ts";
 import { keepHoldouts } from "../../core/backlog/pick.ts";
@@ -10,7 +11,7 @@ import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
 import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { noteMoment } from "../../git/diff.ts";
-import { MODES, type Role } from "../../schema/backlog-config.ts";
+import { agentOfRole, MODES, type Role } from "../../schema/backlog-config.ts";
 import { refuseForeign } from "../../store/origin.ts";
 import { loadPrd } from "../../store/prd-file.ts";
 import { createStoryFiles } from "../../store/story-files.ts";
@@ -40,6 +41,7 @@ export interface BacklogRunFlags extends BacklogFlags {
   readonly resume?: boolean;
   readonly agent?: string;
   readonly agentCmd?: string;
+  readonly agentAcp?: string;
   readonly budget?: string;
   readonly timeout?: string;
   readonly notifyCmd?: string;
@@ -174,14 +176,9 @@ const CHECK_TIMEOUT_MS = 10 * 60_000;
 
 /** What was typed comes before what the file says. */
 function agentOf(role: Role, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
-  const own = backlog.agents[role];
-  const isTyped = flags.agent !== undefined || flags.agentCmd !== undefined;
-  const { agent, agentCmd } = isTyped ? flags : own;
-  return chooseAgentSpec(
-    { ...(agent === undefined ? {} : { agent }), ...(agentCmd === undefined ? {} : { agentCmd }) },
-    config,
-    process.env,
-  );
+  return isAgentTyped(flags)
+    ? chooseAgentSpec(flags, config, process.env)
+    : (agentOfRole(backlog.agents[role]) ?? chooseAgentSpec({}, config, process.env));
 }
 
 function dollars(text: string): number {

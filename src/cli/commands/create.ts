@@ -1,6 +1,7 @@
 /** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
 import { readFileSync } from "node:fs";
-import { chooseAgent, newLoopId, thisRunner } from "../../compose.ts";
+import { chooseAgent } from "../../agent-choice.ts";
+import { newLoopId, thisRunner } from "../../compose.ts";
 import type { Task } from "../../core/loop.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
@@ -69,7 +70,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
         : `--session needs this terminal to be the runner, but ${owner.owner} holds the lease.`,
     );
   }
-  const agent = becomesRunner ? chooseAgent(flags, config, reader.root, process.env) : null;
+  const agent = becomesRunner ? chooseAgent(flags, config, process.env) : null;
   const project = openProjectToWrite(flags, io);
   await adoptEdits(project, config, io);
   const self = thisRunner();

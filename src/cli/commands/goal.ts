@@ -1,11 +1,15 @@
 /** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Backlog } from "../../core/backlog/backlog.ts";
+import { renderRun } from "../../core/backlog/report.ts";
+import { progressOf } from "../../core/backlog/stories.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewGoal } from "../../core/goal/view.ts";
-import { cleanLine } from "../../core/text/clean.ts";
+import { cleanLine, cleanText } from "../../core/text/clean.ts";
 import { renderReportMarkdown } from "../../core/text/goal-report.ts";
 import { renderGoalStatus } from "../../core/text/status.ts";
+import { openBacklog } from "../../engine/backlogs.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints.ts";
@@ -28,20 +32,28 @@ export interface GoalFlags extends ProjectFlags, GoalRunFlags {
 
 export async function statusCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
   const { store } = openProjectToRead(flags, io);
+  const run = id === undefined ? openBacklog(store) : null;
+  if (run !== null && !flags.json) io.out(cleanText(renderRun(run)));
   if (id === undefined && allGoals(store).length === 0) {
-    if (flags.json) io.json(null);
-    else io.out('There is no goal loop here. Start one with: loop until "npm test passes" <what to do>');
+    if (flags.json) io.json(run === null ? null : { backlog: viewRun(run) });
+    else if (run === null)
+      io.out('There is no goal loop here. Start one with: loop until "npm test passes" <what to do>');
     return EXIT.ok;
   }
   const goal = findGoal(store, id, "any");
   if (flags.json) {
-    io.json({ ...viewGoal(goal), owner: liveOwner(store, Date.now())?.owner ?? null });
+    const owner = liveOwner(store, Date.now())?.owner ?? null;
+    io.json({ ...viewGoal(goal), owner, ...(run === null ? {} : { backlog: viewRun(run) }) });
     return EXIT.ok;
   }
   io.out(renderGoalStatus(goal, Date.now()));
   if (goal.status === "active" && goal.gate === null && liveOwner(store, Date.now()) === null)
     io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
   return EXIT.ok;
+}
+
+function viewRun({ id, status, iteration, stories, attempts }: Backlog): object {
+  return { id, status, iteration, ...progressOf(stories), working: attempts.map(({ story }) => story) };
 }
 
 export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {

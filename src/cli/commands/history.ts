@@ -80,6 +80,7 @@ export function viewOutcome(line: Outcome) {
     startedAt: isoOrNull(line.startedAt),
     finishedAt: isoOrNull(line.finishedAt),
     ...(line.usage === undefined ? {} : { usage: line.usage }),
+    ...(line.takenBy === undefined ? {} : { takenBy: line.takenBy }),
     ...(line.count === undefined ? {} : { count: line.count, untilSlot: iso(line.untilSlot ?? line.slot) }),
   };
 }

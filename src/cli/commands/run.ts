@@ -1,5 +1,6 @@
 /** `loop run <id>`: now. The owner takes it; without one, a terminal runs it here and waits for its end. */
-import { chooseAgent, createEngine, thisRunner } from "../../compose.ts";
+import { chooseAgent } from "../../agent-choice.ts";
+import { createEngine, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
 import { viewTask } from "../../core/task/view.ts";
 import { findTask, requestEvent } from "../../engine/tasks.ts";
@@ -37,7 +38,7 @@ export async function runCommand(
     process.env.LOOP_DISABLE_SCHEDULER !== "1";
   if (stop.signal.aborted) return EXIT.interrupted;
   // An agent that is not there must be known before the request is made.
-  const agent = here ? chooseAgent(flags, readConfig(project), project.root, process.env) : null;
+  const agent = here ? chooseAgent(flags, readConfig(project), process.env) : null;
   const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
   await project.store.publish();
   if (flags.json) io.json({ ...viewTask(requested), owner: owner?.owner ?? null });

@@ -6,8 +6,9 @@
  * workflow: { workflow, words, gate }, reversibility: { reversibility, words }, needsPlan,
  * checks: [{ name, verification, text, source }], protect, unknown }`.
  */
+
+import { chooseAgentSpec } from "../../agent-choice.ts";
 import { readProjectFacts } from "../../checks/project-facts.ts";
-import { chooseAgentSpec } from "../../compose.ts";
 import { parseCheckFlag, renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
 import type { Criterion } from "../../core/goal/goal.ts";
 import { splitUntil } from "../../core/goal/phrases.ts";
@@ -37,6 +38,7 @@ export interface ScoreFlags extends ProjectFlags {
   readonly scoreWith?: string;
   readonly agent?: string;
   readonly agentCmd?: string;
+  readonly agentAcp?: string;
   readonly promptFile?: string;
   readonly check?: string[];
   readonly protect?: string[];

@@ -1,5 +1,6 @@
 /** `loop until`: an agent works turn after turn until checks that the engine runs itself are green. */
-import { agentFor, newLoopId } from "../../compose.ts";
+import { requireAgent } from "../../agent-choice.ts";
+import { newLoopId } from "../../compose.ts";
 import { renderCheck } from "../../core/goal/check-flag.ts";
 import { questionsFor } from "../../core/goal/rubric.ts";
 import { cleanLine } from "../../core/text/clean.ts";
@@ -36,7 +37,7 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   if (spec.shape === null) return refuseVague(spec, flags, io);
   if (flags.dryRun) return showSpec(spec, flags, io);
   // Before anything is written: an agent that is not there cannot be started.
-  if (session === null) agentFor(spec.draft.agent, reader.root, process.env);
+  if (session === null) requireAgent(spec.draft.agent, process.env);
   if (spec.draft.criteria.length === 0) io.say(noCheck(spec));
   const project = openProjectToWrite(flags, io);
   const draft = { ...spec.draft, session };

@@ -1,7 +1,11 @@
 /** `loop up`: the resident runner of a project, until it is stopped. */
+
+import { chooseAgent, chooseAgentSpec } from "../../agent-choice.ts";
 import { removeEndedRuns } from "../../agents/ended-runs.ts";
 import { createMissingAgent } from "../../agents/missing.ts";
-import { checkAgentChoice, chooseAgent, createEngine, thisRunner } from "../../compose.ts";
+import { createEngine, thisRunner } from "../../compose.ts";
+import { renderAgentSpec } from "../../core/agents.ts";
+import type { AgentSpec } from "../../core/goal/terms.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { allGoals } from "../../engine/goals.ts";
@@ -15,6 +19,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
+import { createPermissionDesk, type PermissionAnswer } from "../live/permission-question.ts";
 import { createScreenView } from "../live/screen-view.ts";
 import type { LiveView } from "../live/view.ts";
 import { createNotifier } from "../notifier.ts";
@@ -29,6 +34,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export interface RunnerFlags extends ProjectFlags {
   readonly agent?: string;
   readonly agentCmd?: string;
+  readonly agentAcp?: string;
   readonly notifyCmd?: string;
   readonly for?: string;
   readonly json?: boolean;
@@ -47,9 +53,9 @@ export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
 }
 
 /** Goals bring their own agent along: where there are some, tasks alone do without. */
-function agentForTasks(flags: RunnerFlags, config: Config, { root, store }: Project): Agent {
+function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): Agent | AgentSpec {
   try {
-    return chooseAgent(flags, config, root, process.env);
+    return chooseAgent(flags, config, process.env);
   } catch (error) {
     const hasGoals = allGoals(store).some(({ status }) => status !== "ended");
     if (!hasGoals || !(error instanceof LoopError) || error.code === "usage") throw error;
@@ -59,7 +65,7 @@ function agentForTasks(flags: RunnerFlags, config: Config, { root, store }: Proj
 
 /** Wrong values are refused before anything is written, also by commands that end up not running anything. */
 export function checkRunnerFlags(flags: RunnerFlags): void {
-  checkAgentChoice(flags);
+  chooseAgentSpec(flags, {}, process.env);
   if (flags.for !== undefined) durationFlag("--for", flags.for);
   if (flags.notifyCmd?.trim() === "") throw usageError("--notify-cmd is empty; give a command.");
 }
@@ -74,7 +80,7 @@ export async function runResident(
   flags: RunnerFlags,
   io: Io,
   self: Omit<Lease, "token" | "acquiredAt">,
-  agent: Agent,
+  agent: Agent | AgentSpec,
   stop: StopRequest = listenForStop(),
 ): Promise<number> {
   const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
@@ -95,6 +101,7 @@ export async function runResident(
     firing,
     observe,
     goalFiles: project.store.goalFiles,
+    ...(io.interactive ? { askPerson: createPermissionDesk(askLeave) } : {}),
   });
   const asked = new Set<string>();
   let asking = false;
@@ -116,6 +123,11 @@ export async function runResident(
     } finally {
       asking = false;
     }
+  }
+
+  async function askLeave(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null> {
+    const yes = await view.ask(question, "", withdrawn);
+    return yes === null ? null : yes ? "once" : "no";
   }
 
   function nextMissed(): Task | undefined {
@@ -142,7 +154,7 @@ export async function runResident(
     }
     adopting = adopting.then(() => adoptEdits(project, config, io)).catch(view.problem);
   });
-  view.open({ agent: agent.name, firing, endAt });
+  view.open({ agent: "kind" in agent ? renderAgentSpec(agent) : agent.name, firing, endAt });
   engine.start();
   stopOnSignal(stop.signal, engine, view);
   const cancelEnd = stopAt(endAt, engine);

@@ -87,6 +87,12 @@ export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
       );
     case "permission":
       return paint(io, "yellow", `  · permission for ${clean(event.tool)} ${event.answer}`);
+    case "taken":
+      return paint(
+        io,
+        "yellow",
+        `  · ${clean(event.instead)}: ${clean(event.reason)}; ${clean(event.by)} takes the turn`,
+      );
     case "failure":
       return paint(io, "yellow", `  · ${clean(event.failure.class)}: ${clean(event.failure.reason)}`);
     default:

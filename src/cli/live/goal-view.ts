@@ -10,7 +10,8 @@ import type { Io } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
 import { renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
-import { type Answer, askYesNo } from "./question.ts";
+import type { PermissionAnswer } from "./permission-question.ts";
+import { type Answer, askPermission, askYesNo } from "./question.ts";
 
 export interface GoalView {
   show(changes: readonly GoalChange[], goal: Goal): void;
@@ -19,6 +20,8 @@ export interface GoalView {
   problem(error: unknown): void;
   say(text: string): void;
   ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
+  /** null: nobody answers. */
+  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null>;
   /** The last thing. */
   close(goal: Goal): Promise<void>;
 }
@@ -52,6 +55,10 @@ export function createGoalLineView(io: Io): GoalView {
       countdown.clear();
       return askYesNo(question, withdrawn);
     },
+    askPermission: (question, withdrawn) => {
+      countdown.clear();
+      return askPermission(question, withdrawn);
+    },
     close: () => {
       countdown.stop();
       return finish();
@@ -72,6 +79,7 @@ export function createGoalJsonView(io: Io): GoalView {
     problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
     say: (message) => emit("message", { message }),
     ask: async () => "withdrawn",
+    askPermission: async () => null,
     close: async (goal) => {
       await finish();
       io.json(viewEnd(goal));

@@ -1,5 +1,6 @@
 /** A yes or no that can be taken back: the process must be able to end while nobody has answered. */
 import { PassThrough } from "node:stream";
+import type { PermissionAnswer } from "./permission-question.ts";
 
 export type Answer = boolean | "cancelled" | "withdrawn";
 
@@ -11,6 +12,31 @@ export async function askYesNo(message: string, withdrawn: AbortSignal): Promise
     const answer = await confirm({ message, initialValue: false, signal: withdrawn, input });
     if (!isCancel(answer)) return answer;
     return withdrawn.aborted ? "withdrawn" : "cancelled";
+  } finally {
+    close();
+  }
+}
+
+/** null: it was taken back, or Ctrl-C. */
+export async function askPermission(
+  message: string,
+  withdrawn: AbortSignal,
+): Promise<PermissionAnswer | null> {
+  const { select, isCancel } = await import("@clack/prompts");
+  if (withdrawn.aborted) return null;
+  const { input, close } = openKeyboard();
+  try {
+    const answer = await select<PermissionAnswer>({
+      message,
+      options: [
+        { value: "no", label: "No" },
+        { value: "once", label: "Yes, this once" },
+        { value: "always", label: "Yes, this very thing for the rest of the run" },
+      ],
+      signal: withdrawn,
+      input,
+    });
+    return isCancel(answer) ? null : answer;
   } finally {
     close();
   }

@@ -129,12 +129,13 @@ export function createScreenView(
       question?.abort();
       log([paint(io, "dim", "Stopping …")]);
     },
-    async ask(message, detail) {
+    async ask(message, detail, withdrawn) {
       if (question !== null || phase !== "open") return null;
       erase();
       question = new AbortController();
       screen.write(`  ${cut(oneLine(detail), screen.columns - 2)}\n`);
-      const answer = await askYesNo(message, question.signal).finally(() => {
+      const signals = [question.signal, ...(withdrawn === undefined ? [] : [withdrawn])];
+      const answer = await askYesNo(message, AbortSignal.any(signals)).finally(() => {
         question = null;
         draw(takeWaiting());
       });

@@ -8,6 +8,6 @@ export interface LiveView {
   problem(error: unknown): void;
   stopping(signal: string): void;
   /** null: nobody to ask, or no answer. */
-  ask(question: string, detail: string): Promise<boolean | null>;
+  ask(question: string, detail: string, withdrawn?: AbortSignal): Promise<boolean | null>;
   close(): void;
 }

@@ -87,12 +87,16 @@ export function outcomeRow(line: Outcome, now: number): Cell[] {
   const took = startedAt !== null && finishedAt !== null ? renderDuration(finishedAt - startedAt) : "";
   const mark = { style: STYLES[line.outcome], text: `${MARKS[line.outcome]} ${line.outcome}` };
   const last = renderClock(line.untilSlot ?? line.slot, now);
-  const kind = line.kind === "scheduled" ? "" : `${line.kind}${line.reason === null ? "" : ": "}`;
+  const what = [
+    ...(line.kind === "scheduled" ? [] : [line.kind]),
+    ...(line.takenBy === undefined ? [] : [`by ${line.takenBy}`]),
+    ...(line.reason === null ? [] : [line.reason]),
+  ];
   return [
     line.count === undefined ? mark : [mark, `×${line.count} until ${last}`],
     renderClock(line.slot, now),
     line.taskId,
     took,
-    `${kind}${line.reason ?? ""}`,
+    what.join(": "),
   ];
 }

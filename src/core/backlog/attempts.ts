@@ -1,7 +1,7 @@
 /** What the end of each part of an attempt means for its story. */
-import type { Usage } from "../base.ts";
 import { remedyFor } from "../failures.ts";
-import type { Failure, Spent } from "../goal/goal.ts";
+import type { Failure } from "../goal/goal.ts";
+import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
 import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./broken-stories.ts";
 import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
@@ -27,7 +27,10 @@ export function afterGenerator(
   now: number,
 ): BacklogDecision {
   const spent = addUsage(attempt.spent, turn.usage, turn.durationMs);
-  const done: Attempt = { ...attempt, spent, outputTokens: outputOf(attempt, turn), diff: turn.diff };
+  const done: Attempt = {
+    ...{ ...attempt, spent, outputTokens: outputOf(attempt, turn), diff: turn.diff },
+    ...takersOf(attempt, turn),
+  };
   if (turn.failure !== null) return afterFailure(backlog, done, turn.failure, now);
   const { diff } = turn;
   if (diff === null || (turn.isSilent && diff.filesChanged === 0))
@@ -80,6 +83,7 @@ export function afterEvaluator(
     spent,
     outputTokens: outputOf(attempt, turn),
     verdict: turn.verdict,
+    ...takersOf(attempt, turn),
   };
   if (turn.failure !== null)
     return afterFailure(backlog, { ...judged, verdict: null }, turn.failure, now, "evaluate");
@@ -309,6 +313,7 @@ function receiptOf(
     ...{ story, iteration, outcome, reason, failure, at: now, spent, outputTokens: attempt.outputTokens },
     filesChanged: diff?.filesChanged ?? 0,
     failing: Object.fromEntries(red.slice(0, MOST_FAILING)),
+    ...(attempt.takenBy === undefined ? {} : { takenBy: attempt.takenBy }),
   };
 }
 
@@ -318,28 +323,6 @@ function waitFor({ attempts }: Backlog, waiting: Attempt): readonly Attempt[] {
 
 function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
   return attempts.filter(({ story }) => story !== gone.story);
-}
-
-function outputOf({ outputTokens }: Attempt, { usage }: { readonly usage: Usage | null }): number {
-  return outputTokens + (usage?.outputTokens ?? 0);
-}
-
-function addUsage(spent: Spent, usage: Usage | null, durationMs: number): Spent {
-  return {
-    costUsd: spent.costUsd + (usage?.costUsd ?? 0),
-    tokens: spent.tokens + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0),
-    timeMs: spent.timeMs + durationMs,
-    unpriced: spent.unpriced + Number(usage?.costUsd == null),
-  };
-}
-
-function addSpent(a: Spent, b: Spent): Spent {
-  return {
-    costUsd: a.costUsd + b.costUsd,
-    tokens: a.tokens + b.tokens,
-    timeMs: a.timeMs + b.timeMs,
-    unpriced: a.unpriced + b.unpriced,
-  };
 }
 
 /** Between 0 and 1, and the same for the same state: many that fail together do not come back together. */

@@ -56,6 +56,15 @@ export interface AttemptJob {
   readonly intendedAt: number;
   readonly startedAt: number | null;
   readonly process: ProcessRef | null;
+  /** Of an evaluator: what it has said through the tool, the last PASS and the last REJECT; left out: nothing. */
+  readonly verdicts?: readonly ToolVerdict[];
+}
+
+/** A verdict as structured data. */
+export interface ToolVerdict {
+  readonly nonce: string;
+  readonly verdict: "PASS" | "REJECT";
+  readonly reason: string | null;
 }
 
 /** What the generator left behind, as the engine found it. */
@@ -107,6 +116,8 @@ export interface Attempt {
   readonly spent: Spent;
   /** Written by its agents, where they tell. */
   readonly outputTokens: number;
+  /** Agents that took a turn of it in the place of others. */
+  readonly takenBy?: readonly string[];
 }
 
 /** What one attempt cost and came to. */
@@ -122,6 +133,7 @@ export interface StoryReceipt {
   readonly filesChanged: number;
   /** What was red, for the prompt of the next attempt. */
   readonly failing: Readonly<Record<string, Evidence>>;
+  readonly takenBy?: readonly string[];
 }
 
 /** How a run ended. */

@@ -2,11 +2,12 @@
 import type { Decision, Effect } from "../event.ts";
 import type { JobId } from "../goal/goal.ts";
 import { afterChecks, afterEvaluator, afterGenerator, afterMerge, settleInterrupted } from "./attempts.ts";
-import type { Attempt, Backlog, StoryPlace } from "./backlog.ts";
+import type { Attempt, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
 import { change, endRun, intend, pauseRun, refused, UNCHANGED } from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
 import { progressOf } from "./stories.ts";
+import { addVerdict } from "./verdict.ts";
 
 export type BacklogDecision = Decision<Backlog>;
 
@@ -83,6 +84,8 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
           ? afterChecks(backlog, attempt, job, event.round, event.nextNonce, now)
           : UNCHANGED,
       );
+    case "attempt.judged":
+      return withJob(backlog, event.jobId, (attempt, job) => decideJudged(backlog, attempt, job, event.said));
     case "attempt.evaluated":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "evaluate"
@@ -105,6 +108,23 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
           : change(backlog, { attempts: replace(backlog, { ...attempt, job: null, next: job.phase }) }),
       );
   }
+}
+
+/** Nobody but the evaluator of this very turn. */
+function decideJudged(
+  backlog: Backlog,
+  attempt: Attempt,
+  job: NonNullable<Attempt["job"]>,
+  said: ToolVerdict,
+): BacklogDecision {
+  if (job.phase !== "evaluate") return refused("Only the evaluator of a story gives a verdict.");
+  if ( job.nonce === "")
+    return refused("The nonce is not the one of this turn; the verdict has no weight.");
+  const verdicts = addVerdict(job, said);
+  const isSame = (verdict: ToolVerdict) => JSON.stringify(verdict) === JSON.stringify(verdicts.at(-1));
+  // a call that was repeated says nothing new
+  if (job.verdicts?.some(isSame)) return UNCHANGED;
+  return change(backlog, { attempts: replace(backlog, { ...attempt, job: { ...job, verdicts } }) });
 }
 
 type Paused = Extract<BacklogEvent, { type: "backlog.paused" }>;

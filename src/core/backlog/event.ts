@@ -1,7 +1,7 @@
 /** What can happen to a backlog loop. */
 import type { ProcessRef, Usage } from "../base.ts";
 import type { Evidence, Failure, JobId } from "../goal/goal.ts";
-import type { Attempt, Diff, StoryPlace } from "./backlog.ts";
+import type { Attempt, Diff, StoryPlace, ToolVerdict } from "./backlog.ts";
 import type { Story } from "./stories.ts";
 
 /** How a generator's turn ended, and what it left behind. */
@@ -10,6 +10,8 @@ export interface GeneratorRecord {
   /** It said nothing at all. */
   readonly isSilent: boolean;
   readonly usage: Usage | null;
+  /** Who took the turn, where that is not the first agent of a chain. */
+  readonly takenBy?: string;
   readonly durationMs: number;
   readonly diff: Diff | null;
   /** The figures, when it did more than the mode allows; null: it kept to it. */
@@ -21,6 +23,8 @@ export interface GeneratorRecord {
 export interface EvaluatorRecord {
   readonly failure: Failure | null;
   readonly usage: Usage | null;
+  /** Who took the turn, where that is not the first agent of a chain. */
+  readonly takenBy?: string;
   readonly durationMs: number;
   readonly verdict: NonNullable<Attempt["verdict"]>;
   /** The files after it: a judge that ran the code may have left something. */
@@ -94,6 +98,8 @@ export type BacklogEvent =
       readonly round: StoryRound;
       readonly nextNonce: string;
     }
+  /** The evaluator's own word, through a tool of the runner's. It counts when its turn is over, with what it wrote. */
+  | { readonly type: "attempt.judged"; readonly jobId: JobId; readonly said: ToolVerdict }
   | {
       readonly type: "attempt.evaluated";
       readonly jobId: JobId;

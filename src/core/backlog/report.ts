@@ -1,7 +1,7 @@
 /** What a run of a backlog tells people (C10), in the seed's words. */
 import { cleanLine } from "../text/clean.ts";
 import { count } from "../text/goal-facts.ts";
-import type { Mode } from "./backlog.ts";
+import type { Backlog, Mode } from "./backlog.ts";
 import { progressOf, type Story, statusOf } from "./stories.ts";
 
 export function renderLoopReady(run: {
@@ -43,6 +43,28 @@ export function renderBlocked({ id, rejections }: Pick<Story, "id" | "rejections
 export function renderCounts(stories: readonly Story[]): string {
   const { passed, total } = progressOf(stories);
   return `${passed}/${total} stories complete`;
+}
+
+/** The run as `loop status` shows it. */
+export function renderRun({
+  id,
+  status,
+  iteration,
+  terms,
+  attempts,
+  stories,
+  pause,
+  waitReason,
+}: Backlog): string {
+  const work = attempts.map(({ story, job }) => (job === null ? story : `${story} (${job.phase})`));
+  const now =
+    status === "paused"
+      ? `paused: ${pause?.reason ?? "by a person"}; go on with: loop backlog run --resume`
+      : (waitReason ?? (work.length === 0 ? "between two stories" : `at work on ${work.join(", ")}`));
+  return [
+    `Backlog ${id}: ${renderCounts(stories)}, iteration ${iteration} of ${terms.maxIterations}`,
+    `  ${now}`,
+  ].join("\n");
 }
 
 export function renderLoopComplete(iterations: number, stories: readonly Story[]): string {

@@ -13,17 +13,13 @@ import { cleanLine, cleanText } from "../text/clean.ts";
 import { count, renderDemand, renderResult } from "../text/goal-facts.ts";
 import { tellingLine } from "../text/telling-line.ts";
 import { cutTo } from "../text/width.ts";
-import type { Attempt } from "./backlog.ts";
+import type { Attempt, AttemptJob, Backlog, ToolVerdict } from "./backlog.ts";
 import type { Scope } from "./scope.ts";
+
+export type { ToolVerdict } from "./backlog.ts";
 
 /** What an evaluator calls instead of writing a tag. */
 export const VERDICT_TOOL = "loop_verdict";
-
-export interface ToolVerdict {
-  readonly nonce: string;
-  readonly verdict: "PASS" | "REJECT";
-  readonly reason: string | null;
-}
 
 export type SaidVerdict = NonNullable<Attempt["verdict"]>;
 
@@ -111,6 +107,20 @@ export function readVerdict(
 }
 
 const MAX_SAID = 1_000;
+
+/** With one more call of the tool. Of each word only the last stays: nobody can fill the journal with them. */
+export function addVerdict(
+  { verdicts = [] }: Pick<AttemptJob, "verdicts">,
+  { nonce, verdict, reason }: ToolVerdict,
+): readonly ToolVerdict[] {
+  const said = reason === null || cleanLine(reason) === "" ? null : cutTo(cleanLine(reason), MAX_SAID);
+  return [...verdicts.filter((other) => other.verdict !== verdict), { nonce, verdict, reason: said }];
+}
+
+/** What was said through the tool in the turn of this job so far. */
+export function toolVerdictsOf({ attempts }: Backlog, id: AttemptJob["id"]): readonly ToolVerdict[] {
+  return attempts.find(({ job }) => job?.id === id)?.job?.verdicts ?? [];
+}
 
 const BOTH = "the evaluator said both PASS and REJECT";
 

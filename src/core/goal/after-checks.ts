@@ -1,5 +1,6 @@
 /** What a round of checks means: the end, one more turn, a question, or a pause. */
 import { remedyFor } from "../failures.ts";
+import { pricesOf, spend } from "../usage.ts";
 import { countRound } from "./breakers.ts";
 import { ask, change, finish, type GoalDecision, pause } from "./change.ts";
 import type { CheckRound, GoalEvent } from "./event.ts";
@@ -62,8 +63,7 @@ export function decideChecked(goal: Goal, round: CheckRound, now: number): GoalD
     protectedChanges: pendingChanges(goal, round.protectedChanges),
     spent: {
       ...goal.spent,
-      costUsd: goal.spent.costUsd + (round.usage?.costUsd ?? 0),
-      tokens: goal.spent.tokens + (round.usage?.inputTokens ?? 0) + (round.usage?.outputTokens ?? 0),
+      ...spend(goal.spent, round.usage),
       timeMs: goal.spent.timeMs + round.durationMs,
     },
     receipts: withRound(goal.receipts, round, moved),
@@ -254,6 +254,7 @@ function withRound(
     costUsd: sum(last.costUsd, round.usage?.costUsd),
     inputTokens: sum(last.inputTokens, round.usage?.inputTokens),
     outputTokens: sum(last.outputTokens, round.usage?.outputTokens),
+    ...pricesOf(round.usage),
     notes: [...last.notes, ...round.notes],
     checkpoint: round.checkpoint ?? last.checkpoint,
   };

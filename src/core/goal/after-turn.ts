@@ -1,5 +1,6 @@
 /** What a turn leaves behind: its receipt, its claims, and what its failure costs. */
 import { type Remedy, remedyFor } from "../failures.ts";
+import { pricesOf, spend } from "../usage.ts";
 import { countError, countPattern } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause } from "./change.ts";
 import { parseCheckFlag } from "./check-flag.ts";
@@ -209,8 +210,7 @@ function addSpent(spent: Spent, { usage, durationMs, failure }: TurnRecord): Spe
   // A turn that never reached a model is not one whose price is unknown.
   const isFree = failure !== null && failure.class !== "fault" && failure.class !== "timeout";
   return {
-    costUsd: spent.costUsd + (usage?.costUsd ?? 0),
-    tokens: spent.tokens + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0),
+    ...spend(spent, usage),
     timeMs: spent.timeMs + durationMs,
     unpriced: spent.unpriced + Number(!isPriced && !isFree),
   };
@@ -239,7 +239,9 @@ function breakersAfter(breakers: Breakers, turn: TurnRecord, remedy: Remedy | nu
 }
 
 function receiptOf(goal: Goal, job: Job, turn: TurnRecord, charged: boolean, claims: Claims | null): Receipt {
+  const { usage, takenBy, takenWhy } = turn;
   const notes = [
+    ...(takenBy === undefined ? [] : [`${takenBy} took the turn${takenWhy ? `: ${takenWhy}` : ""}`]),
     ...(turn.wroteState ? ["the agent wrote state.json: a claim, and no fact"] : []),
     ...(turn.report.kind === "void" && job.reported === null
       ? [`claim without weight: ${turn.report.reason}`]
@@ -250,9 +252,11 @@ function receiptOf(goal: Goal, job: Job, turn: TurnRecord, charged: boolean, cla
     ...emptyReceipt(goal, job),
     iteration: goal.iteration + Number(charged),
     agentMs: turn.durationMs,
-    costUsd: turn.usage?.costUsd ?? null,
-    inputTokens: turn.usage?.inputTokens ?? null,
-    outputTokens: turn.usage?.outputTokens ?? null,
+    costUsd: usage?.costUsd ?? null,
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    ...pricesOf(usage),
+    ...(takenBy === undefined ? {} : { takenBy }),
     filesChanged: turn.filesChanged,
     files: turn.files.slice(0, FILES_SHOWN),
     toolCalls: turn.toolCalls,

@@ -26,6 +26,9 @@ export interface TurnRecord {
   /** Of a pre-check: what the second agent thinks. */
   readonly verdict: { readonly kind: "pass" | "reject" | "none"; readonly reason: string | null } | null;
   readonly usage: Usage | null;
+  /** Who took it, where that is not the first agent of a chain, and why. */
+  readonly takenBy?: string;
+  readonly takenWhy?: string;
   /** The conversation that the next turn can go on with, and the agent's own running total of its cost. */
   readonly conversation: string | null;
   readonly conversationCostUsd: number | null;

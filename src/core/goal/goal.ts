@@ -89,6 +89,8 @@ export interface Spent {
   readonly timeMs: number;
   /** Turns of which the agent did not tell the cost. */
   readonly unpriced: number;
+  /** What of the cost is by a price table, and not the agent's own figure; left out: nothing. */
+  readonly estimatedUsd?: number;
 }
 
 /** How an agent's failure is dealt with follows from its class alone. */
@@ -237,6 +239,11 @@ export interface Receipt {
   readonly notes: readonly string[];
   /** The step of `loop rollback` that brings back the files after it. */
   readonly checkpoint: number | null;
+  /** Left out: its cost is the agent's own figure. */
+  readonly costFrom?: "prices";
+  readonly pricesDate?: string;
+  /** Left out: the agent that the goal was started with. */
+  readonly takenBy?: string;
 }
 
 export interface Breakers {

@@ -1,5 +1,6 @@
 /** The price of a turn that is over: into its receipt, and into what was spent. Once. */
 import type { Usage } from "../base.ts";
+import { pricesOf, spend } from "../usage.ts";
 import { change, type GoalDecision, UNCHANGED } from "./change.ts";
 import type { Goal, JobId, Receipt } from "./goal.ts";
 
@@ -14,7 +15,7 @@ export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecisi
   const priced: Receipt = {
     ...receipt,
     ...(tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output }),
-    ...(costUsd === null ? {} : { costUsd }),
+    ...(costUsd === null ? {} : { costUsd, ...pricesOf(usage) }),
   };
   const { spent } = goal;
   // a turn that failed for nothing was never counted as one without a price
@@ -23,8 +24,10 @@ export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecisi
     receipts: goal.receipts.map((each) => (each === receipt ? priced : each)),
     spent: {
       ...spent,
-      tokens: spent.tokens + (tokens?.input ?? 0) + (tokens?.output ?? 0),
-      costUsd: spent.costUsd + (costUsd ?? 0),
+      ...spend(spent, {
+        ...{ costUsd, inputTokens: tokens?.input ?? null, outputTokens: tokens?.output ?? null },
+        ...pricesOf(usage),
+      }),
       unpriced: costUsd !== null && isUnpriced ? Math.max(0, spent.unpriced - 1) : spent.unpriced,
     },
   });

@@ -9,8 +9,17 @@ export interface Limits {
 
 /** The agent that a goal was started with. */
 export type AgentSpec =
+  | SingleAgentSpec
+  /** The next takes a turn where quota or an outage keeps those before it from it. */
+  | { readonly kind: "chain"; readonly agents: readonly SingleAgentSpec[] };
+
+export type SingleAgentSpec =
+  /** `codex`, or `codex:acp` where it matters how it is driven. */
   | { readonly kind: "named"; readonly name: string }
-  | { readonly kind: "command"; readonly command: string };
+  /** Reads the prompt on its stdin. */
+  | { readonly kind: "command"; readonly command: string }
+  /** Speaks the Agent Client Protocol on its stdin and stdout. */
+  | { readonly kind: "acp"; readonly command: string };
 
 export interface GoalPolicy {
   /** Gates are skipped. */

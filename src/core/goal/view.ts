@@ -188,6 +188,8 @@ export interface EndView {
   readonly costUsd: number | null;
   /** Turns of which the cost is not in it. */
   readonly unpriced: number;
+  /** What of the cost is by a price table; left out: nothing. */
+  readonly estimatedUsd?: number;
   readonly criteria: readonly {
     readonly name: string;
     readonly met: boolean;
@@ -202,7 +204,7 @@ export interface EndView {
 }
 
 export function viewEnd(goal: Goal): EndView {
-  const { costUsd, unpriced } = goal.spent;
+  const { costUsd, unpriced, estimatedUsd } = goal.spent;
   return {
     type: "loop.end",
     loop: goal.id,
@@ -211,6 +213,7 @@ export function viewEnd(goal: Goal): EndView {
     iterations: goal.iteration,
     costUsd: costUsd === 0 && unpriced > 0 ? null : costUsd,
     unpriced,
+    ...(estimatedUsd === undefined ? {} : { estimatedUsd }),
     criteria: goal.criteria.map((criterion) => {
       const found = evidenceOf(goal, criterion.name);
       return {

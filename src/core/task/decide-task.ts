@@ -243,15 +243,18 @@ type Finished = Extract<TaskEvent, { type: "fire.finished" }>;
 function decideFinish(
   task: Task,
   fire: Fire,
-  { outcome, reason, wakeup, usage }: Finished,
+  { outcome, reason, wakeup, usage, takenBy }: Finished,
   now: number,
 ): Decision<Task> {
   // What the agent asked for by command counts before what it printed.
   const printed = wakeup === undefined || task.cadence.kind !== "paced" ? null : clampWakeup(wakeup);
   const asked = fire.wakeup ?? printed;
   const change = settleFire(task, { ...fire, wakeup: asked }, outcome, reason, now);
-  if (usage === undefined) return { kind: "change", ...change };
-  return { kind: "change", ...change, outcomes: change.outcomes.map((line) => ({ ...line, usage })) };
+  const told = {
+    ...(usage === undefined ? {} : { usage }),
+    ...(takenBy === undefined ? {} : { takenBy }),
+  };
+  return { kind: "change", ...change, outcomes: change.outcomes.map((line) => ({ ...line, ...told })) };
 }
 
 function decideWakeup(task: Task, fire: Fire, wakeup: Wakeup): Decision<Task> {

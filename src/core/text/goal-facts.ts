@@ -1,6 +1,6 @@
 /** What the texts about a goal tell again and again, in the same words. */
 import { verificationOf } from "../goal/check-flag.ts";
-import type { Check, Criterion, Evidence, Goal, Spent, Verification } from "../goal/goal.ts";
+import type { Check, Criterion, Evidence, Goal, Receipt, Spent, Verification } from "../goal/goal.ts";
 import { renderDuration } from "../task/interval.ts";
 import { codeSpan } from "./quote.ts";
 
@@ -71,6 +71,24 @@ export function renderBudget(amount: number): string {
   return Number.isInteger(amount) ? `$${amount}` : renderUsd(amount);
 }
 
+/** Of a figure that is by a price table, and not the agent's own. */
+export const ESTIMATE_MARK = "~";
+
+/** A receipt's own. */
+export function renderReceiptCost({ costUsd, costFrom }: Pick<Receipt, "costUsd" | "costFrom">): string {
+  if (costUsd === null) return "not told";
+  return `${costFrom === "prices" ? ESTIMATE_MARK : ""}${renderUsd(costUsd)}`;
+}
+
+/** What the mark means, in a place that has it; null: it has none. */
+export function renderPricesNote({ receipts, spent }: Pick<Goal, "receipts" | "spent">): string | null {
+  const dates = receipts.flatMap(({ pricesDate }) => pricesDate ?? []).sort();
+  const isMarked = (spent.estimatedUsd ?? 0) > 0 || receipts.some(({ costFrom }) => costFrom === "prices");
+  if (!isMarked) return null;
+  const date = dates.at(-1);
+  return `${ESTIMATE_MARK} by the price table${date === undefined ? "" : ` of ${date}`}: the agent told tokens and no cost`;
+}
+
 /** Never a number that nobody told. */
 export function renderCost(spent: Spent): string {
   const isPart = spent.unpriced > 0 && spent.costUsd > 0;
@@ -80,8 +98,9 @@ export function renderCost(spent: Spent): string {
 }
 
 /** For a place that says beside it how many turns are missing. */
-export function renderToldCost({ costUsd, unpriced }: Spent): string {
-  return costUsd === 0 && unpriced > 0 ? "not told" : renderUsd(costUsd);
+export function renderToldCost({ costUsd, unpriced, estimatedUsd = 0 }: Spent): string {
+  if (costUsd === 0 && unpriced > 0) return "not told";
+  return `${estimatedUsd > 0 ? ESTIMATE_MARK : ""}${renderUsd(costUsd)}`;
 }
 
 export function renderTokens(tokens: number): string {

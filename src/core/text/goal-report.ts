@@ -14,10 +14,11 @@ import {
   progressOf,
   renderBudget,
   renderMoment,
+  renderPricesNote,
+  renderReceiptCost,
   renderResult,
   renderTokens,
   renderToldCost,
-  renderUsd,
   verifiedBy,
 } from "./goal-facts.ts";
 import { codeSpan, fence, lastPart } from "./quote.ts";
@@ -122,24 +123,25 @@ function renderReceiptTable(goal: Goal): string {
   const { spent, limits } = goal;
   const untold =
     spent.unpriced === 0 ? "" : ` (${count(spent.unpriced, "turn")}: cost not told by the agent)`;
+  const note = renderPricesNote(goal);
   const head = ["#", "Step", "Agent", "Checks", "Tokens", "Cost", "Files", "Moved", "Checkpoint"];
   return `${table(head, goal.receipts.map(receiptRow))}
 
-Total: ${count(goal.iteration, "iteration")} of ${limits.iterations}, ${renderToldCost(spent)} of ${renderBudget(limits.budgetUsd)}${untold}, ${renderTokens(spent.tokens)} tokens, ${renderDuration(spent.timeMs)}.`;
+Total: ${count(goal.iteration, "iteration")} of ${limits.iterations}, ${renderToldCost(spent)} of ${renderBudget(limits.budgetUsd)}${untold}, ${renderTokens(spent.tokens)} tokens, ${renderDuration(spent.timeMs)}.${note === null ? "" : `\n\n${note}.`}`;
 }
 
 function receiptRow(receipt: Receipt): readonly string[] {
-  const { kind, iteration, failure, costUsd, inputTokens, outputTokens, moved, checkpoint } = receipt;
+  const { kind, iteration, failure, takenBy, inputTokens, outputTokens, moved, checkpoint } = receipt;
   const tokens =
     inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0);
   const what = failure === null ? moved.join(", ") : `failed (${failure.class}): ${failure.reason}`;
   return [
-    `${kind === "work" ? iteration : kind}${receipt.charged || kind !== "work" ? "" : " (free)"}`,
+    `${kind === "work" ? iteration : kind}${receipt.charged || kind !== "work" ? "" : " (free)"}${takenBy === undefined ? "" : ` ${cell(takenBy)}`}`,
     receipt.step === null ? "–" : cell(receipt.step),
     renderDuration(receipt.agentMs),
     renderDuration(receipt.checksMs),
     tokens === null ? "–" : renderTokens(tokens),
-    costUsd === null ? "not told" : renderUsd(costUsd),
+    renderReceiptCost(receipt),
     `${receipt.filesChanged}`,
     what === "" ? "–" : cell(what),
     checkpoint === null ? "–" : cell(String(checkpoint)),

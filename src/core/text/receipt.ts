@@ -2,7 +2,7 @@
 import type { Goal, Receipt } from "../goal/goal.ts";
 import { renderDuration } from "../task/interval.ts";
 import { cleanLine } from "./clean.ts";
-import { count, renderTokens, renderToldCost, renderUsd } from "./goal-facts.ts";
+import { count, renderPricesNote, renderReceiptCost, renderTokens, renderToldCost } from "./goal-facts.ts";
 import { columnsOf, cutTo, renderColumns, simplify } from "./width.ts";
 
 const STEP_COLUMNS = 32;
@@ -25,8 +25,11 @@ export function renderReceipts(goal: Goal, columns = 80): string {
     "",
     "",
   ];
-  const untold = spent.unpriced > 0 ? `\n${count(spent.unpriced, "turn")}: cost not told by the agent` : "";
-  return `${renderColumns(fitWords([HEAD, ...rows, total], columns))}${untold}`;
+  const notes = [
+    ...(spent.unpriced > 0 ? [`${count(spent.unpriced, "turn")}: cost not told by the agent`] : []),
+    ...(renderPricesNote(goal) === null ? [] : [renderPricesNote(goal)]),
+  ];
+  return [renderColumns(fitWords([HEAD, ...rows, total], columns)), ...notes].join("\n");
 }
 
 /** Figures are never cut; what they leave of the line is shared by the step and what moved. */
@@ -54,17 +57,22 @@ export function renderReceiptLine(receipt: Receipt): string {
 }
 
 function rowOf(receipt: Receipt): readonly string[] {
-  const { kind, iteration, step, agentMs, checksMs, costUsd, filesChanged, charged } = receipt;
+  const { kind, iteration, step, agentMs, checksMs, filesChanged, charged } = receipt;
   const number = kind === "work" ? `${iteration}` : kind;
   return [
-    charged || kind !== "work" ? number : `${number} (free)`,
+    `${charged || kind !== "work" ? number : `${number} (free)`}${takerOf(receipt)}`,
     cutTo(simplify(cleanLine(step ?? "–")), STEP_COLUMNS),
     checksMs === 0 ? renderDuration(agentMs) : `${renderDuration(agentMs)} + ${renderDuration(checksMs)}`,
     tokensOf(receipt),
-    costUsd === null ? "not told" : renderUsd(costUsd),
+    renderReceiptCost(receipt),
     `${filesChanged}`,
     cutTo(simplify(movedOf(receipt)), MOVED_COLUMNS),
   ];
+}
+
+/** Another agent than the one that was asked. */
+function takerOf({ takenBy }: Receipt): string {
+  return takenBy === undefined ? "" : ` ${simplify(cleanLine(takenBy))}`;
 }
 
 function tokensOf({ inputTokens, outputTokens }: Receipt): string {

@@ -4,7 +4,7 @@
  */
 import type { GoalProgress, Progress } from "../progress.ts";
 import { cleanLine } from "./clean.ts";
-import { renderBudget, renderMoment, renderTokens, renderUsd } from "./goal-facts.ts";
+import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal-facts.ts";
 import { columnsOf, cutTo, simplify } from "./width.ts";
 
 export interface StatusLineView {
@@ -108,7 +108,9 @@ function renderFigures(goal: GoalProgress): readonly string[] {
   const { criteriaMet, criteriaTotal, costUsd, unpriced, budgetUsd, tokens } = goal;
   const spent =
     costUsd !== null
-      ? [`${renderUsd(costUsd)}${unpriced > 0 ? "+" : ""}/${renderBudget(budgetUsd)}`]
+      ? [
+          `${goal.isEstimate === true ? ESTIMATE_MARK : ""}${renderUsd(costUsd)}${unpriced > 0 ? "+" : ""}/${renderBudget(budgetUsd)}`,
+        ]
       : tokens > 0
         ? [`${renderTokens(tokens)} tokens`]
         : [];

@@ -14,6 +14,7 @@ import {
   renderBudget,
   renderCost,
   renderMoment,
+  renderPricesNote,
   renderResult,
   renderTokens,
   verifiedBy,
@@ -135,8 +136,10 @@ function renderFigures(goal: Goal): string {
   ].join(" | ");
   const near = nearBreakers(goal);
   const last = goal.receipts.at(-1);
+  const note = renderPricesNote(goal);
   return [
     used,
+    ...(note === null ? [] : [note]),
     ...(near.length === 0 ? [] : [`Near a breaker: ${near.join("; ")}`]),
     ...(last === undefined ? [] : [`Last: ${renderReceiptLine(last)}`]),
   ].join("\n");

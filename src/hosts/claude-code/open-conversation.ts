@@ -2,7 +2,9 @@
 
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { agentFor, chooseAgentSpec, createEngine, createReconciler } from "../../compose.ts";
+import { chooseAgentSpec } from "../../agent-choice.ts";
+import { createEngine, createReconciler } from "../../compose.ts";
+import { agentFor } from "../../compose-agents.ts";
 import type { ProcessRef } from "../../core/base.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import type { Turn } from "../../ports.ts";

@@ -26,7 +26,15 @@ export function recordTool(dir: string, payload: HookPayload, loop: string | nul
 
 /** The directive for the next turn; null: the tests are green again; `as before`: this was no run of tests. */
 export function backpropOf(dir: string, payload: HookPayload, now: number): string | null | "as before" {
-  const { command, exitCode, output } = commandOf(payload);
+  return backpropFor(dir, commandOf(payload), now);
+}
+
+/** The same for a command that any client ran. */
+export function backpropFor(
+  dir: string,
+  { command, exitCode, output }: RanCommand,
+  now: number,
+): string | null | "as before" {
   if (command === "") return "as before";
   const run = recogniseTestRun({ command, exitCode, output });
   if (run?.outcome === "passed") return null;
@@ -43,8 +51,15 @@ export function backpropOf(dir: string, payload: HookPayload, now: number): stri
   return renderBackpropDirective(backprop);
 }
 
+export interface RanCommand {
+  readonly command: string;
+  /** null: nobody tells. */
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
 /** The client gives no exit code for a command that went well, and puts it first where it did not. */
-function commandOf({ event, tool, toolInput, toolResponse, error }: HookPayload) {
+function commandOf({ event, tool, toolInput, toolResponse, error }: HookPayload): RanCommand {
   const command = tool === "Bash" ? textOf(toolInput, "command") : "";
   if (event === "PostToolUse") return { command, exitCode: 0, output: textOf(toolResponse, "stdout") };
   const [, code] = /^Exit code (\d+)(?:\n|$)/.exec(error) ?? [];

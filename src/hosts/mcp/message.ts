@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 as MCP sends it: one message per line, no batches. */
+/** JSON-RPC 2.0 as MCP sends it: one message per line or per request, no batches. */
 import * as z from "zod";
 
 export type MessageId = string | number;
@@ -36,10 +36,10 @@ export function parseMessage(line: string): Message {
   try {
     content = JSON.parse(line);
   } catch {
-    return wrong(null, PARSE_ERROR, "This line is not JSON.");
+    return wrong(null, PARSE_ERROR, "This is not JSON.");
   }
   if (Array.isArray(content))
-    return wrong(null, INVALID_REQUEST, "Batches are not taken: send one message per line.");
+    return wrong(null, INVALID_REQUEST, "Batches are not taken: send one message at a time.");
   const parsed = Envelope.safeParse(content);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

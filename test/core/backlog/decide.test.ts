@@ -436,6 +436,19 @@ describe("C13 several at a time", () => {
     expect(two().merged(merge).backlog.stories[0]).toMatchObject({ passes: false, rejections: 1 });
   });
 
+  test.each<[string, MergeRecord]>([
+    ["a conflict", { kind: "conflict", files: ["a"] }],
+    ["a check that is red together with the others", { kind: "red", round: aRound(false) }],
+  ])("C13 %s: the next attempt is told to take the target in first, where there is one", (_, merge) => {
+    const notes = (target: string | null) => {
+      const { backlog } = two();
+      const run = new Run({ ...backlog, terms: { ...backlog.terms, target } }).merged(merge);
+      return run.backlog.stories[0]?.notes;
+    };
+    expect(notes("main")).toContain("; first of all merge main into your branch");
+    expect(notes(null)).not.toContain("first of all");
+  });
+
   test("C13 a merge that cannot be made pauses, and is made again", () => {
     const run = two().merged({ kind: "impossible", reason: "main has changes" });
     expect(run.backlog).toMatchObject({ status: "paused", stories: [{ rejections: 0 }, {}, {}] });

@@ -1,0 +1,66 @@
+/** Answers what an agent asks leave for: by the rules, or by a person. */
+import { decidePermission, type PermissionRules } from "../../core/permissions.ts";
+import type { PermissionRequest, Turn, TurnControl } from "../../ports.ts";
+import type { PermissionParams, ToolCall } from "./messages.ts";
+import type { PermissionOutcome } from "./peer.ts";
+import { placeOf } from "./place.ts";
+import type { AcpProfile } from "./profiles.ts";
+import type { TurnRecord } from "./record.ts";
+import { commandOf, describeCall, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
+
+export interface Asking {
+  readonly profile: AcpProfile;
+  readonly projectDir: string;
+  readonly rules: PermissionRules;
+  readonly turn: Turn;
+  readonly control: TurnControl;
+  readonly record: TurnRecord;
+  /** Do the engine's own tools go to this session? They need no leave. */
+  readonly hasTools: boolean;
+}
+
+/** As they are named by agents: `mcp__loopwright__loop_report`, `loop_report (loopwright MCP Server)`, … */
+const OWN_TOOL = /\bloopwright\b|(?:^|_)loopwright_/;
+
+/** Must not reject. Once only: for ever is for the person's own settings. */
+export async function answerPermission(
+  asking: Asking,
+  { toolCall, options }: PermissionParams,
+  signal: AbortSignal,
+): Promise<PermissionOutcome> {
+  const call = asking.record.callWith(toolCall);
+  const isAllowed = await isGranted(asking, call, signal);
+  if (signal.aborted) return { outcome: "cancelled" };
+  if (!isAllowed) {
+    asking.record.deny(call);
+    asking.control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer: "denied" });
+  }
+  const kinds = isAllowed ? ["allow_once"] : ["reject_once", "reject_always"];
+  const option = kinds.flatMap((kind) => options.find((each) => each.kind === kind) ?? [])[0];
+  return option === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: option.optionId };
+}
+
+async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): Promise<boolean> {
+  const { profile, projectDir, rules, turn, control } = asking;
+  const command = commandOf(call, profile);
+  const tool = kindOfCall(call, command);
+  const paths = namedPaths(call, projectDir);
+  if (tool === "other" && paths.length === 0 && asking.hasTools && isOwnTool(call)) return true;
+  const title = describeCall(call, projectDir) || nameOfCall(call);
+  const answer = decidePermission(rules, {
+    tool,
+    title,
+    paths: paths.map((path) => placeOf(path, projectDir)),
+    command,
+    role: turn.env.LOOP_ROLE ?? null,
+    commands: turn.commands ?? [],
+  });
+  if (answer !== "ask" || control.askPerson === undefined) return answer === "allow";
+  control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer: "asked" });
+  const request: PermissionRequest = { tool, title, paths, command };
+  return (await control.askPerson(request, signal)) === "allow";
+}
+
+function isOwnTool(call: ToolCall): boolean {
+  return OWN_TOOL.test(nameOfCall(call)) || OWN_TOOL.test(call.title ?? "");
+}

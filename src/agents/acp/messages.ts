@@ -1,0 +1,232 @@
+/**
+ * What agents send, as far as it is read here. Anything of another shape counts as missing, so that a newer or a
+ * careless agent is understood as far as it can be. Measured with the agents of profiles.ts.
+ */
+import * as z from "zod";
+
+const Text = z.string().nullish().catch(null);
+const Count = z.number().nonnegative().nullish().catch(null);
+const Meta = z.record(z.string(), z.unknown()).nullish().catch(null);
+
+const Content = z.object({ type: Text, text: Text }).nullish().catch(null);
+
+/** `content` of a tool call: a diff names the file that it changes. */
+const ToolContent = z.object({ type: Text, path: Text });
+
+const ToolCall = z.object({
+  toolCallId: z.string().catch(""),
+  title: Text,
+  name: Text,
+  kind: Text,
+  status: Text,
+  content: z.array(ToolContent).nullish().catch(null),
+  locations: z
+    .array(z.object({ path: z.string() }))
+    .nullish()
+    .catch(null),
+  rawInput: z.unknown(),
+  _meta: Meta,
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() }).nullish().catch(null);
+
+const Update = z.discriminatedUnion("sessionUpdate", [
+  z.object({
+    sessionUpdate: z.literal("agent_message_chunk"),
+    content: Content,
+    messageId: Text,
+    _meta: Meta,
+  }),
+  z.object({ sessionUpdate: z.literal("agent_thought_chunk") }),
+  ToolCall.extend({ sessionUpdate: z.literal("tool_call") }),
+  ToolCall.extend({ sessionUpdate: z.literal("tool_call_update") }),
+  z.object({ sessionUpdate: z.literal("usage_update"), cost: Cost, _meta: Meta }),
+  z.object({ sessionUpdate: z.literal("session_info_update"), _meta: Meta }),
+]);
+export type Update = z.infer<typeof Update>;
+
+const Notification = z.object({ sessionId: z.string(), update: z.unknown() });
+
+/** `update` is null for what is of no interest: it is a sign of life all the same. */
+export function parseUpdate(
+  params: unknown,
+): { readonly sessionId: string; readonly update: Update | null } | null {
+  const outer = Notification.safeParse(params);
+  if (!outer.success) return null;
+  const inner = Update.safeParse(outer.data.update);
+  return { sessionId: outer.data.sessionId, update: inner.success ? inner.data : null };
+}
+
+const Option = z.object({ optionId: z.string(), kind: Text });
+const PermissionParams = z.object({
+  sessionId: z.string(),
+  toolCall: ToolCall,
+  options: z.array(Option).catch([]),
+});
+export type PermissionParams = z.infer<typeof PermissionParams>;
+
+/** Throws for what is no request: the agent is told so. */
+export function parsePermission(params: unknown): PermissionParams {
+  return PermissionParams.parse(params);
+}
+
+const Initialized = z.object({
+  protocolVersion: z.number().catch(0),
+  agentCapabilities: z
+    .object({
+      loadSession: z.boolean().nullish().catch(null),
+      mcpCapabilities: z
+        .object({ http: z.boolean().nullish().catch(null) })
+        .nullish()
+        .catch(null),
+      sessionCapabilities: z.object({ resume: z.unknown(), close: z.unknown() }).nullish().catch(null),
+    })
+    .nullish()
+    .catch(null),
+});
+
+export interface Capabilities {
+  readonly protocolVersion: number;
+  readonly load: boolean;
+  readonly resume: boolean;
+  readonly close: boolean;
+  readonly httpTools: boolean;
+}
+
+export function parseInitialized(result: unknown): Capabilities {
+  const { protocolVersion, agentCapabilities: can } = Initialized.parse(result);
+  return {
+    protocolVersion,
+    load: can?.loadSession === true,
+    resume: can?.sessionCapabilities?.resume != null,
+    close: can?.sessionCapabilities?.close != null,
+    httpTools: can?.mcpCapabilities?.http === true,
+  };
+}
+
+const Choice = z.object({ value: z.string(), name: Text });
+const ConfigOption = z.object({
+  id: z.string(),
+  category: Text,
+  currentValue: z.unknown(),
+  // groups of options are options one level down
+  options: z.array(z.union([Choice, z.object({ options: z.array(Choice) })])).catch([]),
+});
+
+const SessionOpened = z.object({
+  sessionId: Text,
+  modes: z
+    .object({
+      currentModeId: Text,
+      availableModes: z.array(z.object({ id: z.string() })).catch([]),
+    })
+    .nullish()
+    .catch(null),
+  models: z
+    .object({
+      currentModelId: Text,
+      availableModels: z.array(z.object({ modelId: z.string(), name: Text })).catch([]),
+    })
+    .nullish()
+    .catch(null),
+  configOptions: z.array(z.unknown()).nullish().catch(null),
+});
+
+/** Something that a session can be set to, and how it is done. */
+export interface Setting {
+  readonly via: "mode" | "model" | "option";
+  /** Of the option. */
+  readonly id: string;
+  readonly current: string | null;
+  readonly choices: readonly { readonly value: string; readonly name: string }[];
+}
+
+export interface OpenedSession {
+  readonly sessionId: string | null;
+  readonly mode: Setting | null;
+  readonly model: Setting | null;
+}
+
+export function parseSession(result: unknown): OpenedSession {
+  const parsed = SessionOpened.safeParse(result);
+  if (!parsed.success) return { sessionId: null, mode: null, model: null };
+  const { sessionId = null, modes, models, configOptions } = parsed.data;
+  const options = (configOptions ?? []).flatMap((option) => {
+    const known = ConfigOption.safeParse(option);
+    return known.success ? [settingOf(known.data)] : [];
+  });
+  const option = (category: string): Setting | null =>
+    options.find((each) => each.category === category)?.setting ?? null;
+  return {
+    sessionId,
+    mode: modes ? modeSetting(modes) : option("mode"),
+    model: option("model") ?? (models ? modelSetting(models) : null),
+  };
+}
+
+function settingOf(option: z.infer<typeof ConfigOption>): { category: string; setting: Setting } {
+  const choices = option.options.flatMap((each) => ("value" in each ? [each] : each.options));
+  const current = typeof option.currentValue === "string" ? option.currentValue : null;
+  return {
+    category: option.category ?? option.id,
+    setting: {
+      via: "option",
+      id: option.id,
+      current,
+      choices: choices.map(({ value, name }) => ({ value, name: name ?? value })),
+    },
+  };
+}
+
+function modeSetting(modes: NonNullable<z.infer<typeof SessionOpened>["modes"]>): Setting {
+  const choices = modes.availableModes.map(({ id }) => ({ value: id, name: id }));
+  return { via: "mode", id: "mode", current: modes.currentModeId ?? null, choices };
+}
+
+function modelSetting(models: NonNullable<z.infer<typeof SessionOpened>["models"]>): Setting {
+  const choices = models.availableModels.map(({ modelId, name }) => ({
+    value: modelId,
+    name: name ?? modelId,
+  }));
+  return { via: "model", id: "model", current: models.currentModelId ?? null, choices };
+}
+
+export const Tokens = z.object({
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  totalTokens: Count,
+  thoughtTokens: Count,
+  cachedReadTokens: Count,
+  cachedWriteTokens: Count,
+});
+export type Tokens = z.infer<typeof Tokens>;
+
+const PromptResult = z.object({
+  stopReason: z.string().catch(""),
+  usage: Tokens.nullish().catch(null),
+  _meta: Meta,
+});
+export type PromptResult = z.infer<typeof PromptResult>;
+
+export function parsePromptResult(result: unknown): PromptResult {
+  return PromptResult.parse(result ?? {});
+}
+
+/** By which Claude and Codex say what kind of failure it was, when a client says that it wants to know. */
+const SessionFailure = z.object({
+  category: z.string(),
+  severity: Text,
+  title: Text,
+  actions: z.array(z.string()).nullish().catch(null),
+});
+export type SessionFailure = z.infer<typeof SessionFailure>;
+
+const AirMeta = z.object({
+  jetbrains: z.object({ air: z.object({ sessionFailure: SessionFailure }) }),
+});
+
+export function readSessionFailure(meta: unknown): SessionFailure | null {
+  const parsed = AirMeta.safeParse(meta);
+  return parsed.success ? parsed.data.jetbrains.air.sessionFailure : null;
+}

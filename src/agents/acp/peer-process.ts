@@ -1,0 +1,134 @@
+/**
+ * The process of an agent that is talked to over its stdin and stdout. Owns it, its group and the end of what it
+ * printed to stderr, from the start to the last member.
+ *
+ * 1. It leads a group of its own, in which a watchdog waits for the end of a pipe that only this runner holds: however
+ *    the runner ends, the group ends with it.
+ * 2. It has marks in its environment, and so has all that it starts, by which also what left the group is found.
+ * 3. Nothing here keeps the runner from exiting while the agent is idle.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import type { ProcessRef } from "../../core/loop.ts";
+import { procStart } from "../../system/process.ts";
+import { stopTree, type Tree } from "../../system/process-tree.ts";
+import { withoutTurn } from "../../system/turn-env.ts";
+import { exitOf } from "../turn-process.ts";
+
+export interface PeerCommand {
+  readonly argv: readonly [string, ...string[]];
+  readonly projectDir: string;
+  /** The runner's. */
+  readonly env: NodeJS.ProcessEnv;
+  /** More, of the profile and of the turn that it is started for. */
+  readonly extra: Readonly<Record<string, string>>;
+  readonly shell: string;
+  readonly ownTmpDir: boolean;
+  readonly killGraceMs: number;
+}
+
+export interface PeerProcess {
+  readonly ref: ProcessRef;
+  readonly tree: Tree;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Its exit code, as shells say it. Never rejects. */
+  readonly exited: Promise<number | Error>;
+  /** The end of what it printed to stderr since `clearStderr`. */
+  stderr(): string;
+  clearStderr(): void;
+  /** While a turn runs the runner waits for it. */
+  hold(isHeld: boolean): void;
+  /** Ends the group and all that has its marks. Must not reject. */
+  kill(): Promise<void>;
+}
+
+const MARK = "LOOP_ACP";
+const STDERR_BYTES = 64 * 1024;
+
+// `cat` ends when the last holder of the other end is gone; a signal to group 0 is one to the own group.
+const WATCHDOG = `( cat <&3; kill -KILL 0 ) >/dev/null 2>&1 </dev/null & exec "$@" 3<&-`;
+
+/** Rejects where the system has no room or no way for it. */
+export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
+  const mark = randomBytes(8).toString("hex");
+  const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
+  const since = performance.now();
+  const child = spawn(command.shell, ["-c", WATCHDOG, "loop-agent", ...command.argv], {
+    cwd: command.projectDir,
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    env: {
+      ...withoutTurn(command.env),
+      ...(tmpDir === null ? {} : { TMPDIR: tmpDir }),
+      PWD: command.projectDir,
+      ...command.extra,
+      LOOP_PROJECT: command.projectDir,
+      [MARK]: mark,
+    },
+  });
+  const exited = exitOf(child);
+  if (child.pid === undefined) throw await exited;
+  const tree = { group: child.pid, marks: marksOf(mark, command.projectDir), since };
+  return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
+}
+
+/** What all processes of one peer have in their environment. */
+export function marksOf(mark: string, projectDir: string): readonly string[] {
+  return [`${MARK}=${mark}`, `LOOP_PROJECT=${projectDir}`];
+}
+
+function guard(
+  child: ChildProcess,
+  pid: number,
+  tree: Tree,
+  exited: Promise<number | Error>,
+  tmpDir: string | null,
+  killGraceMs: number,
+): PeerProcess {
+  const { stdin, stdout, stderr } = child;
+  const leash = child.stdio[3] as Socket;
+  if (stdin === null || stdout === null || stderr === null) throw new Error("a pipe to the agent is missing");
+  let errors = Buffer.alloc(0);
+  let killed: Promise<void> | null = null;
+  stderr.on("data", (bytes: Buffer) => {
+    errors = Buffer.concat([errors, bytes]).subarray(-STDERR_BYTES);
+  });
+  // what is written to a process that is gone comes back as an error of the pipe; its exit tells the same
+  for (const pipe of [stdin, stdout, stderr, leash]) pipe.on("error", () => {});
+
+  async function end(): Promise<void> {
+    await stopTree(tree, killGraceMs);
+    for (const pipe of [stdin, stdout, stderr, leash]) pipe?.destroy();
+    if (tmpDir !== null) rmSync(tmpDir, { recursive: true, force: true });
+  }
+
+  function kill(): Promise<void> {
+    killed ??= end().catch(() => {});
+    return killed;
+  }
+
+  // what it left in its group goes too
+  void exited.then(kill);
+  const held = [child, stdin, stdout, stderr, leash] as unknown as readonly { ref(): void; unref(): void }[];
+  return {
+    ref: { pid, start: procStart(pid) },
+    tree,
+    stdin,
+    stdout,
+    exited,
+    stderr: () => errors.toString("utf8"),
+    clearStderr: () => {
+      errors = Buffer.alloc(0);
+    },
+    hold: (isHeld) => {
+      for (const handle of held) isHeld ? handle.ref() : handle.unref();
+    },
+    kill,
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * An agent that was started and greeted: requests to it, and what it sends by itself. Owns its process and the
+ * connection. Knows nothing of turns; whoever has one listens while it lasts.
+ *
+ * 1. No request waits for a process or a connection that is gone: the SDK alone would leave it waiting.
+ * 2. Updates come in the order in which they were sent, before the answer that was sent after them.
+ * 3. A permission that is asked for while nobody listens is refused.
+ */
+import { describeExit } from "../reasons.ts";
+import {
+  type Capabilities,
+  type PermissionParams,
+  parseInitialized,
+  parsePermission,
+  parseUpdate,
+  type Update,
+} from "./messages.ts";
+import { type PeerCommand, type PeerProcess, startPeer } from "./peer-process.ts";
+import { createWire } from "./wire.ts";
+
+export type PermissionOutcome =
+  | { readonly outcome: "cancelled" }
+  | { readonly outcome: "selected"; readonly optionId: string };
+
+export interface PeerListener {
+  /** Each message that is no answer; `update` is null for what is of no interest. */
+  onUpdate(sessionId: string | null, update: Update | null, line: string): void;
+  /** Must not reject. */
+  onPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionOutcome>;
+  onBytes(count: number): void;
+}
+
+export interface Peer {
+  readonly process: PeerProcess;
+  readonly can: Capabilities;
+  isGone(): boolean;
+  /** Resolves with why it is gone, for a person. */
+  readonly gone: Promise<string>;
+  /** Rejects with an error of the agent's (`code`, `data`), with `PeerGone` or with `PeerSilent`. */
+  request(method: string, params: object, withinMs?: number): Promise<unknown>;
+  notify(method: string, params: object): void;
+  listen(listener: PeerListener | null): void;
+  /** Ends it and all that it started. Must not reject. */
+  close(): Promise<void>;
+}
+
+/** It ended, or closed its stdout. */
+export class PeerGone extends Error {}
+
+/** It does not answer what agents answer at once. */
+export class PeerSilent extends Error {}
+
+const PROTOCOL_VERSION = 1;
+const EXIT_MS = 500;
+/** Claude and Codex then say what kind of failure a failure was. */
+const CAPABILITIES = {
+  fs: { readTextFile: false, writeTextFile: false },
+  terminal: false,
+  session: { compaction: {}, notices: {} },
+  _meta: { jetbrains: { air: { version: 1, capabilities: ["sessionFailure"] } } },
+};
+
+export interface PeerLimits {
+  readonly maxLineBytes: number;
+  /** From the start to the end of the greeting. */
+  readonly startMs: number;
+}
+
+/** Rejects as `request` does, or with what the system had against it; nothing is left then. */
+export async function openPeer(command: PeerCommand, limits: PeerLimits): Promise<Peer> {
+  // 50 ms to load: not for those who start no agent
+  const acp = await import("@agentclientprotocol/sdk");
+  const child = await startPeer(command);
+  let listener: PeerListener | null = null;
+  let isGone = false;
+  const stream = createWire(child.stdin, child.stdout, {
+    maxLineBytes: limits.maxLineBytes,
+    onBytes: (count) => listener?.onBytes(count),
+    onNotification(method, params, line) {
+      const parsed = method === "session/update" ? parseUpdate(params) : null;
+      listener?.onUpdate(parsed?.sessionId ?? null, parsed?.update ?? null, line);
+    },
+  });
+  const connection = acp
+    .client({ name: "loopwright" })
+    .onRequest("session/request_permission", parsePermission, async ({ params, signal }) => ({
+      outcome: (await listener?.onPermission(params, signal)) ?? { outcome: "cancelled" },
+    }))
+    .connect(stream);
+  const gone = connection.closed.then(async () => {
+    isGone = true;
+    return describeEnd(child, await exitAfter(child));
+  });
+
+  const peer: Omit<Peer, "can"> = {
+    process: child,
+    isGone: () => isGone,
+    gone,
+    request: (method, params, withinMs) =>
+      raced(connection.agent.request(method, params), gone, method, withinMs),
+    notify(method, params) {
+      connection.agent.notify(method, params).catch(() => {});
+    },
+    listen(next) {
+      listener = next;
+    },
+    async close() {
+      isGone = true;
+      connection.close();
+      await child.kill();
+    },
+  };
+  try {
+    const greeting = {
+      protocolVersion: PROTOCOL_VERSION,
+      clientInfo: { name: "loopwright", version: "1" },
+      clientCapabilities: CAPABILITIES,
+    };
+    const can = parseInitialized(await peer.request("initialize", greeting, limits.startMs));
+    return { ...peer, can };
+  } catch (error) {
+    await peer.close();
+    throw error;
+  }
+}
+
+/** One that closes its stdout is about to exit; one that stays is as good as gone, and is ended. */
+async function exitAfter(child: PeerProcess): Promise<number | Error> {
+  const timer = setTimeout(() => void child.kill(), EXIT_MS);
+  try {
+    return await child.exited;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describeEnd(child: PeerProcess, exit: number | Error): string {
+  if (exit instanceof Error) return `the agent's process could not be started: ${exit.message}`;
+  const end = describeExit({ exitCode: exit, answer: "", stderr: child.stderr() });
+  return `the agent's process ended: ${end}`;
+}
+
+/** The first of: the answer, the end of the process, the end of patience. */
+function raced(
+  answer: Promise<unknown>,
+  gone: Promise<string>,
+  method: string,
+  withinMs: number | undefined,
+): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    if (withinMs === undefined) return;
+    const text = `the agent did not answer ${method} within ${Math.round(withinMs / 1000)}s`;
+    timer = setTimeout(() => reject(new PeerSilent(text)), withinMs);
+  });
+  const end = gone.then((reason) => {
+    throw new PeerGone(reason);
+  });
+  // the SDK's own error for a connection that closed says less than the end of the process does
+  const told = answer.catch((error: unknown) => (isAnswered(error) ? Promise.reject(error) : end));
+  return Promise.race([told, end, silence]).finally(() => clearTimeout(timer));
+}
+
+function isAnswered(error: unknown): boolean {
+  return typeof (error as { code?: unknown } | null)?.code === "number";
+}

@@ -1,0 +1,96 @@
+/** What a tool call is of: its name, its files, its command. Agents tell it in different places. */
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { ToolKind } from "../../core/permissions.ts";
+import type { ToolCall } from "./messages.ts";
+import type { AcpProfile } from "./profiles.ts";
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  read: "read",
+  search: "read",
+  edit: "edit",
+  move: "edit",
+  delete: "delete",
+  execute: "execute",
+  fetch: "fetch",
+};
+/** Arguments by which tools name a file. */
+const PATH_KEYS = ["file_path", "filePath", "path", "notebook_path", "absolute_path"];
+const DETAIL_LENGTH = 200;
+
+/** As the agent calls its tool, where it tells; otherwise what kind it is. */
+export function nameOfCall(call: ToolCall): string {
+  const claude = call._meta?.claudeCode as { toolName?: unknown } | undefined;
+  const named = [claude?.toolName, call.name, call._meta?.toolName].find(
+    (name): name is string => typeof name === "string" && name !== "",
+  );
+  return named ?? call.kind ?? "tool";
+}
+
+/** For a person, one line. */
+export function describeCall(call: ToolCall, projectDir: string): string {
+  const command = stringIn(call.rawInput, "command");
+  const [path] = touchedPaths(call);
+  const text =
+    command ??
+    stringIn(call.rawInput, "url") ??
+    (path === undefined ? (call.title ?? "") : shorten(path, projectDir));
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return Array.from(line).slice(0, DETAIL_LENGTH).join("");
+}
+
+/** The files that it is about. A diff says it best: locations may be of the folder that it works in. */
+export function touchedPaths(call: ToolCall): readonly string[] {
+  const diffs = (call.content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
+  if (diffs.length > 0) return [...new Set(diffs)];
+  const named = PATH_KEYS.map((key) => stringIn(call.rawInput, key)).find((path) => path !== null);
+  if (named != null) return [named];
+  return [...new Set((call.locations ?? []).map(({ path }) => path))];
+}
+
+/** All that it names as a file: what is asked for must be allowed for each of them. */
+export function namedPaths(call: ToolCall, projectDir: string): readonly string[] {
+  const diffs = (call.content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
+  const inputs = PATH_KEYS.flatMap((key) => stringIn(call.rawInput, key) ?? []);
+  const locations = (call.locations ?? []).map(({ path }) => path);
+  return [...new Set([...diffs, ...inputs, ...locations].map((path) => resolve(projectDir, path)))];
+}
+
+/** null: it runs none, or does not say which. */
+export function commandOf(call: ToolCall, profile: AcpProfile): string | null {
+  const { rawInput } = call;
+  const list = typeof rawInput === "object" && rawInput !== null && "command" in rawInput && rawInput.command;
+  if (Array.isArray(list)) return fromArgv(list.filter((part) => typeof part === "string"));
+  const command = stringIn(rawInput, "command") ?? stringIn(rawInput, "cmd");
+  if (command !== null) return command;
+  return profile.titleIsCommand && call.kind === "execute" ? (call.title ?? null) : null;
+}
+
+/** What it does counts, not what it calls itself: something that runs a command does not read. */
+export function kindOfCall(call: ToolCall, command: string | null): ToolKind {
+  const kind = KINDS[call.kind ?? ""];
+  if (command !== null) return "execute";
+  const isEdit = (call.content ?? []).some(({ type }) => type === "diff");
+  if (isEdit && kind !== "delete") return "edit";
+  return kind ?? "other";
+}
+
+/** Relative to the project, with `/`, where it is inside. */
+export function shorten(path: string, projectDir: string): string {
+  const way = isAbsolute(path) ? relative(projectDir, path) : path;
+  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
+    ? path
+    : way.split(sep).join("/");
+}
+
+/** `bash -lc "…"` is what is in the quotes. */
+function fromArgv(argv: readonly string[]): string {
+  const [shell = "", flag = "", line] = argv;
+  const isShell = /(?:^|\/)(?:ba|da|z)?sh$/.test(shell) && /^-l?c$/.test(flag);
+  return isShell && argv.length === 3 && line !== undefined ? line : argv.join(" ");
+}
+
+function stringIn(value: unknown, key: string): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  const found = (value as Record<string, unknown>)[key];
+  return typeof found === "string" && found !== "" ? found : null;
+}

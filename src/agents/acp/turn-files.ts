@@ -1,0 +1,150 @@
+/**
+ * What a turn of a warm agent leaves in its run folder (run-folder.ts), beside prompt.txt:
+ *
+ *   ticket.<token>   created once, before the prompt goes out, with the agent's process (ticket.ts)
+ *   marks.<token>    by which all processes of that agent are found
+ *   events.jsonl     what the agent sent, as it came; cut off where it is too much
+ *   answer.txt  stderr.txt  end.<token>.json  exit.<token>    at the end, in this order
+ *
+ * Must not start or stop anything. Nothing here is on disk when it returns: after a power cut the intent tells.
+ */
+import { closeSync, constants, openSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { ProcessRef } from "../../core/loop.ts";
+import type { TurnEnd } from "../../ports.ts";
+import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
+import { bootId } from "../../system/process.ts";
+import { readStat } from "../../system/process-table.ts";
+import { describeRefusal } from "../ticket.ts";
+
+export interface EventLog {
+  write(line: string): void;
+  close(): void;
+}
+
+/** Of events.jsonl: enough to see what happened. */
+const EVENTS_BYTES = 16 * 1024 * 1024;
+const BUFFER_CHARACTERS = 64 * 1024;
+
+/** null: the turn is this process's; otherwise why it must not start. Throws what the disk throws. */
+export function takeTicket(folder: string, token: number, process: ProcessRef): string | null {
+  const stat = readStat(process.pid)?.trim() ?? "";
+  const text = `pid ${process.pid}\nboot ${bootId() ?? ""}\nstat ${stat}\nend\n`;
+  try {
+    writeFileSync(join(folder, `ticket.${token}`), text, { mode: 0o600, flag: "wx" });
+    return null;
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+    return describeRefusal(folder, token, -1) ?? "the turn was started before, under the same token";
+  }
+}
+
+export function writeMarks(folder: string, token: number, marks: readonly string[]): void {
+  writeAtomic(join(folder, `marks.${token}`), JSON.stringify(marks), false);
+}
+
+/** Empty: none are known. */
+export function readMarks(folder: string, token: number): readonly string[] {
+  const parsed = z.array(z.string().min(1)).safeParse(parseJson(readSmall(join(folder, `marks.${token}`))));
+  return parsed.success ? parsed.data : [];
+}
+
+/** Never throws: it is for people who look at what went wrong. */
+export function openEventLog(folder: string): EventLog {
+  let file: number | null = null;
+  let buffer = "";
+  let left = EVENTS_BYTES;
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+  quietly(() => {
+    file = openSync(join(folder, "events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  });
+
+  function flush(): void {
+    const text = buffer;
+    buffer = "";
+    quietly(() => {
+      if (file !== null && text !== "") writeSync(file, text);
+    });
+  }
+
+  return {
+    write(line) {
+      left -= line.length + 1;
+      if (left < 0 || file === null) return;
+      buffer += `${line}\n`;
+      if (buffer.length >= BUFFER_CHARACTERS) flush();
+    },
+    close() {
+      flush();
+      quietly(() => {
+        if (file !== null) closeSync(file);
+      });
+      file = null;
+    },
+  };
+}
+
+/** Never throws: the runner that is alive knows the end anyway. */
+export function writeEnd(folder: string, token: number, end: TurnEnd, stderr: string): void {
+  quietly(() => {
+    writeAtomic(join(folder, "answer.txt"), end.kind === "cancelled" ? "" : end.answer, false);
+    writeAtomic(join(folder, "stderr.txt"), stderr, false);
+    writeAtomic(join(folder, `end.${token}.json`), JSON.stringify(end), false);
+    // for those who know no more of a turn than its exit code
+    writeAtomic(join(folder, `exit.${token}`), `${end.kind === "ok" ? 0 : 1}\n`, false);
+  });
+}
+
+const Conversation = z.object({ id: z.string(), costUsd: z.number().nullable() });
+const Result = {
+  answer: z.string(),
+  usage: z
+    .looseObject({
+      costUsd: z.number().nullable(),
+      inputTokens: z.number().nullable(),
+      outputTokens: z.number().nullable(),
+    })
+    .nullable(),
+  conversation: Conversation.nullable(),
+  activity: z
+    .object({
+      toolCalls: z.number(),
+      edits: z.record(z.string(), z.number()),
+      reads: z.array(z.string()).optional(),
+      denials: z.array(z.string()),
+    })
+    .nullable(),
+};
+const Failure = z.object({
+  class: z.enum(["quota", "auth", "outage", "timeout", "denied", "overflow", "fault"]),
+  reason: z.string(),
+  resetsAt: z.number().nullable(),
+});
+const End = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("ok"), ...Result }),
+  z.object({ kind: z.literal("failed"), failure: Failure, ...Result }),
+  z.object({ kind: z.literal("cancelled"), conversation: Conversation.optional() }),
+]);
+
+/** null: it was not written down. */
+export function readEnd(folder: string, token: number): TurnEnd | null {
+  const parsed = End.safeParse(parseJson(readSmall(join(folder, `end.${token}.json`))));
+  return parsed.success ? (parsed.data as TurnEnd) : null;
+}
+
+function parseJson(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+function quietly(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // a full disk must not end a turn that an agent has done
+  }
+}

@@ -1,0 +1,108 @@
+/** What a turn used, by what the agent's figures mean. */
+import * as z from "zod";
+import type { Usage } from "../../core/event.ts";
+import { type PromptResult, Tokens } from "./messages.ts";
+import type { AcpProfile } from "./profiles.ts";
+import type { TurnRecord } from "./record.ts";
+
+/** Running totals of a conversation, as the agent tells them. */
+export interface Totals {
+  readonly costUsd: number | null;
+  readonly tokens: Tokens | null;
+}
+
+export interface TurnUsage {
+  /** null: nothing was told. */
+  readonly usage: Usage | null;
+  /** After the turn. */
+  readonly totals: Totals;
+}
+
+const Quota = z.object({
+  quota: z.object({
+    token_count: z
+      .object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() })
+      .nullish()
+      .catch(null),
+    model_usage: z
+      .array(z.object({ model: z.string() }))
+      .nullish()
+      .catch(null),
+  }),
+});
+
+/** `before`: after the last turn of the conversation. `model`: as the session names it. */
+export function readUsage(
+  profile: AcpProfile,
+  record: TurnRecord,
+  result: PromptResult | null,
+  before: Totals,
+  model: string | null,
+): TurnUsage {
+  const quota = Quota.safeParse(result?._meta).data?.quota ?? null;
+  const total = profile.tokens === "cumulative" ? (result?.usage ?? null) : null;
+  const tokens = tokensOf(profile, record, result, before, quota?.token_count ?? null);
+  const costTotal = profile.cost === "usd" ? record.costTotal() : null;
+  const totals = { costUsd: costTotal ?? before.costUsd, tokens: total ?? before.tokens };
+  const costUsd = costTotal === null ? null : grown(costTotal, before.costUsd ?? 0);
+  if (tokens === null && costUsd === null) return { usage: null, totals };
+  const named = quota?.model_usage?.at(-1)?.model ?? model;
+  const counts = tokens === null ? null : countTokens(tokens);
+  return {
+    usage: {
+      costUsd,
+      inputTokens: counts?.input ?? null,
+      outputTokens: counts?.output ?? null,
+      ...(named === null ? {} : { model: named }),
+      ...(tokens?.cachedReadTokens ? { cacheReadTokens: tokens.cachedReadTokens } : {}),
+      ...(tokens?.cachedWriteTokens ? { cacheWriteTokens: tokens.cachedWriteTokens } : {}),
+    },
+    totals,
+  };
+}
+
+function tokensOf(
+  { tokens: source }: AcpProfile,
+  record: TurnRecord,
+  result: PromptResult | null,
+  before: Totals,
+  quota: { readonly input_tokens: number; readonly output_tokens: number } | null,
+): Tokens | null {
+  const told = result?.usage ?? null;
+  switch (source) {
+    case "turn":
+      return told;
+    case "last-step":
+      return record.activity().toolCalls === 0 ? told : null;
+    case "cumulative":
+      return told === null ? null : since(told, before.tokens);
+    case "chunks":
+      return record.chunkTokens();
+    case "quota":
+      return quota === null
+        ? null
+        : Tokens.parse({ inputTokens: quota.input_tokens, outputTokens: quota.output_tokens });
+  }
+}
+
+/** A total that is smaller than before began anew. */
+function grown(total: number, before: number): number {
+  return total < before ? total : total - before;
+}
+
+function since(total: Tokens, before: Tokens | null): Tokens {
+  if (before === null || total.inputTokens < before.inputTokens) return total;
+  const keys = Object.keys(Tokens.shape) as (keyof Tokens)[];
+  return Object.fromEntries(keys.map((key) => [key, (total[key] ?? 0) - (before[key] ?? 0)])) as Tokens;
+}
+
+/** Input with all that was read from or written to a cache, which some agents count in and others beside. */
+function countTokens(tokens: Tokens): { readonly input: number; readonly output: number } {
+  const { inputTokens, outputTokens, totalTokens, thoughtTokens } = tokens;
+  const cached = (tokens.cachedReadTokens ?? 0) + (tokens.cachedWriteTokens ?? 0);
+  const total = totalTokens ?? inputTokens + outputTokens;
+  const rest = total - inputTokens - outputTokens;
+  const input = rest >= cached ? inputTokens + cached : inputTokens;
+  const isThoughtBeside = total - input - outputTokens === (thoughtTokens ?? 0);
+  return { input, output: outputTokens + (isThoughtBeside ? (thoughtTokens ?? 0) : 0) };
+}

@@ -1,0 +1,45 @@
+import type { Usage } from "../core/base.ts";
+import { type Prices, priceOf } from "../core/prices.ts";
+import type { Agent, Turn, TurnControl, TurnEnd } from "../ports.ts";
+
+/**
+ * The same agent; where it tells tokens, their model and no cost, the tables say what that makes. What they do not
+ * know stays unknown.
+ */
+export function withPrices<A extends Agent>(agent: A, prices: Prices): A {
+  return {
+    ...agent,
+    async run(turn, control) {
+      return pricedEnd(await agent.run(turn, pricedControl(control, turn, prices)), turn, prices);
+    },
+    async reconcile(turn, control) {
+      const fate = await agent.reconcile(turn, pricedControl(control, turn, prices));
+      if (fate.kind === "ended") return { ...fate, end: pricedEnd(fate.end, turn, prices) };
+      if (fate.kind !== "running") return fate;
+      return { ...fate, end: fate.end.then((end) => pricedEnd(end, turn, prices)) };
+    },
+  };
+}
+
+function pricedControl(control: TurnControl, turn: Turn, prices: Prices): TurnControl {
+  const { onEvent } = control;
+  if (onEvent === undefined) return control;
+  return {
+    ...control,
+    onEvent: (event) =>
+      onEvent(event.type === "usage" ? { ...event, usage: pricedUsage(event.usage, turn, prices) } : event),
+  };
+}
+
+function pricedEnd(end: TurnEnd, turn: Turn, prices: Prices): TurnEnd {
+  if (end.kind === "cancelled" || end.usage === null) return end;
+  return { ...end, usage: pricedUsage(end.usage, turn, prices) };
+}
+
+function pricedUsage(usage: Usage, turn: Turn, prices: Prices): Usage {
+  const model = usage.model ?? turn.model;
+  if (usage.costUsd !== null || model === undefined) return usage;
+  const priced = priceOf(usage, model, prices);
+  if (priced === null) return usage;
+  return { ...usage, costUsd: priced.costUsd, costFrom: "prices", pricesDate: priced.from.date };
+}

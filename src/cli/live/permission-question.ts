@@ -1,0 +1,36 @@
+/** What an agent asks leave for, put to the person: one question at a time, and no question twice where they say so. */
+import { cleanLine } from "../../core/text/clean.ts";
+import type { PermissionRequest, TurnControl } from "../../ports.ts";
+
+export type PermissionAnswer = "once" | "always" | "no";
+
+/** `ask` answers null where nobody does. */
+export function createPermissionDesk(
+  ask: (question: string, signal: AbortSignal) => Promise<PermissionAnswer | null>,
+): NonNullable<TurnControl["askPerson"]> {
+  const granted = new Set<string>();
+  let line: Promise<unknown> = Promise.resolve();
+  return (request, signal) => {
+    const answered = line.then(() => answer(request, signal)).catch(() => "deny" as const);
+    line = answered;
+    return answered;
+  };
+
+  async function answer(request: PermissionRequest, signal: AbortSignal): Promise<"allow" | "deny"> {
+    const key = JSON.stringify([request.tool, request.paths, request.command]);
+    if (signal.aborted) return "deny";
+    if (granted.has(key)) return "allow";
+    const said = await ask(renderQuestion(request), signal);
+    if (said === "always") granted.add(key);
+    return said === null || said === "no" ? "deny" : "allow";
+  }
+}
+
+function renderQuestion({ tool, title, paths, command }: PermissionRequest): string {
+  const verbs: Partial<Record<typeof tool, string>> = {
+    ...{ read: "read", edit: "change", delete: "delete", execute: "run", fetch: "fetch" },
+  };
+  const verb = verbs[tool];
+  const what = command ?? (paths.length > 0 ? paths.join(", ") : title);
+  return `The agent wants to ${verb === undefined ? "use a tool" : verb}: ${cleanLine(what)}. May it?`;
+}

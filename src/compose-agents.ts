@@ -1,0 +1,79 @@
+/** Agents out of what names them: the program that is here, the adapter for it, and what all of them get. */
+
+import { agentNamed, isThere, notFound, requireAgent } from "./agent-choice.ts";
+import { createAbsentAgent, createChain } from "./agents/chain.ts";
+import { createClaudeAgent } from "./agents/claude-cli.ts";
+import { createCommandAgent } from "./agents/command.ts";
+import { findWay } from "./agents/find-way.ts";
+import type { LaunchOptions } from "./agents/launch.ts";
+import { renderAgentSpec } from "./core/agents.ts";
+import type { AgentSpec, SingleAgentSpec } from "./core/goal/terms.ts";
+import type { PermissionRules } from "./core/permissions.ts";
+import type { Agent, ToolServer, TurnControl } from "./ports.ts";
+
+export interface AgentParts extends LaunchOptions {
+  readonly permissions?: PermissionRules;
+  readonly toolServer?: ToolServer;
+  readonly askPerson?: TurnControl["askPerson"];
+  /** `side`: asked one question with a context of its own. */
+  readonly use?: "work" | "side";
+}
+
+/** Throws the sentence for the person when it is not to be had here. */
+export function agentFor(
+  spec: AgentSpec,
+  projectDir: string,
+  env: NodeJS.ProcessEnv,
+  parts: AgentParts = {},
+): Agent {
+  const { askPerson, ...rest } = parts;
+  const agent =
+    spec.kind === "chain" ? chainOf(spec.agents, projectDir, env, rest) : single(spec, projectDir, env, rest);
+  return askPerson === undefined ? agent : withPerson(agent, askPerson);
+}
+
+/** One that is not installed keeps its place, and takes no turn; `loop agents` shows it. */
+function chainOf(
+  specs: readonly SingleAgentSpec[],
+  projectDir: string,
+  env: NodeJS.ProcessEnv,
+  parts: AgentParts,
+): Agent {
+  requireAgent({ kind: "chain", agents: specs }, env);
+  const finder = createCommandAgent({ command: "true", projectDir });
+  const agents = specs.map((spec) =>
+    isThere(spec, env)
+      ? single(spec, projectDir, env, parts)
+      : createAbsentAgent(renderAgentSpec(spec), notFound(spec).message, finder),
+  );
+  return createChain(agents);
+}
+
+function single(spec: SingleAgentSpec, projectDir: string, env: NodeJS.ProcessEnv, parts: AgentParts): Agent {
+  const { permissions, toolServer, use = "work", ...launch } = parts;
+  const common = {
+    ...launch,
+    projectDir,
+    env,
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(toolServer === undefined ? {} : { toolServer }),
+  };
+  if (spec.kind === "command") return createCommandAgent({ ...launch, command: spec.command, projectDir });
+  if (spec.kind === "acp") throw new Error("no ACP yet");
+  const { name, driver } = agentNamed(spec.name);
+  const way = findWay({ name, driver }, use, env);
+  if (way === null) throw notFound(spec);
+  const { executable } = way;
+  switch (name) {
+    default:
+      return createClaudeAgent({ ...common, executable });
+  }
+}
+
+function withPerson(agent: Agent, askPerson: NonNullable<TurnControl["askPerson"]>): Agent {
+  return {
+    ...agent,
+    run: (turn, control) => agent.run(turn, { ...control, askPerson }),
+    reconcile: (turn, control) => agent.reconcile(turn, { ...control, askPerson }),
+  };
+}

@@ -1,0 +1,131 @@
+/** The agents that have a name here, and the ways in which each can be driven. How is in `src/agents`; this is data. */
+import type { AgentSpec, SingleAgentSpec } from "./goal/terms.ts";
+
+export const AGENT_NAMES = ["claude", "codex", "gemini", "opencode", "copilot", "qwen", "pi"] as const;
+export type AgentName = (typeof AGENT_NAMES)[number];
+
+/** `stream`: a process for each turn, which prints JSON. `acp`, `rpc`: one that stays and is talked to. */
+export type Driver = "stream" | "acp" | "rpc";
+
+export interface Way {
+  readonly driver: Driver;
+  /** As it is called on the PATH. */
+  readonly program: string;
+}
+
+export interface KnownAgent {
+  readonly title: string;
+  /** The best first: the first whose program is there is taken. */
+  readonly ways: readonly [Way, ...Way[]];
+  /** What puts the program of the first way there. */
+  readonly install: string;
+}
+
+export const KNOWN_AGENTS: Readonly<Record<AgentName, KnownAgent>> = {
+  claude: {
+    title: "Claude Code",
+    ways: [
+      { driver: "stream", program: "claude" },
+      { driver: "acp", program: "claude-agent-acp" },
+    ],
+    install: "npm install -g @anthropic-ai/claude-code",
+  },
+  codex: {
+    title: "Codex",
+    ways: [
+      { driver: "acp", program: "codex-acp" },
+      { driver: "stream", program: "codex" },
+    ],
+    install: "npm install -g @openai/codex @agentclientprotocol/codex-acp",
+  },
+  gemini: {
+    title: "Gemini CLI",
+    ways: [
+      { driver: "acp", program: "gemini" },
+      { driver: "stream", program: "gemini" },
+    ],
+    install: "npm install -g @google/gemini-cli",
+  },
+  opencode: {
+    title: "opencode",
+    ways: [
+      { driver: "acp", program: "opencode" },
+      { driver: "stream", program: "opencode" },
+    ],
+    install: "npm install -g opencode-ai",
+  },
+  copilot: {
+    title: "GitHub Copilot CLI",
+    ways: [{ driver: "acp", program: "copilot" }],
+    install: "npm install -g @github/copilot",
+  },
+  qwen: {
+    title: "Qwen Code",
+    ways: [{ driver: "acp", program: "qwen" }],
+    install: "npm install -g @qwen-code/qwen-code",
+  },
+  pi: {
+    title: "pi",
+    ways: [{ driver: "rpc", program: "pi" }],
+    install: "npm install -g @earendil-works/pi-coding-agent",
+  },
+};
+
+export interface NamedAgent {
+  readonly name: AgentName;
+  /** null: as it goes best. */
+  readonly driver: Driver | null;
+}
+
+export type AgentNameResult =
+  | { readonly kind: "ok"; readonly agent: NamedAgent }
+  | { readonly kind: "wrong"; readonly message: string };
+
+/** `codex`, or `codex:acp`. */
+export function parseAgentName(text: string): AgentNameResult {
+  const [name = "", driver, ...rest] = text.trim().split(":");
+  if (!isAgentName(name) || rest.length > 0)
+    return { kind: "wrong", message: `no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}` };
+  if (driver === undefined) return { kind: "ok", agent: { name, driver: null } };
+  const way = KNOWN_AGENTS[name].ways.find((known) => known.driver === driver);
+  if (way !== undefined) return { kind: "ok", agent: { name, driver: way.driver } };
+  const drivers = KNOWN_AGENTS[name].ways.map((known) => `${name}:${known.driver}`);
+  return { kind: "wrong", message: `${name} is not driven so; known: ${drivers.join(", ")}` };
+}
+
+export type AgentListResult =
+  | { readonly kind: "ok"; readonly spec: AgentSpec }
+  | { readonly kind: "wrong"; readonly message: string };
+
+/** One name, or several of which the next takes over from the one before. */
+export function parseAgentList(texts: readonly string[]): AgentListResult {
+  const agents: SingleAgentSpec[] = [];
+  for (const text of texts) {
+    const parsed = parseAgentName(text);
+    if (parsed.kind === "wrong") return parsed;
+    const name = text.trim();
+    if (agents.some((agent) => agent.kind === "named" && agent.name === name))
+      return { kind: "wrong", message: `${name} is named twice` };
+    agents.push({ kind: "named", name });
+  }
+  const [first] = agents;
+  if (first === undefined) return { kind: "wrong", message: "no agent is named" };
+  return { kind: "ok", spec: agents.length === 1 ? first : { kind: "chain", agents } };
+}
+
+/** As it is written on the command line. */
+export function renderAgentSpec(spec: AgentSpec): string {
+  switch (spec.kind) {
+    case "named":
+      return spec.name;
+    case "command":
+    case "acp":
+      return spec.command;
+    case "chain":
+      return spec.agents.map(renderAgentSpec).join(",");
+  }
+}
+
+function isAgentName(text: string): text is AgentName {
+  return (AGENT_NAMES as readonly string[]).includes(text);
+}

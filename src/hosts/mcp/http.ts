@@ -1,0 +1,220 @@
+/**
+ * MCP over HTTP on loopback (Streamable HTTP, each answer as JSON), for agents that other programs start. Owns the
+ * port and who may speak there; what is answered is in offer.ts.
+ *
+ * 1. Only 127.0.0.1, and only requests that name it: a page in a browser reaches neither by a name that it made lead
+ *    here nor from its own origin.
+ * 2. Without a token that was given out and not taken back nobody is answered.
+ * 3. A request is as long, and takes as long, as one of a tool may; what is wrong with it is said in one sentence.
+ * 4. Nothing here keeps the process alive, and no request ends it.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Message, parseMessage, renderFault } from "./message.ts";
+import { answerRequest, type McpOffer, VERSIONS } from "./offer.ts";
+
+export interface McpHttp {
+  readonly url: string;
+  /** One who may speak, until it is closed. `offer` is asked for with every request. */
+  admit(offer: () => McpOffer): Admission;
+  /** Everybody is cut off. */
+  close(): Promise<void>;
+}
+
+export interface Admission {
+  readonly headers: Readonly<Record<string, string>>;
+  close(): void;
+}
+
+interface Guest {
+  /** For clients that want a session: told at `initialize`, and nothing depends on it. */
+  readonly session: string;
+  readonly offer: () => McpOffer;
+  readonly gone: AbortController;
+}
+
+export interface McpHttpOptions {
+  readonly maxBytes?: number;
+  /** For a whole request to come in. */
+  readonly timeoutMs?: number;
+}
+
+const PATH = "/mcp";
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+/** Agents that work at the same time have a few each. */
+const MAX_CONNECTIONS = 256;
+
+/** Rejects when no port can be had. */
+export async function listenMcp({
+  maxBytes = MAX_BYTES,
+  timeoutMs = TIMEOUT_MS,
+}: McpHttpOptions = {}): Promise<McpHttp> {
+  const guests = new Map<string, Guest>();
+  const limits = {
+    ...{ requestTimeout: timeoutMs, headersTimeout: timeoutMs },
+    connectionsCheckingInterval: Math.ceil(timeoutMs / 4),
+  };
+  const server = createServer(limits, (request, response) => {
+    void serve(guests, request, response, maxBytes).catch(() => response.destroy());
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on("connection", (socket) => socket.unref());
+  server.unref();
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}${PATH}`,
+    admit: (offer) => {
+      const token = randomBytes(32).toString("base64url");
+      const gone = new AbortController();
+      guests.set(hashOf(token), { session: randomBytes(16).toString("hex"), offer, gone });
+      return {
+        headers: { Authorization: `Bearer ${token}` },
+        close: () => {
+          guests.delete(hashOf(token));
+          gone.abort();
+        },
+      };
+    },
+    close: () =>
+      new Promise((closed) => {
+        for (const { gone } of guests.values()) gone.abort();
+        guests.clear();
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((listening, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      // from here on: of single connections, which is no reason to end
+      server.off("error", reject).on("error", () => {});
+      listening((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Found by its hash, so that the time that a search takes tells nothing of a token. */
+function hashOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64");
+}
+
+async function serve(
+  guests: ReadonlyMap<string, Guest>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+): Promise<void> {
+  const refusal = refusalOf(request);
+  if (refusal !== null) return refuse(response, refusal);
+  const guest = guestOf(guests, request);
+  if (guest === null) return refuse(response, NO_TOKEN);
+  const wrong = wrongIn(request, guest);
+  if (wrong !== null) return refuse(response, wrong);
+  if (request.method === "DELETE") return send(response, 204);
+  const body = await readBody(request, maxBytes);
+  if (body === null) return refuse(response, { status: 413, message: `More than ${maxBytes} bytes.` });
+  await answer(guest, parseMessage(body), response);
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const NO_TOKEN: Refusal = {
+  status: 401,
+  message: "The token is missing or not the one of an open conversation.",
+  headers: { "WWW-Authenticate": "Bearer" },
+};
+
+/** What is said before anybody is asked who it is. */
+function refusalOf({ headers, socket, url }: IncomingMessage): Refusal | null {
+  const names = [`127.0.0.1:${socket.localPort}`, `localhost:${socket.localPort}`];
+  if (!names.includes(headers.host?.toLowerCase() ?? ""))
+    return { status: 403, message: "This server has another name." };
+  if (headers.origin !== undefined && !names.some((name) => headers.origin === `http://${name}`))
+    return { status: 403, message: "Pages of other origins are not answered." };
+  if (url !== PATH) return { status: 404, message: `There is only ${PATH} here.` };
+  return null;
+}
+
+function guestOf(guests: ReadonlyMap<string, Guest>, { headers }: IncomingMessage): Guest | null {
+  const [, token] = /^Bearer ([\w-]{1,200})$/i.exec(headers.authorization ?? "") ?? [];
+  return token === undefined ? null : (guests.get(hashOf(token)) ?? null);
+}
+
+/** Streams that the server would open (GET) are not part of what tools need. */
+function wrongIn({ method, headers }: IncomingMessage, { session }: Guest): Refusal | null {
+  const allowed = { Allow: "POST, DELETE" };
+  if (method !== "POST" && method !== "DELETE")
+    return { status: 405, message: "Only POST and DELETE are answered.", headers: allowed };
+  const said = headers["mcp-session-id"];
+  if (said !== undefined && said !== session) return { status: 404, message: "There is no such session." };
+  const version = headers["mcp-protocol-version"];
+  if (version !== undefined && !VERSIONS.some((known) => known === version))
+    return {
+      status: 400,
+      message: `This version of the protocol is not spoken here; known: ${VERSIONS.join(", ")}.`,
+    };
+  if (method === "POST" && !/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? ""))
+    return { status: 415, message: "The body has to be application/json." };
+  return null;
+}
+
+/** null: it is too long. The rest is thrown away as it comes: who is cut off would not hear the answer. */
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | null> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > maxBytes) {
+      request.resume();
+      return null;
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+async function answer(
+  { offer, session, gone }: Guest,
+  message: Message,
+  response: ServerResponse,
+): Promise<void> {
+  switch (message.kind) {
+    case "wrong":
+      return sendJson(response, 400, renderFault(message.id, message.fault));
+    case "notification":
+    case "answer":
+      return send(response, 202);
+    case "request": {
+      const answered = answerRequest(offer(), message.id, message.method, message.params);
+      if (message.method === "initialize") response.setHeader("Mcp-Session-Id", session);
+      return sendJson(
+        response,
+        200,
+        typeof answered === "string" ? answered : await answered.run(gone.signal),
+      );
+    }
+  }
+}
+
+function refuse(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  sendJson(response, status, `${JSON.stringify({ error: message })}\n`);
+}
+
+function sendJson(response: ServerResponse, status: number, text: string): void {
+  response.setHeader("Content-Type", "application/json");
+  response.writeHead(status).end(text);
+}
+
+function send(response: ServerResponse, status: number): void {
+  response.writeHead(status).end();
+}

@@ -1,0 +1,87 @@
+/**
+ * What an MCP server answers, whatever carries the messages: tools, and nothing else of the protocol. Written by hand,
+ * because a server starts with every conversation: the official package would add 400 KB and 35 ms to that, for what
+ * is not needed here.
+ */
+import * as z from "zod";
+import {
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  type MessageId,
+  type Params,
+  renderFault,
+  renderResult,
+} from "./message.ts";
+import { describeTool, type McpTool, runTool } from "./tool.ts";
+
+export interface McpOffer {
+  readonly name: string;
+  readonly version: string;
+  /** Shown to the model beside the tools. */
+  readonly instructions?: string;
+  readonly tools: readonly McpTool[];
+}
+
+/** A call that is to be run: whoever carries the messages keeps track of it. */
+export interface AskedCall {
+  /** Does not reject. */
+  run(signal: AbortSignal): Promise<string>;
+}
+
+/** Newest first. They differ in nothing that tools need. */
+export const VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+const CallParams = z.object({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  _meta: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** The answer at once, or a call of a tool that has to be run for it. */
+export function answerRequest(
+  offer: McpOffer,
+  id: MessageId,
+  method: string,
+  params: Params,
+): string | AskedCall {
+  switch (method) {
+    case "initialize":
+      return renderResult(id, introduce(offer, params));
+    case "ping":
+      return renderResult(id, {});
+    case "tools/list": {
+      const listed = offer.tools.filter(({ isListed = true }) => isListed);
+      return renderResult(id, { tools: listed.map(describeTool) });
+    }
+    case "tools/call":
+      return callOf(offer, id, params);
+    default:
+      return renderFault(id, { code: METHOD_NOT_FOUND, message: `There is no method ${method} here.` });
+  }
+}
+
+function callOf({ tools }: McpOffer, id: MessageId, params: Params): string | AskedCall {
+  const asked = CallParams.safeParse(params);
+  if (!asked.success) {
+    const [issue] = asked.error.issues;
+    return renderFault(id, { code: INVALID_PARAMS, message: `${issue?.path.join(".")}: ${issue?.message}` });
+  }
+  const { name, arguments: args, _meta: meta } = asked.data;
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined)
+    return renderFault(id, { code: INVALID_PARAMS, message: `There is no tool ${name}.` });
+  const isFromModel = "claudecode/toolUseId" in meta;
+  return {
+    run: async (signal) => renderResult(id, await runTool(tool, args, { signal, isFromModel })),
+  };
+}
+
+/** A version that we do not know is answered with our newest; the client may then leave. */
+function introduce({ name, version, instructions }: McpOffer, { protocolVersion }: Params): object {
+  return {
+    protocolVersion: VERSIONS.find((known) => known === protocolVersion) ?? VERSIONS[0],
+    capabilities: { tools: {} },
+    serverInfo: { name, version },
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}

@@ -1,0 +1,261 @@
+/**
+ * One conversation of pi as a host of loops: when a turn may begin in it, how the turn that runs there ends, and what
+ * the person is told. All of it in pi's own process; the engine decides what happens to loops.
+ *
+ * 1. A message of ours is sent only when pi is free. At most one turn of ours is in the conversation.
+ * 2. The person comes first: what they stop is paused, what they type is waited for.
+ */
+import { renderLoopComplete } from "../../core/backlog/report.ts";
+import { isBusy } from "../../core/loop.ts";
+import { type Route, routeStop } from "../../core/stop/route.ts";
+import { renderVerdictBox } from "../../core/text/verdict-box.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Host } from "../../engine/parts.ts";
+import type { Store } from "../../ports.ts";
+import { ownerOf, type SeatEnd } from "../../store/session-records.ts";
+import {
+  type Bound,
+  boundable,
+  boundLoop,
+  boundTo,
+  isResting,
+  pauseBound,
+} from "../claude-code/bound-loop.ts";
+import { resumeAnswer } from "../claude-code/resume.ts";
+import type { Seat } from "../claude-code/seat.ts";
+import { keepAnswers } from "./ledger.ts";
+import { readRetries } from "./retries.ts";
+import type { RunEnd } from "./run-end.ts";
+import { Runs } from "./runs.ts";
+import type { Terminal } from "./terminal.ts";
+import { failureOf } from "./turn-failure.ts";
+
+export interface PiConversationParts {
+  readonly dir: string;
+  readonly root: string;
+  readonly session: string;
+  readonly store: Store;
+  readonly seat: Seat;
+  readonly engine: Engine;
+  readonly terminal: Terminal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly now: () => number;
+}
+
+const ESCAPED = "you stopped its turn";
+const CONVERSATION_ENDED = "its conversation ended";
+/** From a message to the start of its run. A compaction that comes before it is waited for. */
+const STARTED_WITHIN_MS = 15_000;
+
+export class PiConversation {
+  readonly #parts: PiConversationParts;
+  readonly #runs: Runs;
+  readonly #waiting = new Set<() => void>();
+  /** The run that is under way, or about to begin, is a turn of ours. */
+  #isOurs = false;
+  #isStopping = false;
+  #sentAt: number | null = null;
+  #wasFree = false;
+
+  constructor(parts: PiConversationParts) {
+    this.#parts = parts;
+    const { terminal, root, env, now } = parts;
+    this.#runs = new Runs({
+      ...{ now, isIdle: () => terminal.isIdle(now()), retries: () => readRetries(root, env) },
+      onSettled: (end) => void this.#settled(end).catch((error: unknown) => this.#complain(error)),
+    });
+  }
+
+  get owner(): string {
+    return ownerOf(this.#parts.session);
+  }
+
+  /** May a turn begin now? */
+  readonly host: Host = {
+    isFree: () => {
+      const { terminal, now } = this.#parts;
+      return this.#sentAt === null && !this.#runs.isUnderWay && terminal.isFree(now());
+    },
+  };
+
+  /** Resolves with false when the signal came first. */
+  whenFree(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!signal.aborted && !this.host.isFree()) return;
+        this.#waiting.delete(look);
+        signal.removeEventListener("abort", look);
+        resolve(!signal.aborted);
+      };
+      this.#waiting.add(look);
+      signal.addEventListener("abort", look);
+      look();
+    });
+  }
+
+  send(text: string): boolean {
+    const { terminal, now } = this.#parts;
+    this.#isOurs = true;
+    this.#isStopping = false;
+    this.#sentAt = now();
+    const isSent = terminal.send(text);
+    if (!isSent) this.#forgetSent();
+    return isSent;
+  }
+
+  /** Our turn is not wanted any more. */
+  stop(): void {
+    if (!this.#isOurs) return;
+    this.#isStopping = true;
+    if (this.#sentAt !== null) this.#forgetSent();
+    this.#parts.terminal.abort();
+  }
+
+  started(): void {
+    this.#sentAt = null;
+    this.#runs.start();
+    this.#parts.seat.update({ state: "busy" });
+  }
+
+  ended(messages: readonly unknown[]): void {
+    const { dir, session, seat } = this.#parts;
+    keepAnswers(dir, session, this.#isOurs ? (seat.record.turn?.loopId ?? null) : null, messages);
+    this.#runs.end(messages);
+  }
+
+  settled(): void {
+    this.#runs.settle();
+  }
+
+  /** Several times a second: nobody tells when the input box becomes empty, or that a message was not taken. */
+  look(): void {
+    const { terminal, engine, seat, now } = this.#parts;
+    if (this.#sentAt !== null && now() - this.#sentAt > STARTED_WITHIN_MS && !terminal.isCompacting(now())) {
+      this.#forgetSent();
+      seat.end({ kind: "failed", answer: "", failure: failureOf("pi did not take the prompt") });
+    }
+    const isFree = this.host.isFree();
+    if (isFree && !this.#wasFree) engine.nudge();
+    this.#wasFree = isFree;
+    if (isFree) for (const look of [...this.#waiting]) look();
+  }
+
+  /** Esc, as the terminal sent it. A run that streams is stopped by pi, and its end tells. */
+  escaped(): void {
+    const { terminal, now } = this.#parts;
+    if (this.#runs.cut() || this.#runs.isUnderWay || terminal.isTyping(now())) return;
+    const loop = this.bound();
+    if (loop?.status === "active" && isBusy(loop))
+      void this.#interrupt().catch((error: unknown) => this.#complain(error));
+  }
+
+  /** The agent may have forgotten what it works on. */
+  compacted(): void {
+    const { seat, terminal, store } = this.#parts;
+    const loop = this.bound();
+    if (loop?.kind !== "goal") return;
+    const { turn } = seat.record;
+    const answer = resumeAnswer({ goal: loop, loops: [], turnId: turn?.end === null ? turn.id : null });
+    if (answer.kind === "context") terminal.remind(answer.text);
+    void store.catchUp().catch((error: unknown) => this.#complain(error));
+  }
+
+  /** The loop of this conversation that has not ended. */
+  bound(): Bound | undefined {
+    return boundable(this.#parts.store).findLast(
+      ({ session, status }) => session === this.owner && status !== "ended",
+    );
+  }
+
+  /** How the loop of this conversation stands, once, when it has come to rest. */
+  sayNews(): void {
+    const { store, seat, terminal, now } = this.#parts;
+    const loop = boundTo(boundable(store), this.owner);
+    if (loop === undefined || !isResting(loop, now())) return;
+    const route = this.#route(null);
+    if (route.kind !== "allow" || route.message === null || route.message === seat.record.said) return;
+    seat.update({ said: route.message });
+    const verdict = verdictOf(loop);
+    const text = verdict === null ? route.message : `${route.message}\n${verdict}`;
+    terminal.say(text, route.word === "LOOP_DONE" ? "info" : "warning");
+  }
+
+  /** Why no turn follows from what was typed; null: one does, or it was said. */
+  whyNot(): string | null {
+    const { seat, store } = this.#parts;
+    const owner = store.lease()?.owner ?? null;
+    const route = this.#route(owner === this.owner ? null : owner);
+    if (route.kind !== "allow" || route.message === null) return null;
+    seat.update({ said: route.message });
+    return route.message;
+  }
+
+  /** A stopped loop stays stopped: it goes on when a person says so, here or elsewhere. */
+  async endSession(): Promise<void> {
+    const { store, seat, now } = this.#parts;
+    this.#runs.close();
+    await store.catchUp();
+    const loop = this.bound();
+    if (loop?.status === "active") await pauseBound(store, loop, CONVERSATION_ENDED, now());
+    seat.end({ kind: "interrupted", reason: CONVERSATION_ENDED });
+    seat.update({ state: "over" });
+    await store.publish();
+  }
+
+  close(): void {
+    this.#runs.close();
+  }
+
+  async #settled(end: RunEnd | null): Promise<void> {
+    const { seat, engine } = this.#parts;
+    const [isOurs, isStopped] = [this.#isOurs, this.#isStopping];
+    this.#isOurs = false;
+    this.#isStopping = false;
+    if (end?.kind === "aborted" && !isStopped) await this.#interrupt();
+    else if (isOurs) seat.end(seatEndOf(end));
+    if (!this.#runs.isUnderWay) seat.update({ state: "idle" });
+    engine.nudge();
+  }
+
+  /** Obeyed at once: the goal pauses until the person says otherwise. */
+  async #interrupt(): Promise<void> {
+    const { seat, store, now, engine } = this.#parts;
+    const loop = this.bound();
+    if (loop?.status === "active") await pauseBound(store, loop, ESCAPED, now());
+    seat.end({ kind: "interrupted", reason: ESCAPED });
+    engine.nudge();
+    this.sayNews();
+  }
+
+  #route(otherOwner: string | null): Route {
+    const { session, store, now, env } = this.#parts;
+    return routeStop({
+      ...{ session, otherOwner, now: now(), broken: null, isSomeoneWaiting: false },
+      off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
+      loop: boundLoop(boundable(store), this.owner, session),
+    });
+  }
+
+  #forgetSent(): void {
+    this.#isOurs = false;
+    this.#sentAt = null;
+  }
+
+  #complain(error: unknown): void {
+    this.#parts.terminal.say(`[LOOP] ${error instanceof Error ? error.message : String(error)}`, "error");
+  }
+}
+
+function seatEndOf(end: RunEnd | null): SeatEnd {
+  if (end === null) return { kind: "failed", answer: "", failure: failureOf("the agent said nothing") };
+  const { answer, toolCalls, edits, usage } = end;
+  const used = { edits, ...(usage === null ? {} : { usage }) };
+  if (end.kind === "error") return { kind: "failed", answer, failure: failureOf(end.error), ...used };
+  return { kind: "ok", answer, toolCalls, ...used };
+}
+
+function verdictOf(loop: Bound): string | null {
+  if (loop.status !== "ended") return null;
+  if (loop.kind === "backlog") return renderLoopComplete(loop.iteration, loop.stories);
+  return loop.end?.status === "done" ? renderVerdictBox(loop) : null;
+}

@@ -1,0 +1,48 @@
+/**
+ * The extension for pi: `/loop`, the tools of the agent, the footer, and the engine in pi's own process. pi calls
+ * this once for each session and each reload; nothing is started before `session_start`.
+ */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { PiApi } from "./api.ts";
+import { runTyped } from "./command.ts";
+import { completeArguments } from "./completions.ts";
+import { PiSession } from "./session.ts";
+import { registerTools } from "./tools.ts";
+
+export default function loopwright(pi: PiApi): void {
+  const { env } = process;
+  // a turn of a headless loop: the engine that it is for is elsewhere, and this pi is its agent
+  if (env.LOOP_FIRE_ID !== undefined) return;
+  let session: PiSession | null = null;
+  const folder = dirname(fileURLToPath(import.meta.url));
+
+  pi.registerCommand("loop", {
+    description: "Loops: 5m <prompt> | until <goal> | list | status | help",
+    getArgumentCompletions: (typed) => completeArguments(typed, session?.open?.store.loops() ?? []),
+    handler: async (typed) => {
+      if (session !== null) await runTyped(typed, session, { folder, env });
+    },
+  });
+  registerTools(pi, () => session);
+
+  pi.on("session_start", ({ reason }, ctx) => {
+    session = new PiSession(pi, ctx, env);
+    if (reason !== "reload") session.greet();
+  });
+  pi.on("session_shutdown", async ({ reason }) => {
+    const closing = session;
+    session = null;
+    await closing?.close(reason !== "reload");
+  });
+  pi.on("input", ({ source }) => {
+    if (source !== "extension") session?.terminal.noteSubmitted(Date.now());
+  });
+  pi.on("agent_start", () => session?.started());
+  pi.on("agent_end", ({ messages }) => session?.open?.conversation.ended(messages));
+  pi.on("agent_settled", () => session?.open?.conversation.settled());
+  pi.on("tool_result", (event) => session?.noteTool(event));
+  pi.on("session_before_compact", ({ signal }) => session?.terminal.noteCompacting(Date.now(), signal));
+  pi.on("session_compact", () => session?.compacted());
+  pi.on("session_compact_failed", () => session?.terminal.noteCompacted());
+}

@@ -1,0 +1,36 @@
+/** What a conversation of pi used, for the ledger of the project (D7). */
+import type { LedgerEntry } from "../../core/ledger.ts";
+import { appendLedger, publishLedger } from "../../store/ledger.ts";
+import type { PiEvents } from "./api.ts";
+import { parseAnswers } from "./run-end.ts";
+
+export function keepAnswers(
+  dir: string,
+  session: string,
+  loop: string | null,
+  messages: readonly unknown[],
+): void {
+  const entries = parseAnswers(messages).map(
+    ({ at, model, costUsd, ...tokens }, index): LedgerEntry => ({
+      // the moment alone may be that of another answer
+      ...{ kind: "usage", id: `${session}-${at}-${index}`, at, session, model, ...tokens },
+      ...(costUsd === 0 ? {} : { costUsd }),
+      ...(loop === null ? {} : { loop }),
+    }),
+  );
+  if (entries.length === 0) return;
+  appendLedger(dir, entries);
+  publishLedger(dir, entries.at(-1)?.at ?? 0, () => {});
+}
+
+export function keepTool(
+  dir: string,
+  session: string,
+  loop: string | null,
+  { toolCallId, toolName, isError }: PiEvents["tool_result"],
+  now: number,
+): void {
+  if (toolCallId === "") return;
+  const entry = { kind: "tool", id: toolCallId, at: now, session, tool: toolName, ok: !isError } as const;
+  appendLedger(dir, [{ ...entry, ...(loop === null ? {} : { loop }) }]);
+}

@@ -1,0 +1,94 @@
+/** Puts a conversation of pi together: store, seat, engine and what they tell each other. */
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import { chooseAgentSpec } from "../../agent-choice.ts";
+import { createEngine, createReconciler } from "../../compose.ts";
+import { agentFor } from "../../compose-agents.ts";
+import { progressOf } from "../../core/progress.ts";
+import { renderStatusLine } from "../../core/text/status-line.ts";
+import type { Engine, EngineNews } from "../../engine/engine.ts";
+import { readConfig } from "../../store/config-file.ts";
+import { FolderStore } from "../../store/folder-store.ts";
+import { ownerOf } from "../../store/session-records.ts";
+import { procStart } from "../../system/process.ts";
+import { Seat } from "../claude-code/seat.ts";
+import { PiConversation } from "./conversation.ts";
+import { createPiAgent } from "./pi-agent.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface PiSetup {
+  /** `.loop` of the project; it is there. */
+  readonly dir: string;
+  readonly session: string;
+  readonly terminal: Terminal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly onNews: (news: EngineNews) => void;
+}
+
+export interface OpenPi {
+  readonly dir: string;
+  readonly conversation: PiConversation;
+  readonly store: FolderStore;
+  readonly engine: Engine;
+  readonly seat: Seat;
+  /** `loop:2 (passive)`; empty: there is nothing to tell. */
+  statusLine(): string;
+}
+
+const COLUMNS = 100;
+
+export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi {
+  const root = dirname(dir);
+  const now = Date.now;
+  const client = { pid: process.pid, start: procStart(process.pid) };
+  const say = (message: string) => terminal.say(`[LOOP] ${message}`, "warning");
+  const store = new FolderStore(dir, { now, say });
+  const seat = new Seat({
+    ...{ dir, session, client, now },
+    costUsd: () => null,
+    onChange: () => engine.nudge(),
+  });
+  const agent = createPiAgent({
+    ...{ seat, now, processes: createReconciler(root) },
+    whenFree: (signal) => conversation.whenFree(signal),
+    send: (text) => conversation.send(text),
+    stop: () => conversation.stop(),
+  });
+  const engine: Engine = createEngine({
+    ...{ store, project: root, agent, goalFiles: store.goalFiles },
+    self: { owner: ownerOf(session), pid: client.pid, procStart: client.start, host: hostname() },
+    firing: env.LOOP_DISABLE_SCHEDULER !== "1",
+    backlogs: true,
+    conversation: {
+      host: { isFree: () => conversation.host.isFree() },
+      headless: () => agentFor(chooseAgentSpec({}, readConfig({ dir }), env), root, env),
+    },
+    notifier: { notify: (title, body) => note(terminal, title, body) },
+    observe: (news) => {
+      if (news.type === "problem") say(news.message);
+      onNews(news);
+    },
+  });
+  const conversation: PiConversation = new PiConversation({
+    ...{ dir, root, session, store, seat, engine, terminal, env, now },
+  });
+  return { dir, conversation, store, engine, seat, statusLine: () => statusLineOf(store, session, now()) };
+}
+
+/** How the goal of this conversation stands is said anyway. */
+function note(terminal: Terminal, title: string, body: string): void {
+  if (/^(?:Goal|Backlog) \S+ (?:is done|is paused|asks|was cancelled|has ended)/.test(title)) return;
+  terminal.say(`[LOOP] ${title}: ${body}`, "warning");
+}
+
+function statusLineOf(store: FolderStore, session: string, now: number): string {
+  const held = store.lease();
+  const lease = held !== null && store.holderState(held, now) === "alive" ? held : null;
+  const loops = [...store.loops()];
+  const progress = progressOf({
+    tasks: loops.filter((loop) => loop.kind === "task"),
+    goals: loops.filter((loop) => loop.kind === "goal"),
+    ...{ lease, now },
+  });
+  return renderStatusLine(progress, { session, now, columns: COLUMNS });
+}

@@ -1,0 +1,156 @@
+/**
+ * One session of pi, from `session_start` to `session_shutdown`: opens the conversation when there is something that
+ * could be due in it, and hands on what pi tells.
+ *
+ * Owns: the timer, and whether the conversation is open. Must not make a `.loop` where there is none, nor outlive the
+ * session: pi may have another one in the same process right after it.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { EngineNews, Role } from "../../engine/engine.ts";
+import { findProject } from "../../store/loop-dir.ts";
+import { isSessionId, pruneSessionRecords } from "../../store/session-records.ts";
+import { resumeAnswer } from "../claude-code/resume.ts";
+import { backpropFor } from "../claude-code/tool-use.ts";
+import type { PiApi, PiContext, PiEvents } from "./api.ts";
+import { keepTool } from "./ledger.ts";
+import { askMissed } from "./missed.ts";
+import { type OpenPi, openPi } from "./open-conversation.ts";
+import { ranCommand } from "./ran-command.ts";
+import { Terminal } from "./terminal.ts";
+
+/** How soon a task of somebody else's is seen (A12), and an input box that became empty. */
+const LOOK_MS = 200;
+/** What the footer says may also grow old by itself. */
+const REDRAW_MS = 30_000;
+
+export class PiSession {
+  readonly root: string;
+  readonly dir: string;
+  readonly id: string;
+  readonly terminal: Terminal;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #timer: NodeJS.Timeout;
+  readonly #asked = new Set<string>();
+  #open: OpenPi | null = null;
+  #role: Role | null = null;
+  #isBroken = false;
+  #drawnAt = 0;
+  #isClosed = false;
+
+  constructor(pi: PiApi, ctx: PiContext, env: NodeJS.ProcessEnv) {
+    this.root = findProject(ctx.cwd);
+    this.dir = join(this.root, ".loop");
+    this.id = ctx.sessionManager.getSessionId();
+    this.terminal = new Terminal(pi, ctx);
+    this.#env = env;
+    this.terminal.onEscape(() => this.#open?.conversation.escaped());
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#look();
+  }
+
+  get open(): OpenPi | null {
+    return this.#open;
+  }
+
+  /** null: there is no `.loop`, or no name of the conversation. */
+  openIfThere(): OpenPi | null {
+    if (this.#open !== null || this.#isClosed) return this.#open;
+    if (!isSessionId(this.id) || !existsSync(this.dir)) return null;
+    const { dir, id: session, terminal } = this;
+    const onNews = (news: EngineNews) => this.#take(news);
+    this.#open = openPi({ dir, session, terminal, env: this.#env, onNews });
+    pruneSessionRecords(dir, Date.now());
+    this.#open.seat.update({ state: "idle" });
+    this.#open.engine.start();
+    return this.#open;
+  }
+
+  /** What a session that goes on is told of its goal. */
+  greet(): void {
+    const loop = this.#open?.conversation.bound();
+    if (loop?.kind !== "goal") return;
+    const answer = resumeAnswer({ goal: loop, loops: [] });
+    const message = "message" in answer ? answer.message : undefined;
+    if (message !== undefined) this.terminal.say(message, "warning");
+  }
+
+  started(): void {
+    this.terminal.noteStarted();
+    this.#open?.conversation.started();
+  }
+
+  compacted(): void {
+    this.terminal.noteCompacted();
+    this.#open?.conversation.compacted();
+  }
+
+  noteTool(event: PiEvents["tool_result"]): void {
+    const open = this.#open;
+    if (open === null) return;
+    const { turn } = open.seat.record;
+    const isOurs = turn?.end === null;
+    const now = Date.now();
+    keepTool(this.dir, this.id, isOurs ? turn.loopId : null, event, now);
+    const ran = isOurs ? ranCommand(event) : null;
+    const directive = ran === null ? "as before" : backpropFor(this.dir, ran, now);
+    if (directive !== "as before") open.seat.update({ directive });
+  }
+
+  /** `isOver`: the conversation ends; otherwise only this extension does, and is loaded again. */
+  async close(isOver: boolean): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    const open = this.#open;
+    this.#open = null;
+    try {
+      if (open === null) return;
+      if (isOver) await open.conversation.endSession();
+      open.conversation.close();
+      await (isOver ? open.engine.stop("the conversation ended") : open.engine.leave());
+    } finally {
+      this.terminal.close();
+    }
+  }
+
+  #look(): void {
+    try {
+      this.openIfThere();
+      this.#isBroken = false;
+    } catch (error) {
+      // once is enough: it is tried again all the time
+      if (!this.#isBroken) this.terminal.say(`[LOOP] ${describe(error)}`, "error");
+      this.#isBroken = true;
+    }
+    this.#open?.conversation.look();
+    if (Date.now() - this.#drawnAt > REDRAW_MS) this.#draw();
+  }
+
+  #take(news: EngineNews): void {
+    const open = this.#open;
+    if (open === null) return;
+    if (news.type === "role") this.#enter(news.role);
+    this.#draw();
+    open.conversation.sayNews();
+    if (this.#role === "owner" && this.terminal.hasPerson)
+      void askMissed(open, this.terminal, this.#asked).catch((error: unknown) =>
+        this.terminal.say(`[LOOP] ${describe(error)}`, "error"),
+      );
+  }
+
+  #enter(role: Role): void {
+    const isTakenOver = this.#role === "passive" && role === "owner";
+    this.#role = role;
+    if (isTakenOver && this.#open?.statusLine() !== "")
+      this.terminal.say("[LOOP] The loops of this folder run here now: who ran them is gone.");
+  }
+
+  #draw(): void {
+    this.#drawnAt = Date.now();
+    this.terminal.showStatus(this.#open?.statusLine() ?? "");
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

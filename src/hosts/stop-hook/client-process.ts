@@ -1,0 +1,33 @@
+/** The client that started a hook: the nearest of the processes above it that is no shell. */
+import type { ProcessRef } from "../../core/base.ts";
+import { procStart } from "../../system/process.ts";
+import { ps, readStat } from "../../system/process-table.ts";
+
+const SHELL = /^-?(?:.*\/)?(?:sh|bash|dash|ash|zsh|fish|ksh|busybox|cmd\.exe|pwsh|powershell\.exe)$/;
+const MOST_SHELLS = 8;
+
+export function clientProcess(from = process.ppid): ProcessRef {
+  let pid = from;
+  for (let count = 0; count < MOST_SHELLS; count++) {
+    const found = describe(pid);
+    if (found === null || !SHELL.test(found.name) || found.parent <= 1) break;
+    pid = found.parent;
+  }
+  return { pid, start: procStart(pid) };
+}
+
+function describe(pid: number): { readonly name: string; readonly parent: number } | null {
+  if (process.platform === "win32") return null;
+  const stat = process.platform === "linux" ? readStat(pid) : null;
+  if (stat !== null) {
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    const [, parent] = stat
+      .slice(stat.lastIndexOf(")") + 1)
+      .trim()
+      .split(/\s+/);
+    return { name, parent: Number(parent) };
+  }
+  const [, parent, name] =
+    /^\s*(\d+)\s+(\S.*?)\s*$/.exec(ps(["-o", "ppid=,comm=", "-p", String(pid)]) ?? "") ?? [];
+  return parent === undefined || name === undefined ? null : { name, parent: Number(parent) };
+}

@@ -1,0 +1,127 @@
+/** The plugin for opencode, as the text of its file. It must load in opencode's own runtime: nothing of ours is imported. */
+import { MARK } from "./texts.ts";
+
+/** `start`: the program and the words before ours, such as node and the path of loop.cjs. */
+export function renderOpencodePlugin(start: readonly string[]): string {
+  return `// ${MARK}; \`loop uninstall opencode\` takes it away.
+// When a conversation comes to rest, Loopwright is asked whether a loop of it goes on. Where there is no .loop folder
+// nothing is started.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const START = ${JSON.stringify(start)};
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export const Loopwright = async ({ client, directory }) => {
+  const sent = new Map();
+  const asked = new Set();
+
+  const ask = (event, payload) =>
+    new Promise((resolve) => {
+      const [program, ...words] = START;
+      const child = spawn(program, [...words, "hook", "opencode", event], {
+        cwd: directory,
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      let out = "";
+      child.stdout.on("data", (part) => {
+        if (out.length < MOST_BYTES) out += part;
+      });
+      child.on("error", () => resolve(null));
+      child.stdin.on("error", () => {});
+      child.on("close", () => resolve(parse(out)));
+      child.stdin.end(JSON.stringify({ cwd: directory, ...payload }));
+    });
+
+  const tell = (message) =>
+    client.tui.showToast({ body: { message, variant: "info" } }).catch(() => {});
+
+  const rest = async (session) => {
+    if (asked.has(session) || !hasLoops(directory)) return;
+    asked.add(session);
+    try {
+      const turn = await lastTurn(client, session);
+      if (turn === null) return;
+      const answer = await ask("stop", { session, ...turn });
+      if (answer?.message) tell(answer.message);
+      if (answer?.kind !== "context") return;
+      sent.set(session, answer.text);
+      await client.session.promptAsync({
+        path: { id: session },
+        body: { parts: [{ type: "text", text: answer.text }] },
+      });
+    } finally {
+      asked.delete(session);
+    }
+  };
+
+  return {
+    event: async ({ event }) => {
+      if (event.type === "session.idle") await rest(event.properties.sessionID);
+      if (event.type === "session.deleted" && hasLoops(directory))
+        await ask("end", { session: event.properties.info.id });
+    },
+    "command.execute.before": async ({ command, sessionID, arguments: words }, output) => {
+      if (command !== "loop") return;
+      const answer = await ask("prompt", { session: sessionID, prompt: \`/loop \${words}\` });
+      if (answer?.kind === "context") output.parts = [text(answer.text)];
+      if (answer?.kind === "local")
+        output.parts = [text(\`Loopwright has carried out what was typed. Show the person this text as it is, and do nothing else:\\n\\n\${answer.text}\`)];
+      sent.set(sessionID, output.parts.map((part) => part.text ?? "").join("\\n"));
+    },
+    "chat.message": async ({ sessionID }, { parts }) => {
+      const prompt = parts.map((part) => part.text ?? "").join("\\n");
+      if (!hasLoops(directory) || sent.get(sessionID) === prompt) return;
+      await ask("prompt", { session: sessionID, prompt });
+    },
+  };
+};
+
+function text(words) {
+  return { type: "text", text: words };
+}
+
+function parse(words) {
+  try {
+    return JSON.parse(words);
+  } catch {
+    return null;
+  }
+}
+
+/** Up to the root of the git work tree. */
+function hasLoops(from) {
+  for (let dir = from; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, ".loop"))) return true;
+    if (existsSync(join(dir, ".git")) || dir === dirname(dir)) return false;
+  }
+}
+
+/** What the client has of the turn that just ended; null: the agent has said nothing. */
+async function lastTurn(client, session) {
+  const { data = [] } = await client.session.messages({ path: { id: session } });
+  const from = data.findLastIndex(({ info }) => info.role === "user");
+  const own = data.slice(from + 1).filter(({ info }) => info.role === "assistant");
+  const last = own.at(-1);
+  if (last === undefined) return null;
+  const sum = (count) => own.reduce((total, { info }) => total + (count(info) ?? 0), 0);
+  const error = last.info.error?.name;
+  return {
+    answer: last.parts
+      .filter((part) => part.type === "text" && !part.synthetic)
+      .map((part) => part.text)
+      .join("\\n"),
+    toolCalls: own.flatMap(({ parts }) => parts).filter(({ type }) => type === "tool").length,
+    end: error === undefined ? "ok" : error === "MessageAbortedError" ? "interrupted" : "failed",
+    usage: {
+      model: last.info.modelID,
+      cost: sum(({ cost }) => cost),
+      input: sum(({ tokens }) => tokens?.input),
+      output: sum(({ tokens }) => tokens?.output),
+      cached: sum(({ tokens }) => tokens?.cache?.read),
+    },
+  };
+}
+`;
+}

@@ -1,0 +1,130 @@
+/** What `install` and `uninstall` change, as data: shown by `--dry-run`, written down otherwise. */
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import { LoopError } from "../../../errors.ts";
+import { cannotRead } from "../../../store/loop-dir.ts";
+import { errorCode, readIfThere } from "../../../system/files.ts";
+import type { ClientEvent, ClientName } from "../client.ts";
+import { hasHooks, putHooks, takeHooks } from "./hook-lists.ts";
+import { renderOpencodePlugin } from "./opencode-plugin.ts";
+import { COMMAND, ownCommand, sharedCommand } from "./shell.ts";
+import { type HooksTarget, isOwnItem, type Scope, TARGETS } from "./targets.ts";
+import { MARK } from "./texts.ts";
+
+export interface Around {
+  readonly project: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where the program for a person's own hooks is. */
+  readonly program: string;
+}
+
+/** A file that is to have another text; null: that is not to be there. */
+export interface Change {
+  readonly file: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface Plan {
+  readonly changes: readonly Change[];
+  /** What stays although its name is the one that we wanted. */
+  readonly kept: readonly string[];
+}
+
+export function planInstall(client: ClientName, scope: Scope, around: Around): Plan {
+  const { hooks, plugin, command } = TARGETS[client];
+  const folder = TARGETS[client].folder(scope, around.project, around.env);
+  const commandFor = (event: ClientEvent) =>
+    scope === "user" ? ownCommand(around.program, client, event) : sharedCommand(client, event);
+  const files = [
+    ...(plugin === null ? [] : [{ path: plugin, text: pluginText(scope, around) }]),
+    command,
+  ].map(({ path, text }) => ownFile(join(folder, path), scope, text));
+  const settings =
+    hooks === null ? [] : [hooksChange(client, scope, join(folder, hooks.path), hooks, commandFor)];
+  return planOf([...settings, ...files]);
+}
+
+export function planUninstall(client: ClientName, scope: Scope, around: Around): Plan {
+  const { hooks, plugin, command } = TARGETS[client];
+  const folder = TARGETS[client].folder(scope, around.project, around.env);
+  const files = [...(plugin === null ? [] : [plugin]), command.path].map((path) =>
+    ownFile(join(folder, path), scope, null),
+  );
+  if (hooks === null) return planOf(files);
+  const { file, text } = readFile(join(folder, hooks.path), scope);
+  const after = text === null ? null : edit(file, () => takeHooks(text, fileOf(client, hooks)));
+  return planOf([{ file, before: text, after }, ...files]);
+}
+
+/** Are our hooks there? Throws where the file cannot be read. */
+export function isInstalled(client: ClientName, scope: Scope, around: Around): boolean {
+  const { hooks, plugin } = TARGETS[client];
+  const folder = TARGETS[client].folder(scope, around.project, around.env);
+  const { file, text } = readFile(join(folder, hooks?.path ?? plugin ?? ""), scope);
+  if (text === null) return false;
+  return hooks === null ? text.includes(MARK) : edit(file, () => hasHooks(text, isOwnItem(client)));
+}
+
+export function fileOf(client: ClientName, { header }: HooksTarget) {
+  return { isOurs: isOwnItem(client), header };
+}
+
+function planOf(changes: readonly (Change & { readonly isForeign?: boolean })[]): Plan {
+  return {
+    changes: changes.filter(({ before, after, isForeign }) => before !== after && isForeign !== true),
+    kept: changes.flatMap(({ file, isForeign }) => (isForeign === true ? [file] : [])),
+  };
+}
+
+function pluginText(scope: Scope, { program }: Around): string {
+  return renderOpencodePlugin(scope === "user" ? ["node", join(program, COMMAND)] : ["loop"]);
+}
+
+/** A whole file of ours; one of the same name that is not is left alone. */
+function ownFile(path: string, scope: Scope, text: string | null): Change & { readonly isForeign: boolean } {
+  const { file, text: before } = readFile(path, scope);
+  const isForeign = before !== null && !before.includes(MARK);
+  return {
+    file,
+    before,
+    after: text,
+    isForeign: isForeign && text !== before && (text !== null || isForeign),
+  };
+}
+
+function hooksChange(
+  client: ClientName,
+  scope: Scope,
+  path: string,
+  hooks: HooksTarget,
+  commandFor: (event: ClientEvent) => string,
+): Change {
+  const { file, text } = readFile(path, scope);
+  const wanted = { ...fileOf(client, hooks), items: hooks.items(commandFor) };
+  return { file, before: text, after: edit(file, () => putHooks(text, wanted)) };
+}
+
+/** A person's own file may be a link to where they keep it; one of a project must lie in it. */
+function readFile(path: string, scope: Scope): { readonly file: string; readonly text: string | null } {
+  try {
+    const file = scope === "user" ? realpathSync(path) : path;
+    return { file, text: readIfThere(file) };
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return { file: path, text: null };
+    throw cannotRead(path, error);
+  }
+}
+
+function edit<T>(file: string, change: () => T): T {
+  try {
+    return change();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new LoopError(
+      "surroundings",
+      `${file} is no file of hooks that could be read: ${error.message}.`,
+      "Mend it first; nothing was changed.",
+    );
+  }
+}

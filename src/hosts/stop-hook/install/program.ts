@@ -1,0 +1,119 @@
+/**
+ * The program that a person's own hooks start: a copy of the command line program that outlives npx, updates and
+ * checkouts, and the few lines of shell before it. Put in place as a whole; one copy serves all clients.
+ */
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { cannotWrite } from "../../../store/loop-dir.ts";
+import { errorCode } from "../../../system/files.ts";
+import { builtMarketplace, placesOf } from "../../claude-code/install/places.ts";
+import { HOOK_PROGRAM, renderHookProgram } from "./shell.ts";
+
+const LIST = "files.json";
+const ATTEMPTS = 3;
+
+export function programFolder(env: NodeJS.ProcessEnv): string {
+  return join(dirname(placesOf(env).marketplace), "hooks");
+}
+
+/** The same build as the program that runs now, and whole? */
+export function isProgramCurrent(folder: string): boolean {
+  const { wanted } = wantedFiles();
+  const there = readList(folder);
+  return there !== null && there === wanted && brokenFiles(folder).length === 0;
+}
+
+/** Files that are missing or not as they were put there; all of it, where nobody knows what was put there. */
+export function brokenFiles(folder: string): readonly string[] {
+  const list = readList(folder);
+  if (list === null) return [LIST];
+  const files = JSON.parse(list) as Readonly<Record<string, string>>;
+  return Object.entries(files)
+    .filter(([file, hash]) => hashOf(join(folder, file)) !== hash)
+    .map(([file]) => file);
+}
+
+/** A new folder beside the old one, then two renames: a hook meets the old, the new, or none, never a half. */
+export function putProgram(folder: string): void {
+  const { source, wanted } = wantedFiles();
+  const fresh = `${folder}.${process.pid}.new`;
+  const old = `${folder}.${process.pid}.old`;
+  try {
+    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+    cpSync(source, join(fresh, "loop"), { recursive: true });
+    const program = join(fresh, HOOK_PROGRAM);
+    writeFileSync(program, renderHookProgram());
+    chmodSync(program, 0o755);
+    writeFileSync(join(fresh, LIST), wanted);
+    swap(fresh, folder, old);
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  } finally {
+    for (const each of [fresh, old]) rmSync(each, { recursive: true, force: true });
+  }
+}
+
+export function removeProgram(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+}
+
+function swap(fresh: string, target: string, old: string): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (existsSync(target)) renameSync(target, old);
+      renameSync(fresh, target);
+      return;
+    } catch (error) {
+      // another installation is at it at the same time
+      if (attempt === ATTEMPTS || !["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? ""))
+        throw error;
+    }
+  }
+}
+
+/** The whole command line program is a part of the plugin for Claude Code, wherever this runs from. */
+function wantedFiles(): { readonly source: string; readonly wanted: string } {
+  const source = join(builtMarketplace(), "claude-code", "bin", "loop");
+  const files = readdirSync(source, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const hashes = files.map((path) => [
+    ["loop", ...relative(source, path).split(sep)].join("/"),
+    hashOf(path) ?? "",
+  ]);
+  const program = createHash("sha256").update(renderHookProgram()).digest("hex");
+  const wanted = `${JSON.stringify(Object.fromEntries([[HOOK_PROGRAM, program], ...hashes]), null, 2)}\n`;
+  return { source, wanted };
+}
+
+function readList(folder: string): string | null {
+  try {
+    return readFileSync(join(folder, LIST), "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function hashOf(path: string): string | null {
+  try {
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
+  } catch {
+    return null;
+  }
+}

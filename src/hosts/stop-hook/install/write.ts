@@ -1,0 +1,43 @@
+/** Carries a plan out. What somebody saved meanwhile is spared, and what was there keeps its rights. */
+import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { LoopError } from "../../../errors.ts";
+import { cannotWrite } from "../../../store/loop-dir.ts";
+import { readIfThere, replaceIf } from "../../../system/files.ts";
+import { isInside } from "../../../system/inside.ts";
+import type { Change } from "./plan.ts";
+
+/** `within`: nothing outside of this folder is written; null: a person's own files. */
+export function writeChange({ file, before, after }: Change, within: string | null): void {
+  const folder = dirname(file);
+  try {
+    if (after !== null) mkdirSync(folder, { recursive: true });
+    if (within !== null && !isInside(within, folder)) throw new Error(`${folder} leads out of the project`);
+    if (after === null) remove(file, before);
+    else replace(file, before, after);
+  } catch (error) {
+    throw error instanceof LoopError ? error : cannotWrite(file, error);
+  }
+}
+
+function remove(file: string, before: string | null): void {
+  if (readIfThere(file) !== before) throw changed(file);
+  rmSync(file);
+  try {
+    // a skill has a folder of its own; what is empty then was made for it
+    rmdirSync(dirname(file));
+  } catch {
+    // others have something in it
+  }
+}
+
+function replace(file: string, before: string | null, after: string): void {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  if (!replaceIf(file, after, () => readIfThere(file) === before)) throw changed(file);
+  // a file for everybody who works on a project, or one that had its own rights
+  chmodSync(file, mode === undefined ? 0o644 : mode & 0o777);
+}
+
+function changed(file: string): LoopError {
+  return new LoopError("surroundings", `${file} was changed at the same time.`, "Try again.");
+}

@@ -1,0 +1,30 @@
+/** What a hook is answered, by clients that took over the form of Claude Code's. */
+import type { HookAnswer } from "../claude-code/hook-answer.ts";
+import type { ClientEvent } from "./client.ts";
+
+/** `names`: the client's own of the events that can be answered. */
+export function renderLikeClaude(
+  names: Readonly<Partial<Record<ClientEvent, string>>>,
+  event: ClientEvent,
+  answer: HookAnswer,
+): string {
+  const hookEventName = names[event];
+  if (hookEventName === undefined) return "";
+  switch (answer.kind) {
+    case "nothing":
+    case "permit":
+      return "";
+    case "tell":
+      return JSON.stringify({ systemMessage: answer.message });
+    case "local":
+      return JSON.stringify({ decision: "block", reason: answer.text });
+    case "context": {
+      const told = answer.message === undefined ? {} : { systemMessage: answer.message };
+      return JSON.stringify(
+        event === "stop"
+          ? { decision: "block", reason: answer.text, ...told }
+          : { hookSpecificOutput: { hookEventName, additionalContext: answer.text }, ...told },
+      );
+    }
+  }
+}

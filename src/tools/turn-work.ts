@@ -1,0 +1,39 @@
+/** The work that a turn is for, as the store knows it now: what an agent may say in it depends on nothing else. */
+import type { Attempt, AttemptJob, Backlog } from "../core/backlog/backlog.ts";
+import type { Goal, Job } from "../core/goal/goal.ts";
+import type { Fire, Task } from "../core/loop.ts";
+import type { Store, Turn } from "../ports.ts";
+
+export type TurnWork =
+  | { readonly kind: "fire"; readonly task: Task; readonly fire: Fire }
+  | { readonly kind: "goal"; readonly goal: Goal; readonly job: Job }
+  | {
+      readonly kind: "story";
+      readonly backlog: Backlog;
+      readonly attempt: Attempt;
+      readonly job: AttemptJob;
+    };
+
+/** null: a judge's, a planner's, or one whose work is over. */
+export function workOf(store: Pick<Store, "load">, turn: Turn): TurnWork | null {
+  const loop = store.load(turn.loopId);
+  switch (loop?.kind) {
+    case "task":
+      return loop.fire !== null && isOf(turn, loop.fire)
+        ? { kind: "fire", task: loop, fire: loop.fire }
+        : null;
+    case "goal":
+      return loop.job !== null && isOf(turn, loop.job) ? { kind: "goal", goal: loop, job: loop.job } : null;
+    case "backlog": {
+      const attempt = loop.attempts.find(({ job }) => job !== null && isOf(turn, job));
+      return attempt?.job == null ? null : { kind: "story", backlog: loop, attempt, job: attempt.job };
+    }
+    case undefined:
+      return null;
+  }
+}
+
+/** Taken over by another owner, it is another one's to speak for. */
+function isOf(turn: Turn, { id, token }: Fire | Job | AttemptJob): boolean {
+  return turn.id === id && turn.token === token;
+}

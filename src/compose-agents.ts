@@ -1,15 +1,24 @@
 /** Agents out of what names them: the program that is here, the adapter for it, and what all of them get. */
 
+import { join } from "node:path";
 import { agentNamed, isThere, notFound, requireAgent } from "./agent-choice.ts";
+import { createAcpAgent } from "./agents/acp/acp-agent.ts";
+import { plainProfile, profileOf } from "./agents/acp/profiles.ts";
 import { createAbsentAgent, createChain } from "./agents/chain.ts";
 import { createClaudeAgent } from "./agents/claude-cli.ts";
+import { createCodexAgent } from "./agents/codex-cli.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { findWay } from "./agents/find-way.ts";
+import { createGeminiAgent } from "./agents/gemini-cli.ts";
 import type { LaunchOptions } from "./agents/launch.ts";
+import { createOpencodeAgent } from "./agents/opencode-cli.ts";
+import { createPiAgent } from "./agents/pi-rpc.ts";
+import { withPrices } from "./agents/prices.ts";
 import { renderAgentSpec } from "./core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "./core/goal/terms.ts";
 import type { PermissionRules } from "./core/permissions.ts";
 import type { Agent, ToolServer, TurnControl } from "./ports.ts";
+import { readPrices } from "./store/prices-file.ts";
 
 export interface AgentParts extends LaunchOptions {
   readonly permissions?: PermissionRules;
@@ -50,21 +59,35 @@ function chainOf(
 }
 
 function single(spec: SingleAgentSpec, projectDir: string, env: NodeJS.ProcessEnv, parts: AgentParts): Agent {
-  const { permissions, toolServer, use = "work", ...launch } = parts;
-  const common = {
-    ...launch,
-    projectDir,
-    env,
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(toolServer === undefined ? {} : { toolServer }),
-  };
-  if (spec.kind === "command") return createCommandAgent({ ...launch, command: spec.command, projectDir });
-  if (spec.kind === "acp") throw new Error("no ACP yet");
+  const { use = "work", ...rest } = parts;
+  const common = { ...rest, projectDir, env };
+  if (spec.kind === "command") return createCommandAgent({ ...common, command: spec.command });
+  return withPrices(
+    spec.kind === "acp"
+      ? createAcpAgent({ ...common, profile: plainProfile("acp"), program: { command: spec.command } })
+      : named(spec, use, common),
+    readPrices({ dir: join(projectDir, ".loop") }, env),
+  );
+}
+
+type Common = Omit<AgentParts, "use"> & { readonly projectDir: string; readonly env: NodeJS.ProcessEnv };
+
+function named(spec: SingleAgentSpec & { kind: "named" }, use: "work" | "side", common: Common): Agent {
   const { name, driver } = agentNamed(spec.name);
-  const way = findWay({ name, driver }, use, env);
+  const way = findWay({ name, driver }, use, common.env);
   if (way === null) throw notFound(spec);
   const { executable } = way;
+  if (name !== "pi" && way.driver === "acp")
+    return createAcpAgent({ ...common, profile: profileOf(name), program: { executable } });
   switch (name) {
+    case "codex":
+      return createCodexAgent({ ...common, executable });
+    case "gemini":
+      return createGeminiAgent({ ...common, executable });
+    case "opencode":
+      return createOpencodeAgent({ ...common, executable });
+    case "pi":
+      return createPiAgent({ ...common, executable });
     default:
       return createClaudeAgent({ ...common, executable });
   }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { bySubAgent } from "./agents/by-sub-agent.ts";
 import { createCommandAgent } from "./agents/command.ts";
+import { createFinder } from "./agents/finder.ts";
 import { createProtection } from "./checks/protection/protection.ts";
 import { createCommandChecker } from "./checks/run-command.ts";
 import { createWorkspace } from "./checks/workspace.ts";
@@ -22,7 +23,7 @@ import { procStart } from "./system/process.ts";
 
 /** Finds and ends turns of any agent; for who starts none. */
 export function createReconciler(project: string): Agent {
-  return createCommandAgent({ command: "true", projectDir: project });
+  return createFinder(createCommandAgent({ command: "true", projectDir: project }), project);
 }
 
 /** This process as a holder of the lease. */

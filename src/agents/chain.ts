@@ -261,7 +261,7 @@ function freeAt({ failure, until }: Out): number {
 
 const WORDS: Readonly<Partial<Record<FailureClass, string>>> = {
   outage: "out of service",
-  auth: "NO ACCESS, log in",
+  auth: "NO ACCESS",
 };
 
 /** One line for a person: the class, the time, and what the agent said. */

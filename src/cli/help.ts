@@ -42,12 +42,13 @@ Examples:
   loop edit 3f                             opens the prompt in $EDITOR, in a terminal`;
 
 export const UP_HELP = `
-The agent gets the prompt on stdin and LOOP_ID, LOOP_FIRE_ID, LOOP_SLOT, LOOP_KIND and LOOP_PROMPT_FILE in its
-environment; its stdout is the answer, and an exit code other than 0 is a failure.
+A command of --agent-cmd gets the prompt on stdin and LOOP_ID, LOOP_FIRE_ID, LOOP_SLOT, LOOP_KIND and
+LOOP_PROMPT_FILE in its environment; its stdout is the answer, and an exit code other than 0 is a failure.
 
 Examples:
   loop up                                  fires go to Claude Code, when it is installed
-  loop up --agent-cmd 'codex exec -'       any command that reads a prompt on stdin
+  loop up --agent codex                    to Codex; see: loop agents
+  loop up --agent-cmd 'my-agent'           any command that reads a prompt on stdin
   loop up --for 8h --notify-cmd 'notify-send "$LOOP_TITLE" "$LOOP_BODY"'`;
 
 export const UNTIL_HELP = `

@@ -4,19 +4,25 @@ import { type Command, Option } from "commander";
 import { collect, type ProgramParts } from "./goal-program.ts";
 
 export function addHostCommands(program: Command, { io, act, common, agentOptions }: ProgramParts): void {
-  common(program.command("install <client>").description("put the plugin into a client: claude"))
+  common(
+    program
+      .command("install <client>")
+      .description("put loops into a client: claude, codex, gemini, cursor, opencode, copilot"),
+  )
     .option("--scope <scope>", "user (default), or project: for everybody who works in this folder")
     .option("--cap", "lift the client's cap on stop hooks, in the settings of this folder")
     .option("--no-cap", "leave it, and do not ask")
     .option("--status-line", "show loops in the client's status line, where there is none")
     .option("-y, --yes", "do not ask")
+    .option("--dry-run", "show what would change in a client's files (not claude); nothing is written")
     .action(
       act(async (flags, [client = ""]) =>
         (await import("./commands/install.ts")).installCommand(client, flags, io),
       ),
     );
   common(program.command("uninstall <client>").description("take out again what `install` put in"))
-    .option("--scope <scope>", "user (default) or project")
+    .option("--scope <scope>", "user or project (default: both)")
+    .option("--dry-run", "show what would go (not claude); nothing is removed")
     .action(
       act(async (flags, [client = ""]) =>
         (await import("./commands/uninstall.ts")).uninstallCommand(client, flags, io),

@@ -126,6 +126,12 @@ export function renderAgentSpec(spec: AgentSpec): string {
   }
 }
 
+/** For a line with little room: a command line can be long, and hold what nobody else should read. */
+export function shortNameOf(spec: AgentSpec): string {
+  if (spec.kind === "chain") return spec.agents.map(shortNameOf).join(",");
+  return spec.kind === "named" ? spec.name : spec.kind;
+}
+
 function isAgentName(text: string): text is AgentName {
   return (AGENT_NAMES as readonly string[]).includes(text);
 }

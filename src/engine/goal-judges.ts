@@ -1,6 +1,6 @@
 /** Judges and reviewers: agents with a context of their own, asked whether a criterion is true. Weaker than a run. */
 
-import { parseVerdict } from "../core/claims.ts";
+import { parseJudgement, VERDICT_SCHEMA } from "../core/claims/json-verdict.ts";
 import type { Usage } from "../core/event.ts";
 import { verificationOf } from "../core/goal/check-flag.ts";
 import type { CheckRound } from "../core/goal/event.ts";
@@ -28,14 +28,14 @@ export async function askJudges(
     const at = parts.clock.now();
     let end = await agent.run(judgeTurn(goal, job, criterion, `${index + 1}.${n}`, at), control);
     // One who forgot the form of the answer is asked once more, before the work is sent back for it.
-    if (end.kind === "ok" && parseVerdict(end.answer, { nonce: job.nonce }).kind === "none") {
+    if (end.kind === "ok" && parseJudgement(end.answer, { nonce: job.nonce }).kind === "none") {
       usage = sumUsage(usage, end.usage);
       end = await agent.run(judgeTurn(goal, job, criterion, `${index + 1}.${n}again`, at), control);
     }
     if (end.kind === "cancelled") break;
     usage = sumUsage(usage, end.usage);
     if (end.kind === "failed" && end.failure.class !== "fault") failure = end.failure;
-    const verdict = parseVerdict(end.answer, { nonce: job.nonce });
+    const verdict = parseJudgement(end.answer, { nonce: job.nonce });
     const isMet = end.kind === "ok" && verdict.kind === "pass";
     evidence[criterion.name] = {
       ...{ exitCode: null, value: null, timedOut: false, tree, met: isMet },
@@ -66,6 +66,7 @@ function judgeTurn(goal: Goal, job: Job, criterion: Criterion, number: string, a
     conversation: null,
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
     leavesNothing: true,
+    answerSchema: VERDICT_SCHEMA,
   };
 }
 

@@ -3,7 +3,7 @@ import type { LoopEvent } from "../core/event.ts";
 import type { Fire, ProcessRef, Task } from "../core/loop.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
 import { renderFireText } from "../core/text/fire-text.ts";
-import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
+import type { Agent, AgentEvent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Underway } from "./underway.ts";
 
@@ -11,10 +11,10 @@ import type { Underway } from "./underway.ts";
 const EXPECT_TIMEOUT_MS = 10 * 60_000;
 
 export class Turns {
-  readonly #parts: Pick<EngineParts, "agent" | "headless" | "checker">;
+  readonly #parts: Pick<EngineParts, "agent" | "headless" | "checker" | "observe">;
   readonly #underway: Underway;
 
-  constructor(parts: Pick<EngineParts, "agent" | "headless" | "checker">, underway: Underway) {
+  constructor(parts: Pick<EngineParts, "agent" | "headless" | "checker" | "observe">, underway: Underway) {
     this.#parts = parts;
     this.#underway = underway;
   }
@@ -61,7 +61,10 @@ export class Turns {
     };
     const onStarted = (process: ProcessRef | null) =>
       this.#underway.started(fire.id, { type: "fire.started", fireId: fire.id, process });
-    return { turn, control: { signal, onStarted } };
+    const onEvent = (event: AgentEvent) => {
+      if (event.type === "taken") this.#parts.observe({ type: "agent", loopId: task.id, event });
+    };
+    return { turn, control: { signal, onStarted, onEvent } };
   }
 
   #follow(task: Task, fire: Fire, ending: Promise<TurnEnd>, signal: AbortSignal): void {

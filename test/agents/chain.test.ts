@@ -170,7 +170,7 @@ describe("a chain of agents: who takes the turn", () => {
     const end = await createChain([absent, played("b")]).run(makeTurn(), control);
     expect(end).toMatchObject({
       takenBy: "b",
-      takenWhy: "codex: NO ACCESS, log in (codex is not installed)",
+      takenWhy: "codex: NO ACCESS (codex is not installed)",
     });
   });
 });

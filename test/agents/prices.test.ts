@@ -53,12 +53,7 @@ describe("an agent that tells tokens and no cost", () => {
 
   test("E3 a turn that failed cost something too; one that was stopped tells nothing", async () => {
     const failure = { class: "fault", reason: "broken", resetsAt: null } as const;
-    const failed: TurnEnd = {
-      ...plainEnd(""),
-      kind: "failed",
-      failure,
-      usage: { ...TOKENS, model: "known" },
-    };
+    const failed = { ...ending({ ...TOKENS, model: "known" }), kind: "failed", failure } as TurnEnd;
     const run = (end: TurnEnd) => withPrices(agentWith(end), PRICES).run(makeTurn(), makeControl());
     expect(usageOf(await run(failed))).toMatchObject(PRICED);
     expect(await run({ kind: "cancelled" })).toEqual({ kind: "cancelled" });

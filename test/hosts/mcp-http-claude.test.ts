@@ -15,7 +15,7 @@ import {
   isClaudeRequired,
   whyMissing,
 } from "../support/claude-client.ts";
-import { leftovers, runLoop, startLoop } from "../support/cli.ts";
+import { create, leftovers, listOf, runLoop, startLoop } from "../support/cli.ts";
 import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../support/goal-cli.ts";
 import { report, say, verdict, write } from "../support/goal-replies.ts";
 import {
@@ -55,6 +55,30 @@ describe.skipIf(isClaudeMissing)(`tools over HTTP in the real Claude Code (E3)${
       expect(resultsOf(model.asked.at(-1)).at(-1)).toContain("as a claim");
       // the others are behind the search of the client: they cost nothing in each request
       expect(ours(model)).toEqual(["loop_report"]);
+      expect(leftovers(cwd)).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "A15 A17 a fire of a self-paced task is given Wakeup, and what it schedules is seen at once",
+    async (context) => {
+      const { cwd, env, model } = await claudeIn(context, makeRepository(context.onTestFinished), () => [
+        tool("Wakeup", { delaySeconds: 1_200, reason: "the build takes that long" }),
+        // found by its name, as the client's search would find it
+        tool("CronCreate", { cron: "0 9 * * *", prompt: "look again" }),
+        say("I have looked."),
+      ]);
+      await create(cwd, "auto", "watch the release");
+      const up = startLoop(["up", "--agent", "claude"], { cwd, env }, context.onTestFinished);
+      await up.line(/(✓ ok|✗ failed)/, WAIT_MS);
+      up.signal("SIGTERM");
+      expect(await up.ended).toBe(0);
+      expect(ours(model)).toEqual(["Wakeup"]);
+      const { tasks } = await listOf(cwd);
+      expect(tasks.map(({ prompt }) => prompt).sort()).toEqual(["look again", "watch the release"]);
+      const next = tasks.find(({ prompt }) => prompt === "watch the release")?.nextFireAt;
+      expect(Date.parse(next ?? "") - Date.now()).toBeGreaterThan(1_100_000);
       expect(leftovers(cwd)).toEqual([]);
     },
     TEST_MS,

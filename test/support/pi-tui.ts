@@ -115,7 +115,16 @@ export async function openPi({ project, world, env }: PiWorld, ...args: string[]
     async type(text) {
       await write(text);
       terminal.keys("Enter");
-      await look((screen) => !shows(screen, text), `${JSON.stringify(text)} was taken`);
+      let isTooEarly = false;
+      await look(
+        (screen) => {
+          // newer versions take nothing before all is loaded, and say so once
+          if (!isTooEarly && /Startup is still in progress/.test(screen)) terminal.keys("Enter");
+          isTooEarly = /Startup is still in progress/.test(screen);
+          return !shows(screen, text);
+        },
+        `${JSON.stringify(text)} was taken`,
+      );
     },
     sees: (pattern, withinMs) =>
       look((screen) => (pattern.test(screen) ? screen : null), `the screen has ${pattern}`, withinMs),
@@ -142,7 +151,8 @@ function quote(word: string): string {
 /** What is between the last two rules on the screen. */
 function inputBox(screen: string): string | null {
   const lines = screen.split("\n");
-  const isRule = (line: string) => /^─{10}/.test(line);
+  // newer versions have a word in it while a turn runs
+  const isRule = (line: string) => /^──.*─{10}/.test(line);
   const bottom = lines.findLastIndex(isRule);
   const top = lines.slice(0, Math.max(bottom, 0)).findLastIndex(isRule);
   return top >= 0 ? lines.slice(top + 1, bottom).join("\n") : null;

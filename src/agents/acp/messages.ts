@@ -24,7 +24,7 @@ const ToolCall = z.object({
     .array(z.object({ path: z.string() }))
     .nullish()
     .catch(null),
-  rawInput: z.unknown(),
+  rawInput: z.unknown().optional(),
   _meta: Meta,
 });
 export type ToolCall = z.infer<typeof ToolCall>;
@@ -46,7 +46,7 @@ const Update = z.discriminatedUnion("sessionUpdate", [
 ]);
 export type Update = z.infer<typeof Update>;
 
-const Notification = z.object({ sessionId: z.string(), update: z.unknown() });
+const Notification = z.object({ sessionId: z.string(), update: z.unknown().optional() });
 
 /** `update` is null for what is of no interest: it is a sign of life all the same. */
 export function parseUpdate(
@@ -80,7 +80,10 @@ const Initialized = z.object({
         .object({ http: z.boolean().nullish().catch(null) })
         .nullish()
         .catch(null),
-      sessionCapabilities: z.object({ resume: z.unknown(), close: z.unknown() }).nullish().catch(null),
+      sessionCapabilities: z
+        .object({ resume: z.unknown().optional(), close: z.unknown().optional() })
+        .nullish()
+        .catch(null),
     })
     .nullish()
     .catch(null),
@@ -109,7 +112,7 @@ const Choice = z.object({ value: z.string(), name: Text });
 const ConfigOption = z.object({
   id: z.string(),
   category: Text,
-  currentValue: z.unknown(),
+  currentValue: z.unknown().optional(),
   // groups of options are options one level down
   options: z.array(z.union([Choice, z.object({ options: z.array(Choice) })])).catch([]),
 });

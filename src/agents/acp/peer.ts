@@ -66,10 +66,11 @@ export interface PeerLimits {
   readonly startMs: number;
 }
 
-/** Rejects as `request` does, or with what the system had against it; nothing is left then. */
-export async function openPeer(command: PeerCommand, limits: PeerLimits): Promise<Peer> {
+/** Rejects as `request` does, or with what the system had against it; nothing is left then. The signal ends it. */
+export async function openPeer(command: PeerCommand, limits: PeerLimits, signal: AbortSignal): Promise<Peer> {
   // 50 ms to load: not for those who start no agent
   const acp = await import("@agentclientprotocol/sdk");
+  signal.throwIfAborted();
   const child = await startPeer(command);
   let listener: PeerListener | null = null;
   let isGone = false;
@@ -110,6 +111,8 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits): Promis
       await child.kill();
     },
   };
+  const onAbort = (): void => void child.kill();
+  signal.addEventListener("abort", onAbort);
   try {
     const greeting = {
       protocolVersion: PROTOCOL_VERSION,
@@ -121,6 +124,8 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits): Promis
   } catch (error) {
     await peer.close();
     throw error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -19,6 +19,8 @@ export interface WireOptions {
 export function createWire(stdin: Writable, stdout: Readable, options: WireOptions): Stream {
   const pending = new Set<unknown>();
   const splitter = createLineSplitter(options.maxLineBytes);
+  /** Does anybody read what is passed on? */
+  let isOpen = true;
 
   function read(line: string, pass: (message: AnyMessage) => void): void {
     const message = parseMessage(line);
@@ -29,7 +31,6 @@ export function createWire(stdin: Writable, stdout: Readable, options: WireOptio
 
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
-      let isOpen = true;
       const close = (): void => {
         if (isOpen) controller.close();
         isOpen = false;
@@ -43,6 +44,9 @@ export function createWire(stdin: Writable, stdout: Readable, options: WireOptio
       });
       stdout.once("close", close);
       stdout.once("end", close);
+    },
+    cancel() {
+      isOpen = false;
     },
   });
   const writable = new WritableStream<AnyMessage>({

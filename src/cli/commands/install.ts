@@ -28,6 +28,7 @@ import {
   writeSetting,
 } from "../../hosts/claude-code/install/project-settings.ts";
 import { readReceipt, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
+import { CLIENT_NAMES, isClientName } from "../../hosts/stop-hook/client.ts";
 import { findProject } from "../../store/loop-dir.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -40,6 +41,7 @@ export interface InstallFlags extends ProjectFlags {
   readonly cap?: boolean;
   readonly statusLine?: boolean;
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 type SettingState = "written" | "there" | "elsewhere" | "not asked for";
@@ -47,6 +49,15 @@ type SettingState = "written" | "there" | "elsewhere" | "not asked for";
 export async function installCommand(client: string, flags: InstallFlags, io: Io): Promise<number> {
   const scope = checkClient(client, flags);
   const root = projectFolder(flags);
+  if (isClientName(client)) {
+    const { installClient } = await import("./install-client.ts");
+    return installClient(client, scope, root, flags, io);
+  }
+  if (flags.dryRun)
+    throw usageError(
+      "--dry-run is for clients other than claude.",
+      "See what it writes: docs/claude-code.md",
+    );
   const places = placesOf(process.env);
   const file = settingsFile(root, scope);
   // what cannot be done is said before anything is
@@ -80,7 +91,11 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
 }
 
 export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): Scope {
-  if (client !== "claude") throw usageError(`No plugin is known for ${client}.`, "Known is: claude");
+  if (client !== "claude" && !isClientName(client))
+    throw usageError(
+      `No plugin is known for ${client}.`,
+      `Known are: ${["claude", ...CLIENT_NAMES].join(", ")}`,
+    );
   if (scope !== "user" && scope !== "project")
     throw usageError(`--scope must be user or project, and is ${scope}.`);
   return scope;

@@ -6,12 +6,13 @@
  */
 import { existsSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { LoopError } from "../../errors.ts";
+import { LoopError, usageError } from "../../errors.ts";
 import { findClient, type InstalledPlugin, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder } from "../../hosts/claude-code/install/plugin-folder.ts";
 import { takeBack } from "../../hosts/claude-code/install/project-settings.ts";
 import { readReceipt, type WrittenSetting, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
+import { isClientName } from "../../hosts/stop-hook/client.ts";
 import { cannotWrite } from "../../store/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -21,6 +22,7 @@ import { checkClient, projectFolder } from "./install.ts";
 export interface UninstallFlags extends ProjectFlags {
   readonly json?: boolean;
   readonly scope?: string;
+  readonly dryRun?: boolean;
 }
 
 /** What happened, for people. */
@@ -30,8 +32,13 @@ interface Told {
 }
 
 export async function uninstallCommand(client: string, flags: UninstallFlags, io: Io): Promise<number> {
-  checkClient(client, flags);
+  const scope = checkClient(client, flags);
   const root = projectFolder(flags);
+  if (isClientName(client)) {
+    const { uninstallClient } = await import("./uninstall-client.ts");
+    return uninstallClient(client, flags.scope === undefined ? null : scope, root, flags, io);
+  }
+  if (flags.dryRun) throw usageError("--dry-run is for clients other than claude.");
   const places = placesOf(process.env);
   const settings = readReceipt(places.receipt);
   const claude = findClient(process.env);

@@ -4,7 +4,7 @@ import { chooseAgent, chooseAgentSpec } from "../../agent-choice.ts";
 import { removeEndedRuns } from "../../agents/ended-runs.ts";
 import { createMissingAgent } from "../../agents/missing.ts";
 import { createEngine, thisRunner } from "../../compose.ts";
-import { renderAgentSpec } from "../../core/agents.ts";
+import { shortNameOf } from "../../core/agents.ts";
 import type { AgentSpec } from "../../core/goal/terms.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
@@ -154,7 +154,7 @@ export async function runResident(
     }
     adopting = adopting.then(() => adoptEdits(project, config, io)).catch(view.problem);
   });
-  view.open({ agent: "kind" in agent ? renderAgentSpec(agent) : agent.name, firing, endAt });
+  view.open({ agent: "kind" in agent ? shortNameOf(agent) : agent.name, firing, endAt });
   engine.start();
   stopOnSignal(stop.signal, engine, view);
   const cancelEnd = stopAt(endAt, engine);

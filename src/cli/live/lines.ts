@@ -54,8 +54,14 @@ function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
     case "tasks":
     case "goal":
     case "backlog":
-    case "agent":
       return [];
+    case "agent": {
+      // what a turn does is in its own log; that another agent does it is news
+      const { event, loopId } = news;
+      if (event.type !== "taken") return [];
+      const text = `${event.instead}: ${event.reason}; ${event.by} takes the turn`;
+      return [[{ style: "yellow", text: "⇄ agent" }, loopId, text]];
+    }
   }
 }
 

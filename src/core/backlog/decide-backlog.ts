@@ -118,7 +118,7 @@ function decideJudged(
   said: ToolVerdict,
 ): BacklogDecision {
   if (job.phase !== "evaluate") return refused("Only the evaluator of a story gives a verdict.");
-  if ( job.nonce === "")
+  if (said.nonce !== job.nonce || job.nonce === "")
     return refused("The nonce is not the one of this turn; the verdict has no weight.");
   const verdicts = addVerdict(job, said);
   const isSame = (verdict: ToolVerdict) => JSON.stringify(verdict) === JSON.stringify(verdicts.at(-1));

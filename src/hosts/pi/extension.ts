@@ -15,13 +15,18 @@ export default function loopwright(pi: PiApi): void {
   // a turn of a headless loop: the engine that it is for is elsewhere, and this pi is its agent
   if (env.LOOP_FIRE_ID !== undefined) return;
   let session: PiSession | null = null;
+  let typing: Promise<void> = Promise.resolve();
   const folder = dirname(fileURLToPath(import.meta.url));
 
   pi.registerCommand("loop", {
     description: "Loops: 5m <prompt> | until <goal> | list | status | help",
     getArgumentCompletions: (typed) => completeArguments(typed, session?.open?.store.loops() ?? []),
     handler: async (typed) => {
-      if (session !== null) await runTyped(typed, session, { folder, env });
+      const here = session;
+      if (here === null) return;
+      typing = typing.then(() => runTyped(typed, here, { folder, env }));
+      // older versions drop what is typed while a command is carried out; `pi -p` ends when it returns
+      if (!here.terminal.hasPerson) await typing;
     },
   });
   registerTools(pi, () => session);

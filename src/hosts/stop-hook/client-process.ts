@@ -1,9 +1,10 @@
-/** The client that started a hook: the nearest of the processes above it that is no shell. */
+/** The client that started a hook: the nearest of the processes above it that is no shell, nor our own few lines of it. */
 import type { ProcessRef } from "../../core/base.ts";
 import { procStart } from "../../system/process.ts";
 import { ps, readStat } from "../../system/process-table.ts";
 
-const SHELL = /^-?(?:.*\/)?(?:sh|bash|dash|ash|zsh|fish|ksh|busybox|cmd\.exe|pwsh|powershell\.exe)$/;
+const SHELL =
+  /^-?(?:.*\/)?(?:loop-hook|sh|bash|dash|ash|zsh|fish|ksh|busybox|cmd\.exe|pwsh|powershell\.exe)$/;
 const MOST_SHELLS = 8;
 
 export function clientProcess(from = process.ppid): ProcessRef {

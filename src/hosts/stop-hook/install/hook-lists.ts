@@ -1,7 +1,7 @@
 /** Hooks in a settings file that is shared with others: `hooks.<event>` is a list, and one item of it is ours. */
 import { isDeepStrictEqual } from "node:util";
 import { addMember, appendItem, removePart, replaceNode } from "./json-parts.ts";
-import { type ArrayNode, memberOf, type Node, type ObjectNode, parseJsonc, valueOf } from "./jsonc.ts";
+import { type ArrayNode, memberOf, type Node, type ObjectNode, parseJsonc, toValue } from "./jsonc.ts";
 
 /** By the client's name of the event. */
 export type HookItems = Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export function takeHooks(before: string, { isOurs, header }: Omit<HookFile, "it
   const hooks = memberOf(top, "hooks");
   if (text !== before && hooks?.value.kind === "object" && hooks.value.parts.length === 0)
     text = removePart(text, top, top.parts.indexOf(hooks));
-  const left = valueOf(topOf(text)) as object;
+  const left = toValue(topOf(text)) as object;
   return text !== before && isDeepStrictEqual({ ...header, ...left }, header) ? null : text;
 }
 
@@ -50,7 +50,7 @@ export function hasHooks(text: string, isOurs: HookFile["isOurs"]): boolean {
 /** Items of a list that are somebody else's. */
 export function foreignItems(text: string, event: string, isOurs: HookFile["isOurs"]): readonly unknown[] {
   const parts = listsOf(text).get(event)?.parts ?? [];
-  return parts.map(valueOf).filter((item) => !isOurs(item));
+  return parts.map(toValue).filter((item) => !isOurs(item));
 }
 
 function putItem(text: string, event: string, item: unknown, isOurs: HookFile["isOurs"]): string {
@@ -59,7 +59,7 @@ function putItem(text: string, event: string, item: unknown, isOurs: HookFile["i
   if (second !== undefined) return putItem(removePart(text, second.list, second.index), event, item, isOurs);
   const there = first.list.parts[first.index];
   const wanted = first.isInner ? innerItem(item) : item;
-  if (there === undefined || isDeepStrictEqual(valueOf(there), wanted)) return text;
+  if (there === undefined || isDeepStrictEqual(toValue(there), wanted)) return text;
   return replaceNode(text, there, wanted);
 }
 
@@ -85,11 +85,11 @@ interface Place {
 function ownIn(list: ArrayNode | undefined, isOurs: HookFile["isOurs"]): readonly Place[] {
   if (list === undefined) return [];
   return list.parts.flatMap((part, index): readonly Place[] => {
-    if (isOurs(valueOf(part))) return [{ list, index, isInner: false }];
+    if (isOurs(toValue(part))) return [{ list, index, isInner: false }];
     const inner = memberOf(part, "hooks")?.value;
     if (inner?.kind !== "array") return [];
     return inner.parts.flatMap((each, at) =>
-      isOurs(valueOf(each)) ? [{ list: inner, index: at, isInner: true }] : [],
+      isOurs(toValue(each)) ? [{ list: inner, index: at, isInner: true }] : [],
     );
   });
 }

@@ -39,14 +39,14 @@ export function parseJsonc(text: string): Node {
   return node;
 }
 
-export function valueOf(node: Node): unknown {
+export function toValue(node: Node): unknown {
   switch (node.kind) {
     case "value":
       return node.value;
     case "array":
-      return node.parts.map(valueOf);
+      return node.parts.map(toValue);
     case "object":
-      return Object.fromEntries(node.parts.map(({ key, value }) => [key, valueOf(value)]));
+      return Object.fromEntries(node.parts.map(({ key, value }) => [key, toValue(value)]));
   }
 }
 

@@ -62,13 +62,14 @@ export const Loopwright = async ({ client, directory }) => {
       if (event.type === "session.deleted" && hasLoops(directory))
         await ask("end", { session: event.properties.info.id });
     },
-    "command.execute.before": async ({ command, sessionID, arguments: words }, output) => {
+    "command.execute.before": async ({ command, sessionID, arguments: typed }, output) => {
       if (command !== "loop") return;
-      const answer = await ask("prompt", { session: sessionID, prompt: \`/loop \${words}\` });
-      if (answer?.kind === "context") output.parts = [text(answer.text)];
-      if (answer?.kind === "local")
-        output.parts = [text(\`Loopwright has carried out what was typed. Show the person this text as it is, and do nothing else:\\n\\n\${answer.text}\`)];
-      sent.set(sessionID, output.parts.map((part) => part.text ?? "").join("\\n"));
+      const answer = await ask("prompt", { session: sessionID, prompt: \`/loop \${typed}\` });
+      const words = wordsOf(answer);
+      if (words === null) return;
+      // the list itself: another one in its place is not looked at
+      output.parts.splice(0, output.parts.length, { type: "text", text: words });
+      sent.set(sessionID, words);
     },
     "chat.message": async ({ sessionID }, { parts }) => {
       const prompt = parts.map((part) => part.text ?? "").join("\\n");
@@ -78,8 +79,11 @@ export const Loopwright = async ({ client, directory }) => {
   };
 };
 
-function text(words) {
-  return { type: "text", text: words };
+/** For the model; null: nothing. */
+function wordsOf(answer) {
+  if (answer?.kind === "context") return answer.text;
+  if (answer?.kind !== "local") return null;
+  return \`Loopwright has carried out what was typed. Show the person this text as it is, and do nothing else:\\n\\n\${answer.text}\`;
 }
 
 function parse(words) {

@@ -68,7 +68,7 @@ function promptLines(run: string, client: string): readonly string[] {
  * own folder, and tells the project's.
  */
 function noProject(client: string): string {
-  const place = "${CURSOR_PROJECT_DIR:-$PWD}";
+  const place = `\${CURSOR_PROJECT_DIR:-$PWD}`;
   const start =
     client === "cursor"
       ? `d=${place}`
@@ -79,7 +79,7 @@ function noProject(client: string): string {
     start,
     'until [ -e "$d/.loop" ]',
     'do [ -e "$d/.git" ] && exit 0',
-    "u=${d%/*}",
+    `u=\${d%/*}`,
     '[ "$u" = "$d" ] && exit 0',
     "d=$u",
     "done",

@@ -17,7 +17,7 @@ export interface Target {
   /** The command that a person types. */
   readonly command: { readonly path: string; readonly text: string };
   /** What the person still has to do. */
-  readonly then: readonly string[];
+  readonly afterwards: readonly string[];
 }
 
 export interface HooksTarget {
@@ -54,7 +54,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     },
     plugin: null,
     command: { path: "skills/loop/SKILL.md", text: renderSkill() },
-    then: ["Codex runs hooks only after you have trusted them: start codex and type /hooks."],
+    afterwards: ["Codex runs hooks only after you have trusted them: start codex and type /hooks."],
   },
   gemini: {
     folder: (scope, project, env) => folderOf(scope, project, env, { env: null, name: ".gemini" }),
@@ -74,7 +74,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     },
     plugin: null,
     command: { path: "commands/loop.toml", text: renderGeminiCommand() },
-    then: ["Hooks of a project run only in a folder that Gemini CLI trusts."],
+    afterwards: ["Hooks of a project run only in a folder that Gemini CLI trusts."],
   },
   cursor: {
     folder: (scope, project, env) => folderOf(scope, project, env, { env: null, name: ".cursor" }),
@@ -92,7 +92,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     },
     plugin: null,
     command: { path: "commands/loop.md", text: renderCursorCommand() },
-    then: [],
+    afterwards: [],
   },
   opencode: {
     folder: (scope, project, env) =>
@@ -102,7 +102,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     hooks: null,
     plugin: "plugin/loopwright.js",
     command: { path: "command/loop.md", text: renderOpencodeCommand() },
-    then: [
+    afterwards: [
       "opencode loads it when it starts. `opencode run` ends at the first rest: use the terminal UI or serve.",
     ],
   },
@@ -125,7 +125,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     },
     plugin: null,
     command: { path: "skills/loop/SKILL.md", text: renderSkill() },
-    then: ["Hooks of a project run only in a folder that Copilot trusts."],
+    afterwards: ["Hooks of a project run only in a folder that Copilot trusts."],
   },
 };
 

@@ -1,0 +1,150 @@
+/**
+ * Any agent that speaks the Agent Client Protocol: a process that is started once, takes prompts one after the other
+ * and stays warm between them.
+ */
+import { resolve } from "node:path";
+import type { PermissionRules } from "../../core/permissions.ts";
+import type { TurnEnd, TurnFate } from "../../ports.ts";
+import { ABANDONED, type Agent, type ToolServer, type Turn, type TurnControl } from "../../ports.ts";
+import { isAlive } from "../../system/process.ts";
+import { stopTree } from "../../system/process-tree.ts";
+import type { LaunchOptions } from "../launch.ts";
+import { describeError, failedEnd, makeFailure, refusedEnd } from "../reasons.ts";
+import { openFolder, prepareFolder, promptFile, pruneRuns, runFolder } from "../run-folder.ts";
+import { describeStop, firstStop } from "../stop.ts";
+import { settleTicket, type Ticket } from "../ticket.ts";
+import { type AttemptSettings, startAttempt } from "./attempt.ts";
+import { readExportedStatus } from "./export-status.ts";
+import { openPeer } from "./peer.ts";
+import { createPool, type Pool } from "./pool.ts";
+import type { AcpProfile } from "./profiles.ts";
+import { readEnd, readMarks } from "./turn-files.ts";
+
+export interface AcpAgentOptions extends LaunchOptions {
+  readonly profile: AcpProfile;
+  /** `executable`: absolute, see `findExecutable`. `command`: a line for `sh -c`, from the person. */
+  readonly program: { readonly executable: string } | { readonly command: string };
+  readonly projectDir: string;
+  readonly permissions?: PermissionRules;
+  readonly toolServer?: ToolServer;
+  /** How long an agent stays without a turn, and how many do. */
+  readonly idleMs?: number;
+  readonly maxWarm?: number;
+  /** For the start and for opening a conversation. */
+  readonly startMs?: number;
+  readonly silenceMs?: number;
+  /** Between the word to stop and the end of the group. */
+  readonly cancelGraceMs?: number;
+}
+
+interface Settings extends AttemptSettings {
+  readonly now: () => number;
+  readonly sizeCheckMs: number;
+  readonly keepRuns: number;
+}
+
+const LOST = "the connection to its agent ended with the runner that had it";
+
+export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Promise<void> } {
+  const { profile, program, env = process.env, shell = "/bin/sh" } = options;
+  const projectDir = resolve(options.projectDir);
+  const line: readonly [string, ...string[]] =
+    "executable" in program ? [program.executable, ...profile.args] : [shell, "-c", program.command];
+  const settings: Settings = {
+    now: Date.now,
+    killGraceMs: 500,
+    maxOutputBytes: 64 * 1024 * 1024,
+    sizeCheckMs: 60_000,
+    keepRuns: 20,
+    permissions: {},
+    startMs: 90_000,
+    answerMs: 30_000,
+    silenceMs: 10 * 60_000,
+    cancelGraceMs: 400,
+    ...options,
+    toolServer: options.toolServer ?? null,
+    projectDir,
+    async readStatus(sessionId, signal) {
+      const args = profile.exportArgs?.(sessionId);
+      if (args === undefined || !("executable" in program)) return null;
+      const argv = [program.executable, ...args] as const;
+      return readExportedStatus({ argv, cwd: projectDir, env: { ...env, ...profile.env }, signal });
+    },
+  };
+  const pool = createPool({
+    idleMs: options.idleMs ?? 5 * 60_000,
+    maxWarm: options.maxWarm ?? 2,
+    open: (turn, signal) =>
+      openPeer(
+        {
+          argv: line,
+          projectDir,
+          env,
+          extra: {
+            ...profile.env,
+            ...turn.env,
+            LOOP_ID: turn.loopId,
+            LOOP_FIRE_ID: turn.id,
+            LOOP_PROMPT_FILE: promptFile(runFolder(projectDir, turn)),
+          },
+          shell,
+          ownTmpDir: profile.ownTmpDir,
+          killGraceMs: settings.killGraceMs,
+        },
+        { maxLineBytes: settings.maxOutputBytes, startMs: settings.startMs },
+        signal,
+      ),
+  });
+  return {
+    name: profile.name,
+    run: (turn, control) => runTurn(settings, pool, turn, control),
+    reconcile: (turn) => reconcileTurn(settings, turn),
+    close: pool.close,
+  };
+}
+
+async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: TurnControl): Promise<TurnEnd> {
+  const { signal } = control;
+  const startedAt = settings.now();
+  if (signal.aborted) return { kind: "cancelled" };
+  // A runner that was frozen since it intended the turn must not start it now.
+  if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
+  let folder: string;
+  try {
+    folder = prepareFolder(settings.projectDir, turn);
+  } catch (error) {
+    return refusedEnd("the run folder could not be prepared", error);
+  }
+  const attempt = startAttempt(settings, pool, turn, control, folder);
+  if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
+  const over = attempt.end.catch(() => null);
+  const stop = await firstStop(settings, turn.deadlineAt, signal, folder, over);
+  if (stop === null) return attempt.end;
+  if (stop.kind !== "aborted")
+    return attempt.stop(makeFailure("timeout", describeStop(stop, settings, turn.deadlineAt - startedAt)));
+  if (signal.reason !== ABANDONED) return attempt.stop(null);
+  attempt.abandon();
+  return { kind: "cancelled" };
+}
+
+/** A turn cannot be followed from here: what its agent sends goes to the runner that started it. */
+async function reconcileTurn(settings: Settings, turn: Turn): Promise<TurnFate> {
+  let folder: string;
+  let ticket: Ticket;
+  try {
+    folder = openFolder(settings.projectDir, turn);
+    ticket = await settleTicket(folder, turn.token);
+  } catch (error) {
+    return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
+  }
+  if (ticket.kind === "void") return { kind: "never" };
+  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+  const ended = readEnd(folder, turn.token);
+  if (ended !== null) return { kind: "ended", end: ended };
+  const { process } = ticket;
+  const group = isAlive(process) ? process.pid : null;
+  await stopTree({ group, marks: readMarks(folder, turn.token) }, settings.killGraceMs);
+  // read again: it may have ended between the two looks
+  const end = readEnd(folder, turn.token);
+  return end === null ? { kind: "lost", reason: LOST } : { kind: "ended", end };
+}

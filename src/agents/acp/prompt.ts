@@ -1,0 +1,103 @@
+/**
+ * One prompt, from the moment when it goes out to its answer. Owns what is listened to meanwhile; leaves no timer and
+ * no listener behind.
+ */
+import type { AgentEvent, Turn, TurnControl } from "../../ports.ts";
+import { type Asking, answerPermission } from "./ask.ts";
+import { type PromptResult, parsePromptResult } from "./messages.ts";
+import type { Peer, PeerListener } from "./peer.ts";
+import type { Session } from "./session.ts";
+import type { EventLog } from "./turn-files.ts";
+
+export interface PromptLimits {
+  /** All that the agent sends in one turn. */
+  readonly maxOutputBytes: number;
+  /** While no tool is at work and nobody is asked: agents try again for minutes without a word. */
+  readonly silenceMs: number;
+}
+
+/** It sent more than anybody wants to read. */
+export class Flood extends Error {}
+
+/** It has not given a sign of life for too long. */
+export class Silence extends Error {}
+
+const LOOK_MS = 5_000;
+
+/** Rejects as `Peer.request` does, with `Flood` or with `Silence`. */
+export async function sendPrompt(
+  peer: Peer,
+  session: Session,
+  text: string,
+  asking: Asking,
+  log: EventLog,
+  limits: PromptLimits,
+  signal: AbortSignal,
+): Promise<PromptResult> {
+  let reject: (error: Error) => void = () => {};
+  const trouble = new Promise<never>((_, fail) => {
+    reject = fail;
+  });
+  let bytes = 0;
+  let asked = 0;
+  let lastSign = performance.now();
+  const listener: PeerListener = {
+    onBytes(count) {
+      lastSign = performance.now();
+      bytes += count;
+      if (bytes > limits.maxOutputBytes)
+        reject(
+          new Flood(`stopped because it sent more than ${Math.round(limits.maxOutputBytes / 1024)} KiB`),
+        );
+    },
+    onUpdate(sessionId, update, line) {
+      log.write(line);
+      if (update === null || sessionId !== session.id) return;
+      show(asking.control, asking.record.add(update));
+    },
+    async onPermission(params, withdrawn) {
+      asked++;
+      try {
+        return await answerPermission(asking, params, AbortSignal.any([signal, withdrawn]));
+      } finally {
+        asked--;
+        lastSign = performance.now();
+      }
+    },
+  };
+  const look = setInterval(
+    () => {
+      const isWaiting = asked > 0 || asking.record.isBusy();
+      if (!isWaiting && performance.now() - lastSign > limits.silenceMs)
+        reject(new Silence(`no sign of life for ${Math.round(limits.silenceMs / 1000)}s`));
+    },
+    Math.min(LOOK_MS, limits.silenceMs),
+  );
+  peer.listen(listener);
+  session.access?.serve(asking.turn);
+  try {
+    const params = { sessionId: session.id, prompt: [{ type: "text", text }] };
+    return parsePromptResult(await Promise.race([peer.request("session/prompt", params), trouble]));
+  } finally {
+    session.access?.serve(null);
+    peer.listen(null);
+    clearInterval(look);
+    show(asking.control, asking.record.flush());
+  }
+}
+
+/** Nobody who watches can make a turn fail. */
+function show({ onEvent }: TurnControl, events: readonly AgentEvent[]): void {
+  for (const event of events) {
+    try {
+      onEvent?.(event);
+    } catch {
+      // a surface that failed
+    }
+  }
+}
+
+/** What goes out: all that has to be known, where nothing is known of what was said before. */
+export function promptText(turn: Turn, isFresh: boolean): string {
+  return isFresh && turn.conversation !== null ? (turn.textIfFresh ?? turn.text) : turn.text;
+}

@@ -1,0 +1,9 @@
+/** GitHub Copilot CLI as it is: loops go on in its conversations by its own hooks. */
+import { loopsIn } from "../support/loops-in-client.ts";
+
+loopsIn({
+  name: "copilot",
+  word: "/loop",
+  args: (prompt) => ["--allow-all-tools", "-p", prompt],
+  tokens: 1_050,
+});

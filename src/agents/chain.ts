@@ -130,11 +130,11 @@ class Chain {
     this.#outs.set(label, { failure, until: resetOf(failure, now) ?? now + this.#passOverMs });
   }
 
-  #announce(member: Member, { onEvent }: TurnControl): void {
+  #announce(member: Member, { onEvent, onTaken = onEvent }: TurnControl): void {
     const before = this.#members[member.index - 1];
     const out = before === undefined ? undefined : this.#outs.get(before.label);
     if (before === undefined || out === undefined) return;
-    onEvent?.({ type: "taken", by: member.label, instead: before.label, reason: describe(out.failure) });
+    onTaken?.({ type: "taken", by: member.label, instead: before.label, reason: describe(out.failure) });
   }
 
   #taken(member: Member, tried: readonly Failed[], end: TurnEnd): TurnEnd {

@@ -9,30 +9,29 @@ import type { Finished } from "./reasons.ts";
 import { runFolder } from "./run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "./stream-agent.ts";
 import { activityOf, showCall, type ToolCall } from "./stream-events.ts";
+import type { Leave } from "./stream-permissions.ts";
 
 /** Codex, headless: `codex exec --json`, with the prompt on stdin. */
 export function createCodexAgent(options: StreamAgentOptions): Agent {
   const env = options.env ?? process.env;
   return createStreamAgent(options, {
     name: "codex",
-    argv: (turn) => [options.executable, ...argumentsOf(turn, options.projectDir)],
+    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
     read: (finished, turn, projectDir) => readCodex(finished, turn, projectDir, env),
     readLine: readCodexLine,
     owns: (id) => parseThread(id) !== null,
   });
 }
 
-/** Its sandbox takes the place of permissions: whatever runs in it may write to the project, or to nothing. */
-const SANDBOXES: Readonly<Record<string, string>> = { generator: "workspace-write" };
-
-function argumentsOf(turn: Turn, projectDir: string): readonly string[] {
-  const { conversation, model, env, answerSchema } = turn;
+function argumentsOf(turn: Turn, leave: Leave | null, projectDir: string): readonly string[] {
+  const { conversation, model, answerSchema } = turn;
   const thread = conversation === null ? null : parseThread(conversation.id);
-  const sandbox = env.LOOP_ROLE === undefined ? null : (SANDBOXES[env.LOOP_ROLE] ?? "read-only");
+  // it takes the place of permissions: whatever runs in it may write to the project, or to nothing
+  const sandbox = leave?.edits ? "workspace-write" : "read-only";
   return [
     ...["exec", ...(thread === null ? [] : ["resume"]), "--json", "--skip-git-repo-check"],
     // `resume` has no --sandbox
-    ...(sandbox === null ? [] : ["-c", `sandbox_mode=${JSON.stringify(sandbox)}`]),
+    ...(leave === null ? [] : ["-c", `sandbox_mode="${sandbox}"`]),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(answerSchema === undefined ? [] : ["--output-schema", writeSchema(answerSchema, turn, projectDir)]),
     ...(thread === null ? [] : [thread.id]),

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Usage } from "../core/event.ts";
-import type { PermissionRules } from "../core/permissions.ts";
 import type { Agent, AgentEvent, Turn } from "../ports.ts";
 import { writeAtomic } from "../system/files.ts";
 import {
@@ -16,20 +15,13 @@ import type { Finished } from "./reasons.ts";
 import { runFolder } from "./run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "./stream-agent.ts";
 import { activityOf, describeInput, pathsIn, showCall, type ToolCall } from "./stream-events.ts";
-import { type CommandLeave, type Leave, leaveFor } from "./stream-permissions.ts";
-
-export interface GeminiAgentOptions extends StreamAgentOptions {
-  readonly permissions?: PermissionRules;
-}
+import type { CommandLeave, Leave } from "./stream-permissions.ts";
 
 /** Gemini CLI, headless: `gemini --output-format stream-json`, with the prompt on stdin. */
-export function createGeminiAgent({ permissions, ...options }: GeminiAgentOptions): Agent {
+export function createGeminiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "gemini",
-    argv: (turn) => [
-      options.executable,
-      ...argumentsOf(turn, leaveFor(turn, permissions), options.projectDir),
-    ],
+    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
     read: readGemini,
     readLine: readGeminiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),

@@ -1,5 +1,4 @@
 import type { Usage } from "../core/event.ts";
-import type { PermissionRules } from "../core/permissions.ts";
 import type { Agent, AgentEvent, Turn } from "../ports.ts";
 import {
   type OpencodeEvent,
@@ -12,19 +11,14 @@ import { classifyOpencodeFailure } from "./opencode-failure.ts";
 import { type Finished, makeFailure } from "./reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "./stream-agent.ts";
 import { activityOf, describeInput, pathsIn, showCall, sum, type ToolCall } from "./stream-events.ts";
-import { type Leave, leaveFor } from "./stream-permissions.ts";
-
-export interface OpencodeAgentOptions extends StreamAgentOptions {
-  readonly permissions?: PermissionRules;
-}
+import type { Leave } from "./stream-permissions.ts";
 
 /** opencode, headless: `opencode run --format json`, with the prompt on stdin. */
-export function createOpencodeAgent({ permissions, ...options }: OpencodeAgentOptions): Agent {
+export function createOpencodeAgent(options: StreamAgentOptions): Agent {
   const shell = options.shell ?? "/bin/sh";
   return createStreamAgent(options, {
     name: "opencode",
-    argv: (turn) => {
-      const leave = leaveFor(turn, permissions);
+    argv: (turn, leave) => {
       const rules = leave === null ? "" : JSON.stringify(permissionsOf(leave));
       return [shell, "-c", IN_PRIVATE, "opencode", rules, options.executable, ...argumentsOf(turn)];
     },

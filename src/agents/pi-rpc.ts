@@ -1,5 +1,4 @@
 import type { Usage } from "../core/event.ts";
-import type { PermissionRules } from "../core/permissions.ts";
 import type { Agent, AgentEvent, Conversation, Turn } from "../ports.ts";
 import { driverArgv } from "./pi-driver.ts";
 import { type PiEvent, type PiMessage, parsePiEvent, parsePiStream } from "./pi-events.ts";
@@ -7,17 +6,13 @@ import { classifyPiFailure, classifyPiRetry } from "./pi-failure.ts";
 import type { Finished } from "./reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "./stream-agent.ts";
 import { activityOf, describeInput, pathsIn, showCall, sum, type ToolCall } from "./stream-events.ts";
-import { type Leave, leaveFor } from "./stream-permissions.ts";
-
-export interface PiAgentOptions extends StreamAgentOptions {
-  readonly permissions?: PermissionRules;
-}
+import type { Leave } from "./stream-permissions.ts";
 
 /** pi, headless: `pi --mode rpc`, a process for each turn, driven by a program of ours (pi-driver.ts). */
-export function createPiAgent({ permissions, ...options }: PiAgentOptions): Agent {
+export function createPiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "pi",
-    argv: (turn) => driverArgv([options.executable, ...argumentsOf(turn, leaveFor(turn, permissions))]),
+    argv: (turn, leave) => driverArgv([options.executable, ...argumentsOf(turn, leave)]),
     read: readPi,
     readLine: readPiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),

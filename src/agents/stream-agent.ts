@@ -2,14 +2,17 @@
 import { resolve } from "node:path";
 import type { Usage } from "../core/event.ts";
 import type { Failure } from "../core/goal/goal.ts";
+import type { PermissionRules } from "../core/permissions.ts";
 import type { Activity, Agent, AgentEvent, Conversation, Turn, TurnEnd } from "../ports.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "./launch.ts";
 import { describeExit, type Finished, makeFailure } from "./reasons.ts";
+import { type Leave, leaveFor } from "./stream-permissions.ts";
 
 export interface StreamAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */
   readonly executable: string;
   readonly projectDir: string;
+  readonly permissions?: PermissionRules;
 }
 
 /** What the events of a turn say, all of them. */
@@ -27,7 +30,8 @@ export interface StreamReading {
 
 export interface StreamKind {
   readonly name: string;
-  readonly argv: (turn: Turn) => readonly [string, ...string[]];
+  /** `leave`: null where the person's own configuration of the agent counts. */
+  readonly argv: (turn: Turn, leave: Leave | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
   readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
   /** Is this the id of a conversation of its own? An id goes on the command line. */
@@ -35,13 +39,13 @@ export interface StreamKind {
 }
 
 export function createStreamAgent(
-  { executable: _, ...options }: StreamAgentOptions,
+  { executable: _, permissions, ...options }: StreamAgentOptions,
   kind: StreamKind,
 ): Agent {
   const folder = resolve(options.projectDir);
   const launcher = createLauncher({
     ...options,
-    argv: kind.argv,
+    argv: (turn) => kind.argv(turn, leaveFor(turn, permissions)),
     // events are whole lines: a cut one would be none
     answerCapBytes: 64 * 1024 * 1024,
     readEnd: (finished, turn) => endOf(kind, finished, turn, kind.read(finished, turn, folder)),

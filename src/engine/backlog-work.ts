@@ -231,9 +231,7 @@ export class BacklogWork {
       signal,
       onStarted: (process) =>
         this.#underway.started(job.id, { type: "attempt.started", jobId: job.id, process, place }),
-      onEvent: (event) => {
-        if (event.type === "taken") this.#parts.observe({ type: "agent", loopId, event });
-      },
+      onTaken: (event) => this.#parts.observe({ type: "agent", loopId, event }),
     };
   }
 

@@ -3,7 +3,7 @@ import type { LoopEvent } from "../core/event.ts";
 import type { Fire, ProcessRef, Task } from "../core/loop.ts";
 import { parseWakeupLine } from "../core/task/wakeup.ts";
 import { renderFireText } from "../core/text/fire-text.ts";
-import type { Agent, AgentEvent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
+import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../ports.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Underway } from "./underway.ts";
 
@@ -61,10 +61,9 @@ export class Turns {
     };
     const onStarted = (process: ProcessRef | null) =>
       this.#underway.started(fire.id, { type: "fire.started", fireId: fire.id, process });
-    const onEvent = (event: AgentEvent) => {
-      if (event.type === "taken") this.#parts.observe({ type: "agent", loopId: task.id, event });
-    };
-    return { turn, control: { signal, onStarted, onEvent } };
+    const onTaken: TurnControl["onTaken"] = (event) =>
+      this.#parts.observe({ type: "agent", loopId: task.id, event });
+    return { turn, control: { signal, onStarted, onTaken } };
   }
 
   #follow(task: Task, fire: Fire, ending: Promise<TurnEnd>, signal: AbortSignal): void {

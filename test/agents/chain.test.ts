@@ -10,7 +10,7 @@ import { createCommandAgent } from "../../src/agents/command.ts";
 import { withPrices } from "../../src/agents/prices.ts";
 import type { Failure, FailureClass } from "../../src/core/goal/goal.ts";
 import type { Prices } from "../../src/core/prices.ts";
-import type { Agent, Turn, TurnEnd } from "../../src/ports.ts";
+import type { Agent, Turn, TurnControl, TurnEnd } from "../../src/ports.ts";
 import type { ChainOrder } from "../fixtures/agents/chain-runner.ts";
 import {
   failedAs,
@@ -127,6 +127,23 @@ describe("a chain of agents: who takes the turn", () => {
     expect(control.events).toEqual([{ type: "taken", by: "b", instead: "a", reason }]);
     expect(end).toMatchObject({ takenBy: "b", takenWhy: `a: ${reason}` });
     expect(a.turns).toHaveLength(1);
+  });
+
+  test("E3 who wants to know nothing else is told this, and the agents find nobody who watches", async () => {
+    const b = played("b");
+    const controls: TurnControl[] = [];
+    const watched: Agent = {
+      ...b,
+      run: (turn, control) => {
+        controls.push(control);
+        return b.run(turn, control);
+      },
+    };
+    const taken: unknown[] = [];
+    const control = { ...makeControl(), onTaken: (event: unknown) => taken.push(event) };
+    await createChain([played("a", () => failedEnd("outage")), watched]).run(makeTurn(), control);
+    expect(taken).toEqual([{ type: "taken", by: "b", instead: "a", reason: "out of service (no outage)" }]);
+    expect(controls[0]?.onEvent).toBeUndefined();
   });
 
   test("E3 a person's stop between two agents starts nobody", async () => {

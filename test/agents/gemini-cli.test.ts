@@ -1,12 +1,8 @@
 /** What `gemini --output-format stream-json` says of a turn: recordings of 0.61.0 against a scripted model. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  createGeminiAgent,
-  type GeminiAgentOptions,
-  readGemini,
-  readGeminiLine,
-} from "../../src/agents/gemini-cli.ts";
+import { createGeminiAgent, readGemini, readGeminiLine } from "../../src/agents/gemini-cli.ts";
+import type { StreamAgentOptions } from "../../src/agents/stream-agent.ts";
 import type { FailureClass } from "../../src/core/goal/goal.ts";
 import type { Turn } from "../../src/ports.ts";
 import { failedAs, makeControl, makeProject, makeTurn, type Project } from "../fixtures/agents/project.ts";
@@ -100,7 +96,7 @@ describe("B13 the class of a failure of Gemini CLI is in its exit code", () => {
 
 describe("E3 Gemini CLI as a process", () => {
   const work = { LOOP_KIND: "work", LOOP_ROLE: "generator" };
-  const start = (name: string, options: Partial<GeminiAgentOptions> = {}, exit = 0, stderr = "") => {
+  const start = (name: string, options: Partial<StreamAgentOptions> = {}, exit = 0, stderr = "") => {
     const one = replayer(project.dir, name === "" ? "" : recording(name), exit, stderr);
     const agent = createGeminiAgent({ ...options, executable: one.executable, projectDir: project.dir });
     return { ...one, run: (turn: Partial<Turn> = {}) => agent.run(makeTurn(turn), makeControl()) };

@@ -1,12 +1,8 @@
 /** What `opencode run --format json` says of a turn: recordings of 1.18.33 against a scripted model. */
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  createOpencodeAgent,
-  type OpencodeAgentOptions,
-  readOpencode,
-  readOpencodeLine,
-} from "../../src/agents/opencode-cli.ts";
+import { createOpencodeAgent, readOpencode, readOpencodeLine } from "../../src/agents/opencode-cli.ts";
+import type { StreamAgentOptions } from "../../src/agents/stream-agent.ts";
 import type { FailureClass } from "../../src/core/goal/goal.ts";
 import type { Turn } from "../../src/ports.ts";
 import { failedAs, makeControl, makeProject, makeTurn, type Project } from "../fixtures/agents/project.ts";
@@ -103,7 +99,7 @@ describe("B13 the class of a failure of opencode", () => {
 
 describe("E3 opencode as a process", () => {
   const work = { LOOP_KIND: "work", LOOP_ROLE: "generator" };
-  const start = (name: string, options: Partial<OpencodeAgentOptions> = {}, exit = 0) => {
+  const start = (name: string, options: Partial<StreamAgentOptions> = {}, exit = 0) => {
     const one = replayer(project.dir, recording(name), exit);
     const agent = createOpencodeAgent({ ...options, executable: one.executable, projectDir: project.dir });
     const rules = () => JSON.parse(one.called().env.OPENCODE_PERMISSION ?? "null") as unknown;

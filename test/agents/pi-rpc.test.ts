@@ -1,5 +1,5 @@
 /** What `pi --mode rpc` says of a turn: recordings of 0.73.1 and 0.87.1, and pis that follow a script. */
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPiAgent, readPi, readPiLine } from "../../src/agents/pi-rpc.ts";
@@ -232,7 +232,10 @@ describe("E3 pi as a process", () => {
     const end = run(`${isPrompt} say({ type: "agent_start" });`, {}, control);
     await until(() => control.started.length > 0, "it started");
     const answer = join(runFolder(project.dir, makeTurn()), "answer.txt");
-    await until(() => readFileSync(answer, "utf8").includes("agent_start"), "the turn is under way");
+    await until(
+      () => existsSync(answer) && readFileSync(answer, "utf8").includes("agent_start"),
+      "the turn is under way",
+    );
     control.abort();
     expect(await end).toMatchObject({ kind: "cancelled", conversation: { costUsd: 0 } });
     expect(project.processes()).toEqual([]);

@@ -151,11 +151,11 @@ describe.each(PI_VERSIONS)("E2 goal loops in %s", (version) => {
     test(
       "B14 B16 a gate is answered in the conversation; a pause from outside stops the turn; a closed pi leaves it paused",
       async () => {
-        const world = await makePiWorld(version);
+        const world = await makePiWorld(version, { env: { LOOP_SHAPE: "colleague" } });
         const { project, model } = world;
         model.script(write(world, "one.md"), report(false), { kind: "silence" });
         const pi = await openPi(world);
-        await pi.type(UNTIL.replace(" --yes", " --shape colleague"));
+        await pi.type(UNTIL.replace(" --yes", ""));
         await pi.sees(/asks: .*\/loop approve/s);
         await pi.type("/loop approve");
         await model.asks(3);

@@ -34,6 +34,7 @@ export interface PiWorld {
 export interface PiWorldOptions {
   /** The person's own settings of pi. */
   readonly settings?: object;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A repository with a check that is red until there is a done.txt; the model says "fine" until told otherwise. */
@@ -49,7 +50,7 @@ export async function makePiWorld(name: WorldName, options: PiWorldOptions = {})
     ...options.settings,
   };
   writeFileSync(file, JSON.stringify(settings));
-  return { project, model, world, env: cleanEnv(project, world.env) };
+  return { project, model, world, env: cleanEnv(project, { ...world.env, ...options.env }) };
 }
 
 export interface PiTui extends Pick<Terminal, "keys" | "screen"> {

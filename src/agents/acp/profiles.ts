@@ -21,8 +21,11 @@ export interface AcpProfile {
   /** Modes of a session: for a turn that works, and for one that only looks. Left out: its own is right for both. */
   readonly modes?: { readonly work: string; readonly look: string };
   readonly tokens: TokenSource;
-  /** `usd`: `usage_update` tells what the conversation has cost so far, where it tells. */
-  readonly cost: "usd" | "none";
+  /**
+   * `usage_update` tells what a conversation has cost so far: since it began, or since this process has it. Left out
+   * by an agent that could: not known.
+   */
+  readonly cost: "conversation" | "process" | "none";
   /** After a denied permission: the model is told, or the turn ends there. */
   readonly afterDenial: "told" | "ends";
   /** A turn without usage never reached a model, whatever its stop reason says. */
@@ -45,7 +48,7 @@ const PLAIN: Omit<AcpProfile, "name"> = {
   args: [],
   env: {},
   tokens: "turn",
-  cost: "usd",
+  cost: "conversation",
   afterDenial: "told",
   usageProves: false,
   status: "none",
@@ -61,6 +64,7 @@ const PROFILES = {
     // otherwise the tools of a server are found only by a search
     env: { ENABLE_TOOL_SEARCH: "false" },
     modes: { work: "default", look: "default" },
+    cost: "process",
   },
   codex: {
     ...PLAIN,

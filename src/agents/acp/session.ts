@@ -44,7 +44,8 @@ export async function openSession(
   try {
     const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
     if (conversation !== null && again !== null) {
-      const totals = { costUsd: conversation.costUsd, tokens: null };
+      const costUsd = profile.cost === "conversation" ? conversation.costUsd : null;
+      const totals = { costUsd, tokens: null };
       return { session: sessionOf(conversation.id, again, access, totals), isFresh: false };
     }
     const opened = parseSession(await peer.request("session/new", place, withinMs));

@@ -42,7 +42,7 @@ export function readUsage(
   const quota = Quota.safeParse(result?._meta).data?.quota ?? null;
   const total = profile.tokens === "cumulative" ? (result?.usage ?? null) : null;
   const tokens = tokensOf(profile, record, result, before, quota?.token_count ?? null);
-  const costTotal = profile.cost === "usd" ? record.costTotal() : null;
+  const costTotal = profile.cost === "none" ? null : record.costTotal();
   const totals = { costUsd: costTotal ?? before.costUsd, tokens: total ?? before.tokens };
   const costUsd = costTotal === null ? null : grown(costTotal, before.costUsd ?? 0);
   if (tokens === null && costUsd === null) return { usage: null, totals };

@@ -9,6 +9,7 @@ import { findExecutable } from "../../agents/find.ts";
 import { isOlder } from "../../hosts/claude-code/install/client-version.ts";
 import { examineClient } from "../../hosts/claude-code/install/examine.ts";
 import { broken, type Finding, note, ok } from "../../hosts/claude-code/install/finding.ts";
+import { examineClients } from "../../hosts/stop-hook/install/examine.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint, type Style } from "../io.ts";
@@ -16,6 +17,7 @@ import type { ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { examineProject } from "./doctor-project.ts";
 import { projectFolder } from "./install.ts";
+import { aroundOf } from "./install-client.ts";
 
 const OLDEST_NODE = "20.19";
 const ANSWER_WITHIN_MS = 10_000;
@@ -31,6 +33,7 @@ export async function doctorCommand(flags: DoctorFlags, io: Io): Promise<number>
     await examineNode(env),
     examineGit(env),
     ...(await examineClient({ project, env, version: VERSION })),
+    ...examineClients(aroundOf(project)),
     ...examineProject(project, Date.now()),
     ...examineEnvironment(env),
   ];

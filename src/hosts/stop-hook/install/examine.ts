@@ -1,0 +1,110 @@
+/** Are the hooks of other clients as they should be, and does anything stand in their way? Reads; starts and writes nothing. */
+import { join } from "node:path";
+import { findExecutable } from "../../../agents/find.ts";
+import { tidyLine } from "../../../core/claims/tidy.ts";
+import { LoopError } from "../../../errors.ts";
+import { readSmall } from "../../../system/files.ts";
+import { broken, type Finding, note, ok } from "../../claude-code/install/finding.ts";
+import { CLIENT_NAMES, type ClientName, isFields } from "../client.ts";
+import { foreignItems } from "./hook-lists.ts";
+import { parseJsonc, toValue } from "./jsonc.ts";
+import { type Around, isInstalled, planInstall } from "./plan.ts";
+import { brokenFiles, isProgramCurrent } from "./program.ts";
+import { isOwnItem, type Scope, TARGETS } from "./targets.ts";
+
+const MOST_SHOWN = 160;
+
+/** Nothing of clients that nobody installed anything into. */
+export function examineClients(around: Around): readonly Finding[] {
+  return CLIENT_NAMES.flatMap((client) => examine(client, around));
+}
+
+function examine(client: ClientName, around: Around): readonly Finding[] {
+  const scopes: readonly Scope[] = ["user", "project"];
+  try {
+    const found = scopes.filter((scope) => isInstalled(client, scope, around));
+    if (found.length === 0) return [];
+    return [
+      ...found.map((scope) => examineScope(client, scope, around)),
+      ...(found.length === 2
+        ? [
+            note(
+              client,
+              "the hooks are installed for you and for this project, and each is asked",
+              `loop uninstall ${client} --scope project`,
+            ),
+          ]
+        : []),
+      ...scopes.flatMap((scope) => examineOthers(client, scope, around)),
+      ...(client === "codex" ? examineCodex(around) : []),
+      ...(client === "gemini" ? examineGemini(around) : []),
+    ];
+  } catch (error) {
+    if (!(error instanceof LoopError)) throw error;
+    return [broken(client, error.message, error.hint ?? "Mend it.")];
+  }
+}
+
+function examineScope(client: ClientName, scope: Scope, around: Around): Finding {
+  const install = `loop install ${client}${scope === "project" ? " --scope project" : ""}`;
+  if (planInstall(client, scope, around).changes.length > 0)
+    return broken(client, `the hooks (${scope}) are not those of this version`, install);
+  if (scope === "project")
+    return findExecutable("loop", around.env) === null
+      ? note(
+          client,
+          "hooks of this project start `loop`, which is not on the PATH",
+          "npm install -g loopwright",
+        )
+      : ok(client, "hooks of this project");
+  const [wrong] = brokenFiles(around.program);
+  if (wrong !== undefined)
+    return broken(
+      client,
+      `the program that its hooks start is not whole: ${join(around.program, wrong)}`,
+      install,
+    );
+  if (!isProgramCurrent(around.program))
+    return broken(client, "the program that its hooks start is of another version", install);
+  return ok(client, `hooks for you (${around.program})`);
+}
+
+/** D13: named, and left alone. */
+function examineOthers(client: ClientName, scope: Scope, { project, env }: Around): readonly Finding[] {
+  const { hooks, folder } = TARGETS[client];
+  if (hooks === null || hooks.isOwn) return [];
+  const file = join(folder(scope, project, env), hooks.path);
+  const text = readSmall(file);
+  if (text === null) return [];
+  return foreignItems(text, hooks.stop, isOwnItem(client)).map((item) =>
+    note(
+      client,
+      `${file} has one more hook at a stop: ${tidyLine(JSON.stringify(item), MOST_SHOWN)}`,
+      "Two hooks that both hold up a stop put two texts into one turn: keep one of them.",
+    ),
+  );
+}
+
+/** It keeps what the person trusted in its config, by the file and the place of the hook. */
+function examineCodex({ project, env }: Around): readonly Finding[] {
+  const own = TARGETS.codex.folder("user", project, env);
+  const config = readSmall(join(own, "config.toml")) ?? "";
+  if (/^\s*(?:codex_)?hooks\s*=\s*false\b/m.test(config))
+    return [broken("codex", "hooks are turned off in its config.toml", "Take out: hooks = false")];
+  const isTrusted = /^\[hooks\.state\."[^"\n]*hooks\.json:stop:/m.test(config);
+  return isTrusted
+    ? []
+    : [note("codex", "runs no hook that you have not trusted", "Start codex and type /hooks")];
+}
+
+function examineGemini({ project, env }: Around): readonly Finding[] {
+  return (["user", "project"] as const).flatMap((scope) => {
+    const file = join(TARGETS.gemini.folder(scope, project, env), "settings.json");
+    const text = readSmall(file);
+    const settings = text === null ? null : toValue(parseJsonc(text));
+    const config = isFields(settings) && isFields(settings.hooksConfig) ? settings.hooksConfig : {};
+    const disabled = Array.isArray(config.disabled) ? config.disabled : [];
+    const isOff = config.enabled === false || disabled.some((name) => /^loopwright-/.test(String(name)));
+    return isOff ? [broken("gemini", `hooks are turned off in ${file}`, "See hooksConfig there.")] : [];
+  });
+}

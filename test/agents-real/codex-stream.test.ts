@@ -1,0 +1,13 @@
+import { createCodexAgent } from "../../src/agents/codex-cli.ts";
+import { describeStream } from "./stream-table.ts";
+
+describeStream({
+  world: "codex",
+  create: createCodexAgent,
+  program: "codex",
+  process: /codex exec /,
+  // its sandbox is what keeps it in
+  otherCommand: "run",
+  tellsCost: false,
+  errors: { 401: "auth", 429: "quota", 500: "outage" },
+});

@@ -21,6 +21,8 @@ export async function runVersion(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   limitMs: number,
+  /** Aborted: it is ended at once, as if its time was over. */
+  signal?: AbortSignal,
 ): Promise<VersionAnswer> {
   let child: ChildProcess;
   try {
@@ -31,7 +33,7 @@ export async function runVersion(
     return notStarted(error);
   }
   const output = { stdout: "", stderr: "", bytes: 0 };
-  const end = await endOf(child, output, limitMs);
+  const end = await endOf(child, output, limitMs, signal);
   if (child.pid !== undefined) await stopTree({ group: child.pid, marks: [] }, 0);
   child.stdout?.destroy();
   child.stderr?.destroy();
@@ -54,15 +56,20 @@ function endOf(
   child: ChildProcess,
   output: { stdout: string; stderr: string; bytes: number },
   limitMs: number,
+  signal: AbortSignal | undefined,
 ): Promise<End> {
   return new Promise((done) => {
     let closing: NodeJS.Timeout | null = null;
     const settle = (end: End): void => {
       clearTimeout(limit);
+      signal?.removeEventListener("abort", stop);
       if (closing !== null) clearTimeout(closing);
       done(end);
     };
-    const limit = setTimeout(() => settle({ kind: "late" }), limitMs);
+    const stop = () => settle({ kind: "late" });
+    const limit = setTimeout(stop, limitMs);
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
     for (const stream of ["stdout", "stderr"] as const) {
       child[stream]?.setEncoding("utf8").on("error", () => {});
       child[stream]?.on("data", (text: string) => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Agent, AgentEvent, Turn } from "../ports.ts";
+import type { Activity, Agent, AgentEvent, Turn } from "../ports.ts";
 import { writeAtomic } from "../system/files.ts";
 import { parseThread, renderThread, usageSince } from "./codex-conversation.ts";
 import { type CodexEvent, type CodexItem, parseCodexEvent, parseCodexStream } from "./codex-events.ts";
@@ -64,10 +64,15 @@ export function readCodex(
     usage: tokens === null ? null : usageSince(before, tokens, rollout?.model ?? model ?? null),
     conversation:
       started === undefined ? null : { id: renderThread(started.thread_id, tokens, before), costUsd: null },
-    activity: activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir),
+    activity: tellsNoReads(activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir)),
     failure: failed === undefined ? null : classifyCodexFailure(failed.error.message, rollout),
     isOver: completed !== undefined || failed !== undefined,
   };
+}
+
+/** It reads by commands of the shell, and which files those read nobody knows. */
+function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
+  return activity;
 }
 
 /** One line of the stream, for a person who watches. */

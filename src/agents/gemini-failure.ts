@@ -11,6 +11,8 @@ const EXITS: ReadonlyMap<number, FailureClass> = new Map([
   [41, "auth"],
   // turns used up
   [53, "timeout"],
+  // the person did not say that it may trust this folder
+  [55, "denied"],
 ]);
 
 /** null: nothing tells of one. `isResumed`: it went on with a conversation. */

@@ -62,7 +62,7 @@ function permissionsOf({ edits, commands, isMute }: Leave): object {
 }
 
 export function readOpencode(
-  { answer: stream }: Finished,
+  { answer: stream, exitCode }: Finished,
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
@@ -80,7 +80,7 @@ export function readOpencode(
     conversation:
       id === null ? null : { id, costUsd: before === null ? null : before + (usage?.costUsd ?? 0) },
     activity,
-    failure: classifyOpencodeFailure(events, activity.denials),
+    failure: classifyOpencodeFailure(events, exitCode, activity.denials),
     isOver: last !== undefined,
   };
 }
@@ -98,7 +98,7 @@ export function readOpencodeLine(line: string, projectDir: string): readonly Age
       return usage === null ? [] : [{ type: "usage", usage }];
     }
     case "error": {
-      const failure = classifyOpencodeFailure([event], []) ?? makeFailure("fault", "opencode: error");
+      const failure = classifyOpencodeFailure([event], 1, []) ?? makeFailure("fault", "opencode: error");
       return [{ type: "failure", failure }];
     }
     default:

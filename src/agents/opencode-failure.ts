@@ -13,10 +13,12 @@ const NAMES: ReadonlyMap<string, FailureClass> = new Map([
 /** null: nothing in these events tells of one. */
 export function classifyOpencodeFailure(
   events: readonly OpencodeEvent[],
+  exitCode: number,
   denied: readonly string[],
 ): Failure | null {
   const error = events.findLast((event) => event.type === "error");
   if (error !== undefined) return failureOf(error.error, error.timestamp ?? null);
+  if (exitCode !== 0) return null;
   const last = events.findLast((event) => event.type === "step_finish");
   // it ends with 0 when it asked for something and nobody was there
   if (last?.part.reason === "tool-calls" && denied.length > 0)

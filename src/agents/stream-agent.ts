@@ -68,18 +68,28 @@ function ownTurn({ owns }: StreamKind, turn: Turn): Turn {
 function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
   const { isOver, failure: told, ...rest } = reading;
   const result = { ...rest, answer: capped(rest.answer) };
-  // it gave up before it had the conversation that it was to go on with: a fresh one is the cure
-  if (turn.conversation !== null && rest.conversation === null && !isOver && finished.exitCode > 0) {
-    if (finished.exitCode < 128) {
-      const failure = makeFailure("overflow", `${kind.name}: ${describeExit({ ...finished, answer: "" })}`);
-      return { kind: "failed", failure, ...result };
-    }
-  }
-  const failure = told ?? silentFailure(kind, finished, reading);
+  const failure =
+    told ?? resumeFailure(kind, finished, turn, reading) ?? silentFailure(kind, finished, reading);
   return failure === null ? { kind: "ok", ...result } : { kind: "failed", failure, ...result };
 }
 
-function silentFailure({ name }: StreamKind, finished: Finished, { answer, isOver }: StreamReading) {
+/** It gave up before it had the conversation that it was to go on with: a fresh one is the cure. */
+function resumeFailure(
+  { name }: StreamKind,
+  finished: Finished,
+  { conversation }: Turn,
+  reading: StreamReading,
+): Failure | null {
+  const { exitCode } = finished;
+  if (conversation === null || reading.conversation !== null || exitCode === 0 || exitCode > 128) return null;
+  return makeFailure("overflow", `${name}: ${describeExit({ ...finished, answer: "" })}`);
+}
+
+function silentFailure(
+  { name }: StreamKind,
+  finished: Finished,
+  { answer, isOver }: StreamReading,
+): Failure | null {
   if (finished.exitCode !== 0) return makeFailure("fault", describeExit({ ...finished, answer: "" }));
   if (!isOver) return makeFailure("fault", `${name} ended without a result`);
   return answer.trim() === "" ? makeFailure("fault", `${name} ended without a word`) : null;

@@ -1,4 +1,5 @@
 import { createCodexAgent } from "../../src/agents/codex-cli.ts";
+import { VERDICT_SCHEMA } from "../../src/core/claims/json-verdict.ts";
 import { describeStream } from "./stream-table.ts";
 
 describeStream({
@@ -9,5 +10,6 @@ describeStream({
   // its sandbox is what keeps it in
   otherCommand: "run",
   tellsCost: false,
+  answerSchema: VERDICT_SCHEMA,
   errors: { 401: "auth", 429: "quota", 500: "outage" },
 });

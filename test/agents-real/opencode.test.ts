@@ -6,4 +6,5 @@ describeAgent({
   process: /opencode.* acp/,
   classes: { 429: "quota", 500: "outage", 401: "auth" },
   denied: "ends",
+  tokensOfTwo: [null, null],
 });

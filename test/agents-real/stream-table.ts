@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { StreamAgentOptions } from "../../src/agents/stream-agent.ts";
 import type { FailureClass } from "../../src/core/goal/goal.ts";
-import type { Agent, Conversation, Turn, TurnEnd } from "../../src/ports.ts";
+import type { Agent, Conversation, Turn, TurnEnd, TurnFate } from "../../src/ports.ts";
 import { makeControl, makeTurn, makeWatcher, type TestControl } from "../fixtures/agents/project.ts";
 import { type AgentModel, refusal, startModel } from "../support/agents/model.ts";
 import { commandLine } from "../support/agents/processes.ts";
@@ -34,6 +34,8 @@ export interface StreamCandidate {
   /** What is said of a command that is not one of the checks: told to the model, not offered to it, or run. */
   readonly otherCommand: "denied" | "absent" | "run";
   readonly tellsCost: boolean;
+  /** Left out: it cannot be held to one. */
+  readonly answerSchema?: object;
   /** Errors that it does not try again for minutes; the others are in its recordings. */
   readonly errors: Readonly<Partial<Record<401 | 429 | 500, FailureClass>>>;
 }
@@ -53,6 +55,7 @@ interface Scene {
   readonly world: World;
   readonly agent: Agent;
   run(turn?: Partial<Turn>, control?: TestControl): Promise<TurnEnd>;
+  reconcile(turn: Partial<Turn>): Promise<TurnFate>;
 }
 
 export function describeStream(candidate: StreamCandidate): void {
@@ -78,6 +81,9 @@ export function describeStream(candidate: StreamCandidate): void {
         TEST_MS,
       );
       test("E3 who judges writes nothing", () => judges(candidate), TEST_MS);
+      const { answerSchema } = candidate;
+      if (answerSchema !== undefined)
+        test("E3 the model is held to the schema of the answer", () => heldToSchema(candidate, answerSchema));
       test.each(Object.entries(candidate.errors))(
         "B13 an answer of %s is %s",
         (status, type) => refused(candidate, Number(status), type),
@@ -107,9 +113,12 @@ async function open(candidate: StreamCandidate, ...scripts: [Script, ...Script[]
     projectDir: project,
     env: cleanEnv(project, world.env),
   });
-  const run = (turn: Partial<Turn> = {}, control = makeControl()) =>
-    agent.run(makeTurn({ env: GENERATOR, leavesNothing: true, ...turn }), control);
-  return { project, model, world, agent, run };
+  const whole = (turn: Partial<Turn>) => makeTurn({ env: GENERATOR, leavesNothing: true, ...turn });
+  return {
+    ...{ project, model, world, agent },
+    run: (turn = {}, control = makeControl()) => agent.run(whole(turn), control),
+    reconcile: (turn) => agent.reconcile(whole(turn), makeControl()),
+  };
 }
 
 async function writes(candidate: StreamCandidate): Promise<void> {
@@ -117,7 +126,10 @@ async function writes(candidate: StreamCandidate): Promise<void> {
   const file = join(scene.project, "out.txt");
   scene.model.script(scene.world.write(file, "made\n", [100, 10]), said("It is written."));
   const control = makeWatcher();
-  const end = await scene.run({ text: "write out.txt" }, control);
+  const turn = { text: "write out.txt" };
+  const end = await scene.run(turn, control);
+  // whoever comes after a runner that died reads the same from what the agent left
+  expect(await scene.reconcile(turn)).toEqual({ kind: "ended", end });
   expect(end).toMatchObject({
     kind: "ok",
     answer: "It is written.",
@@ -168,6 +180,13 @@ async function judges(candidate: StreamCandidate): Promise<void> {
   await scene.run({ env: { LOOP_KIND: "judge", LOOP_ROLE: "judge" } });
   await scene.model.asks(1);
   expect([existsSync(file), existsSync(join(scene.project, "other"))]).toEqual([false, false]);
+}
+
+async function heldToSchema(candidate: StreamCandidate, answerSchema: object): Promise<void> {
+  const answer = JSON.stringify({ nonce: "n", reason: "seen", verdict: "PASS" });
+  const scene = await open(candidate, said(answer));
+  expect(await scene.run({ answerSchema })).toMatchObject({ kind: "ok", answer });
+  expect(JSON.stringify(scene.model.heard[0]?.json)).toContain(JSON.stringify(answerSchema).slice(1, -1));
 }
 
 async function refused(candidate: StreamCandidate, status: number, type: FailureClass): Promise<void> {

@@ -43,7 +43,7 @@ describe("E3 the end of a turn of codex", () => {
       answer: expect.stringContaining("DONE<"),
       usage: { costUsd: null, inputTokens: 2000, outputTokens: 100, cacheReadTokens: 400 },
       conversation: { id: `${idOf("command")}:2000:400:100`, costUsd: null },
-      activity: { toolCalls: 1, edits: {}, reads: [], denials: [] },
+      activity: { toolCalls: 1, edits: {}, denials: [] },
       failure: null,
       isOver: true,
     });
@@ -72,7 +72,6 @@ describe("E3 the end of a turn of codex", () => {
     expect(read("edits").activity).toEqual({
       toolCalls: 1,
       edits: { "src/new.txt": 1 },
-      reads: [],
       denials: [],
     });
     const stderr = readFileSync(new URL("recorded/codex/refused.stderr.txt", import.meta.url), "utf8");

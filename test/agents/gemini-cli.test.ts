@@ -88,6 +88,16 @@ describe("B13 the class of a failure of Gemini CLI is in its exit code", () => {
     expect(read("too-long", 144, { conversation }).failure?.class).toBe("overflow");
   });
 
+  test("a folder that the person did not trust is a permission that is missing", () => {
+    const stderr = "\u001b[31mGemini CLI is not running in a trusted directory.\u001b[0m";
+    const reading = readGemini({ exitCode: 55, answer: "", stderr }, { conversation: null }, "/project");
+    expect(reading.failure).toEqual({
+      class: "denied",
+      reason: "gemini: exit 55: Gemini CLI is not running in a trusted directory.",
+      resetsAt: null,
+    });
+  });
+
   test("the code of a signal says nothing of a status: there is no result then", () => {
     const begun = recording("ok").split("\n").slice(0, 2).join("\n");
     expect(readText(begun, 143)).toMatchObject({ failure: null, isOver: false });
@@ -144,6 +154,11 @@ describe("E3 Gemini CLI as a process", () => {
       ...failedAs("overflow", expect.stringContaining("Invalid session identifier")),
       conversation: null,
     });
+    // where it has no access, that is what is in the way
+    const locked = start("", {}, 41, "Please set an Auth method");
+    expect(await locked.run({ conversation, token: 8 })).toMatchObject(
+      failedAs("auth", expect.stringContaining("Auth method")),
+    );
   });
 });
 

@@ -121,6 +121,16 @@ describe("E3 opencode as a process", () => {
     expect(await one.run()).toMatchObject(failedAs("auth", expect.any(String)));
   });
 
+  test("one that is killed between two steps was killed, not stopped half way", async () => {
+    const one = replayer(project.dir, recording("command").split("\n").slice(0, 5).join("\n"), 137);
+    const agent = createOpencodeAgent({ executable: one.executable, projectDir: project.dir });
+    expect(await agent.run(makeTurn(), makeControl())).toMatchObject({
+      ...failedAs("fault", "killed by SIGKILL"),
+      usage: { costUsd: 0.00321 },
+      conversation: { id: idOf("command") },
+    });
+  });
+
   test("who works may edit and run the checks; who judges nothing; a task has the person's own rules", async () => {
     const one = start("ok");
     await one.run({ env: work, commands: ["npm test", "two\nlines"] });

@@ -1,6 +1,7 @@
 /** Whose figure a cost is, and who took the turn: in receipts, in what was spent, and wherever they are shown. */
 import { describe, expect, test } from "vitest";
 import { renderAgentEvent } from "../../src/cli/live/goal-lines.ts";
+import { renderNews } from "../../src/cli/live/lines.ts";
 import { outcomeRow } from "../../src/cli/render/tasks.ts";
 import type { AttemptJob } from "../../src/core/backlog/backlog.ts";
 import { decideBacklog } from "../../src/core/backlog/decide-backlog.ts";
@@ -10,11 +11,13 @@ import type { Goal, JobId } from "../../src/core/goal/goal.ts";
 import { decidePriced } from "../../src/core/goal/priced.ts";
 import { viewEnd, viewGoal } from "../../src/core/goal/view.ts";
 import { limitReached } from "../../src/core/limits.ts";
+import type { LoopId } from "../../src/core/loop.ts";
 import { progressOf } from "../../src/core/progress.ts";
 import { renderReportMarkdown } from "../../src/core/text/goal-report.ts";
 import { renderReceiptLine, renderReceipts } from "../../src/core/text/receipt.ts";
 import { renderGoalStatus } from "../../src/core/text/status.ts";
 import { renderStatusLine } from "../../src/core/text/status-line.ts";
+import type { AgentEvent } from "../../src/ports.ts";
 import { aTurn, Play } from "../support/goal-play.ts";
 import { aGoal, aReceipt, LIMITS, NOTHING_SPENT, START } from "../support/goals.ts";
 import { changed, every, fires, MINUTE, task } from "../support/tasks.ts";
@@ -143,6 +146,17 @@ describe("who took the turn", () => {
     expect(renderAgentEvent(event, { colour: false } as never)).toBe(
       "  · claude: quota until 14:05; codex takes the turn",
     );
+  });
+
+  test("E3 is a line of the runner of all tasks, and nothing else that an agent does is", () => {
+    const news = (event: AgentEvent) =>
+      renderNews({ type: "agent", loopId: "3fa2b1c0" as LoopId, event }, 1, START, {
+        colour: false,
+      } as never);
+    expect(news({ type: "taken", by: "codex", instead: "claude", reason: "quota" })).toEqual([
+      expect.stringMatching(/ ⇄ agent {2}3fa2b1c0 {2}claude: quota; codex takes the turn$/),
+    ]);
+    expect(news({ type: "text", text: "hello" })).toEqual([]);
   });
 
   test("E3 is in the history of a task", () => {

@@ -1,6 +1,7 @@
 /** Goal loops in the real pi in its terminal, in each version that we know, with a person who types and a scripted model. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { GoalView } from "../../src/core/goal/view.ts";
 import { lastUserText, refusal } from "../support/agents/model.ts";
 import { isWorldMissing, whyWorldMissing } from "../support/agents/worlds.ts";
 import { leftovers, runLoop } from "../support/cli.ts";
@@ -158,6 +159,9 @@ describe.each(PI_VERSIONS)("E2 goal loops in %s", (version) => {
         await pi.type(UNTIL.replace(" --yes", ""));
         await pi.sees(/asks: .*\/loop approve/s);
         await pi.type("/loop approve");
+        await model.asks(2);
+        await until(async () => isAsking(await statusOf(project)), "it asks after its first turn");
+        await pi.type("/loop approve");
         await model.asks(3);
         const { code } = await runLoop(["pause"], { cwd: project, env: world.env });
         expect(code).toBe(0);
@@ -178,6 +182,10 @@ describe.each(PI_VERSIONS)("E2 goal loops in %s", (version) => {
 });
 
 const NOTHING = { system: "", tools: [], messages: [] };
+
+function isAsking(goal: GoalView | null): boolean {
+  return goal?.iteration === 1 && goal.gate !== null;
+}
 
 /** Published some moments after they are true. */
 async function receiptsOf(project: string, count: number) {

@@ -19,8 +19,9 @@ export interface Asking {
   readonly hasTools: boolean;
 }
 
-/** As they are named by agents: `mcp__loopwright__loop_report`, `loop_report (loopwright MCP Server)`, … */
-const OWN_TOOL = /\bloopwright\b|(?:^|_)loopwright_/;
+/** As agents name them, as a whole: Claude, Codex, Gemini and Qwen, opencode, Copilot. */
+const OWN_TOOL =
+  /^(?:mcp__loopwright__\w+|mcp\.loopwright\.\w+|\w+ \(loopwright MCP Server\)|loopwright[_-]\w+)$/;
 
 /** Must not reject. Once only: for ever is for the person's own settings. */
 export async function answerPermission(
@@ -45,7 +46,7 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
   const command = commandOf(call, profile);
   const tool = kindOfCall(call, command);
   const paths = namedPaths(call, projectDir);
-  if (tool === "other" && paths.length === 0 && asking.hasTools && isOwnTool(call)) return true;
+  if (command === null && paths.length === 0 && asking.hasTools && isOwnTool(asking, call)) return true;
   const title = describeCall(call, projectDir) || nameOfCall(call);
   const answer = decidePermission(rules, {
     tool,
@@ -61,6 +62,7 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
   return (await control.askPerson(request, signal)) === "allow";
 }
 
-function isOwnTool(call: ToolCall): boolean {
-  return OWN_TOOL.test(nameOfCall(call)) || OWN_TOOL.test(call.title ?? "");
+function isOwnTool({ record }: Asking, call: ToolCall): boolean {
+  const names = [nameOfCall(call), call.title ?? "", ...record.titlesOf(call.toolCallId)];
+  return names.some((name) => OWN_TOOL.test(name));
 }

@@ -26,7 +26,7 @@ export interface AcpProfile {
    * by an agent that could: not known.
    */
   readonly cost: "conversation" | "process" | "none";
-  /** After a denied permission: the model is told, or the turn ends there. */
+  /** After a denied permission: the model is told, or the turn ends there without a word of it. */
   readonly afterDenial: "told" | "ends";
   /** A turn without usage never reached a model, whatever its stop reason says. */
   readonly usageProves: boolean;
@@ -73,7 +73,6 @@ const PROFILES = {
     // its default asks a model instead of a person
     modes: { work: "workspace-write", look: "read-only" },
     cost: "none",
-    afterDenial: "ends",
     usageProves: true,
   },
   gemini: {

@@ -56,6 +56,9 @@ export async function sendPrompt(
       show(asking.control, asking.record.add(update));
     },
     async onPermission(params, withdrawn) {
+      log.write(JSON.stringify({ method: "session/request_permission", params }));
+      // some tell of a call only by asking for it
+      show(asking.control, asking.record.add({ ...params.toolCall, sessionUpdate: "tool_call_update" }));
       asked++;
       try {
         return await answerPermission(asking, params, AbortSignal.any([signal, withdrawn]));

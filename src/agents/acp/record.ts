@@ -21,6 +21,8 @@ export interface TurnRecord {
   deny(call: ToolCall): void;
   /** All that is known of a call by now, together with `part`. */
   callWith(part: ToolCall): ToolCall;
+  /** All that it was called so far: some say it more fully at first. */
+  titlesOf(toolCallId: string): readonly string[];
   answer(): string;
   activity(): Activity;
   /** Is a tool at work? Then silence means nothing. */
@@ -38,6 +40,7 @@ export interface TurnRecord {
 
 export function createRecord(projectDir: string): TurnRecord {
   const calls = new Map<string, ToolCall>();
+  const titles = new Map<string, Set<string>>();
   const shown = new Set<string>();
   const denials = new Set<string>();
   let message = "";
@@ -81,6 +84,8 @@ export function createRecord(projectDir: string): TurnRecord {
     const wasDone = calls.get(part.toolCallId)?.status === "completed";
     const call = callWith(part);
     calls.set(part.toolCallId, call);
+    const known = titles.get(part.toolCallId) ?? new Set();
+    titles.set(part.toolCallId, known.add(call.title ?? ""));
     const events: AgentEvent[] = [...before];
     if (isTold(call) && !shown.has(part.toolCallId)) {
       shown.add(part.toolCallId);
@@ -126,8 +131,11 @@ export function createRecord(projectDir: string): TurnRecord {
     },
     deny(call) {
       denials.add(nameOfCall(call));
+      // not all agents say what became of it
+      calls.set(call.toolCallId, { ...call, status: "failed" });
     },
     callWith,
+    titlesOf: (id) => [...(titles.get(id) ?? [])],
     answer: () => capped(message.trim() === "" ? lastMessage : message),
     activity: () => activityOf([...calls.values()], [...denials], projectDir),
     isBusy: () => [...calls.values()].some(({ status }) => status === "pending" || status === "in_progress"),
@@ -140,9 +148,11 @@ export function createRecord(projectDir: string): TurnRecord {
 }
 
 /** Agents announce a call before they know what it is of. */
-function isTold(call: ToolCall): boolean {
-  const hasInput = typeof call.rawInput === "object" && Object.keys(call.rawInput ?? {}).length > 0;
-  return call.status !== "pending" || hasInput || (call.locations ?? []).length > 0;
+function isTold({ status, rawInput, locations }: ToolCall): boolean {
+  if (status !== "pending") return true;
+  // the folder that it works in is no news
+  const hasInput = typeof rawInput === "object" && Object.keys(rawInput ?? {}).some((key) => key !== "cwd");
+  return hasInput || (rawInput === undefined && (locations ?? []).length > 0);
 }
 
 function activityOf(calls: readonly ToolCall[], denials: readonly string[], projectDir: string): Activity {

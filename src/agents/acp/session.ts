@@ -27,6 +27,8 @@ export interface SessionStart {
 /** The person named a model that the agent does not have. */
 export class UnknownModel extends Error {}
 
+const QUIET_MS = 100;
+const LONGEST_REPEAT_MS = 3_000;
 const NOTHING_SO_FAR: Totals = { costUsd: null, tokens: null };
 
 /** A session for `conversation`, or a fresh one where that cannot be had any more. Rejects as `Peer.request` does. */
@@ -104,12 +106,37 @@ async function takeUp(
   ];
   for (const method of methods) {
     try {
-      return parseSession(await peer.request(method, { sessionId, ...place }, withinMs));
+      const opened = parseSession(await peer.request(method, { sessionId, ...place }, withinMs));
+      if (method === "session/load") await quiet(peer);
+      return opened;
     } catch (error) {
       if (error instanceof PeerGone || error instanceof PeerSilent) throw error;
     }
   }
   return null;
+}
+
+/** Some repeat the conversation after they answered: it must not be taken for a part of the turn. */
+function quiet(peer: Peer): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      clearTimeout(longest);
+      peer.listen(null);
+      done();
+    };
+    let timer = setTimeout(end, QUIET_MS);
+    const longest = setTimeout(end, LONGEST_REPEAT_MS);
+    peer.listen({
+      onBytes() {
+        clearTimeout(timer);
+        timer = setTimeout(end, QUIET_MS);
+      },
+      onUpdate() {},
+      onPermission: async () => ({ outcome: "cancelled" }),
+    });
+    void peer.gone.then(end);
+  });
 }
 
 function sessionOf(

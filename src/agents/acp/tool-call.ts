@@ -28,10 +28,9 @@ export function nameOfCall(call: ToolCall): string {
 
 /** For a person, one line. */
 export function describeCall(call: ToolCall, projectDir: string): string {
-  const command = stringIn(call.rawInput, "command");
-  const [path] = touchedPaths(call);
+  const [path] = call.kind === "execute" ? [] : touchedPaths(call);
   const text =
-    command ??
+    stringIn(call.rawInput, "command") ??
     stringIn(call.rawInput, "url") ??
     (path === undefined ? (call.title ?? "") : shorten(path, projectDir));
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();

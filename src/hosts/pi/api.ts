@@ -31,7 +31,7 @@ export interface PiApi {
   registerCommand(name: string, command: PiCommand): void;
   registerTool(tool: PiTool): void;
   /** Starts a turn. While one runs it fails later, without throwing here. */
-  sendUserMessage(text: string, options?: { readonly expandPromptTemplates?: boolean }): void;
+  sendUserMessage(text: string): void;
   /** Into what the model sees; starts nothing. */
   sendMessage(
     message: { readonly customType: string; readonly content: string; readonly display: boolean },
@@ -42,7 +42,9 @@ export interface PiApi {
 
 export interface PiCommandInfo {
   readonly name: string;
+  /** extension, prompt or skill. */
   readonly source?: string;
+  readonly sourceInfo?: { readonly path?: string };
 }
 
 export interface PiContext {

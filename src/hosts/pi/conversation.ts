@@ -5,6 +5,7 @@
  * 1. A message of ours is sent only when pi is free. At most one turn of ours is in the conversation.
  * 2. The person comes first: what they stop is paused, what they type is waited for.
  */
+import { makeFailure } from "../../agents/reasons.ts";
 import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { isBusy } from "../../core/loop.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
@@ -213,7 +214,7 @@ export class PiConversation {
     this.#isStopping = false;
     if (end?.kind === "aborted" && !isStopped) await this.#interrupt();
     else if (isOurs) seat.end(seatEndOf(end));
-    if (!this.#runs.isUnderWay) seat.update({ state: "idle" });
+    if (!this.#runs.isUnderWay) seat.update({ state: "idle", spans: [] });
     engine.nudge();
   }
 
@@ -251,8 +252,11 @@ function seatEndOf(end: RunEnd | null): SeatEnd {
   const { answer, toolCalls, edits, usage } = end;
   const used = { edits, ...(usage === null ? {} : { usage }) };
   if (end.kind === "error") return { kind: "failed", answer, failure: failureOf(end.error), ...used };
+  if (end.kind === "length") return { kind: "failed", answer, failure: TOO_LONG, ...used };
   return { kind: "ok", answer, toolCalls, ...used };
 }
+
+const TOO_LONG = makeFailure("timeout", "pi: its answer grew too long");
 
 function verdictOf(loop: Bound): string | null {
   if (loop.status !== "ended") return null;

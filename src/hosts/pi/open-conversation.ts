@@ -2,13 +2,16 @@
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { chooseAgentSpec } from "../../agent-choice.ts";
+import { withPrices } from "../../agents/prices.ts";
 import { createEngine, createReconciler } from "../../compose.ts";
 import { agentFor } from "../../compose-agents.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
 import { progressOf } from "../../core/progress.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { readConfig } from "../../store/config-file.ts";
 import { FolderStore } from "../../store/folder-store.ts";
+import { readPrices } from "../../store/prices-file.ts";
 import { ownerOf } from "../../store/session-records.ts";
 import { procStart } from "../../system/process.ts";
 import { Seat } from "../claude-code/seat.ts";
@@ -48,12 +51,15 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     costUsd: () => null,
     onChange: () => engine.nudge(),
   });
-  const agent = createPiAgent({
-    ...{ seat, now, processes: createReconciler(root) },
-    whenFree: (signal) => conversation.whenFree(signal),
-    send: (text) => conversation.send(text),
-    stop: () => conversation.stop(),
-  });
+  const agent = withPrices(
+    createPiAgent({
+      ...{ seat, now, processes: createReconciler(root) },
+      whenFree: (signal) => conversation.whenFree(signal),
+      send: (text) => conversation.send(text),
+      stop: () => conversation.stop(),
+    }),
+    readPrices({ dir }, env),
+  );
   const engine: Engine = createEngine({
     ...{ store, project: root, agent, goalFiles: store.goalFiles },
     self: { owner: ownerOf(session), pid: client.pid, procStart: client.start, host: hostname() },
@@ -61,7 +67,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     backlogs: true,
     conversation: {
       host: { isFree: () => conversation.host.isFree() },
-      headless: () => agentFor(chooseAgentSpec({}, readConfig({ dir }), env), root, env),
+      headless: () => agentFor(headlessSpec(dir, env), root, env),
     },
     notifier: { notify: (title, body) => note(terminal, title, body) },
     observe: (news) => {
@@ -73,6 +79,13 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     ...{ dir, root, session, store, seat, engine, terminal, env, now },
   });
   return { dir, conversation, store, engine, seat, statusLine: () => statusLineOf(store, session, now()) };
+}
+
+/** Who is in pi has it: it is the one that is taken where nobody says otherwise. */
+function headlessSpec(dir: string, env: NodeJS.ProcessEnv): AgentSpec {
+  const config = readConfig({ dir });
+  const isSaid = config.agent !== undefined || Boolean(env.LOOP_AGENT_CMD);
+  return chooseAgentSpec(isSaid ? {} : { agent: "pi" }, config, env);
 }
 
 /** How the goal of this conversation stands is said anyway. */

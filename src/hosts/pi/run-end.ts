@@ -2,7 +2,8 @@
 import type { Usage } from "../../core/base.ts";
 
 export interface RunEnd {
-  readonly kind: "ok" | "aborted" | "error";
+  /** `length`: the answer was cut, because it grew too long. */
+  readonly kind: "ok" | "aborted" | "error" | "length";
   /** The text of the last message of the agent's. */
   readonly answer: string;
   /** As the provider's library words it; empty where nothing went wrong. */
@@ -43,7 +44,11 @@ export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   };
 }
 
-const KINDS: Readonly<Record<string, RunEnd["kind"]>> = { aborted: "aborted", error: "error" };
+const KINDS: Readonly<Record<string, RunEnd["kind"]>> = {
+  aborted: "aborted",
+  error: "error",
+  length: "length",
+};
 
 /** A run that was tried again: the last word counts, and all that was used. */
 export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {
@@ -83,21 +88,30 @@ function usageOf(answers: readonly Answered[]): Usage | null {
   if (answers.length === 0) return null;
   const sum = (of: (answer: Answered) => number) => answers.reduce((total, answer) => total + of(answer), 0);
   const costUsd = sum((answer) => answer.costUsd);
+  const cacheReadTokens = sum((answer) => answer.cacheReadTokens);
+  const cacheWriteTokens = sum((answer) => answer.cacheWriteTokens);
   return {
     // a model without prices costs nothing here, and may well cost something elsewhere
     costUsd: costUsd === 0 ? null : costUsd,
-    inputTokens: sum((answer) => answer.inputTokens + answer.cacheReadTokens + answer.cacheWriteTokens),
+    inputTokens: sum((answer) => answer.inputTokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: sum((answer) => answer.outputTokens),
+    model: answers.at(-1)?.model ?? "",
+    ...{ cacheReadTokens, cacheWriteTokens },
   };
 }
 
+/** Two attempts of one run, with one model. */
 function addUsage(a: Usage | null, b: Usage | null): Usage | null {
   if (a === null || b === null) return a ?? b;
-  const add = (x: number | null, y: number | null) => (x === null && y === null ? null : (x ?? 0) + (y ?? 0));
+  const add = (x: number | null = null, y: number | null = null) =>
+    x === null && y === null ? null : (x ?? 0) + (y ?? 0);
   return {
+    ...b,
     costUsd: add(a.costUsd, b.costUsd),
     inputTokens: add(a.inputTokens, b.inputTokens),
     outputTokens: add(a.outputTokens, b.outputTokens),
+    cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens) ?? 0,
+    cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens) ?? 0,
   };
 }
 

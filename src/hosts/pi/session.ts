@@ -30,7 +30,7 @@ export class PiSession {
   readonly id: string;
   readonly terminal: Terminal;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | null;
   readonly #asked = new Set<string>();
   #open: OpenPi | null = null;
   #role: Role | null = null;
@@ -45,8 +45,9 @@ export class PiSession {
     this.terminal = new Terminal(pi, ctx);
     this.#env = env;
     this.terminal.onEscape(() => this.#open?.conversation.escaped());
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
-    this.#look();
+    // where nobody is there, pi ends with its answer: nothing is due in it
+    this.#timer = this.terminal.hasPerson ? setInterval(() => this.#look(), LOOK_MS) : null;
+    if (this.#timer !== null) this.#look();
   }
 
   get open(): OpenPi | null {
@@ -62,7 +63,7 @@ export class PiSession {
     this.#open = openPi({ dir, session, terminal, env: this.#env, onNews });
     pruneSessionRecords(dir, Date.now());
     this.#open.seat.update({ state: "idle" });
-    this.#open.engine.start();
+    if (this.#timer !== null) this.#open.engine.start();
     return this.#open;
   }
 
@@ -100,7 +101,7 @@ export class PiSession {
   /** `isOver`: the conversation ends; otherwise only this extension does, and is loaded again. */
   async close(isOver: boolean): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    if (this.#timer !== null) clearInterval(this.#timer);
     const open = this.#open;
     this.#open = null;
     try {

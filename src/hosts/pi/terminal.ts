@@ -2,7 +2,9 @@
  * pi as we meet it in one session: is it free, send something, tell the person something. pi takes its contexts back
  * when the session ends, and from then on every use of one throws: then nothing is free and nothing is told.
  */
+import { readSmall } from "../../system/files.ts";
 import type { PiApi, PiContext } from "./api.ts";
+import { expandSlash } from "./slash-prompt.ts";
 
 /** Somebody who just cleared the input box may be about to type again. */
 const TYPED_MS = 1_000;
@@ -82,7 +84,8 @@ export class Terminal {
   /** false: pi has taken this session away. */
   send(text: string): boolean {
     return this.#try(false, () => {
-      this.#pi.sendUserMessage(text);
+      const commands = text.startsWith("/") ? (this.#pi.getCommands?.() ?? []) : [];
+      this.#pi.sendUserMessage(text.startsWith("/") ? expandSlash(text, commands, readSmall) : text);
       return true;
     });
   }

@@ -11,7 +11,7 @@ import type { EndView } from "../../../src/core/goal/view.ts";
 import { kill, leftovers, type RunningLoop, runLoop, startLoop } from "../cli.ts";
 import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goal-cli.ts";
 import { promptsOf, report } from "../goal-replies.ts";
-import type { Script, Tokens } from "../scripted-model.ts";
+import type { Script } from "../scripted-model.ts";
 import { type AgentModel, refusal, startModel } from "./model.ts";
 import { commandLine } from "./processes.ts";
 import {
@@ -35,7 +35,9 @@ export interface Candidate {
   /** Its model is told of a denial and goes on; or the turn ends with it. null: it asks for nothing. */
   readonly denied: "told" | "ends" | null;
   /** Tokens in and out of a turn in which the model was asked twice; left out: all of both. */
-  readonly tokensOfTwo?: Tokens;
+  readonly tokensOfTwo?: readonly [number | null, number | null];
+  /** Makes its conversations look older than they are, where a young one cannot be loaded. */
+  readonly age?: (world: World) => void;
 }
 
 /** Agents take seconds to start, and more where the machine is busy. */
@@ -190,7 +192,7 @@ async function killed({ process: pattern }: Candidate, scene: Scene): Promise<vo
   expect(leftovers(cwd)).toEqual([]);
 }
 
-async function goesOn(_candidate: Candidate, scene: Scene): Promise<void> {
+async function goesOn({ age }: Candidate, scene: Scene): Promise<void> {
   const { cwd, world, model, path, start } = scene;
   model.script(world.write(path("one.md")), report(false), { kind: "silence" });
   const running = start();
@@ -198,6 +200,7 @@ async function goesOn(_candidate: Candidate, scene: Scene): Promise<void> {
   expect((await runLoop(["pause"], { cwd })).code).toBe(0);
   expect(await running.ended).toBe(6);
   expect(leftovers(cwd)).toEqual([]);
+  age?.(world);
   model.script(...finishing(scene));
   const run = await runJson(["continue"], { cwd, env: world.env });
   expect(run.end).toMatchObject({ status: "done", iterations: 2 });

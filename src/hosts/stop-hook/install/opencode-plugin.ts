@@ -94,11 +94,14 @@ function parse(words) {
   }
 }
 
-/** Up to the root of the git work tree. */
+/** The folder, or inside a git work tree those above it up to the root of the tree. */
 function hasLoops(from) {
+  if (existsSync(join(from, ".loop"))) return true;
+  let found = false;
   for (let dir = from; ; dir = dirname(dir)) {
-    if (existsSync(join(dir, ".loop"))) return true;
-    if (existsSync(join(dir, ".git")) || dir === dirname(dir)) return false;
+    found ||= existsSync(join(dir, ".loop"));
+    if (existsSync(join(dir, ".git"))) return found;
+    if (dir === dirname(dir)) return false;
   }
 }
 

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { cannotWrite } from "../../../store/loop-dir.ts";
 import { errorCode } from "../../../system/files.ts";
 import { builtMarketplace, placesOf } from "../../claude-code/install/places.ts";
@@ -86,9 +87,8 @@ function swap(fresh: string, target: string, old: string): void {
   }
 }
 
-/** The whole command line program is a part of the plugin for Claude Code, wherever this runs from. */
 function wantedFiles(): { readonly source: string; readonly wanted: string } {
-  const source = join(builtMarketplace(), "claude-code", "bin", "loop");
+  const source = runningProgram() ?? join(builtMarketplace(), "claude-code", "bin", "loop");
   const files = readdirSync(source, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -100,6 +100,17 @@ function wantedFiles(): { readonly source: string; readonly wanted: string } {
   const program = createHash("sha256").update(renderHookProgram()).digest("hex");
   const wanted = `${JSON.stringify(Object.fromEntries([[HOOK_PROGRAM, program], ...hashes]), null, 2)}\n`;
   return { source, wanted };
+}
+
+/**
+ * The whole command line program is a part of the plugin for Claude Code, and that is what is copied; null: it is not
+ * the copy that runs now.
+ */
+function runningProgram(): string | null {
+  for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
+    if (existsSync(join(dir, "loop.cjs")) && existsSync(join(dirname(dir), HOOK_PROGRAM))) return dir;
+    if (dir === dirname(dir)) return null;
+  }
 }
 
 function readList(folder: string): string | null {

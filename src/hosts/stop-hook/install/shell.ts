@@ -64,8 +64,8 @@ function promptLines(run: string, client: string): readonly string[] {
 }
 
 /**
- * Up to the root of the git work tree, as the program itself looks for it. Cursor starts a person's own hooks in its
- * own folder, and tells the project's.
+ * As the program itself looks for a project: the folder, or inside a git work tree those above it up to the root of
+ * the tree. Cursor starts a person's own hooks in its own folder, and tells the project's.
  */
 function noProject(client: string): string {
   const place = `\${CURSOR_PROJECT_DIR:-$PWD}`;
@@ -75,13 +75,14 @@ function noProject(client: string): string {
       : client.startsWith("$")
         ? `d=$PWD; [ "${client}" = cursor ] && d=${place}`
         : "d=$PWD";
-  return [
-    start,
-    'until [ -e "$d/.loop" ]',
-    'do [ -e "$d/.git" ] && exit 0',
-    `u=\${d%/*}`,
+  const climb = [
+    'while [ ! -e "$d/.git" ]',
+    `do u=\${d%/*}`,
     '[ "$u" = "$d" ] && exit 0',
     "d=$u",
+    '[ -e "$d/.loop" ] && f=1',
     "done",
-  ].join("; ");
+    '[ "$f" = 1 ] || exit 0',
+  ];
+  return `${start}; f=0; [ -e "$d/.loop" ] || { ${climb.join("; ")}; }`;
 }

@@ -1,6 +1,12 @@
 /** Which agent turns go to: what was typed, what the project says, and whether it is here. Starts none. */
 import { findWay } from "./agents/find-way.ts";
-import { KNOWN_AGENTS, type NamedAgent, parseAgentList, parseAgentName } from "./core/agents.ts";
+import {
+  KNOWN_AGENTS,
+  type NamedAgent,
+  parseAgentList,
+  parseAgentName,
+  renderAgentSpec,
+} from "./core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "./core/goal/terms.ts";
 import { LoopError, usageError } from "./errors.ts";
 import type { Config } from "./schema/config.ts";
@@ -53,7 +59,14 @@ export function chooseAgentSpec(
 export function requireAgent(spec: AgentSpec, env: NodeJS.ProcessEnv): void {
   const singles = spec.kind === "chain" ? spec.agents : [spec];
   const missing = singles.flatMap((each) => (isThere(each, env) ? [] : [each]));
-  if (missing.length === singles.length && missing[0] !== undefined) throw notFound(missing[0]);
+  const [first, ...more] = missing;
+  if (missing.length < singles.length || first === undefined) return;
+  if (more.length === 0) throw notFound(first);
+  throw new LoopError(
+    "surroundings",
+    `No agent was found: none of ${missing.map(renderAgentSpec).join(", ")} is installed.`,
+    "See: loop agents",
+  );
 }
 
 export function isThere(spec: SingleAgentSpec, env: NodeJS.ProcessEnv): boolean {

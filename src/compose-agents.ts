@@ -17,12 +17,15 @@ import { withPrices } from "./agents/prices.ts";
 import { renderAgentSpec } from "./core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "./core/goal/terms.ts";
 import type { PermissionRules } from "./core/permissions.ts";
+import type { Prices } from "./core/prices.ts";
 import type { Agent, ToolServer, TurnControl } from "./ports.ts";
 import { readPrices } from "./store/prices-file.ts";
 
 export interface AgentParts extends LaunchOptions {
   readonly permissions?: PermissionRules;
   readonly toolServer?: ToolServer;
+  /** Left out: those that hold for the folder. */
+  readonly prices?: Prices;
   readonly askPerson?: TurnControl["askPerson"];
   /** `side`: asked one question with a context of its own. */
   readonly use?: "work" | "side";
@@ -59,18 +62,21 @@ function chainOf(
 }
 
 function single(spec: SingleAgentSpec, projectDir: string, env: NodeJS.ProcessEnv, parts: AgentParts): Agent {
-  const { use = "work", ...rest } = parts;
+  const { use = "work", prices = null, ...rest } = parts;
   const common = { ...rest, projectDir, env };
   if (spec.kind === "command") return createCommandAgent({ ...common, command: spec.command });
   return withPrices(
     spec.kind === "acp"
       ? createAcpAgent({ ...common, profile: plainProfile("acp"), program: { command: spec.command } })
       : named(spec, use, common),
-    readPrices({ dir: join(projectDir, ".loop") }, env),
+    prices ?? readPrices({ dir: join(projectDir, ".loop") }, env),
   );
 }
 
-type Common = Omit<AgentParts, "use"> & { readonly projectDir: string; readonly env: NodeJS.ProcessEnv };
+type Common = Omit<AgentParts, "use" | "prices"> & {
+  readonly projectDir: string;
+  readonly env: NodeJS.ProcessEnv;
+};
 
 function named(spec: SingleAgentSpec & { kind: "named" }, use: "work" | "side", common: Common): Agent {
   const { name, driver } = agentNamed(spec.name);

@@ -1,6 +1,7 @@
 /** The composition root: the only place that puts adapters together. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { bySubAgent } from "./agents/by-sub-agent.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { createFinder } from "./agents/finder.ts";
@@ -9,6 +10,7 @@ import { createCommandChecker } from "./checks/run-command.ts";
 import { createWorkspace } from "./checks/workspace.ts";
 import { type AgentParts, agentFor } from "./compose-agents.ts";
 import type { AgentSpec } from "./core/goal/goal.ts";
+import type { Prices } from "./core/prices.ts";
 import { Engine, type EngineNews } from "./engine/engine.ts";
 import type { BacklogParts, GoalParts, Host } from "./engine/parts.ts";
 import { createCheckpoints } from "./git/checkpoints.ts";
@@ -17,6 +19,7 @@ import { createToolServer } from "./hosts/mcp/tool-server.ts";
 import type { Agent, Clock, Lease, Notifier, Store, TurnControl } from "./ports.ts";
 import type { GoalFiles } from "./store/goal-files.ts";
 import { permissionsOf } from "./store/permissions.ts";
+import { readPrices } from "./store/prices-file.ts";
 import { createStoryFiles } from "./store/story-files.ts";
 import { systemClock } from "./system/clock.ts";
 import { procStart } from "./system/process.ts";
@@ -112,6 +115,7 @@ function createAgents(
   askPerson: TurnControl["askPerson"],
 ): Agents {
   const made = new Map<string, Agent>();
+  let prices: Prices | null = null;
   const common: AgentParts = {
     permissions: permissionsOf(project, process.env),
     ...(askPerson === undefined ? {} : { askPerson }),
@@ -121,8 +125,10 @@ function createAgents(
       const key = JSON.stringify([spec, dir, use]);
       const known = made.get(key);
       if (known !== undefined) return known;
+      // the project's, also for an agent in the worktree of a story
+      prices ??= readPrices({ dir: join(project, ".loop") }, process.env);
       const agent = agentFor(spec, dir, process.env, {
-        ...common,
+        ...{ ...common, prices },
         // who is asked one question answers it in its last message
         ...(use === "side" ? { use } : { use: "work", toolServer }),
         // a goal has few turns, and each of them is part of its record

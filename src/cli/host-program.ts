@@ -65,14 +65,20 @@ export function addHostCommands(program: Command, { io, act, common, agentOption
     program.command("agents").description("which agents are here, and how each is driven"),
   ).action(act(async (flags) => (await import("./commands/agents.ts")).agentsCommand(flags, io)));
   agentOptions(
-    agents.command("test [name]").description("four short turns: does it do what loops need of it?"),
-  )
-    .option("--json", "data instead of text")
-    .action(
-      act(async (flags, [name]) =>
-        (await import("./commands/agents-test.ts")).agentsTestCommand(name, flags, io),
-      ),
-    );
+    common(agents.command("test [name]").description("four short turns: does it do what loops need of it?")),
+  ).action(
+    act(async (flags, [name]) =>
+      (await import("./commands/agents-test.ts")).agentsTestCommand(name, flags, io),
+    ),
+  );
+
+  common(
+    program
+      .command("prices [model]")
+      .description("what tokens cost by the tables here, for agents that tell no cost"),
+  ).action(
+    act(async (flags, [model]) => (await import("./commands/prices.ts")).pricesCommand(model, flags, io)),
+  );
 
   addRegistryCommands(program, { io, act, common });
   addDebugCommands(program, { io, act, common });

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { cleanEnv, create, makeProject, runLoop } from "../support/cli.ts";
 
 const COMMANDS =
-  "list show history until score status continue cancel approve reject accept rollback report backlog worktrees install uninstall doctor mcp capabilities agents route pause resume run edit delete clear import trust up wakeup init demo completions".split(
+  "list show history until score status continue cancel approve reject accept rollback report backlog worktrees install uninstall doctor mcp capabilities agents prices route pause resume run edit delete clear import trust up wakeup init demo completions".split(
     " ",
   );
 /** For programs, and to look inside: not in the list, but with help. */

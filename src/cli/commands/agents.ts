@@ -20,7 +20,7 @@ import type { AgentSpec, SingleAgentSpec } from "../../core/goal/terms.ts";
 import { LoopError } from "../../errors.ts";
 import { readConfig } from "../../store/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type Io, terminalWidth } from "../io.ts";
+import { type Io, paint, terminalWidth } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { type Cell, oneLine, renderTable } from "../render/table.ts";
 import { listenForStop } from "../signals.ts";
@@ -131,7 +131,7 @@ function renderAgents(agents: readonly AgentView[], io: Io): string {
       : table([["AGENT", "VERSION", "DRIVEN BY", "PROGRAM"].map(dim), ...here.map(rowOf)]),
     ...(missing.length === 0
       ? []
-      : [dim("NOT INSTALLED").text, table(missing.map(({ name, install }) => [name, dim(install)]))]),
+      : [paint(io, "dim", "NOT INSTALLED"), table(missing.map(({ name, install }) => [name, dim(install)]))]),
   ];
   return parts.join("\n");
 }

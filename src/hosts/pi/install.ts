@@ -1,0 +1,181 @@
+/**
+ * `loop install pi` and its way back: the extension and the command that it runs are put into one folder that outlives
+ * npx, updates and checkouts, and pi is told of that folder. Doing it again changes nothing.
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runVersion } from "../../agents/capabilities-version.ts";
+import { findExecutable } from "../../agents/find.ts";
+import { LoopError } from "../../errors.ts";
+import { cannotWrite } from "../../store/loop-dir.ts";
+import { readSmall } from "../../system/files.ts";
+import { placesOf } from "../claude-code/install/places.ts";
+import { asObject } from "./run-end.ts";
+
+export interface PiInstalled {
+  readonly clientVersion: string | null;
+  readonly folder: string;
+  /** false: the very same was there. */
+  readonly copied: boolean;
+  readonly notes: readonly string[];
+}
+
+export interface PiRemoved {
+  readonly removed: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** What of dist/ makes the whole command line program. */
+const COMMAND = ["loop.cjs", "statusline.cjs", "main.js", "chunks"];
+const EXTENSION = "extension.cjs";
+const PATIENCE_MS = 60_000;
+const VERSION_WITHIN_MS = 10_000;
+
+export async function installPi(env: NodeJS.ProcessEnv): Promise<PiInstalled> {
+  const pi = findPi(env);
+  const source = findBuilt(dirname(fileURLToPath(import.meta.url)));
+  const { version: clientVersion } = await runVersion(pi, ["--version"], env, VERSION_WITHIN_MS);
+  const folder = folderOf(env);
+  const other = otherSource(env);
+  if (other !== null)
+    throw new LoopError(
+      "surroundings",
+      `pi has Loopwright already, from ${other}.`,
+      `To have it from here instead: pi remove ${other}`,
+    );
+  const copied = put(source, folder);
+  await run(pi, ["install", folder], env);
+  const notes = ["Open conversations have it after /reload; new ones at once."];
+  return { clientVersion, folder, copied, notes };
+}
+
+export async function uninstallPi(env: NodeJS.ProcessEnv): Promise<PiRemoved> {
+  const folder = folderOf(env);
+  if (!existsSync(folder)) return { removed: [], kept: [] };
+  await run(findPi(env), ["remove", folder], env).catch((error: unknown) => {
+    // taken out by hand before: only the folder is left
+    if (!/No matching package/.test(String(error))) throw error;
+  });
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+  return { removed: [`the extension in ${folder}`], kept: [] };
+}
+
+/** Where the extension is kept. */
+export function folderOf(env: NodeJS.ProcessEnv): string {
+  return join(dirname(placesOf(env).marketplace), "pi");
+}
+
+function findPi(env: NodeJS.ProcessEnv): string {
+  const found = findExecutable("pi", env);
+  if (found !== null) return found;
+  throw new LoopError(
+    "surroundings",
+    "pi is not on the PATH.",
+    "Install it first: npm install -g @earendil-works/pi-coding-agent",
+  );
+}
+
+/** This file is a part of a bundle in dist/, of an installed copy, or of a checkout. */
+function findBuilt(from: string): string {
+  for (let dir = from; ; dir = dirname(dir)) {
+    const isBuilt = (path: string) =>
+      existsSync(join(path, "pi", EXTENSION)) && existsSync(join(path, "loop.cjs"));
+    const found = [dir, join(dir, "dist")].find(isBuilt);
+    if (found !== undefined) return found;
+    if (existsSync(join(dir, EXTENSION)) && existsSync(join(dir, "loop", "loop.cjs"))) return dir;
+    if (dir !== dirname(dir)) continue;
+    throw new LoopError(
+      "surroundings",
+      "The extension is not beside this program.",
+      "Install the package anew; in a checkout: npm run build",
+    );
+  }
+}
+
+/** Of the person's settings: another copy of the same, which would want the same names. null: there is none. */
+function otherSource(env: NodeJS.ProcessEnv): string | null {
+  const agentDir = env.PI_CODING_AGENT_DIR || join(env.HOME || homedir(), ".pi", "agent");
+  const { packages } = asObject(parse(readSmall(join(agentDir, "settings.json"))));
+  const sources = (Array.isArray(packages) ? packages : []).map((each: unknown) =>
+    typeof each === "string" ? each : String(asObject(each).source ?? ""),
+  );
+  return sources.find((source) => /^npm:loopwright(?:@|$)/.test(source)) ?? null;
+}
+
+/** A new folder beside the old one, then two renames: who starts meanwhile never meets a half. */
+function put(source: string, target: string): boolean {
+  if (source === target) return false;
+  const fresh = `${target}.${process.pid}.new`;
+  const old = `${target}.${process.pid}.old`;
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    copy(source, fresh);
+    if (existsSync(target) && hashAll(target) === hashAll(fresh)) return false;
+    if (existsSync(target)) renameSync(target, old);
+    renameSync(fresh, target);
+    return true;
+  } catch (error) {
+    throw cannotWrite(target, error);
+  } finally {
+    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function copy(source: string, fresh: string): void {
+  // one that was installed is whole as it is
+  if (existsSync(join(source, EXTENSION))) return cpSync(source, fresh, { recursive: true });
+  cpSync(join(source, "pi"), fresh, { recursive: true });
+  for (const name of COMMAND) cpSync(join(source, name), join(fresh, "loop", name), { recursive: true });
+  // main.js and chunks are modules here as they are in the package
+  writeFileSync(join(fresh, "loop", "package.json"), `${JSON.stringify({ type: "module" })}\n`);
+}
+
+function hashAll(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const hash = createHash("sha256");
+  for (const file of files)
+    hash
+      .update(`${relative(folder, file)}\0`)
+      .update(readFileSync(file))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+function run(pi: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(pi, [...args], { env, timeout: PATIENCE_MS }, (error, stdout, stderr) => {
+      if (error === null) return resolve();
+      const said = [stderr, stdout].map((text) => text.trim()).find((text) => text !== "") ?? error.message;
+      reject(new LoopError("surroundings", `pi ${args.join(" ")} failed: ${said}`, "See: pi list", error));
+    });
+    child.stdin?.end();
+  });
+}
+
+function parse(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}

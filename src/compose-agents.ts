@@ -56,7 +56,7 @@ function chainOf(
   const agents = specs.map((spec) =>
     isThere(spec, env)
       ? single(spec, projectDir, env, parts)
-      : createAbsentAgent(renderAgentSpec(spec), notFound(spec).message, finder),
+      : createAbsentAgent(renderAgentSpec(spec), "not installed", finder),
   );
   return createChain(agents);
 }

@@ -26,6 +26,7 @@ interface Member {
   readonly agent: Agent;
   readonly label: string;
   readonly index: number;
+  readonly isAbsent: boolean;
 }
 
 interface Out {
@@ -60,12 +61,16 @@ export function createChain(agents: readonly Agent[], options: ChainOptions = {}
  * finds the turns that it took while it was.
  */
 export function createAbsentAgent(name: string, reason: string, finder: Pick<Agent, "reconcile">): Agent {
-  return {
+  const absent: Agent = {
     name,
     run: async () => failedEnd("auth", reason),
     reconcile: (turn, control) => finder.reconcile(turn, control),
   };
+  ABSENT.add(absent);
+  return absent;
 }
+
+const ABSENT = new WeakSet<Agent>();
 
 class Chain {
   readonly #members: readonly Member[];
@@ -73,6 +78,8 @@ class Chain {
   readonly #passOverMs: number;
   /** By label. An entry stays after its time, until the agent took a turn again. */
   readonly #outs = new Map<string, Out>();
+  /** Who is absent stays so: that is news once. */
+  readonly #saidAbsent = new Set<Member>();
 
   constructor(members: readonly Member[], { now = Date.now, passOverMs = PASS_OVER_MS }: ChainOptions) {
     this.#members = members;
@@ -133,8 +140,10 @@ class Chain {
   #announce(member: Member, { onEvent, onTaken = onEvent }: TurnControl): void {
     const before = this.#members[member.index - 1];
     const out = before === undefined ? undefined : this.#outs.get(before.label);
-    if (before === undefined || out === undefined) return;
-    onTaken?.({ type: "taken", by: member.label, instead: before.label, reason: describe(out.failure) });
+    if (before === undefined || out === undefined || this.#saidAbsent.has(before)) return;
+    if (before.isAbsent) this.#saidAbsent.add(before);
+    const reason = describe(before, out.failure);
+    onTaken?.({ type: "taken", by: member.label, instead: before.label, reason });
   }
 
   #taken(member: Member, tried: readonly Failed[], end: TurnEnd): TurnEnd {
@@ -180,9 +189,9 @@ class Chain {
   }
 
   #whyNot(members: readonly Member[]): string {
-    const known = members.flatMap(({ label }) => {
-      const out = this.#outs.get(label);
-      return out === undefined ? [] : [`${label}: ${describe(out.failure)}`];
+    const known = members.flatMap((member) => {
+      const out = this.#outs.get(member.label);
+      return out === undefined ? [] : [`${member.label}: ${describe(member, out.failure)}`];
     });
     return known.join("; ");
   }
@@ -197,7 +206,7 @@ function membersOf(agents: readonly Agent[]): readonly Member[] {
     const name = agent.name.replaceAll(":", "-");
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
-    return { agent, index, label: count === 1 ? name : `${name}-${count}` };
+    return { agent, index, label: count === 1 ? name : `${name}-${count}`, isAbsent: ABSENT.has(agent) };
   });
 }
 
@@ -265,7 +274,8 @@ const WORDS: Readonly<Partial<Record<FailureClass, string>>> = {
 };
 
 /** One line for a person: the class, the time, and what the agent said. */
-function describe({ class: kind, reason, resetsAt }: Failure): string {
+function describe({ isAbsent }: Member, { class: kind, reason, resetsAt }: Failure): string {
+  if (isAbsent) return reason;
   const until = kind === "quota" && resetsAt !== null ? ` until ${renderMoment(resetsAt)}` : "";
   return `${WORDS[kind] ?? kind}${until}${reason === "" ? "" : ` (${reason})`}`;
 }

@@ -49,18 +49,32 @@ function leaveArguments({ edits, commands }: Leave, turn: Turn, projectDir: stri
 function writePolicy(commands: readonly CommandLeave[], turn: Turn, projectDir: string): string {
   const path = join(runFolder(projectDir, turn), "policy.toml");
   // strings of JSON are strings of TOML; of rules that fit, the one with the highest priority counts
-  const rules = commands.slice(0, 800).map(({ glob, isAllowed }, index) => {
-    const prefix = glob.replace(/\*.*$/, "");
-    return [
-      "[[rule]]",
-      'toolName = "run_shell_command"',
-      ...(prefix === "" ? [] : [`commandPrefix = ${JSON.stringify(prefix.trimEnd())}`]),
-      `decision = "${isAllowed ? "allow" : "deny"}"`,
-      `priority = ${100 + index}`,
-    ].join("\n");
-  });
+  const rules = commands
+    .slice(0, 800)
+    .map(({ glob, isAllowed }, index) =>
+      [
+        "[[rule]]",
+        'toolName = "run_shell_command"',
+        ...(glob.trim() === "*" ? [] : [`commandRegex = ${JSON.stringify(commandPattern(glob))}`]),
+        `decision = "${isAllowed ? "allow" : "deny"}"`,
+        `priority = ${100 + index}`,
+      ].join("\n"),
+    );
   writeAtomic(path, `${rules.join("\n\n")}\n`, false);
   return path;
+}
+
+/** For the arguments of the call as JSON, up to the quote after the command. A star makes no second command of it. */
+function commandPattern(glob: string): string {
+  const parts = glob
+    .trim()
+    .split(/\*+/)
+    .map((part) =>
+      JSON.stringify(part)
+        .slice(1, -1)
+        .replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+    );
+  return `${parts.join('[^;&|<>`$()\\\\"]*')}"`;
 }
 
 export function readGemini(

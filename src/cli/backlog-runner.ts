@@ -23,6 +23,7 @@ import { cleanWorktrees } from "../git/worktrees.ts";
 import { BACKLOG_EXIT } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { renderAgentEvent } from "./live/goal-lines.ts";
+import { createAsker } from "./live/hold.ts";
 import { createPermissionDesk } from "./live/permission-question.ts";
 import { askPermission } from "./live/question.ts";
 import type { Project } from "./project.ts";
@@ -41,13 +42,16 @@ export async function runBacklog(
 ): Promise<number> {
   let isNow = false;
   let isGone = false;
+  const ask = createAsker(io);
   const engine = createEngine({
     ...{ store, project: root, self: thisRunner(), goalFiles: store.goalFiles, backlogs: true },
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
     // no task is fired by a run of a backlog: it is there for the stories
     agent: createReconciler(root),
     notifier: { notify: () => {} },
-    ...(io.interactive && !flags.json ? { askPerson: createPermissionDesk(askPermission) } : {}),
+    ...(io.interactive && !flags.json
+      ? { askPerson: createPermissionDesk((question, signal) => ask(() => askPermission(question, signal))) }
+      : {}),
     observe,
   });
 

@@ -40,8 +40,9 @@ export interface AskedFor {
   readonly commands: readonly string[];
 }
 
-/** What a star in the glob of a command stands for. */
-const IN_ONE_COMMAND = "[^;&|<>`$()\\\\\\n\\r]*";
+/** What would make a second command of one, or put the output of one into it. */
+const JOINS_COMMANDS = /[;&|<>`$()\\\n\r]/;
+const ENDS_LINE = /[\n\r]/;
 /** A longer one is for a person to look at. */
 const LONGEST_LINE = 4_000;
 const STRICTEST: readonly PermissionAnswer[] = ["deny", "ask", "allow"];
@@ -128,22 +129,35 @@ function answerOf(
 }
 
 function fits(subject: Subject, glob: string): boolean {
-  if (subject.kind === "command") return fitsLine(subject.command, glob, IN_ONE_COMMAND);
-  if (subject.kind === "title") return fitsLine(subject.title, glob, "[^\\n\\r]*");
+  if (subject.kind === "command") return fitsLine(subject.command, glob, JOINS_COMMANDS);
+  if (subject.kind === "title") return fitsLine(subject.title, glob, ENDS_LINE);
   const { absolute, inProject } = subject.path;
   if (glob.startsWith("/")) return matchesGlob(absolute.slice(1), glob);
   return inProject !== null && matchesGlob(inProject, glob.replace(/^\.\//, ""));
 }
 
-/** Only a lone star stands for everything. */
-function fitsLine(line: string, glob: string, star: string): boolean {
+/** All places in the glob are followed at once: no glob makes it slow. Only a lone star stands for everything. */
+function fitsLine(line: string, glob: string, notInStar: RegExp): boolean {
   if (glob === "*" || glob === "**") return true;
-  if (line.length > LONGEST_LINE) return false;
-  const parts = glob
-    .trim()
-    .split(/\*+/)
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(star)}$`).test(line.trim());
+  const [text, wanted] = [line.trim(), glob.trim()];
+  if (text.length > LONGEST_LINE) return false;
+  let places = withStars(wanted, new Set([0]));
+  for (const character of text.split("")) {
+    const next = new Set<number>();
+    for (const place of places) {
+      if (wanted[place] === character) next.add(place + 1);
+      if (wanted[place] === "*" && !notInStar.test(character)) next.add(place);
+    }
+    places = withStars(wanted, next);
+  }
+  return places.has(wanted.length);
+}
+
+/** A star may stand for nothing. */
+function withStars(glob: string, places: ReadonlySet<number>): ReadonlySet<number> {
+  const all = new Set(places);
+  for (const place of all) if (glob[place] === "*") all.add(place + 1);
+  return all;
 }
 
 function defaultOf({ tool, role, commands }: AskedFor, subject: Subject): PermissionAnswer {

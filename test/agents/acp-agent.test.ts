@@ -69,7 +69,6 @@ describe("E3 a turn over the Agent Client Protocol", () => {
       "exit.7",
       "marks.7",
       "prompt.txt",
-      "stderr.txt",
       "ticket.7",
     ]);
     expect(readFileSync(join(folderOf(turn), "answer.txt"), "utf8")).toBe("It is done.");

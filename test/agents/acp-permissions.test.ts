@@ -78,7 +78,7 @@ describe("E3 what an agent asks leave for", () => {
       return request.command === "deploy" ? "allow" : "deny";
     };
     const control = { ...makeWatcher(), askPerson };
-    const steps = [{ ask: command("deploy"), then: "allowed" }, { ask: command("drop") }, { say: "x" }];
+    const steps = [{ ask: command("deploy"), thenWrite: "allowed" }, { ask: command("drop") }, { say: "x" }];
     const end = await world.agent().run(workTurn(steps), control);
     expect(chosen()).toEqual([YES, NO]);
     expect(requests[0]).toEqual({ tool: "execute", title: "deploy", paths: [], command: "deploy" });

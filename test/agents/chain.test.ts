@@ -181,14 +181,16 @@ describe("a chain of agents: who takes the turn", () => {
     ]);
   });
 
-  test("E3 one that is not installed keeps its place, and is said to be missing", async () => {
-    const absent = createAbsentAgent("codex", "codex is not installed", played("finder"));
+  test("E3 one that is not installed keeps its place, and that is said once", async () => {
+    const absent = createAbsentAgent("codex", "not installed", played("finder"));
     const control = makeWatcher();
-    const end = await createChain([absent, played("b")]).run(makeTurn(), control);
-    expect(end).toMatchObject({
-      takenBy: "b",
-      takenWhy: "codex: NO ACCESS (codex is not installed)",
-    });
+    const chain = createChain([absent, played("b")]);
+    for (let n = 0; n < 2; n++)
+      expect(await chain.run(makeTurn(), control)).toMatchObject({
+        takenBy: "b",
+        takenWhy: "codex: not installed",
+      });
+    expect(control.events).toEqual([{ type: "taken", by: "b", instead: "codex", reason: "not installed" }]);
   });
 });
 

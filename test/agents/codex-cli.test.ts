@@ -135,6 +135,21 @@ describe("B13 the class of a failure of codex", () => {
     expect(read(name).failure?.class).toBe(type);
   });
 
+  test.each<[string | object, FailureClass]>([
+    [{ http_connection_failed: { http_status_code: 403 } }, "auth"],
+    [{ response_stream_connection_failed: { http_status_code: 503 } }, "outage"],
+    [{ response_stream_disconnected: { http_status_code: null } }, "outage"],
+    [{ http_connection_failed: {} }, "outage"],
+    ["context_window_exceeded", "overflow"],
+    ["unauthorized", "auth"],
+    ["cyber_policy", "fault"],
+    [{}, "fault"],
+  ])("%j: %s, whatever the words are", (info, type) => {
+    const failed = { type: "task_complete", error: { message: "429", codex_error_info: info } };
+    const env = homeWith("bad-request", JSON.stringify({ type: "event_msg", payload: failed }));
+    expect(read("bad-request", {}, env).failure?.class).toBe(type);
+  });
+
   test("quota: until the limit that is used up is over", () => {
     const windows = {
       primary: { used_percent: 100, resets_at: 1_794_830_400 },

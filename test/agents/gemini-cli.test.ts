@@ -130,11 +130,45 @@ describe("E3 Gemini CLI as a process", () => {
     ]);
     expect(policyOf(argv)).toBe(
       [
-        '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "node -e \\"1\\""',
+        '[[rule]]\ntoolName = "run_shell_command"\ncommandRegex = "node -e \\\\\\\\\\"1\\\\\\\\\\"\\""',
         'decision = "allow"\npriority = 100\n\n[[rule]]\ntoolName = "run_shell_command"',
-        'commandPrefix = "npm test"\ndecision = "allow"\npriority = 101\n',
+        'commandRegex = "npm test\\""\ndecision = "allow"\npriority = 101\n',
       ].join("\n"),
     );
+  });
+
+  test("the pattern of a command fits this command and no longer one", async () => {
+    const rules = { "git log *": "allow", "* --version": "allow", "say (it)": "deny" } as const;
+    const one = start("ok", { permissions: { execute: rules } });
+    await one.run({ env: work, commands: ["npm test"] });
+    const policy = policyOf(one.called().argv) ?? "";
+    const patterns = [...policy.matchAll(/^commandRegex = (".*")$/gm)].map(
+      ([, text = '""']) => new RegExp(`"command":"${JSON.parse(text) as string}`),
+    );
+    const fitting = (command: string) =>
+      patterns.flatMap((pattern, n) =>
+        pattern.test(JSON.stringify({ command, description: "x" })) ? [n] : [],
+      );
+    expect(fitting("npm test")).toEqual([0]);
+    expect(fitting("git log -1 src")).toEqual([1]);
+    expect(fitting("node --version")).toEqual([2]);
+    expect(fitting("say (it)")).toEqual([3]);
+    for (const command of [
+      "npm test; rm -rf x",
+      "npm testing",
+      'npm test" x',
+      "git log $(rm x)",
+      'git log "x" | sh',
+      "rm x && node --version",
+      "say it",
+    ])
+      expect(fitting(command), command).toEqual([]);
+    expect([...policy.matchAll(/decision = "(\w+)"/g)].map(([, word]) => word)).toEqual([
+      "allow",
+      "allow",
+      "allow",
+      "deny",
+    ]);
   });
 
   test("who judges reads only; a task has the person's own mode; a rule can open all", async () => {

@@ -53,6 +53,8 @@ describe("E3 the end of a turn of pi", () => {
       usage: { costUsd: 0.00321 },
       conversation: { id: conversation.id, costUsd: 0.00642 },
     });
+    const unknown = { ...conversation, costUsd: null };
+    expect(read("resumed", { conversation: unknown }).conversation?.costUsd).toBe(0.00642);
   });
 
   test("of a turn that was killed the conversation is known, with what its messages cost", () => {

@@ -75,8 +75,8 @@ test("a line is shown soon after it was printed", async () => {
   await until(() => existsSync(inProject("printed")), "the line was printed");
   const printed = performance.now();
   await until(() => control.events.length === 1, "the line is shown");
-  // 100 between two looks, and what a busy machine adds
-  expect(performance.now() - printed).toBeLessThan(500);
+  // 100 between two looks, and what a busy machine adds; at the end of the turn would be never
+  expect(performance.now() - printed).toBeLessThan(5_000);
   go(1);
   await end;
 });

@@ -1,4 +1,5 @@
 /** What an agent asks leave for, put to the person at the terminal. */
+import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { createPermissionDesk, type PermissionAnswer } from "../../src/cli/live/permission-question.ts";
 import type { PermissionRequest } from "../../src/ports.ts";
@@ -59,4 +60,20 @@ test("E3 a turn that was stopped meanwhile asks nobody", async () => {
   const { ask, answer } = desk("once");
   expect(await answer(RUN, AbortSignal.abort())).toBe("deny");
   expect(ask).not.toHaveBeenCalled();
+});
+
+test("E3 who waits behind the question of another is let go when its own turn is stopped", async () => {
+  const answer = createPermissionDesk(() => new Promise(() => {}));
+  const stopping = new AbortController();
+  void answer(RUN, signal);
+  const behind = answer({ ...RUN, command: "npm test" }, stopping.signal);
+  stopping.abort();
+  expect(await behind).toBe("deny");
+});
+
+test("E3 a turn that asks often leaves nothing on its signal", async () => {
+  const { answer } = desk("always");
+  const turn = new AbortController();
+  for (let n = 0; n < 20; n++) expect(await answer(RUN, turn.signal)).toBe("allow");
+  expect(getEventListeners(turn.signal, "abort")).toEqual([]);
 });

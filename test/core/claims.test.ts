@@ -8,6 +8,7 @@ import {
   verdictTemplate,
 } from "../../src/core/claims.ts";
 import type { Claims, Report } from "../../src/core/goal/goal.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const NONCE = "k7f3q9";
 const EXPECTED = { nonce: NONCE, criteria: ["tests", "lint", 'no "any" left', "__proto__"] };
@@ -1103,13 +1104,12 @@ describe("H1 a huge message is read in a time that grows with its length", () =>
     ["reasons in lines", fill("<rejection_reason>\n")],
   ])("%s", (_name, shape) => {
     const message = (size: number) => `${shape(size)}\n\n${DONE}\n<verdict>`;
-    const measure = (text: string): number => {
-      const start = performance.now();
-      parse(text);
-      parseVerdict(text, { nonce: NONCE });
-      countsIfEchoed(text, NONCE);
-      return performance.now() - start;
-    };
+    const measure = (text: string): number =>
+      cpuMs(() => {
+        parse(text);
+        parseVerdict(text, { nonce: NONCE });
+        countsIfEchoed(text, NONCE);
+      });
     const small = message(25_000);
     const smallMs = Math.max(5, Math.min(measure(small), measure(small), measure(small)));
     // Twenty times as long: about 20 times the time if it is linear, 400 times if it is not.
@@ -1118,8 +1118,6 @@ describe("H1 a huge message is read in a time that grows with its length", () =>
 
   test("five megabytes take a moment", () => {
     const message = `${fill("```\n> a <b> `c`\n")(5_000_000)}\n${DONE}`;
-    const start = performance.now();
-    parse(message);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(cpuMs(() => parse(message))).toBeLessThan(5_000);
   });
 });

@@ -1,6 +1,7 @@
 /** How many tests ran, by what runners print. */
 import { describe, expect, test } from "vitest";
 import { countTests } from "../../src/core/goal/test-count.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const KNOWN: readonly (readonly [string, string, number | null])[] = [
   ["node --test, TAP", "1..2\n# tests 12\n# suites 0\n# pass 11\n# fail 1\n", 12],
@@ -42,10 +43,11 @@ describe("B7 the number of tests that ran", () => {
   });
 
   test("a long output takes no long time", () => {
-    const startedAt = performance.now();
-    countTests("Tests: ".repeat(200_000));
-    countTests("1 passed, ".repeat(200_000));
-    countTests(`${" ".repeat(200_000)}Tests`);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const spent = cpuMs(() => {
+      countTests("Tests: ".repeat(200_000));
+      countTests("1 passed, ".repeat(200_000));
+      countTests(`${" ".repeat(200_000)}Tests`);
+    });
+    expect(spent).toBeLessThan(1_000);
   });
 });

@@ -43,17 +43,21 @@ describe.each(PI_VERSIONS)("E2 the extension in %s", (version) => {
       TEST_MS,
     );
 
-    test("E2 a copy that was changed is put right; where pi has it from npm, nothing is done", async () => {
-      const world = await makePiWorld(version, { settings: { packages: [] } });
-      const { env } = world;
-      await installPi(env);
-      writeFileSync(join(folderOf(env), "extension.cjs"), "broken(");
-      expect(await installPi(env)).toMatchObject({ copied: true });
-      await uninstallPi(env);
-      writeFileSync(settingsOf(world), JSON.stringify({ packages: [{ source: "npm:loopwright@1.0.0" }] }));
-      await expect(installPi(env)).rejects.toThrow("pi has Loopwright already, from npm:loopwright@1.0.0.");
-      expect(existsSync(folderOf(env))).toBe(false);
-    });
+    test(
+      "E2 a copy that was changed is put right; where pi has it from npm, nothing is done",
+      async () => {
+        const world = await makePiWorld(version, { settings: { packages: [] } });
+        const { env } = world;
+        await installPi(env);
+        writeFileSync(join(folderOf(env), "extension.cjs"), "broken(");
+        expect(await installPi(env)).toMatchObject({ copied: true });
+        await uninstallPi(env);
+        writeFileSync(settingsOf(world), JSON.stringify({ packages: [{ source: "npm:loopwright@1.0.0" }] }));
+        await expect(installPi(env)).rejects.toThrow("pi has Loopwright already, from npm:loopwright@1.0.0.");
+        expect(existsSync(folderOf(env))).toBe(false);
+      },
+      TEST_MS,
+    );
 
     test("E2 without pi on the PATH it is said, and nothing is written", async () => {
       const world = await makePiWorld(version, { settings: { packages: [] } });

@@ -59,7 +59,7 @@ async function play(sessionId, steps, id) {
       const answer = await ask("session/request_permission", { sessionId, toolCall, options });
       appendFileSync("answers.jsonl", `${JSON.stringify(answer.result ?? answer.error)}\n`);
       const chosen = options.find(({ optionId }) => optionId === answer.result?.outcome?.optionId);
-      if (step.then && chosen?.kind.startsWith("allow")) writeFileSync(step.then, "allowed\n");
+      if (step.thenWrite && chosen?.kind.startsWith("allow")) writeFileSync(step.thenWrite, "allowed\n");
     }
     if (step.recall) {
       const before = (recall(sessionId) ?? []).slice(0, -1);

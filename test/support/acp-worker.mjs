@@ -4,6 +4,7 @@
 //   chatty              goes on talking about its tools while it waits for the answer
 //   idle                writes no file
 //   deaf                does not hear when it is cancelled, nor SIGTERM
+//   mute                answers nothing
 //   stranger            is not logged in
 // What it was answered is in acp-answers beside HOME; its prompts and those of its processes are in acp-prompts.
 import { appendFileSync, writeFileSync } from "node:fs";
@@ -68,6 +69,10 @@ const cancelled = (session) =>
 /** What the turn ends with; null: it was stopped. */
 async function takeTurn(sessionId, text) {
   const session = sessions.get(sessionId);
+  if (is("mute")) {
+    await cancelled(session);
+    return null;
+  }
   const write = (name, content) => (is("idle") ? null : writeFileSync(join(session.cwd, name), content));
   const found = (pattern) => pattern.exec(text)?.[1];
   const word = found(/Answer with this word and nothing else: (\S+)/);

@@ -1,5 +1,5 @@
 /** What must hold of loops in the conversations of every client that is asked by hooks and can run without a terminal. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expectWorld, isWorldMissing, isWorldRequired, whyWorldMissing } from "./agents/worlds.ts";
@@ -92,6 +92,10 @@ export function loopsIn({ name, word, args, tokens, isShy }: Headless): void {
       expect(other.code).toBe(0);
       expect(model.heard.filter((heard) => toldIn(heard).includes("hello, you"))).toHaveLength(1);
       expect(goalsOf(project)[0]).toMatchObject({ end: null });
+      const records = readdirSync(join(project, ".loop", "sessions")).filter((file) =>
+        file.endsWith(".json"),
+      );
+      expect(records).toHaveLength(1);
       const cancelled = await runLoop(["cancel", "--keep"], { cwd: project, env });
       expect(cancelled.code).toBe(0);
       held.release();

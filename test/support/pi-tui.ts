@@ -3,6 +3,7 @@
  * model. Guard with `hasTmux` and `isWorldMissing`. Each pi has a terminal of its own, so that several may be open in
  * one project.
  */
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -171,4 +172,17 @@ function read(path: string): string {
   } catch {
     return "";
   }
+}
+
+/** Without a terminal, to its end. */
+export function runPi(
+  { world, env, project }: PiWorld,
+  ...args: string[]
+): Promise<{ code: number | null; stdout: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(world.programs.pi ?? "pi", args, { env, cwd: project }, (_error, stdout) =>
+      resolve({ code: child.exitCode, stdout }),
+    );
+    child.stdin?.end();
+  });
 }

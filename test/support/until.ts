@@ -2,7 +2,7 @@
 export async function until<T>(
   predicate: () => T | Promise<T>,
   what: string,
-  withinMs = 15_000,
+  withinMs = 30_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const end = performance.now() + withinMs;
   for (;;) {

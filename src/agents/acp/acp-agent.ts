@@ -16,7 +16,7 @@ import { settleTicket, type Ticket } from "../ticket.ts";
 import { type AttemptSettings, startAttempt } from "./attempt.ts";
 import { readExportedStatus } from "./export-status.ts";
 import { openPeer } from "./peer.ts";
-import { createPool, type Pool } from "./pool.ts";
+import { createPool, type Pool, staysWarm } from "./pool.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { readEnd, readMarks } from "./turn-files.ts";
 
@@ -59,7 +59,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
     permissions: {},
     startMs: 90_000,
     answerMs: 30_000,
-    silenceMs: 10 * 60_000,
+    silenceMs: 5 * 60_000,
     cancelGraceMs: 400,
     ...options,
     toolServer: options.toolServer ?? null,
@@ -68,7 +68,14 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
       const args = profile.exportArgs?.(sessionId);
       if (args === undefined || !("executable" in program)) return null;
       const argv = [program.executable, ...args] as const;
-      return readExportedStatus({ argv, cwd: projectDir, env: { ...env, ...profile.env }, signal });
+      const { ownTmpDir } = profile;
+      return readExportedStatus({
+        argv,
+        cwd: projectDir,
+        env: { ...env, ...profile.env },
+        ownTmpDir,
+        signal,
+      });
     },
   };
   const pool = createPool({
@@ -80,13 +87,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
           argv: line,
           projectDir,
           env,
-          extra: {
-            ...profile.env,
-            ...turn.env,
-            LOOP_ID: turn.loopId,
-            LOOP_FIRE_ID: turn.id,
-            LOOP_PROMPT_FILE: promptFile(runFolder(projectDir, turn)),
-          },
+          extra: { ...profile.env, ...environmentOf(turn, projectDir) },
           shell,
           ownTmpDir: profile.ownTmpDir,
           killGraceMs: settings.killGraceMs,
@@ -103,6 +104,13 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
   };
 }
 
+/** What changes with each turn would be wrong in the next: only a process that ends with its turn has it. */
+function environmentOf(turn: Turn, projectDir: string): Readonly<Record<string, string>> {
+  const names = { LOOP_ID: turn.loopId, LOOP_FIRE_ID: turn.id };
+  if (staysWarm(turn)) return names;
+  return { ...turn.env, ...names, LOOP_PROMPT_FILE: promptFile(runFolder(projectDir, turn)) };
+}
+
 async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: TurnControl): Promise<TurnEnd> {
   const { signal } = control;
   const startedAt = settings.now();
@@ -116,7 +124,8 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
     return refusedEnd("the run folder could not be prepared", error);
   }
   const attempt = startAttempt(settings, pool, turn, control, folder);
-  if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
+  // when the prompt has gone out, and there is nothing to do but wait
+  if (Number.isFinite(settings.keepRuns)) setImmediate(() => pruneRuns(folder, settings.keepRuns));
   const over = attempt.end.catch(() => null);
   const stop = await firstStop(settings, turn.deadlineAt, signal, folder, over);
   if (stop === null) return attempt.end;

@@ -66,9 +66,11 @@ const PermissionParams = z.object({
 });
 export type PermissionParams = z.infer<typeof PermissionParams>;
 
-/** Throws for what is no request: the agent is told so. */
-export function parsePermission(params: unknown): PermissionParams {
-  return PermissionParams.parse(params);
+/** Rejects for what is no request: the agent is told so. */
+export async function parsePermission(params: unknown): Promise<PermissionParams> {
+  const parsed = PermissionParams.safeParse(params);
+  if (parsed.success) return parsed.data;
+  throw new Error("this is no request for a permission");
 }
 
 const Initialized = z.object({

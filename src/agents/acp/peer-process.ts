@@ -51,8 +51,9 @@ export interface PeerProcess {
 const MARK = "LOOP_ACP";
 const STDERR_BYTES = 64 * 1024;
 
-// `cat` ends when the last holder of the other end is gone; a signal to group 0 is one to the own group.
-const WATCHDOG = `( cat <&3; kill -KILL 0 ) >/dev/null 2>&1 </dev/null & exec "$@" 3<&-`;
+// `cat` ends when the last holder of the other end is gone; a signal to group 0 is one to the own group. What is meant
+// to end the agent gently must not end the watchdog before it.
+const WATCHDOG = `( trap '' TERM INT HUP; cat <&3; kill -KILL 0 ) >/dev/null 2>&1 </dev/null & exec "$@" 3<&-`;
 
 /** Rejects where the system has no room or no way for it. */
 export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
@@ -103,6 +104,10 @@ function guard(
   for (const pipe of [stdin, stdout, stderr, leash]) pipe.on("error", () => {});
 
   async function end(): Promise<void> {
+    signalGroup(pid, "SIGTERM");
+    await within(exited, killGraceMs);
+    // the watchdog ends what is left of the group, also if this runner does not come any further
+    leash.destroy();
     await stopTree(tree, killGraceMs);
     for (const pipe of [stdin, stdout, stderr, leash]) pipe?.destroy();
     if (tmpDir !== null) rmSync(tmpDir, { recursive: true, force: true });
@@ -131,4 +136,20 @@ function guard(
     },
     kill,
   };
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // gone
+  }
+}
+
+function within(over: Promise<unknown>, ms: number): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((done) => {
+    timer = setTimeout(done, ms);
+  });
+  return Promise.race([over, late]).finally(() => clearTimeout(timer));
 }

@@ -2,7 +2,7 @@
  * An agent that was started and greeted: requests to it, and what it sends by itself. Owns its process and the
  * connection. Knows nothing of turns; whoever has one listens while it lasts.
  *
- * 1. No request waits for a process or a connection that is gone: the SDK alone would leave it waiting.
+ * 1. No request waits for a process or a connection that is gone.
  * 2. Updates come in the order in which they were sent, before the answer that was sent after them.
  * 3. A permission that is asked for while nobody listens is refused.
  */
@@ -16,7 +16,7 @@ import {
   type Update,
 } from "./messages.ts";
 import { type PeerCommand, type PeerProcess, startPeer } from "./peer-process.ts";
-import { createWire } from "./wire.ts";
+import { CLOSED, openWire } from "./wire.ts";
 
 export type PermissionOutcome =
   | { readonly outcome: "cancelled" }
@@ -26,7 +26,7 @@ export interface PeerListener {
   /** Each message that is no answer; `update` is null for what is of no interest. */
   onUpdate(sessionId: string | null, update: Update | null, line: string): void;
   /** Must not reject. */
-  onPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionOutcome>;
+  onPermission(params: PermissionParams): Promise<PermissionOutcome>;
   onBytes(count: number): void;
 }
 
@@ -68,27 +68,26 @@ export interface PeerLimits {
 
 /** Rejects as `request` does, or with what the system had against it; nothing is left then. The signal ends it. */
 export async function openPeer(command: PeerCommand, limits: PeerLimits, signal: AbortSignal): Promise<Peer> {
-  // 50 ms to load: not for those who start no agent
-  const acp = await import("@agentclientprotocol/sdk");
   signal.throwIfAborted();
   const child = await startPeer(command);
   let listener: PeerListener | null = null;
   let isGone = false;
-  const stream = createWire(child.stdin, child.stdout, {
+
+  async function permit(params: PermissionParams): Promise<object> {
+    return { outcome: (await listener?.onPermission(params)) ?? { outcome: "cancelled" } };
+  }
+
+  const wire = openWire(child.stdin, child.stdout, {
     maxLineBytes: limits.maxLineBytes,
     onBytes: (count) => listener?.onBytes(count),
     onNotification(method, params, line) {
       const parsed = method === "session/update" ? parseUpdate(params) : null;
       listener?.onUpdate(parsed?.sessionId ?? null, parsed?.update ?? null, line);
     },
+    onRequest: (method, params) =>
+      method === "session/request_permission" ? parsePermission(params).then(permit) : undefined,
   });
-  const connection = acp
-    .client({ name: "loopwright" })
-    .onRequest("session/request_permission", parsePermission, async ({ params, signal }) => ({
-      outcome: (await listener?.onPermission(params, signal)) ?? { outcome: "cancelled" },
-    }))
-    .connect(stream);
-  const gone = connection.closed.then(async () => {
+  const gone = wire.closed.then(async () => {
     isGone = true;
     return describeEnd(child, await exitAfter(child));
   });
@@ -97,17 +96,13 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
     process: child,
     isGone: () => isGone,
     gone,
-    request: (method, params, withinMs) =>
-      raced(connection.agent.request(method, params), gone, method, withinMs),
-    notify(method, params) {
-      connection.agent.notify(method, params).catch(() => {});
-    },
+    request: (method, params, withinMs) => raced(wire.request(method, params), gone, method, withinMs),
+    notify: wire.notify,
     listen(next) {
       listener = next;
     },
     async close() {
       isGone = true;
-      connection.close();
       await child.kill();
     },
   };
@@ -161,11 +156,7 @@ function raced(
   const end = gone.then((reason) => {
     throw new PeerGone(reason);
   });
-  // the SDK's own error for a connection that closed says less than the end of the process does
-  const told = answer.catch((error: unknown) => (isAnswered(error) ? Promise.reject(error) : end));
+  // the end of the process says more than that of the connection
+  const told = answer.catch((error: unknown) => (error === CLOSED ? end : Promise.reject(error)));
   return Promise.race([told, end, silence]).finally(() => clearTimeout(timer));
-}
-
-function isAnswered(error: unknown): boolean {
-  return typeof (error as { code?: unknown } | null)?.code === "number";
 }

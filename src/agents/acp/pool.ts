@@ -112,7 +112,7 @@ function isThere(peer: Peer): boolean {
 }
 
 /** A turn of a goal or of a story has a nonce, and others of its loop follow. */
-function staysWarm(turn: Turn): boolean {
+export function staysWarm(turn: Turn): boolean {
   return turn.env.LOOP_NONCE !== undefined;
 }
 

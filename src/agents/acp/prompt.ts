@@ -55,13 +55,13 @@ export async function sendPrompt(
       if (update === null || sessionId !== session.id) return;
       show(asking.control, asking.record.add(update));
     },
-    async onPermission(params, withdrawn) {
+    async onPermission(params) {
       log.write(JSON.stringify({ method: "session/request_permission", params }));
       // some tell of a call only by asking for it
       show(asking.control, asking.record.add({ ...params.toolCall, sessionUpdate: "tool_call_update" }));
       asked++;
       try {
-        return await answerPermission(asking, params, AbortSignal.any([signal, withdrawn]));
+        return await answerPermission(asking, params, signal);
       } finally {
         asked--;
         lastSign = performance.now();

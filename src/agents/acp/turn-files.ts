@@ -8,7 +8,7 @@
  *
  * Must not start or stop anything. Nothing here is on disk when it returns: after a power cut the intent tells.
  */
-import { closeSync, constants, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { ProcessRef } from "../../core/loop.ts";
@@ -41,7 +41,7 @@ export function takeTicket(folder: string, token: number, process: ProcessRef): 
 }
 
 export function writeMarks(folder: string, token: number, marks: readonly string[]): void {
-  writeAtomic(join(folder, `marks.${token}`), JSON.stringify(marks), false);
+  writeFileSync(join(folder, `marks.${token}`), JSON.stringify(marks), { mode: 0o600, flag: "wx" });
 }
 
 /** Empty: none are known. */
@@ -89,7 +89,9 @@ export function openEventLog(folder: string): EventLog {
 export function writeEnd(folder: string, token: number, end: TurnEnd, stderr: string): void {
   quietly(() => {
     writeAtomic(join(folder, "answer.txt"), end.kind === "cancelled" ? "" : end.answer, false);
-    writeAtomic(join(folder, "stderr.txt"), stderr, false);
+    const errors = join(folder, "stderr.txt");
+    // that of an earlier attempt must not stand for this one's
+    if (stderr !== "" || existsSync(errors)) writeAtomic(errors, stderr, false);
     writeAtomic(join(folder, `end.${token}.json`), JSON.stringify(end), false);
     // for those who know no more of a turn than its exit code
     writeAtomic(join(folder, `exit.${token}`), `${end.kind === "ok" ? 0 : 1}\n`, false);

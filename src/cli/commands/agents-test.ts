@@ -27,8 +27,8 @@ export interface AgentsTestFlags extends AgentChoice, ProjectFlags {
 }
 
 const TURN_WITHIN_MS = 3 * 60_000;
-/** A person who stops a loop does not want to wait. */
-const STOP_WITHIN_MS = 1_000;
+/** A person who stops a loop does not want to wait; a busy machine needs a moment to end what does not listen. */
+const STOP_WITHIN_MS = 3_000;
 
 interface Step {
   readonly name: string;

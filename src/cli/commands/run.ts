@@ -8,8 +8,11 @@ import type { Lease } from "../../ports.ts";
 import { readConfig } from "../../store/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import { createAsker } from "../live/hold.ts";
 import { renderNotice } from "../live/lines.ts";
 import { leftOutText, writeInBackground } from "../live/outlet.ts";
+import { createPermissionDesk } from "../live/permission-question.ts";
+import { askPermission } from "../live/question.ts";
 import { onlyLoop } from "../only-loop.ts";
 import { oneLine, printable } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
@@ -61,6 +64,7 @@ export async function runCommand(
 
   async function runOnce(): Promise<Outcome | null> {
     let result: Outcome | null = null;
+    const ask = createAsker(io);
     const engine = createEngine({
       store: onlyLoop(project.store, task.id, () => result === null),
       project: project.root,
@@ -68,6 +72,7 @@ export async function runCommand(
       notifier: { notify: (title, body) => io.say(renderNotice(title, body, io)) },
       self: thisRunner(),
       firing: true,
+      askPerson: createPermissionDesk((question, signal) => ask(() => askPermission(question, signal))),
       observe: (news) => {
         if (news.type === "problem") io.say(oneLine(news.message));
         if (news.type === "answer" && news.loop.id === task.id) io.out(printable(news.text).trimEnd());

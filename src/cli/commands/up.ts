@@ -17,9 +17,10 @@ import { readConfig } from "../../store/config-file.ts";
 import { checkWritable } from "../../store/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import { createLine } from "../live/hold.ts";
 import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
-import { createPermissionDesk, type PermissionAnswer } from "../live/permission-question.ts";
+import { createPermissionDesk } from "../live/permission-question.ts";
 import { createScreenView } from "../live/screen-view.ts";
 import type { LiveView } from "../live/view.ts";
 import { createNotifier } from "../notifier.ts";
@@ -90,6 +91,7 @@ export async function runResident(
   if (stop.signal.aborted) return EXIT.ok;
 
   const view = createView(project, flags, io);
+  const inLine = createLine();
   const notifier = createNotifier(flags.notifyCmd, view);
   project.store.isInPlace();
   const engine = createEngine({
@@ -101,7 +103,13 @@ export async function runResident(
     firing,
     observe,
     goalFiles: project.store.goalFiles,
-    ...(io.interactive ? { askPerson: createPermissionDesk(askLeave) } : {}),
+    ...(io.interactive
+      ? {
+          askPerson: createPermissionDesk((question, withdrawn) =>
+            inLine(() => view.askPermission(question, withdrawn)),
+          ),
+        }
+      : {}),
   });
   const asked = new Set<string>();
   let asking = false;
@@ -125,17 +133,13 @@ export async function runResident(
     }
   }
 
-  async function askLeave(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null> {
-    const yes = await view.ask(question, "", withdrawn);
-    return yes === null ? null : yes ? "once" : "no";
-  }
-
   function nextMissed(): Task | undefined {
     return liveTasks(project.store).find((task) => task.status === "missed" && !asked.has(task.id));
   }
 
   async function askAbout(task: Task): Promise<void> {
-    const yes = await view.ask(`Task ${task.id} was due while nothing ran. Run it now?`, task.prompt);
+    const message = `Task ${task.id} was due while nothing ran. Run it now?`;
+    const yes = await inLine(() => view.ask(message, task.prompt));
     if (yes === null) return;
     const event = yes
       ? ({ type: "task.run-requested" } as const)

@@ -8,6 +8,7 @@ import { iso } from "../../core/task/view.ts";
 import type { AgentEvent } from "../../ports.ts";
 import type { Io } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
+import { createAsker } from "./hold.ts";
 import { renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
 import type { PermissionAnswer } from "./permission-question.ts";
@@ -29,6 +30,11 @@ export interface GoalView {
 export function createGoalLineView(io: Io): GoalView {
   const finish = writeInBackground(io, leftOutText);
   const countdown = createCountdown();
+  const ask = createAsker(io);
+  const closing = new AbortController();
+  /** What is drawn in place would be drawn into the question. */
+  const put = <T>(question: (withdrawn: AbortSignal) => Promise<T>, withdrawn: AbortSignal) =>
+    ask(() => countdown.hideDuring(() => question(AbortSignal.any([withdrawn, closing.signal]))));
   const print = (text: string) => {
     countdown.clear();
     io.out(text);
@@ -51,17 +57,14 @@ export function createGoalLineView(io: Io): GoalView {
     notify: () => {},
     problem: (error) => say(renderProblem(error, io)),
     say,
-    ask: (question, withdrawn) => {
-      countdown.clear();
-      return askYesNo(question, withdrawn);
-    },
-    askPermission: (question, withdrawn) => {
-      countdown.clear();
-      return askPermission(question, withdrawn);
-    },
-    close: () => {
+    ask: (question, withdrawn) => put((signal) => askYesNo(question, signal), withdrawn),
+    askPermission: (question, withdrawn) => put((signal) => askPermission(question, signal), withdrawn),
+    close: async () => {
       countdown.stop();
-      return finish();
+      closing.abort();
+      // its lines come before the last ones
+      await ask(async () => {});
+      await finish();
     },
   };
 }
@@ -158,7 +161,13 @@ function passingOf({ waitUntil, job }: Goal): ((now: number) => string) | null {
 }
 
 /** The time that is left of a wait, or that a turn has taken, in place, where there is a terminal. */
-function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): void } {
+function createCountdown(): {
+  follow(goal: Goal): void;
+  clear(): void;
+  stop(): void;
+  hideDuring<T>(question: () => Promise<T>): Promise<T>;
+} {
+  let isHidden = false;
   let timer: NodeJS.Timeout | null = null;
   let isDrawn = false;
   const canDraw = process.stdout.isTTY === true && process.env.TERM !== "dumb";
@@ -174,11 +183,21 @@ function createCountdown(): { follow(goal: Goal): void; clear(): void; stop(): v
   return {
     clear,
     stop,
+    hideDuring: async (question) => {
+      clear();
+      isHidden = true;
+      try {
+        return await question();
+      } finally {
+        isHidden = false;
+      }
+    },
     follow(goal) {
       stop();
       const render = canDraw && goal.status === "active" ? passingOf(goal) : null;
       if (render === null) return;
       timer = setInterval(() => {
+        if (isHidden) return;
         process.stdout.write(`\r\u001b[K${render(Date.now())}`);
         isDrawn = true;
       }, 1_000);

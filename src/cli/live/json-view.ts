@@ -23,6 +23,7 @@ export function createJsonView(io: Io): LiveView {
     problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
     stopping: (signal) => emit("stopping", { signal }),
     ask: async () => null,
+    askPermission: async () => null,
     close: () => emit("down", {}),
   };
 }

@@ -27,6 +27,7 @@ export function createLineView(project: Project, io: Io): LiveView {
     problem: (error) => io.say(renderProblem(error, io)),
     stopping: (signal) => io.say(`${signal}: stopping.`),
     ask: async () => null,
+    askPermission: async () => null,
     close: () => io.out(farewell(project)),
   };
 }

@@ -13,7 +13,8 @@ export function createPermissionDesk(
   return (request, signal) => {
     const answered = line.then(() => answer(request, signal)).catch(() => "deny" as const);
     line = answered;
-    return answered;
+    // whoever waits behind the question of another does so no longer than its own turn lasts
+    return unlessStopped(answered, signal);
   };
 
   async function answer(request: PermissionRequest, signal: AbortSignal): Promise<"allow" | "deny"> {
@@ -24,6 +25,18 @@ export function createPermissionDesk(
     if (said === "always") granted.add(key);
     return said === null || said === "no" ? "deny" : "allow";
   }
+}
+
+function unlessStopped(answered: Promise<"allow" | "deny">, signal: AbortSignal): Promise<"allow" | "deny"> {
+  return new Promise((resolve) => {
+    const stop = () => resolve("deny");
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    void answered.then((answer) => {
+      signal.removeEventListener("abort", stop);
+      resolve(answer);
+    });
+  });
 }
 
 function renderQuestion({ tool, title, paths, command }: PermissionRequest): string {

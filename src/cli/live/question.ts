@@ -17,7 +17,7 @@ export async function askYesNo(message: string, withdrawn: AbortSignal): Promise
   }
 }
 
-/** null: it was taken back, or Ctrl-C. */
+/** null: it was taken back, or Ctrl-C, which stops more than this question. */
 export async function askPermission(
   message: string,
   withdrawn: AbortSignal,
@@ -36,7 +36,10 @@ export async function askPermission(
       signal: withdrawn,
       input,
     });
-    return isCancel(answer) ? null : answer;
+    if (!isCancel(answer)) return answer;
+    // in raw mode the terminal sends no signal for Ctrl-C
+    if (!withdrawn.aborted) process.kill(process.pid, "SIGINT");
+    return null;
   } finally {
     close();
   }

@@ -16,7 +16,7 @@ import { renderClock } from "../render/times.ts";
 import { farewell } from "./line-view.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
 import { leftOutText } from "./outlet.ts";
-import { askYesNo } from "./question.ts";
+import { askPermission, askYesNo } from "./question.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import type { LiveView } from "./view.ts";
 
@@ -105,6 +105,22 @@ export function createScreenView(
     return lines;
   }
 
+  /** null: not now. */
+  async function put<T>(
+    detail: string,
+    withdrawn: readonly AbortSignal[],
+    ask: (withdrawn: AbortSignal) => Promise<T>,
+  ): Promise<T | null> {
+    if (question !== null || phase !== "open") return null;
+    erase();
+    question = new AbortController();
+    if (detail !== "") screen.write(`  ${cut(oneLine(detail), screen.columns - 2)}\n`);
+    return ask(AbortSignal.any([question.signal, ...withdrawn])).finally(() => {
+      question = null;
+      draw(takeWaiting());
+    });
+  }
+
   return {
     open: ({ agent, firing, endAt }) => {
       about = ` · agent: ${agent}${endAt === null ? "" : ` · until ${renderClock(endAt, Date.now())}`}`;
@@ -129,20 +145,13 @@ export function createScreenView(
       question?.abort();
       log([paint(io, "dim", "Stopping …")]);
     },
-    async ask(message, detail, withdrawn) {
-      if (question !== null || phase !== "open") return null;
-      erase();
-      question = new AbortController();
-      screen.write(`  ${cut(oneLine(detail), screen.columns - 2)}\n`);
-      const signals = [question.signal, ...(withdrawn === undefined ? [] : [withdrawn])];
-      const answer = await askYesNo(message, AbortSignal.any(signals)).finally(() => {
-        question = null;
-        draw(takeWaiting());
-      });
+    async ask(message, detail) {
+      const answer = await put(detail, [], (signal) => askYesNo(message, signal));
       // in raw mode the terminal sends no signal for Ctrl-C
       if (answer === "cancelled") process.kill(process.pid, "SIGINT");
       return typeof answer === "boolean" ? answer : null;
     },
+    askPermission: (message, withdrawn) => put("", [withdrawn], (signal) => askPermission(message, signal)),
     close: () => {
       phase = "closed";
       question?.abort();

@@ -1,5 +1,6 @@
 /** What a resident runner shows while it runs: one contract, three ways (screen, lines, JSON). */
 import type { EngineNews } from "../../engine/engine.ts";
+import type { PermissionAnswer } from "./permission-question.ts";
 
 export interface LiveView {
   open(about: { readonly agent: string; readonly firing: boolean; readonly endAt: number | null }): void;
@@ -8,6 +9,8 @@ export interface LiveView {
   problem(error: unknown): void;
   stopping(signal: string): void;
   /** null: nobody to ask, or no answer. */
-  ask(question: string, detail: string, withdrawn?: AbortSignal): Promise<boolean | null>;
+  ask(question: string, detail: string): Promise<boolean | null>;
+  /** For what an agent asks leave for. null: as with `ask`. */
+  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null>;
   close(): void;
 }

@@ -52,8 +52,7 @@ export class PiConversation {
   readonly #parts: PiConversationParts;
   readonly #runs: Runs;
   readonly #waiting = new Set<() => void>();
-  /** The run that is under way, or about to begin, is a turn of ours. */
-  #isOurs = false;
+  /** The run that is under way, or about to begin, is a turn of ours that is not wanted any more. */
   #isStopping = false;
   #sentAt: number | null = null;
   #wasFree = false;
@@ -96,31 +95,31 @@ export class PiConversation {
 
   send(text: string): boolean {
     const { terminal, now } = this.#parts;
-    this.#isOurs = true;
     this.#isStopping = false;
-    this.#sentAt = now();
     const isSent = terminal.send(text);
-    if (!isSent) this.#forgetSent();
+    this.#sentAt = isSent ? now() : null;
     return isSent;
   }
 
   /** Our turn is not wanted any more. */
   stop(): void {
-    if (!this.#isOurs) return;
-    this.#isStopping = true;
-    if (this.#sentAt !== null) this.#forgetSent();
-    this.#parts.terminal.abort();
+    this.#isStopping = this.#sentAt !== null || this.#runs.isUnderWay;
+    if (this.#isStopping) this.#parts.terminal.abort();
   }
 
   started(): void {
+    const { seat, terminal } = this.#parts;
+    // it was to be stopped before there was anything to stop
+    if (this.#isStopping && this.#sentAt !== null) setImmediate(() => terminal.abort());
     this.#sentAt = null;
     this.#runs.start();
-    this.#parts.seat.update({ state: "busy" });
+    seat.update({ state: "busy" });
   }
 
   ended(messages: readonly unknown[]): void {
     const { dir, session, seat } = this.#parts;
-    keepAnswers(dir, session, this.#isOurs ? (seat.record.turn?.loopId ?? null) : null, messages);
+    const { turn } = seat.record;
+    keepAnswers(dir, session, turn?.end === null ? turn.loopId : null, messages);
     this.#runs.end(messages);
   }
 
@@ -132,7 +131,8 @@ export class PiConversation {
   look(): void {
     const { terminal, engine, seat, now } = this.#parts;
     if (this.#sentAt !== null && now() - this.#sentAt > STARTED_WITHIN_MS && !terminal.isCompacting(now())) {
-      this.#forgetSent();
+      this.#sentAt = null;
+      this.#isStopping = false;
       seat.end({ kind: "failed", answer: "", failure: failureOf("pi did not take the prompt") });
     }
     const isFree = this.host.isFree();
@@ -152,13 +152,12 @@ export class PiConversation {
 
   /** The agent may have forgotten what it works on. */
   compacted(): void {
-    const { seat, terminal, store } = this.#parts;
+    const { seat, terminal } = this.#parts;
     const loop = this.bound();
     if (loop?.kind !== "goal") return;
     const { turn } = seat.record;
     const answer = resumeAnswer({ goal: loop, loops: [], turnId: turn?.end === null ? turn.id : null });
     if (answer.kind === "context") terminal.remind(answer.text);
-    void store.catchUp().catch((error: unknown) => this.#complain(error));
   }
 
   /** The loop of this conversation that has not ended. */
@@ -209,11 +208,11 @@ export class PiConversation {
 
   async #settled(end: RunEnd | null): Promise<void> {
     const { seat, engine } = this.#parts;
-    const [isOurs, isStopped] = [this.#isOurs, this.#isStopping];
-    this.#isOurs = false;
+    const isStopped = this.#isStopping;
     this.#isStopping = false;
     if (end?.kind === "aborted" && !isStopped) await this.#interrupt();
-    else if (isOurs) seat.end(seatEndOf(end));
+    // of a run of the person's there is no turn that it could end
+    else seat.end(seatEndOf(end));
     if (!this.#runs.isUnderWay) seat.update({ state: "idle", spans: [] });
     engine.nudge();
   }
@@ -235,11 +234,6 @@ export class PiConversation {
       off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
       loop: boundLoop(boundable(store), this.owner, session),
     });
-  }
-
-  #forgetSent(): void {
-    this.#isOurs = false;
-    this.#sentAt = null;
   }
 
   #complain(error: unknown): void {

@@ -32,8 +32,7 @@ export default function loopwright(pi: PiApi): void {
   registerTools(pi, () => session);
 
   pi.on("session_start", ({ reason }, ctx) => {
-    session = new PiSession(pi, ctx, env);
-    if (reason !== "reload") session.greet();
+    session = new PiSession(pi, ctx, env, reason !== "reload");
   });
   pi.on("session_shutdown", async ({ reason }) => {
     const closing = session;

@@ -139,8 +139,11 @@ function put(source: string, target: string): boolean {
 }
 
 function copy(source: string, fresh: string): void {
-  // one that was installed is whole as it is
-  if (existsSync(join(source, EXTENSION))) return cpSync(source, fresh, { recursive: true });
+  if (existsSync(join(source, EXTENSION))) {
+    // one that was installed is whole as it is
+    cpSync(source, fresh, { recursive: true });
+    return;
+  }
   cpSync(join(source, "pi"), fresh, { recursive: true });
   for (const name of COMMAND) cpSync(join(source, name), join(fresh, "loop", name), { recursive: true });
   // main.js and chunks are modules here as they are in the package

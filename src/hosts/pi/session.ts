@@ -21,6 +21,8 @@ import { Terminal } from "./terminal.ts";
 
 /** How soon a task of somebody else's is seen (A12), and an input box that became empty. */
 const LOOK_MS = 200;
+/** pi draws the conversation so far after it has told of the session: what was said before is gone then. */
+const DRAWN_AFTER_MS = 1_000;
 /** What the footer says may also grow old by itself. */
 const REDRAW_MS = 30_000;
 
@@ -37,13 +39,17 @@ export class PiSession {
   #isBroken = false;
   #drawnAt = 0;
   #isClosed = false;
+  /** null: that is done. */
+  #greetAt: number | null;
 
-  constructor(pi: PiApi, ctx: PiContext, env: NodeJS.ProcessEnv) {
+  /** `isNew`: and not only this extension was loaded again. */
+  constructor(pi: PiApi, ctx: PiContext, env: NodeJS.ProcessEnv, isNew: boolean) {
     this.root = findProject(ctx.cwd);
     this.dir = join(this.root, ".loop");
     this.id = ctx.sessionManager.getSessionId();
     this.terminal = new Terminal(pi, ctx);
     this.#env = env;
+    this.#greetAt = isNew ? Date.now() + DRAWN_AFTER_MS : null;
     this.terminal.onEscape(() => this.#open?.conversation.escaped());
     // where nobody is there, pi ends with its answer: nothing is due in it
     this.#timer = this.terminal.hasPerson ? setInterval(() => this.#look(), LOOK_MS) : null;
@@ -68,7 +74,8 @@ export class PiSession {
   }
 
   /** What a session that goes on is told of its goal. */
-  greet(): void {
+  #greet(): void {
+    this.#greetAt = null;
     const loop = this.#open?.conversation.bound();
     if (loop?.kind !== "goal") return;
     const answer = resumeAnswer({ goal: loop, loops: [] });
@@ -124,6 +131,7 @@ export class PiSession {
       this.#isBroken = true;
     }
     this.#open?.conversation.look();
+    if (this.#greetAt !== null && Date.now() > this.#greetAt) this.#greet();
     if (Date.now() - this.#drawnAt > REDRAW_MS) this.#draw();
   }
 

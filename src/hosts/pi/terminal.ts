@@ -7,7 +7,7 @@ import type { PiApi, PiContext } from "./api.ts";
 import { expandSlash } from "./slash-prompt.ts";
 
 /** Somebody who just cleared the input box may be about to type again. */
-const TYPED_MS = 1_000;
+const TYPED_MS = 500;
 /** From Enter to the start of the run; what another extension takes for itself starts none. */
 const SUBMITTED_MS = 2_000;
 /** A compaction that failed is not told of by older versions. */
@@ -158,5 +158,5 @@ export class Terminal {
 
 /** What other parts say of commands, as it is typed here. */
 export function inPi(text: string): string {
-  return text.replaceAll(/\/loopwright(?::loop)?(?= )/g, "/loop");
+  return text.replaceAll(/(?<![^\s`"'(])\/loopwright(?::loop)?(?= )/g, "/loop");
 }

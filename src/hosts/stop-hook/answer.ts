@@ -12,10 +12,12 @@ import type { JobId } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { priceOf } from "../../core/prices.ts";
 import { requestGoal } from "../../engine/goals.ts";
+import { FolderStore } from "../../store/folder-store.ts";
 import { readPrices } from "../../store/prices-file.ts";
-import { isSessionId, readSessionRecord } from "../../store/session-records.ts";
+import { isSessionId, ownerOf, readSessionRecord } from "../../store/session-records.ts";
 import { answerHook } from "../claude-code/answer-hook.ts";
-import { type HookAnswer, NOTHING } from "../claude-code/hook-answer.ts";
+import { boundable, boundTo } from "../claude-code/bound-loop.ts";
+import { type HookAnswer, NOTHING, tell } from "../claude-code/hook-answer.ts";
 import type { OpenConversation } from "../claude-code/open-conversation.ts";
 import type { HookEvent, HookPayload } from "../claude-code/payload.ts";
 import { carryOut, type TypedParts } from "../claude-code/typed.ts";
@@ -41,7 +43,7 @@ export async function answerClient(
   const { dir } = parts;
   const { session } = told;
   const typed = event === "prompt" ? typedAt(told.prompt) : null;
-  if (!isSessionId(session) || (typed === null && !existsSync(dir))) return NOTHING;
+  if (!isSessionId(session) || (typed === null && !isConcerned(event, session, dir))) return NOTHING;
   if (event === "said") {
     rememberSaid(dir, session, told.answer ?? "");
     return NOTHING;
@@ -58,6 +60,15 @@ export async function answerClient(
   return payload.event === "Stop"
     ? answerStop(client, told, payload, parts, signal)
     : answerHook(payload, parts, signal);
+}
+
+/** Of most conversations in a folder with loops no loop knows anything: they are left as they are, without a trace. */
+function isConcerned(event: ClientEvent, session: string, dir: string): boolean {
+  if (!existsSync(dir)) return false;
+  if (readSessionRecord(dir, session) !== null) return true;
+  // bound by hand, before anything was typed there
+  const store = event === "stop" ? new FolderStore(dir, { now: Date.now, say: () => {} }) : null;
+  return store !== null && boundTo(boundable(store), ownerOf(session)) !== undefined;
 }
 
 /** It reached the agent in the turn that runs: nobody waits. */
@@ -115,14 +126,23 @@ async function answerStop(
   const facts = factsOf(client, told);
   const { turn } = open.seat.record;
   if (turn?.end === null && facts !== null && facts.toolCalls > 0)
-    open.seat.update({ blocks: 0, turn: { ...turn, toolCalls: turn.toolCalls + facts.toolCalls } });
+    open.seat.update({ turn: { ...turn, toolCalls: turn.toolCalls + facts.toolCalls } });
+  const isLast = client.cap > 0 && open.seat.record.blocks >= client.cap;
+  // nothing that it were answered would reach the agent: what comes next waits for the person
+  if (isLast) open.seat.update({ isSomeoneWaiting: true });
   const said = facts?.answer ?? told.answer ?? lastSaid(dir, session) ?? "";
   const answer = await answerHook({ ...payload, answer: said }, parts, signal);
   if (turn?.end === null && facts?.usage)
     await price(open, turn.id, turn.loopId, priced(facts.usage, dir, parts), parts.now());
   // before the client can announce it
   if (answer.kind === "context") rememberSent(dir, session, answer.text);
-  return answer;
+  return isLast && answer.kind === "nothing" ? tell(whyNow(client, open)) : answer;
+}
+
+function whyNow({ title, cap }: StopClient, { conversation }: OpenConversation): string | null {
+  const loop = conversation.bound();
+  if (loop?.status !== "active") return null;
+  return `[LOOP] ${loop.id} goes on after your next message: ${title} lets a loop answer ${cap} stops in a row.`;
 }
 
 function factsOf({ readTurn }: StopClient, told: Told): TurnFacts | null {

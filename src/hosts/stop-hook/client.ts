@@ -47,7 +47,7 @@ export interface StopClient {
   readonly title: string;
   /** What a person types in a conversation to reach us. */
   readonly word: string;
-  /** After so many answers to a stop in a row without a tool call it ends the turn by itself; 0: never. */
+  /** Of one prompt so many stops can be answered with more work, whatever the agent does meanwhile; 0: all. */
   readonly cap: number;
   /** The answer to a prompt can bring more for the model. */
   readonly givesContext: boolean;

@@ -29,7 +29,7 @@ export async function runClientHook(
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   for (const signal of STOPPED_BY) process.once(signal, stop);
-  const seat = new LazyConversation(client, told.session, loopDirOf(root), {
+  const seat = new LazyConversation(told.session, loopDirOf(root), {
     acts: event === "stop" || (event === "prompt" && typedAt(told.prompt) !== null),
     say: (message) => log("hook", message),
   });
@@ -96,14 +96,12 @@ interface HookOptions {
 /** The conversation of one hook: opened when it is asked for and there is a `.loop`, which may be made meanwhile. */
 class LazyConversation {
   readonly dir: string;
-  readonly #client: StopClient;
   readonly #session: string;
   readonly #options: HookOptions;
   #open: OpenConversation | null = null;
 
-  constructor(client: StopClient, session: string, dir: string, options: HookOptions) {
+  constructor(session: string, dir: string, options: HookOptions) {
     this.dir = dir;
-    this.#client = client;
     this.#session = session;
     this.#options = options;
   }
@@ -112,8 +110,8 @@ class LazyConversation {
     if (this.#open !== null || !existsSync(this.dir)) return this.#open;
     this.#open = openConversation({
       ...{ dir: this.dir, session: this.#session, client: clientProcess() },
-      // the limit of this client in the place of Claude Code's own
-      env: { ...process.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: String(this.#client.cap) },
+      // Claude Code's own limit holds nowhere else
+      env: { ...process.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" },
       say: this.#options.say,
     });
     if (this.#options.acts) this.#open.engine.start();

@@ -43,7 +43,10 @@ export interface Candidate {
 /** Agents take seconds to start, and more where the machine is busy. */
 const TEST_MS = 120_000;
 const WAIT_MS = 60_000;
+/** Those that start anew for each turn take as long twenty times. */
+const LONG_MS = 300_000;
 const CANCEL_MS = 1_000;
+const WAITS = /^\{"type":"wait".*$/m;
 /** Some leave megabytes behind each time that they start. */
 const LITTER_BYTES = 1_000_000;
 /** Gemini refuses to write where a path has double quotes. */
@@ -125,25 +128,32 @@ async function sentBack({ tokensOfTwo = [2_000, 100] }: Candidate, scene: Scene)
   expect(leftovers(cwd)).toEqual([]);
 }
 
+/** The runner waits for minutes; a person elsewhere makes it try at once. */
 async function quotaIsFree({ classes }: Candidate, scene: Scene): Promise<void> {
-  await refusedOnce(scene, 429, classes[429]);
-}
-
-async function outageIsFree({ classes }: Candidate, scene: Scene): Promise<void> {
-  await refusedOnce(scene, 500, classes[500]);
-}
-
-/** The runner waits; a person elsewhere makes it try at once. */
-async function refusedOnce(scene: Scene, status: 429 | 500, kind: FailureClass): Promise<void> {
   const { cwd, world, model } = scene;
-  model.script(refusal(status));
+  model.script(refusal(429));
   const running = scene.start();
-  await running.line(/^\{"type":"wait".*$/m, WAIT_MS);
+  await running.line(WAITS, WAIT_MS);
   expect(await statusOf(cwd)).toMatchObject({ status: "in_progress", iteration: 0 });
   model.script(...finishing(scene));
   const second = await runJson(["continue", "--now"], { cwd, env: world.env });
   expect(second.end).toMatchObject({ status: "done", iterations: 1 });
   expect(await running.ended).toBe(0);
+  expectFreeFailure(cwd, classes[429]);
+}
+
+async function outageIsFree({ classes }: Candidate, scene: Scene): Promise<void> {
+  const { cwd, model } = scene;
+  model.script(refusal(500));
+  const running = scene.start();
+  await running.line(WAITS, WAIT_MS);
+  model.script(...finishing(scene));
+  expect(await running.ended).toBe(0);
+  expect(endOf(running)).toMatchObject({ status: "done", iterations: 1 });
+  expectFreeFailure(cwd, classes[500]);
+}
+
+function expectFreeFailure(cwd: string, kind: FailureClass): void {
   expect(stateOf(cwd).receipts).toMatchObject([
     { charged: false, failure: { class: kind } },
     { charged: true, failure: null },

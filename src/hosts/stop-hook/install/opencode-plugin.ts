@@ -16,6 +16,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 export const Loopwright = async ({ client, directory }) => {
   const sent = new Map();
   const asked = new Set();
+  const errors = new Map();
 
   const ask = (event, payload) =>
     new Promise((resolve) => {
@@ -41,7 +42,7 @@ export const Loopwright = async ({ client, directory }) => {
     if (asked.has(session) || !hasLoops(directory)) return;
     asked.add(session);
     try {
-      const turn = await lastTurn(client, session);
+      const turn = await lastTurn(client, session, errors.get(session));
       if (turn === null) return;
       const answer = await ask("stop", { session, ...turn });
       if (answer?.message) tell(answer.message);
@@ -58,6 +59,8 @@ export const Loopwright = async ({ client, directory }) => {
 
   return {
     event: async ({ event }) => {
+      // told before the rest that follows; the message has it only after that
+      if (event.type === "session.error") errors.set(event.properties.sessionID, event.properties.error?.name);
       if (event.type === "session.idle") await rest(event.properties.sessionID);
       if (event.type === "session.deleted" && hasLoops(directory))
         await ask("end", { session: event.properties.info.id });
@@ -72,6 +75,7 @@ export const Loopwright = async ({ client, directory }) => {
       sent.set(sessionID, words);
     },
     "chat.message": async ({ sessionID }, { parts }) => {
+      errors.delete(sessionID);
       const prompt = parts.map((part) => part.text ?? "").join("\\n");
       if (!hasLoops(directory) || sent.get(sessionID) === prompt) return;
       await ask("prompt", { session: sessionID, prompt });
@@ -106,14 +110,14 @@ function hasLoops(from) {
 }
 
 /** What the client has of the turn that just ended; null: the agent has said nothing. */
-async function lastTurn(client, session) {
+async function lastTurn(client, session, told) {
   const { data = [] } = await client.session.messages({ path: { id: session } });
   const from = data.findLastIndex(({ info }) => info.role === "user");
   const own = data.slice(from + 1).filter(({ info }) => info.role === "assistant");
   const last = own.at(-1);
   if (last === undefined) return null;
   const sum = (count) => own.reduce((total, { info }) => total + (count(info) ?? 0), 0);
-  const error = last.info.error?.name;
+  const error = told ?? last.info.error?.name;
   return {
     answer: last.parts
       .filter((part) => part.type === "text" && !part.synthetic)

@@ -1,0 +1,42 @@
+/** Questions on a terminal to which others print: one at a time, and nothing is printed over them. */
+import type { Io } from "../io.ts";
+
+/** Puts a question when the one before it is gone. Must not be called from within a question. */
+export type Asker = <T>(put: () => Promise<T>) => Promise<T>;
+
+const MOST_LINES = 200;
+
+/** Lines that come during a question wait for its end, the newest of them. */
+export function createAsker(io: Io): Asker {
+  const inLine = createLine();
+  return (put) => inLine(() => holdLines(io, put));
+}
+
+/** One after the other, in the order in which they came. */
+export function createLine(): Asker {
+  let last: Promise<unknown> = Promise.resolve();
+  return (put) => {
+    const next = last.then(put);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+async function holdLines<T>(io: Io, put: () => Promise<T>): Promise<T> {
+  const waiting: (readonly ["out" | "say", string])[] = [];
+  let leftOut = 0;
+  const hold = (voice: "out" | "say") => (text: string) => {
+    waiting.push([voice, text]);
+    if (waiting.length <= MOST_LINES) return;
+    waiting.shift();
+    leftOut++;
+  };
+  const undo = io.divert({ out: hold("out"), say: hold("say") });
+  try {
+    return await put();
+  } finally {
+    undo();
+    if (leftOut > 0) io.say(`(${leftOut} earlier lines left out during the question)`);
+    for (const [voice, text] of waiting) io[voice](text);
+  }
+}

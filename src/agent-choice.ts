@@ -49,7 +49,8 @@ export function chooseAgentSpec(
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   const command = agentCmd ?? (agent === undefined ? env.LOOP_AGENT_CMD || undefined : undefined);
   if (command !== undefined) return { kind: "command", command };
-  if (agent === undefined) return config.agent ?? { kind: "named", name: "claude" };
+  // what was typed in a conversation means the agent of that conversation
+  if (agent === undefined) return config.agent ?? { kind: "named", name: env.LOOP_HOST_AGENT || "claude" };
   const parsed = parseAgentList(agent.split(","));
   if (parsed.kind === "ok") return parsed.spec;
   throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);

@@ -59,7 +59,12 @@ export interface EngineSetup {
   /** A person is here: for what an agent asks leave for. */
   readonly askPerson?: TurnControl["askPerson"];
   /** The live conversation that turns go to; judges and tasks that want none get a process of their own. */
-  readonly conversation?: { readonly host: Host; readonly headless: () => Agent };
+  readonly conversation?: {
+    readonly host: Host;
+    readonly headless: () => Agent;
+    /** Left out: it starts the agents of stories itself. */
+    readonly hasSubAgents?: false;
+  };
 }
 
 export function createEngine(setup: EngineSetup): Engine {
@@ -89,7 +94,10 @@ export function createEngine(setup: EngineSetup): Engine {
   const backlog: BacklogParts = {
     newNonce: goals.newNonce,
     // the live conversation starts the agents of stories as sub-agents of its own
-    agentFor: (spec, dir) => (conversation === undefined ? agents.get(spec, dir, "work") : bySubAgent(agent)),
+    agentFor: (spec, dir) =>
+      conversation === undefined || conversation.hasSubAgents === false
+        ? agents.get(spec, dir, "work")
+        : bySubAgent(agent),
     checkerFor: (dir) => createCommandChecker(dir),
     places: createStoryPlaces(project),
     files: createStoryFiles(project),

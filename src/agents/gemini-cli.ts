@@ -85,10 +85,12 @@ export function readGemini(
   const events = parseGeminiStream(finished.answer);
   const init = events.find((event) => event.type === "init");
   const result = events.findLast((event) => event.type === "result");
+  // a conversation in which nothing was said it does not write down
+  const isKept = conversation !== null || events.some(isSpoken);
   return {
     answer: lastMessage(events),
     usage: usageOf(result),
-    conversation: init?.session_id ? { id: init.session_id, costUsd: null } : null,
+    conversation: isKept && init?.session_id ? { id: init.session_id, costUsd: null } : null,
     activity: activityOf(callsOf(events), projectDir),
     failure: classifyGeminiFailure(finished, events, conversation !== null),
     isOver: result !== undefined,
@@ -117,6 +119,10 @@ export function readGeminiLine(line: string, projectDir: string): readonly Agent
     default:
       return [];
   }
+}
+
+function isSpoken(event: GeminiEvent): boolean {
+  return event.type === "tool_use" || (event.type === "message" && event.role === "assistant");
 }
 
 /** The pieces after the last call of a tool. */

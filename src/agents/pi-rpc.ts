@@ -92,7 +92,9 @@ function conversationOf(
 ): Conversation | null {
   const told = events.flatMap((event) => (event.type === "response" ? (event.data ?? []) : []));
   const id = told.find(({ sessionId }) => sessionId)?.sessionId ?? null;
-  if (id === null) return null;
+  // it writes nothing down before its model's first answer
+  const isKept = resumed !== null || events.some((event) => event.type === "message_end");
+  if (id === null || !isKept) return null;
   const total = told.findLast(({ cost }) => cost != null)?.cost ?? null;
   const before = resumed === null ? 0 : resumed.costUsd;
   return { id, costUsd: total ?? (before === null ? null : before + (usage?.costUsd ?? 0)) };

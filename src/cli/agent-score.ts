@@ -9,6 +9,7 @@ import type { Score } from "../core/goal/rubric.ts";
 import type { LoopId } from "../core/loop.ts";
 import { renderScorePrompt } from "../core/text/score-prompt.ts";
 import { LoopError } from "../errors.ts";
+import type { Agent } from "../ports.ts";
 
 const DIMENSIONS = ["outcome", "scope", "constraints", "success", "done"] as const;
 const TIMEOUT_MS = 5 * 60_000;
@@ -26,11 +27,20 @@ const Answer = z.object({
   done: Rating,
 });
 
-/** The agent runs in an empty folder of its own: it has the text to judge, and nothing to change. */
-export async function scoreWithAgent(spec: string, agent: AgentSpec, env: NodeJS.ProcessEnv): Promise<Score> {
+/**
+ * The agent runs in an empty folder of its own: it has the text to judge, and nothing to change. null: it was stopped.
+ */
+export async function scoreWithAgent(
+  spec: string,
+  agentSpec: AgentSpec,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Score | null> {
   const folder = mkdtempSync(join(tmpdir(), "loopwright score "));
+  let agent: Agent | null = null;
   try {
-    const end = await agentFor(agent, folder, env).run(
+    agent = agentFor(agentSpec, folder, env);
+    const end = await agent.run(
       {
         id: "score",
         loopId: "score" as LoopId,
@@ -41,10 +51,9 @@ export async function scoreWithAgent(spec: string, agent: AgentSpec, env: NodeJS
         conversation: null,
         budgetUsd: null,
       },
-      { signal: new AbortController().signal, onStarted: () => {} },
+      { signal, onStarted: () => {} },
     );
-    if (end.kind === "cancelled")
-      throw new LoopError("surroundings", "The agent was stopped before it gave a score.");
+    if (end.kind === "cancelled") return null;
     if (end.kind === "failed")
       throw new LoopError(
         "surroundings",
@@ -53,6 +62,7 @@ export async function scoreWithAgent(spec: string, agent: AgentSpec, env: NodeJS
       );
     return readScore(end.answer);
   } finally {
+    await agent?.close?.();
     rmSync(folder, { recursive: true, force: true });
   }
 }

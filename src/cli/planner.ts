@@ -80,7 +80,8 @@ async function takeTurn(
 ): Promise<Answered | null> {
   const nonce = randomBytes(8).toString("hex");
   const id = `plan-${nonce}`;
-  const end = await agentFor(planner.agent, planner.root, planner.env).run(
+  const agent = agentFor(planner.agent, planner.root, planner.env);
+  const turn = agent.run(
     {
       id,
       loopId: "plan" as LoopId,
@@ -94,6 +95,7 @@ async function takeTurn(
     },
     { signal: planner.signal, onStarted: () => {}, onEvent: planner.onEvent },
   );
+  const end = await turn.finally(() => agent.close?.());
   if (end.kind === "cancelled") return null;
   const file = keepAnswer(planner.root, id, end.answer);
   refuseFailure(end, file);

@@ -8,6 +8,5 @@ describeStream({
   process: /opencode run /,
   otherCommand: "denied",
   tellsCost: true,
-  // an outage it tries to sit out for more than a minute
-  errors: { 401: "auth", 429: "quota" },
+  errors: { 401: "auth", 429: "quota", 500: "outage" },
 });

@@ -36,8 +36,8 @@ export interface StreamCandidate {
   readonly tellsCost: boolean;
   /** Left out: it cannot be held to one. */
   readonly answerSchema?: object;
-  /** Errors that it does not try again for minutes; the others are in its recordings. */
-  readonly errors: Readonly<Partial<Record<401 | 429 | 500, FailureClass>>>;
+  /** What these answers of the model's are. */
+  readonly errors: Readonly<Record<401 | 429 | 500, FailureClass>>;
 }
 
 const TEST_MS = 120_000;

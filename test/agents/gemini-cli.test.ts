@@ -41,6 +41,11 @@ describe("E3 the end of a turn of Gemini CLI", () => {
     expect(read("resumed", 0, { conversation }).usage).toMatchObject({ inputTokens: 2000 });
   });
 
+  test("a conversation in which nothing was said cannot go on, one that went on can", () => {
+    expect(read("server-error", 244).conversation).toBeNull();
+    expect(read("server-error", 244, { conversation }).conversation?.id).toBe(idOf("server-error"));
+  });
+
   test("what the policy denies is told; a write that failed is no edit", () => {
     expect(read("denied")).toMatchObject({ failure: null, activity: { denials: ["run_shell_command"] } });
     expect(read("outside").activity).toEqual({ toolCalls: 1, edits: {}, reads: [], denials: [] });

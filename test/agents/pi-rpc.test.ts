@@ -214,11 +214,14 @@ describe("E3 pi as a process", () => {
   });
 
   test("a pi that dies in the middle of a turn is a failed turn, with its conversation", async () => {
-    expect(await run(`${isPrompt} process.kill(process.pid, "SIGKILL");`)).toMatchObject({
+    expect(await run(`${isPrompt} message("begun"); process.kill(process.pid, "SIGKILL");`)).toMatchObject({
       ...failedAs("fault", "killed by SIGKILL"),
-      conversation: { id: "01a1e06c-4a1a-7330-a607-d7424a20a378", costUsd: 0 },
+      conversation: { id: "01a1e06c-4a1a-7330-a607-d7424a20a378", costUsd: 0.5 },
     });
-    expect(await run(`${isPrompt} process.exit(0);`, { token: 8 })).toMatchObject({ kind: "failed" });
+    expect(await run(`${isPrompt} process.exit(0);`, { token: 8 })).toMatchObject({
+      kind: "failed",
+      conversation: null,
+    });
   });
 
   test("a pi that does not end when it is told to is killed", async () => {
@@ -231,7 +234,7 @@ describe("E3 pi as a process", () => {
 
   test("a turn that is cancelled leaves nothing, and its conversation can go on", async () => {
     const control = makeControl();
-    const end = run(`${isPrompt} say({ type: "agent_start" });`, {}, control);
+    const end = run(`${isPrompt} message("begun"); say({ type: "agent_start" });`, {}, control);
     await until(() => control.started.length > 0, "it started");
     const answer = join(runFolder(project.dir, makeTurn()), "answer.txt");
     await until(
@@ -239,7 +242,7 @@ describe("E3 pi as a process", () => {
       "the turn is under way",
     );
     control.abort();
-    expect(await end).toMatchObject({ kind: "cancelled", conversation: { costUsd: 0 } });
+    expect(await end).toMatchObject({ kind: "cancelled", conversation: { costUsd: 0.5 } });
     expect(project.processes()).toEqual([]);
   });
 

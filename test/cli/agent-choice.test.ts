@@ -1,12 +1,12 @@
 /** Which agent takes the turns: flags, settings, what is installed; and `--agent-acp` wherever turns are taken. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, type TestContext, test } from "vitest";
+import { describe, expect, onTestFinished, type TestContext, test } from "vitest";
 import { acpWorker, promptsTo } from "../support/acp-worker.ts";
 import { startModel } from "../support/agents/model.ts";
 import { isWorldMissing, makeWorld, whyWorldMissing } from "../support/agents/worlds.ts";
 import { makeBacklog, readLines, trust } from "../support/backlog-cli.ts";
-import { create, hashTree, leftovers, makeProject, runLoop } from "../support/cli.ts";
+import { create, hashTree, leftovers, makeProject, runLoop, startLoop } from "../support/cli.ts";
 import { CHECK, installClaude, makeRepository, runJson, SPEC, stateOf } from "../support/goal-cli.ts";
 import { report } from "../support/goal-replies.ts";
 import { hasTmux, openTerminal } from "../support/tmux.ts";
@@ -52,9 +52,11 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
     const cwd = makeProject(onTestFinished);
     const { id } = await create(cwd, "5m", "look around", "--no-now");
     const terminal = openTerminal(cwd);
+    await terminal.sees(/\$/);
+    const before = leftovers(cwd).length;
     terminal.run(`NO_COLOR=1 loop run ${id} --agent-acp '${acpWorker()}'; echo code=$?`);
     await terminal.sees(/I did it\.\n[\s\S]*code=0\n\$$/);
-    expect(leftovers(cwd).length, "all but the shell and its server").toBeLessThanOrEqual(2);
+    await until(() => leftovers(cwd).length <= before, "only the terminal is left", 3_000);
   });
 
   test("E3 loop backlog run: generator and evaluator, each in a conversation of its own", async ({
@@ -98,6 +100,13 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
   });
 
+  test("E3 B1 without a flag the score is asked of the project's agent", async () => {
+    const cwd = makeProject();
+    writeConfig(cwd, { agent: "qwen" });
+    const { code, stderr } = await runLoop(["score", "--score-with", "agent", "fix it"], { cwd });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("`qwen` is not on the PATH")]);
+  });
+
   test("E3 C14 loop backlog plan: its stories, and nothing of it is left", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     writeFileSync(join(cwd, "SPEC.md"), "Do it.\n");
@@ -106,6 +115,31 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: expect.stringContaining("US-001") });
     expect(existsSync(join(cwd, ".loop", "prd.json"))).toBe(true);
     await until(() => leftovers(cwd).length === 0, "nothing is left of it", 3_000);
+  });
+});
+
+describe("Ctrl-C while an agent is asked for a score or a plan", () => {
+  const HANGS = 'touch "$HOME/../hanging"; sleep 600 & wait';
+  const SCORE = ["--score-with", "agent"];
+
+  test.each([
+    ["score", ["score", ...SCORE, "fix it"]],
+    ["until", ["until", ...SCORE, ...CHECK, SPEC]],
+    ["backlog plan", ["backlog", "plan", "SPEC.md", "--yes"]],
+  ])("F1 loop %s: 130, and nothing of the agent is left, whatever it is", async (_, words) => {
+    for (const agent of [
+      ["--agent-cmd", HANGS],
+      ["--agent-acp", acpWorker("mute")],
+    ]) {
+      const cwd = makeRepository();
+      writeFileSync(join(cwd, "SPEC.md"), "Do it.\n");
+      const isInTurn = () => existsSync(join(dirname(cwd), "hanging")) || promptsTo(cwd).length > 0;
+      const run = startLoop([...words, ...agent], { cwd });
+      await until(isInTurn, "the agent is in its turn");
+      run.signal("SIGINT");
+      expect(await run.ended, run.output.stderr).toBe(130);
+      expect(leftovers(cwd)).toEqual([]);
+    }
   });
 });
 
@@ -136,7 +170,7 @@ describe("what is no agent (H5)", () => {
   test.each(COMMANDS.map((command) => [command.slice(0, 2).join(" "), command] as const))(
     "H5 loop %s: wrong flags are refused in a sentence, and nothing is changed",
     async (_, command) => {
-      const cwd = makeRepository();
+      const cwd = command[1] === "run" ? fileStories(onTestFinished, 1) : makeRepository();
       writeFileSync(join(cwd, "SPEC.md"), "Do it.\n");
       const before = hashTree(cwd);
       const said = await Promise.all(FLAGS.map(([flags]) => runLoop([...command, ...flags], { cwd })));

@@ -11,10 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CLIENT_NAMES } from "../../src/hosts/stop-hook/client.ts";
 import { cleanEnv, loopJson, makeProject, runLoop } from "../support/cli.ts";
 import { runHookCommand } from "../support/hook-command.ts";
+
+/** Each hook is a process of its own, and the machine may be busy. */
+vi.setConfig({ testTimeout: 120_000 });
 
 interface Finding {
   readonly check: string;
@@ -186,6 +189,8 @@ describe("E5 what a hook costs", () => {
       expect(await run("UserPromptSubmit", { prompt: '$loop until "x" it\'s $HOME `id`' })).toBe(
         JSON.stringify({ prompt: '$loop until "x" it\'s $HOME `id`' }),
       );
+      const invoked = { prompt: 'The user explicitly invoked the "/loopwright" skill. Follow it.' };
+      expect(await run("UserPromptSubmit", invoked)).toContain(JSON.stringify(invoked));
       expect(existsSync(join(project, ".loop"))).toBe(false);
     },
   );

@@ -1,10 +1,13 @@
 /** What happens in Codex only at a terminal, with the payloads that it sent there: steering, Esc, a conversation taken up again. */
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { cleanEnv, LOOP, runLoop } from "../support/cli.ts";
 import { makeRepository } from "../support/goal-cli.ts";
 import { goalsOf, SPEC, typedGoal } from "../support/goal-in-client.ts";
 import { runHookCommand } from "../support/hook-command.ts";
+
+/** Each hook is a process of its own, and the machine may be busy. */
+vi.setConfig({ testTimeout: 120_000 });
 
 const SESSION = "01a1e065-b082-7bf1-809e-b316b44e590f";
 const NAMES = {

@@ -27,7 +27,9 @@ describe.skipIf(isWorldMissing("copilot"))(`E5 the cap of copilot${whyWorldMissi
     const checks = Array.from({ length: TURNS / 2 }, (_, index) => 2 * (index + 1)).map(
       (n) => `--check "n${n}=test $(cat n) -ge ${n}"`,
     );
-    const goal = ["/loop until", ...checks, "--yes --exit-on proof --iterations 30", `"${SPEC}"`].join(" ");
+    const goal = ["/loopwright until", ...checks, "--yes --exit-on proof --iterations 30", `"${SPEC}"`].join(
+      " ",
+    );
     const session = "7b0f5f52-3c1e-4c58-9d0a-5f3f6a1b2c3d";
     const copilot = (flag: string, prompt: string) =>
       runClient(client, [
@@ -41,7 +43,7 @@ describe.skipIf(isWorldMissing("copilot"))(`E5 the cap of copilot${whyWorldMissi
     // the first came with the prompt
     expect(play.nonces).toHaveLength(CAP + 1);
     expect(goalsOf(project)[0]).toMatchObject({ end: null, status: "paused" });
-    expect((await copilot("--resume", "/loop continue")).code).toBe(0);
+    expect((await copilot("--resume", "/loopwright continue")).code).toBe(0);
     expect(play.nonces).toHaveLength(TURNS);
     expect(goalsOf(project)[0]).toMatchObject({ status: "completed", iteration: TURNS });
   });

@@ -3,7 +3,7 @@ import { loopsIn } from "../support/loops-in-client.ts";
 
 loopsIn({
   name: "copilot",
-  word: "/loop",
+  word: "/loopwright",
   args: (prompt) => ["--allow-all-tools", "-p", prompt],
   tokens: 1_050,
 });

@@ -4,11 +4,14 @@
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { cleanEnv, runLoop } from "../support/cli.ts";
 import { makeRepository } from "../support/goal-cli.ts";
 import { goalsOf, typedGoal } from "../support/goal-in-client.ts";
 import { runHookCommand } from "../support/hook-command.ts";
+
+/** Each hook is a process of its own, and the machine may be busy. */
+vi.setConfig({ testTimeout: 120_000 });
 
 const CONVERSATION = "cdefee2d-2727-4b73-bf77-d9d830f31d2a";
 const OTHER = "0c5b5b0e-1111-4222-8333-944445555666";
@@ -78,11 +81,11 @@ function claim(nonce: string): string {
 
 test("E5 D3 in Cursor the turns of a goal come as follow-up messages until it is proved; a false claim is sent back", async () => {
   const cursor = await makeCursor();
-  expect(await cursor.ask("beforeSubmitPrompt", { prompt: `/loop ${typedGoal()}`, attachments: [] })).toEqual(
-    {
-      continue: true,
-    },
-  );
+  expect(
+    await cursor.ask("beforeSubmitPrompt", { prompt: `/loopwright ${typedGoal()}`, attachments: [] }),
+  ).toEqual({
+    continue: true,
+  });
   const first = await cursor.stop("The loop begins.");
   expect(first.followup_message).toMatch(/^\[LOOP\] Goal/);
   // it may announce its own follow-ups as prompts, trimmed
@@ -102,7 +105,7 @@ test("E5 D3 in Cursor the turns of a goal come as follow-up messages until it is
 
 test("E5 D2 another conversation, an aborted turn and a message of the person's: the stop is allowed", async () => {
   const cursor = await makeCursor();
-  await cursor.ask("beforeSubmitPrompt", { prompt: `/loop ${typedGoal()}` });
+  await cursor.ask("beforeSubmitPrompt", { prompt: `/loopwright ${typedGoal()}` });
   expect(await cursor.stop("hello", {}, OTHER)).toEqual({});
   const { followup_message: turn } = await cursor.stop("The loop begins.");
   expect(turn).toContain("[LOOP]");
@@ -110,10 +113,10 @@ test("E5 D2 another conversation, an aborted turn and a message of the person's:
   expect(goalsOf(cursor.project)[0]).toMatchObject({ status: "paused" });
   expect(await cursor.ask("beforeSubmitPrompt", { prompt: "what was that?" })).toEqual({ continue: true });
   expect(await cursor.stop("A loop.")).toEqual({});
-  const answered = await cursor.ask("beforeSubmitPrompt", { prompt: "/loop status" });
+  const answered = await cursor.ask("beforeSubmitPrompt", { prompt: "/loopwright status" });
   expect(answered).toMatchObject({ continue: false });
   expect(answered.user_message).toContain("paused");
-  await cursor.ask("beforeSubmitPrompt", { prompt: "/loop continue" });
+  await cursor.ask("beforeSubmitPrompt", { prompt: "/loopwright continue" });
   expect((await cursor.stop("It goes on.")).followup_message).toContain("[LOOP");
   expect((await runLoop(["cancel", "--keep"], { cwd: cursor.project, env: cursor.env })).code).toBe(0);
   expect(await cursor.stop("ok")).toEqual({});
@@ -121,7 +124,7 @@ test("E5 D2 another conversation, an aborted turn and a message of the person's:
 
 test("E5 D2 a prompt that the person types in the middle of a turn pauses the loop", async () => {
   const cursor = await makeCursor();
-  await cursor.ask("beforeSubmitPrompt", { prompt: `/loop ${typedGoal()}` });
+  await cursor.ask("beforeSubmitPrompt", { prompt: `/loopwright ${typedGoal()}` });
   await cursor.stop("The loop begins.");
   await cursor.ask("beforeSubmitPrompt", { prompt: "stop that, look at this first" });
   expect(goalsOf(cursor.project)[0]).toMatchObject({ status: "paused" });

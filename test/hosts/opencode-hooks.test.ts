@@ -89,6 +89,7 @@ describe.skipIf(isWorldMissing("opencode"))(`E5 loops in opencode${whyWorldMissi
     expect(play.nonces).toHaveLength(3);
     expect(goal).toMatchObject({ status: "completed", iteration: 3, end: { status: "done" } });
     expect(goal.receipts.map(({ toolCalls }) => toolCalls)).toEqual([0, 1, 1]);
+    expect(goal.receipts.every(({ costUsd }) => (costUsd ?? 0) > 0)).toBe(true);
     const second = model.heard.find((heard) => nonceOf(heard) === play.nonces[1]);
     expect(second && toldIn(second)).toMatch(/# What is not met\n- done/);
   });

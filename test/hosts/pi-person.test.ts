@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { lastUserText, refusal } from "../support/agents/model.ts";
 import { commandLine } from "../support/agents/processes.ts";
 import { isWorldMissing, whyWorldMissing } from "../support/agents/worlds.ts";
-import { leftovers, runLoop } from "../support/cli.ts";
+import { kill, leftovers, runLoop } from "../support/cli.ts";
 import { commitAll, SPEC, statusOf } from "../support/goal-cli.ts";
 import { report } from "../support/goal-replies.ts";
 import { makePiWorld, openPi, PI_VERSIONS, type PiWorld, runPi } from "../support/pi-tui.ts";
@@ -74,8 +74,7 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         const first = await openPi(world);
         await first.type(UNTIL);
         await model.asks(3);
-        process.kill(first.pid(), "SIGTERM");
-        console.log(await first.ended(), await statusOf(project), await runLoop(["history"], { cwd: project, env: world.env }));
+        expect(await first.exit()).toBe(0);
         await until(async () => (await statusOf(project))?.status === "paused", "it is paused");
         expect(leftovers(project)).toEqual([]);
 
@@ -94,6 +93,34 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         await again.sees(/LOOP_DONE/);
         const texts = model.heard[asked]?.messages.map(({ text }) => text).join("\n") ?? "";
         expect(texts).toContain("This goal loop is bound to this conversation.");
+        expect(await again.exit()).toBe(0);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "B20 D10 a pi that was killed goes on in the same conversation; a test that failed stands before the next turn",
+      async () => {
+        const world = await makePiWorld(version);
+        const { project, model } = world;
+        // pi keeps nothing of a conversation in which the agent has said nothing yet
+        model.script(write(world, "one.md"), report(false), { kind: "silence" });
+        const first = await openPi(world);
+        await first.type(UNTIL);
+        await model.asks(3);
+        kill(first.pid());
+        await first.ended();
+        await until(() => leftovers(project).length === 0, "all of it is gone");
+
+        const failing =
+          "npx vitest run; echo ' Test Files  1 failed (1)'; echo '      Tests  1 failed (1)'; exit 1";
+        model.script(world.world.run(failing), report(false), write(world, "done.txt"), report(true));
+        const again = await openPi(world, "-c");
+        await again.sees(/LOOP_DONE/);
+        const [turn, , next] = model.heard.slice(3).map(lastUserText);
+        expect(turn).toContain("[LOOP RESUME]");
+        expect(next).toMatch(/^\[LOOP BACKPROP\] .*vitest/);
+        expect(await statusOf(project)).toMatchObject({ status: "completed", iteration: 3 });
         expect(await again.exit()).toBe(0);
       },
       TEST_MS,

@@ -142,6 +142,17 @@ describe("E5 B10 what a client wrote down of the turn that just ended", () => {
 });
 
 describe("E5 what reaches us", () => {
+  test("E5 copilot: at a terminal its command comes as the text of the skill, with the words at the end", () => {
+    const head = `The user explicitly invoked the "/loopwright" skill. Follow its instructions now.\n\n<skill-context name="loopwright">\nBase directory for this skill: /x\n\nLoopwright answers this command itself.\n`;
+    const read = (prompt: string) => CLIENTS.copilot.read({ prompt }).prompt;
+    expect(read(`${head}\n\nARGUMENTS: until "x" do\nit\n</skill-context>`)).toBe(
+      '/loopwright until "x" do\nit',
+    );
+    expect(typedAt(read(`${head}</skill-context>`))).toBe("");
+    expect(read(`He said: ${head}`)).toContain("He said");
+    expect(read(head.replaceAll("loopwright", "other"))).toContain("/other");
+  });
+
   test.each([
     ["/loop until x", "until x"],
     ["$loop list", "list"],

@@ -6,7 +6,8 @@
 //   deaf                does not hear when it is cancelled, nor SIGTERM
 //   mute                answers nothing
 //   stranger            is not logged in
-// What it was answered is in acp-answers beside HOME; its prompts and those of its processes are in acp-prompts.
+// Beside HOME is what it was answered (acp-answers), each of its prompts with its process (acp-prompts), and what it
+// talked about while it waited (acp-talk).
 import { appendFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -58,6 +59,7 @@ async function askLeave(sessionId) {
 
 function talk(sessionId) {
   const toolCallId = `talk-${nextId++}`;
+  note("acp-talk", toolCallId);
   update(sessionId, { sessionUpdate: "tool_call", toolCallId, title: "Looking around", kind: "read" });
 }
 

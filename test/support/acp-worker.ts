@@ -17,6 +17,12 @@ export const answersTo = (cwd: string) => linesOf(cwd, "acp-answers");
 export const promptsTo = (cwd: string): readonly string[] =>
   linesOf(cwd, "acp-prompts").map((line) => JSON.parse(line.slice(line.indexOf(" "))) as string);
 
+/** The process that got the last prompt. */
+export const lastProcessOf = (cwd: string) => Number.parseInt(linesOf(cwd, "acp-prompts").at(-1) ?? "", 10);
+
+/** How often a `chatty` one talked while it waited. */
+export const talkOf = (cwd: string) => linesOf(cwd, "acp-talk").length;
+
 function linesOf(cwd: string, name: string): readonly string[] {
   const file = join(dirname(cwd), name);
   return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];

@@ -79,6 +79,13 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
 }
 
+/** Groups that are there. A runner that exits ends them itself, which is faster than the watchdogs. */
+const groups = new Set<number>();
+
+function endGroups(): void {
+  for (const group of groups) signalGroup(group, "SIGKILL");
+}
+
 /** What all processes of one peer have in their environment. */
 export function marksOf(mark: string, projectDir: string): readonly string[] {
   return [`${MARK}=${mark}`, `LOOP_PROJECT=${projectDir}`];
@@ -109,6 +116,8 @@ function guard(
     // the watchdog ends what is left of the group, also if this runner does not come any further
     leash.destroy();
     await stopTree(tree, killGraceMs);
+    groups.delete(pid);
+    if (groups.size === 0) process.off("exit", endGroups);
     for (const pipe of [stdin, stdout, stderr, leash]) pipe?.destroy();
     if (tmpDir !== null) rmSync(tmpDir, { recursive: true, force: true });
   }
@@ -118,6 +127,8 @@ function guard(
     return killed;
   }
 
+  if (groups.size === 0) process.on("exit", endGroups);
+  groups.add(pid);
   // what it left in its group goes too
   void exited.then(kill);
   const held = [child, stdin, stdout, stderr, leash] as unknown as readonly { ref(): void; unref(): void }[];

@@ -57,19 +57,28 @@ const PLAIN: Omit<AcpProfile, "name"> = {
   ownTmpDir: false,
 };
 
+/** A client is taken for an editor: after each turn a model would be asked, at the person's cost, what to type next. */
+const NO_SUGGESTIONS = {
+  claude: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" },
+  codex: { CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
+};
+
 const PROFILES = {
   claude: {
     ...PLAIN,
     name: "claude",
-    // otherwise the tools of a server are found only by a search
-    env: { ENABLE_TOOL_SEARCH: "false" },
+    env: {
+      // otherwise the tools of a server are found only by a search
+      ENABLE_TOOL_SEARCH: "false",
+      ...NO_SUGGESTIONS.claude,
+    },
     modes: { work: "default", look: "default" },
     cost: "process",
   },
   codex: {
     ...PLAIN,
     name: "codex",
-    env: { NO_BROWSER: "1" },
+    env: { NO_BROWSER: "1", ...NO_SUGGESTIONS.codex },
     // its default asks a model instead of a person
     modes: { work: "workspace-write", look: "read-only" },
     cost: "none",

@@ -41,6 +41,8 @@ export async function sendPrompt(
   let bytes = 0;
   let asked = 0;
   let lastSign = performance.now();
+  /** A question to a person ends with the prompt that it came from, however that ended. */
+  const over = new AbortController();
   const listener: PeerListener = {
     onBytes(count) {
       lastSign = performance.now();
@@ -61,7 +63,7 @@ export async function sendPrompt(
       show(asking.control, asking.record.add({ ...params.toolCall, sessionUpdate: "tool_call_update" }));
       asked++;
       try {
-        return await answerPermission(asking, params, signal);
+        return await answerPermission(asking, params, AbortSignal.any([signal, over.signal]));
       } finally {
         asked--;
         lastSign = performance.now();
@@ -82,6 +84,7 @@ export async function sendPrompt(
     const params = { sessionId: session.id, prompt: [{ type: "text", text }] };
     return parsePromptResult(await Promise.race([peer.request("session/prompt", params), trouble]));
   } finally {
+    over.abort();
     session.access?.serve(null);
     peer.listen(null);
     clearInterval(look);

@@ -36,6 +36,8 @@ export interface TurnRecord {
   chunkTokens(): Tokens | null;
   /** When the limit that was hit is over. */
   resetsAt(): number | null;
+  /** The model that answered, where the agent tells it with the figures. */
+  model(): string | null;
 }
 
 export function createRecord(projectDir: string): TurnRecord {
@@ -53,6 +55,7 @@ export function createRecord(projectDir: string): TurnRecord {
   let cost: number | null = null;
   let tokens: Tokens | null = null;
   let resets: number | null = null;
+  let model: string | null = null;
 
   function endMessage(): readonly AgentEvent[] {
     if (message.trim() !== "") lastMessage = message;
@@ -117,6 +120,7 @@ export function createRecord(projectDir: string): TurnRecord {
         case "usage_update":
           if (update.cost?.currency === "USD") cost = update.cost.amount;
           resets = resetOf(update._meta?.["_claude/rateLimit"]) ?? resets;
+          model = textOf(update._meta?.["_claude/model"]) ?? model;
           return [];
         case "session_info_update":
           return warningOf(update._meta);
@@ -144,6 +148,7 @@ export function createRecord(projectDir: string): TurnRecord {
     costTotal: () => cost,
     chunkTokens: () => tokens,
     resetsAt: () => resets,
+    model: () => model,
   };
 }
 
@@ -177,6 +182,10 @@ function addTokens(sum: Tokens | null, more: unknown): Tokens | null {
   if (sum === null) return parsed.data;
   const keys = Object.keys(Tokens.shape) as (keyof Tokens)[];
   return Object.fromEntries(keys.map((key) => [key, (sum[key] ?? 0) + (parsed.data[key] ?? 0)])) as Tokens;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
 }
 
 function resetOf(limit: unknown): number | null {

@@ -46,7 +46,8 @@ export function readUsage(
   const totals = { costUsd: costTotal ?? before.costUsd, tokens: total ?? before.tokens };
   const costUsd = costTotal === null ? null : grown(costTotal, before.costUsd ?? 0);
   if (tokens === null && costUsd === null) return { usage: null, totals };
-  const named = quota?.model_usage?.at(-1)?.model ?? (model === null ? null : plainModel(model));
+  const named =
+    quota?.model_usage?.at(-1)?.model ?? record.model() ?? (model === null ? null : plainModel(model));
   const counts = tokens === null ? null : countTokens(tokens);
   return {
     usage: {

@@ -131,6 +131,15 @@ async function termsFrom(
   const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, MODES);
   const parallel = flags.parallel === undefined ? 1 : countFlag("--parallel", flags.parallel);
   if (parallel > MOST_PARALLEL) throw usageError(`--parallel ${parallel} is more than ${MOST_PARALLEL}.`);
+  // all that can be wrong in what was typed comes before git, which keeps what it looked at
+  const typed = {
+    maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
+    generator: agentOf("generator", flags, settings),
+    evaluator: agentOf("evaluator", flags, settings),
+    budgetUsd: flags.budget === undefined ? DEFAULT_BUDGET_USD : dollars(flags.budget),
+    turnTimeoutMs:
+      flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+  };
   const noted = await noteMoment(root);
   if (noted.kind === "none")
     throw new LoopError(
@@ -142,14 +151,11 @@ async function termsFrom(
   if (parallel > 1 && (target === null || noted.moment.head === null))
     throw usageError("--parallel needs a branch with a commit that is checked out: work is merged into it.");
   return {
-    ...{ mode, parallel, target, only: flags.story ?? null },
-    maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
+    ...{ ...typed, mode, parallel, target, only: flags.story ?? null },
     branchPrefix: backlog.branchPrefix,
     evalRetries: backlog.evalRetries,
     skipEval: flags.skipEval ?? backlog.skipEval,
     scope: backlog.scopeBudgets[mode],
-    generator: agentOf("generator", flags, settings),
-    evaluator: agentOf("evaluator", flags, settings),
     models: {
       generator: backlog.agents.generator.model ?? null,
       evaluator: backlog.agents.evaluator.model ?? null,
@@ -163,9 +169,6 @@ async function termsFrom(
       const parsed = parseCheckFlag(text);
       return parsed.kind === "ok" ? [{ ...parsed.criterion, source: "config" }] : [];
     }),
-    budgetUsd: flags.budget === undefined ? DEFAULT_BUDGET_USD : dollars(flags.budget),
-    turnTimeoutMs:
-      flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
     checkTimeoutMs: CHECK_TIMEOUT_MS,
   };
 }

@@ -7,7 +7,7 @@
  * checks: [{ name, verification, text, source }], protect, unknown }`.
  */
 
-import { chooseAgentSpec } from "../../agent-choice.ts";
+import { chooseAgentSpec, isAgentTyped } from "../../agent-choice.ts";
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { parseCheckFlag, renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
 import type { Criterion } from "../../core/goal/goal.ts";
@@ -24,14 +24,15 @@ import {
 import { needsPlan } from "../../core/goal/steps.ts";
 import { decideWorkflow } from "../../core/goal/workflow.ts";
 import { usageError } from "../../errors.ts";
-import { defaultConfig } from "../../schema/config.ts";
+import { readConfig } from "../../store/config-file.ts";
 import { findProject } from "../../store/loop-dir.ts";
 import { scoreWithAgent } from "../agent-score.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../goal-flags.ts";
 import { type Io, paint } from "../io.ts";
-import type { ProjectFlags } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
+import { listenForStop } from "../signals.ts";
 
 export interface ScoreFlags extends ProjectFlags {
   readonly json?: boolean;
@@ -46,17 +47,21 @@ export interface ScoreFlags extends ProjectFlags {
 
 export async function scoreCommand(words: string[], flags: ScoreFlags, io: Io): Promise<number> {
   const byRules = readScore(await withFile(words, flags), flags);
-  const view = await withOpinion(byRules, flags);
+  const view = await withOpinion(byRules, flags, io);
+  if (view === null) return EXIT.interrupted;
   if (flags.json) io.json({ version: 1, ...view });
   else io.out(render(view, io));
   return EXIT.ok;
 }
 
-/** The rules' view of everything but the score, which is the agent's when it was asked. */
-async function withOpinion(view: ScoreView, flags: ScoreFlags): Promise<ScoreView> {
+/** The rules' view of everything but the score, which is the agent's when it was asked. null: it was stopped. */
+async function withOpinion(view: ScoreView, flags: ScoreFlags, io: Io): Promise<ScoreView | null> {
   if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return view;
-  const agent = chooseAgentSpec(flags, defaultConfig(), process.env);
-  const score = await scoreWithAgent(view.spec, agent, process.env);
+  const stop = listenForStop();
+  const config = isAgentTyped(flags) ? {} : readConfig(openProject(flags, io));
+  const agent = chooseAgentSpec(flags, config, process.env);
+  const score = await scoreWithAgent(view.spec, agent, process.env, stop.signal);
+  if (score === null) return null;
   return { ...view, ...score, shape: shapeOf(score.total), questions: questionsFor(score) };
 }
 

@@ -32,7 +32,8 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const typed = readSpec(words, flags, reader, config, process.env);
-  const spec = await scored(typed, flags);
+  const spec = await scored(typed, flags, stop.signal);
+  if (spec === null) return EXIT.interrupted;
   const session = flags.session ?? hostSession(process.env);
   if (spec.shape === null) return refuseVague(spec, flags, io);
   if (flags.dryRun) return showSpec(spec, flags, io);
@@ -57,10 +58,11 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   return runGoal(project, goal.id, flags, io, stop);
 }
 
-async function scored(spec: Spec, flags: UntilFlags): Promise<Spec> {
+/** null: it was stopped. */
+async function scored(spec: Spec, flags: UntilFlags, signal: AbortSignal): Promise<Spec | null> {
   if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return spec;
-  const score = await scoreWithAgent(spec.draft.spec, spec.draft.agent, process.env);
-  return rescore(spec, score, flags, process.env);
+  const score = await scoreWithAgent(spec.draft.spec, spec.draft.agent, process.env, signal);
+  return score === null ? null : rescore(spec, score, flags, process.env);
 }
 
 function noCheck({ unknown }: Spec): string {

@@ -11,7 +11,8 @@ import { PiSession } from "./session.ts";
 import { registerTools } from "./tools.ts";
 
 export default function loopwright(pi: PiApi): void {
-  const { env } = process;
+  // judges, stories and tasks that want no conversation get what the person has here, where nothing else is said
+  const env: NodeJS.ProcessEnv = { LOOP_HOST_AGENT: "pi", ...process.env };
   // a turn of a headless loop: the engine that it is for is elsewhere, and this pi is its agent
   if (env.LOOP_FIRE_ID !== undefined) return;
   let session: PiSession | null = null;

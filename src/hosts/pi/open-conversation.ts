@@ -5,7 +5,6 @@ import { chooseAgentSpec } from "../../agent-choice.ts";
 import { withPrices } from "../../agents/prices.ts";
 import { createEngine, createReconciler } from "../../compose.ts";
 import { agentFor } from "../../compose-agents.ts";
-import type { AgentSpec } from "../../core/goal/goal.ts";
 import { progressOf } from "../../core/progress.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
@@ -67,7 +66,8 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     backlogs: true,
     conversation: {
       host: { isFree: () => conversation.host.isFree() },
-      headless: () => agentFor(headlessSpec(dir, env), root, env),
+      headless: () => agentFor(chooseAgentSpec({}, readConfig({ dir }), env), root, env),
+      hasSubAgents: false,
     },
     notifier: { notify: (title, body) => note(terminal, title, body) },
     observe: (news) => {
@@ -79,13 +79,6 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     ...{ dir, root, session, store, seat, engine, terminal, env, now },
   });
   return { dir, conversation, store, engine, seat, statusLine: () => statusLineOf(store, session, now()) };
-}
-
-/** Who is in pi has it: it is the one that is taken where nobody says otherwise. */
-function headlessSpec(dir: string, env: NodeJS.ProcessEnv): AgentSpec {
-  const config = readConfig({ dir });
-  const isSaid = config.agent !== undefined || Boolean(env.LOOP_AGENT_CMD);
-  return chooseAgentSpec(isSaid ? {} : { agent: "pi" }, config, env);
 }
 
 /** How the goal of this conversation stands is said anyway. */

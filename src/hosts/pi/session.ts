@@ -73,14 +73,25 @@ export class PiSession {
     return this.#open;
   }
 
-  /** What a session that goes on is told of its goal. */
+  /** What a session that begins is told of goals: its own, and those that a conversation left which is over. */
   #greet(): void {
     this.#greetAt = null;
-    const loop = this.#open?.conversation.bound();
-    if (loop?.kind !== "goal") return;
-    const answer = resumeAnswer({ goal: loop, loops: [] });
-    const message = "message" in answer ? answer.message : undefined;
+    const open = this.#open;
+    const own = open?.conversation.bound();
+    const answer = own?.kind === "goal" ? resumeAnswer({ goal: own, loops: [] }) : null;
+    const message = answer !== null && "message" in answer ? answer.message : undefined;
     if (message !== undefined) this.terminal.say(message, "warning");
+    for (const loop of open?.store.loops() ?? [])
+      if (loop.kind === "goal" && loop.status === "active" && this.#isLeft(loop.session))
+        this.terminal.say(
+          `[LOOP] Goal ${loop.id} was left by a conversation that is over. Go on with it here: /loop continue ${loop.id}`,
+          "warning",
+        );
+  }
+
+  #isLeft(owner: string | null): boolean {
+    const open = this.#open;
+    return owner !== null && owner !== open?.conversation.owner && open?.store.isSessionOver(owner) === true;
   }
 
   started(): void {

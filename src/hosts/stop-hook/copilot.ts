@@ -15,7 +15,7 @@ import { addUp, after } from "./record-lines.ts";
 export const copilot: StopClient = {
   name: "copilot",
   title: "GitHub Copilot CLI",
-  word: "/loop",
+  word: "/loopwright",
   cap: 8,
   givesContext: true,
   steers: false,
@@ -29,11 +29,21 @@ function read(input: Fields): Told {
     ...UNTOLD,
     session: textOf(input, "sessionId"),
     cwd: textOf(input, "cwd"),
-    prompt: textOf(input, "prompt"),
+    prompt: asTyped(textOf(input, "prompt")),
     source: textOf(input, "source"),
     transcript: textOf(input, "transcriptPath") || null,
   };
 }
+
+/** At a terminal the hook is told what a command became: the text of our skill, and the words behind it at its end. */
+function asTyped(prompt: string): string {
+  if (!INVOKED.test(prompt)) return prompt;
+  const [, words = ""] = /\nARGUMENTS: ([\s\S]*)\n<\/skill-context>\s*$/.exec(prompt) ?? [];
+  return `/loopwright ${words}`;
+}
+
+const INVOKED =
+  /^The user explicitly invoked the "\/loopwright" skill\.[^\n]*\n\n<skill-context name="loopwright">\n/;
 
 function render(event: ClientEvent, answer: HookAnswer): string {
   switch (answer.kind) {

@@ -5,7 +5,7 @@ import { type ClientEvent, type Fields, type StopClient, type Told, textOf, UNTO
 export const cursor: StopClient = {
   name: "cursor",
   title: "Cursor",
-  word: "/loop",
+  word: "/loopwright",
   // `loop_limit: null` in what is installed
   cap: 0,
   givesContext: false,

@@ -135,6 +135,7 @@ export function qwenHome(url: string): Home {
     general: { enableAutoUpdate: false },
     privacy: { usageStatisticsEnabled: false },
     model: { name: "scripted", generationConfig: { maxRetries: 0 } },
+    ui: { enableFollowupSuggestions: false },
     memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
     $version: 4,
   };

@@ -39,18 +39,18 @@ export const Loopwright = async ({ client, directory }) => {
     client.tui.showToast({ body: { message, variant: "info" } }).catch(() => {});
 
   const rest = async (session) => {
-    if (asked.has(session) || !hasLoops(directory)) return;
+    if (asked.has(session) || loopsOf(directory) === null) return;
     asked.add(session);
     try {
-      const turn = await lastTurn(client, session, errors.get(session));
-      if (turn === null) return;
-      const answer = await ask("stop", { session, ...turn });
+      const last = await lastTurn(client, session, errors.get(session));
+      if (last === null) return;
+      const answer = await ask("stop", { session, ...last.turn });
       if (answer?.message) tell(answer.message);
       if (answer?.kind !== "context") return;
       sent.set(session, answer.text);
       await client.session.promptAsync({
         path: { id: session },
-        body: { parts: [{ type: "text", text: answer.text }] },
+        body: { ...last.choice, parts: [{ type: "text", text: answer.text }] },
       });
     } finally {
       asked.delete(session);
@@ -61,8 +61,9 @@ export const Loopwright = async ({ client, directory }) => {
     event: async ({ event }) => {
       // told before the rest that follows; the message has it only after that
       if (event.type === "session.error") errors.set(event.properties.sessionID, event.properties.error?.name);
-      if (event.type === "session.idle") await rest(event.properties.sessionID);
-      if (event.type === "session.deleted" && hasLoops(directory))
+      // checks may take long, and other events are not to wait for them
+      if (event.type === "session.idle") void rest(event.properties.sessionID).catch(() => {});
+      if (event.type === "session.deleted" && isKnown(directory, event.properties.info.id))
         await ask("end", { session: event.properties.info.id });
     },
     "command.execute.before": async ({ command, sessionID, arguments: typed }, output) => {
@@ -77,7 +78,7 @@ export const Loopwright = async ({ client, directory }) => {
     "chat.message": async ({ sessionID }, { parts }) => {
       errors.delete(sessionID);
       const prompt = parts.map((part) => part.text ?? "").join("\\n");
-      if (!hasLoops(directory) || sent.get(sessionID) === prompt) return;
+      if (!isKnown(directory, sessionID) || sent.get(sessionID) === prompt) return;
       await ask("prompt", { session: sessionID, prompt });
     },
   };
@@ -98,27 +99,34 @@ function parse(words) {
   }
 }
 
-/** The folder, or inside a git work tree those above it up to the root of the tree. */
-function hasLoops(from) {
-  if (existsSync(join(from, ".loop"))) return true;
-  let found = false;
+/** The folder, or inside a git work tree the nearest above it with a .loop; null: there is none. */
+function loopsOf(from) {
+  if (existsSync(join(from, ".loop"))) return join(from, ".loop");
+  let found = null;
   for (let dir = from; ; dir = dirname(dir)) {
-    found ||= existsSync(join(dir, ".loop"));
+    if (found === null && existsSync(join(dir, ".loop"))) found = join(dir, ".loop");
     if (existsSync(join(dir, ".git"))) return found;
-    if (dir === dirname(dir)) return false;
+    if (dir === dirname(dir)) return null;
   }
 }
 
-/** What the client has of the turn that just ended; null: the agent has said nothing. */
+/** Has anything been typed at Loopwright in this conversation? */
+function isKnown(from, session) {
+  const loops = loopsOf(from);
+  return loops !== null && existsSync(join(loops, "sessions", \`\${session.replaceAll("_", "-")}.json\`));
+}
+
+/** What the client has of the turn that just ended, and the agent and model that it had; null: nothing was said. */
 async function lastTurn(client, session, told) {
   const { data = [] } = await client.session.messages({ path: { id: session } });
   const from = data.findLastIndex(({ info }) => info.role === "user");
   const own = data.slice(from + 1).filter(({ info }) => info.role === "assistant");
   const last = own.at(-1);
   if (last === undefined) return null;
+  const { agent, model } = data[from]?.info ?? {};
   const sum = (count) => own.reduce((total, { info }) => total + (count(info) ?? 0), 0);
   const error = told ?? last.info.error?.name;
-  return {
+  const turn = {
     answer: last.parts
       .filter((part) => part.type === "text" && !part.synthetic)
       .map((part) => part.text)
@@ -133,6 +141,7 @@ async function lastTurn(client, session, told) {
       cached: sum(({ tokens }) => tokens?.cache?.read),
     },
   };
+  return { turn, choice: { ...(agent && { agent }), ...(model && { model }) } };
 }
 `;
 }

@@ -56,7 +56,12 @@ exec ${run}
 
 /** What is typed at us counts in every folder; it is read here, so that all else starts nothing. */
 function promptLines(run: string, client: string): readonly string[] {
-  const starts = ["[/$]loop*", "/prompts:loop*"];
+  // the last one is what Copilot makes of its command at a terminal
+  const starts = [
+    "[/$]loop*",
+    "/prompts:loop*",
+    'The\\ user\\ explicitly\\ invoked\\ the\\ \\\\\\"/loopwright*',
+  ];
   const word = starts
     .flatMap((start) => [`*\\"prompt\\":\\"${start}`, `*\\"prompt\\":\\ \\"${start}`])
     .join("|");

@@ -53,7 +53,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
         }),
     },
     plugin: null,
-    command: { path: "skills/loop/SKILL.md", text: renderSkill() },
+    command: { path: "skills/loop/SKILL.md", text: renderSkill("loop") },
     afterwards: ["Codex runs hooks only after you have trusted them: start codex and type /hooks."],
   },
   gemini: {
@@ -91,7 +91,8 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
       }),
     },
     plugin: null,
-    command: { path: "commands/loop.md", text: renderCursorCommand() },
+    // `/loop` is taken in more and more clients
+    command: { path: "commands/loopwright.md", text: renderCursorCommand() },
     afterwards: [],
   },
   opencode: {
@@ -124,7 +125,8 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
       }),
     },
     plugin: null,
-    command: { path: "skills/loop/SKILL.md", text: renderSkill() },
+    // `/loop` is a command of its own there
+    command: { path: "skills/loopwright/SKILL.md", text: renderSkill("loopwright") },
     afterwards: ["Hooks of a project run only in a folder that Copilot trusts."],
   },
 };

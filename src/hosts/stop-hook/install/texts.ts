@@ -11,10 +11,10 @@ const BODY = `Loopwright answers this command itself. Where there is something f
 
 If there is no text of Loopwright's, do nothing of what was typed and change no file. Say only: the hook of Loopwright did not answer, and \`loop doctor\` in a terminal shows why.`;
 
-/** Codex, Copilot. */
-export function renderSkill(): string {
+/** Codex, Copilot: it is reached by its name. */
+export function renderSkill(name: string): string {
   return `---
-name: loop
+name: ${name}
 description: ${JSON.stringify(DESCRIPTION)}
 ---
 
@@ -46,7 +46,7 @@ If this text is all there is, do nothing of it and change no file. Say only: the
 
 /** Cursor cannot be told anything before a turn: the loop's first turn comes with the end of this one. */
 export function renderCursorCommand(): string {
-  return `# loop
+  return `# loopwright
 ${HINT}
 
 Loopwright carries this command out itself. Do nothing of what was typed, use no tool and change no file. Answer with one line, "The loop begins.", and end your turn: what is to be done comes with the next message.

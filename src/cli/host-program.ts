@@ -7,7 +7,7 @@ export function addHostCommands(program: Command, { io, act, common, agentOption
   common(
     program
       .command("install <client>")
-      .description("put loops into a client: claude, codex, gemini, cursor, opencode, copilot"),
+      .description("put loops into a client: claude, pi, codex, gemini, cursor, opencode, copilot"),
   )
     .option("--scope <scope>", "user (default), or project: for everybody who works in this folder")
     .option("--cap", "lift the client's cap on stop hooks, in the settings of this folder")

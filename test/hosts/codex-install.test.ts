@@ -31,6 +31,8 @@ function makePlace() {
   const home = join(dirname(project), "home");
   const codex = join(home, ".codex");
   mkdirSync(codex);
+  // whatever is in the folders above it
+  mkdirSync(join(project, ".git"));
   return { project, home, codex, hooks: join(codex, "hooks.json"), options: { cwd: project } };
 }
 

@@ -143,8 +143,13 @@ describe.each(PI_VERSIONS)("E2 goal loops in %s", (version) => {
         await expect(model.asks(7, 2_000)).rejects.toThrow("in vain");
         await pi.type("/loop status");
         await pi.sees(/paused/i);
-        expect(await pi.exit()).toBe(0);
         expect(await statusOf(project)).toMatchObject({ status: "paused" });
+        model.script(write(world, "done.txt"), report(true));
+        await pi.type("/loop continue");
+        await pi.sees(/LOOP_DONE/);
+        // this conversation was told nothing of it before
+        expect(lastUserText(model.heard[6] ?? NOTHING)).toMatch(/^\[LOOP RESUME\]/);
+        expect(await pi.exit()).toBe(0);
       },
       TEST_MS,
     );

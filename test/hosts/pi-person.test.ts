@@ -7,7 +7,7 @@ import { commandLine } from "../support/agents/processes.ts";
 import { isWorldMissing, whyWorldMissing } from "../support/agents/worlds.ts";
 import { kill, leftovers, runLoop } from "../support/cli.ts";
 import { commitAll, SPEC, statusOf } from "../support/goal-cli.ts";
-import { report } from "../support/goal-replies.ts";
+import { promptsOf, report } from "../support/goal-replies.ts";
 import { makePiWorld, openPi, PI_VERSIONS, type PiWorld, runPi } from "../support/pi-tui.ts";
 import { slow } from "../support/scripted-model.ts";
 import { hasTmux } from "../support/tmux.ts";
@@ -118,7 +118,8 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         const again = await openPi(world, "-c");
         await again.sees(/LOOP_DONE/);
         const [turn, , next] = model.heard.slice(3).map(lastUserText);
-        expect(turn).toContain("[LOOP RESUME]");
+        expect(turn).toContain("Iteration 2/10");
+        expect(promptsOf(model.heard[3])[0]).toContain(SPEC);
         expect(next).toMatch(/^\[LOOP BACKPROP\] .*vitest/);
         expect(await statusOf(project)).toMatchObject({ status: "completed", iteration: 3 });
         expect(await again.exit()).toBe(0);

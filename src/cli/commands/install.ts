@@ -49,6 +49,7 @@ type SettingState = "written" | "there" | "elsewhere" | "not asked for";
 export async function installCommand(client: string, flags: InstallFlags, io: Io): Promise<number> {
   const scope = checkClient(client, flags);
   const root = projectFolder(flags);
+  if (client === "pi") return (await import("./install-pi.ts")).installPiCommand(flags, io);
   if (isClientName(client)) {
     const { installClient } = await import("./install-client.ts");
     return installClient(client, scope, root, flags, io);
@@ -91,10 +92,10 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
 }
 
 export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): Scope {
-  if (client !== "claude" && !isClientName(client))
+  if (client !== "claude" && client !== "pi" && !isClientName(client))
     throw usageError(
       `No plugin is known for ${client}.`,
-      `Known are: ${["claude", ...CLIENT_NAMES].join(", ")}`,
+      `Known are: ${["claude", "pi", ...CLIENT_NAMES].join(", ")}`,
     );
   if (scope !== "user" && scope !== "project")
     throw usageError(`--scope must be user or project, and is ${scope}.`);

@@ -34,6 +34,7 @@ interface Told {
 export async function uninstallCommand(client: string, flags: UninstallFlags, io: Io): Promise<number> {
   const scope = checkClient(client, flags);
   const root = projectFolder(flags);
+  if (client === "pi") return (await import("./install-pi.ts")).uninstallPiCommand(flags, io);
   if (isClientName(client)) {
     const { uninstallClient } = await import("./uninstall-client.ts");
     return uninstallClient(client, flags.scope === undefined ? null : scope, root, flags, io);

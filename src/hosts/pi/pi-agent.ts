@@ -55,9 +55,12 @@ export function createPiAgent(parts: PiAgentParts): Agent {
 
 /** Written down before it is sent: what pi tells of it from then on is the turn's. */
 function deliver({ seat, send }: PiAgentParts, turn: Turn): boolean {
-  const { directive } = seat.record;
+  const { directive, session } = seat.record;
   const isDirected = turn.env.LOOP_KIND === "work" && directive !== null;
-  const text = isDirected ? `${directive}\n\n${turn.text}` : turn.text;
+  // what was said before was said in another conversation
+  const isFresh = turn.conversation !== null && turn.conversation.id !== session;
+  const prompt = isFresh ? (turn.textIfFresh ?? turn.text) : turn.text;
+  const text = isDirected ? `${directive}\n\n${prompt}` : prompt;
   void seat.offer(randomUUID(), NEVER);
   seat.deliver(turn, text);
   if (!send(text)) {

@@ -103,12 +103,10 @@ export function createEngine(setup: EngineSetup): Engine {
     files: createStoryFiles(project),
   };
   const checker = createCommandChecker(project);
-  const engine = new Engine({
-    ...{ ...parts, ...conversation, agent, goals, clock, checker },
+  return new Engine({
+    ...{ ...parts, ...conversation, agent, goals, clock, checker, close: agents.close },
     ...(backlogs ? { backlog } : {}),
   });
-  void engine.done.then(agents.close, agents.close);
-  return engine;
 }
 
 interface Agents {

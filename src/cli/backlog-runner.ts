@@ -43,6 +43,7 @@ export async function runBacklog(
   let isNow = false;
   let isGone = false;
   const ask = createAsker(io);
+  const hangUp = new AbortController();
   const engine = createEngine({
     ...{ store, project: root, self: thisRunner(), goalFiles: store.goalFiles, backlogs: true },
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
@@ -50,7 +51,11 @@ export async function runBacklog(
     agent: createReconciler(root),
     notifier: { notify: () => {} },
     ...(io.interactive && !flags.json
-      ? { askPerson: createPermissionDesk((question, signal) => ask(() => askPermission(question, signal))) }
+      ? {
+          askPerson: createPermissionDesk((question, signal) =>
+            ask(() => askPermission(question, AbortSignal.any([signal, hangUp.signal]))),
+          ),
+        }
       : {}),
     observe,
   });
@@ -117,6 +122,8 @@ export async function runBacklog(
   }
 
   async function onSignal(signal: string): Promise<void> {
+    // nobody is left who could answer, and what is under way would wait for it
+    if (signal === "SIGHUP") hangUp.abort();
     const now = current();
     if (isNow || now === null || now.status !== "active")
       return void engine.stop(`stopped by a person (${signal})`);

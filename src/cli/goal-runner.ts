@@ -40,6 +40,8 @@ export async function runGoal(
   const hasPerson = io.interactive && !flags.json && !isHeadless(process.env);
   let shown: Goal | null = null;
   let asked: Gate | null = null;
+  /** Of the gate that was asked last: whoever else answered it, the question goes away. */
+  let answered = new AbortController();
   let isFollowing = false;
   let isGone = false;
   let troubledSince: number | null = null;
@@ -98,6 +100,7 @@ export async function runGoal(
     const changes = changesOf(shown, goal);
     shown = goal;
     view.show(changes, goal);
+    if (goal.gate?.askedAt !== asked?.askedAt) answered.abort();
     if (goal.gate !== null && hasPerson) askGate(goal, goal.gate);
     if (standsStill(goal, hasPerson)) {
       withdrawn.abort();
@@ -108,8 +111,9 @@ export async function runGoal(
   function askGate(goal: Goal, gate: Gate): void {
     if (asked?.askedAt === gate.askedAt) return;
     asked = gate;
+    answered = new AbortController();
     void view
-      .ask(gate.question, withdrawn.signal)
+      .ask(gate.question, AbortSignal.any([withdrawn.signal, answered.signal]))
       .then(async (answer) => {
         if (answer === "withdrawn") return;
         if (answer === "cancelled") return stopByPerson("Ctrl-C");

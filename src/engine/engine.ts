@@ -81,12 +81,12 @@ export class Engine {
       goals: parts.goals === null ? null : new GoalWork(this.#parts, parts.goals, this.#underway),
       backlogs: parts.backlog ? new BacklogWork(this.#parts, parts.backlog, this.#underway) : null,
     };
-    this.#done = new Promise((resolve) => {
+    this.#done = new Promise<void>((resolve) => {
       this.#finish = resolve;
-    });
+    }).then(() => parts.close?.());
   }
 
-  /** Resolves when the engine has stopped: turns ended, lease released. */
+  /** Resolves when the engine has stopped: turns ended, lease released, nothing kept warm. */
   get done(): Promise<void> {
     return this.#done;
   }

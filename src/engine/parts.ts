@@ -66,6 +66,8 @@ export interface EngineParts {
   /** false: watch only (A20). */
   readonly firing: boolean;
   readonly observe: (news: EngineNews) => void;
+  /** Ends what was kept for later turns. Must not reject. */
+  readonly close?: () => Promise<void>;
 }
 
 export type Role = "owner" | "passive" | "off";

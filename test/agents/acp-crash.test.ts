@@ -33,9 +33,9 @@ afterEach(async () => {
   await world.close();
 });
 
-function startRunner(turns: readonly Turn[], nature: object = {}) {
+function startRunner(turns: readonly Turn[], nature: object = {}, ownTmpDir = false) {
   const command = `exec '${process.execPath}' '${SCRIPTED_AGENT}'`;
-  const order: AcpRunnerOrder = { command, projectDir: world.dir, turns };
+  const order: AcpRunnerOrder = { command, projectDir: world.dir, turns, ownTmpDir };
   const runner = spawn(process.execPath, [bundle, JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ACP_AGENT: JSON.stringify(nature) },
@@ -89,6 +89,23 @@ describe("E3 H1 the runner of a warm agent", () => {
     const again = await world.agent().run(turn, makeControl());
     expect(again).toMatchObject(failedAs("fault", "the turn was started before, under the same token"));
     expect(world.prompts()).toHaveLength(1);
+  });
+
+  test.each(["killed", "exits"])("%s: nothing of an agent's own TMPDIR is left", async (how) => {
+    const turns = [
+      workTurn([{ env: true }, { say: "x" }]),
+      ...(how === "exits" ? [] : [workTurn([{ ready: "ready" }, { hang: true }])]),
+    ];
+    const runner = startRunner(turns, {}, true);
+    if (how === "killed") await world.pidIn("ready");
+    else await runner.exited;
+    const { TMPDIR } = JSON.parse(world.read("env.json"));
+    expect(TMPDIR).toMatch(/loop-agent-/);
+    if (how === "killed") {
+      expect(existsSync(TMPDIR)).toBe(true);
+      await runner.kill();
+    }
+    await until(() => !existsSync(TMPDIR) && world.project.processes().length === 0, "all is gone");
   });
 
   test("exits by itself although an agent is warm, and the agent goes with it", async () => {

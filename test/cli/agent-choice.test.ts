@@ -208,6 +208,21 @@ describe("what is no agent (H5)", () => {
     expect(readdirSync(dirname(cwd))).not.toContain("called");
   });
 
+  test.each([
+    ["until", ["until", "--yes", ...CHECK, SPEC]],
+    ["up", ["up"]],
+    ["backlog run", ["backlog", "run"]],
+  ])("E3 loop %s: an agent that is not installed is said before anything is written", async (what, words) => {
+    const cwd = what === "backlog run" ? fileStories(onTestFinished, 1) : makeRepository();
+    if (what === "backlog run") await trust(cwd);
+    const { code, stdout, stderr } = await runLoop([...words, "--agent", "codex"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^loop: No agent was found: `codex-acp` or `codex` is not on the PATH\.\n {2}Install Codex/,
+    );
+    expect(existsSync(join(cwd, ".loop", "journal.jsonl"))).toBe(false);
+  });
+
   test("E3 the flag counts before LOOP_AGENT_CMD, and that before the settings", async () => {
     const cwd = makeRepository();
     writeConfig(cwd, { agent: "qwen" });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { acpWorker, answersTo, lastProcessOf, promptsTo, talkOf } from "../support/acp-worker.ts";
 import { makeBacklog, passedOf, trust } from "../support/backlog-cli.ts";
-import { create, kill, makeProject, runLoop } from "../support/cli.ts";
+import { create, kill, leftovers, makeProject, runLoop } from "../support/cli.ts";
 import { CHECK, makeRepository, runJson, SPEC, stateOf } from "../support/goal-cli.ts";
 import { hasTmux, openTerminal } from "../support/tmux.ts";
 import { until } from "../support/until.ts";
@@ -163,6 +163,24 @@ describe.skipIf(!hasTmux)("at a terminal (E3)", () => {
     expect(answersTo(cwd)).toEqual(["yes", "yes"]);
     expect(passedOf(cwd)).toEqual(["US-001", "US-002"]);
   }, 90_000);
+});
+
+describe.skipIf(!hasTmux)("a terminal that is closed at the question (E3)", () => {
+  test.each([
+    ["loop until", untilLine(ASKS_ONCE)],
+    ["loop backlog run", `loop backlog run --agent-acp '${ASKS_ONCE}'`],
+  ])("E3 %s: nobody can answer any more, so it ends, and nothing is left", async (what, line) => {
+    const stories = [{ n: 1, dependsOn: [] }];
+    const isGoal = what === "loop until";
+    const cwd = isGoal ? makeRepository() : makeBacklog({ stories, check: () => "test -f US-001.txt" });
+    if (!isGoal) await trust(cwd);
+    const terminal = openTerminal(cwd, 100, 40);
+    terminal.run(line);
+    await terminal.sees(ASKED, 20_000);
+    terminal.close();
+    await until(() => leftovers(cwd).length === 0, "all of it is gone", 10_000);
+    expect(answersTo(cwd)).not.toContain("yes");
+  });
 });
 
 describe("where nobody sits (E3)", () => {

@@ -1,6 +1,6 @@
 /** The person in pi comes first: what they press, type, close and set, in each version that we know. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lastUserText, refusal } from "../support/agents/model.ts";
 import { commandLine } from "../support/agents/processes.ts";
@@ -112,9 +112,9 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         await first.ended();
         await until(() => leftovers(project).length === 0, "all of it is gone");
 
-        const failing =
-          "npx vitest run; echo ' Test Files  1 failed (1)'; echo '      Tests  1 failed (1)'; exit 1";
-        model.script(world.world.run(failing), report(false), write(world, "done.txt"), report(true));
+        const failing = "printf ' Test Files  1 failed (1)\\n      Tests  1 failed (1)\\n'; exit 1";
+        writeFileSync(join(dirname(project), "bin", "vitest"), `#!/bin/sh\n${failing}\n`, { mode: 0o755 });
+        model.script(world.world.run("vitest run"), report(false), write(world, "done.txt"), report(true));
         const again = await openPi(world, "-c");
         await again.sees(/LOOP_DONE/);
         const [turn, , next] = model.heard.slice(3).map(lastUserText);

@@ -53,14 +53,19 @@ const STDERR_BYTES = 64 * 1024;
 
 // `cat` ends when the last holder of the other end is gone; a signal to group 0 is one to the own group. What is meant
 // to end the agent gently must not end the watchdog before it.
-const WATCHDOG = `( trap '' TERM INT HUP; cat <&3; kill -KILL 0 ) >/dev/null 2>&1 </dev/null & exec "$@" 3<&-`;
+const WATCHDOG = `
+d=$1
+shift
+( true ) >/dev/null 2>&1 </dev/null &
+exec "$@" 3<&-
+`;
 
 /** Rejects where the system has no room or no way for it. */
 export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   const mark = randomBytes(8).toString("hex");
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
   const since = performance.now();
-  const child = spawn(command.shell, ["-c", WATCHDOG, "loop-agent", ...command.argv], {
+  const child = spawn(command.shell, ["-c", WATCHDOG, "loop-agent", tmpDir ?? "", ...command.argv], {
     cwd: command.projectDir,
     detached: true,
     stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -79,11 +84,22 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
 }
 
-/** Groups that are there. A runner that exits ends them itself, which is faster than the watchdogs. */
-const groups = new Set<number>();
+/** Groups that are there, with their folders. A runner that exits ends them itself, which is faster than watchdogs. */
+const groups = new Map<number, string | null>();
 
 function endGroups(): void {
-  for (const group of groups) signalGroup(group, "SIGKILL");
+  for (const [group, tmpDir] of groups) {
+    signalGroup(group, "SIGKILL");
+    removeFolder(tmpDir);
+  }
+}
+
+function removeFolder(path: string | null): void {
+  try {
+    if (path !== null) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // what is being ended may still write there; the system clears it up in time
+  }
 }
 
 /** What all processes of one peer have in their environment. */
@@ -119,7 +135,7 @@ function guard(
     groups.delete(pid);
     if (groups.size === 0) process.off("exit", endGroups);
     for (const pipe of [stdin, stdout, stderr, leash]) pipe?.destroy();
-    if (tmpDir !== null) rmSync(tmpDir, { recursive: true, force: true });
+    removeFolder(tmpDir);
   }
 
   function kill(): Promise<void> {
@@ -128,7 +144,7 @@ function guard(
   }
 
   if (groups.size === 0) process.on("exit", endGroups);
-  groups.add(pid);
+  groups.set(pid, tmpDir);
   // what it left in its group goes too
   void exited.then(kill);
   const held = [child, stdin, stdout, stderr, leash] as unknown as readonly { ref(): void; unref(): void }[];

@@ -1,5 +1,5 @@
 /** `loop backlog run`: stories one after another, or some at a time, until all have passed or a limit is reached. */
-import { chooseAgentSpec, isAgentTyped } from "../../agent-choice.ts";
+import { chooseAgentSpec, isAgentTyped, requireAgent } from "../../agent-choice.ts";
 import { newLoopId } from "../../compose.ts";
 import type { BacklogTerms } from "../../core/backlog/backlog.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/dependencies.ts";
@@ -66,6 +66,10 @@ export async function backlogRunCommand(
       "For more: loop backlog run, in a terminal.",
     );
   if (flags.dryRun) return showRun(terms, stories, flags, io);
+  // before anything is written: an agent that is not there cannot be started
+  if (session === null && !flags.resume)
+    for (const agent of [terms.generator, ...(terms.skipEval ? [] : [terms.evaluator])])
+      requireAgent(agent, process.env);
   const project = openProjectToWrite(flags, io);
   const { store } = project;
   await store.catchUp();

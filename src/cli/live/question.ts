@@ -7,9 +7,9 @@ export type Answer = boolean | "cancelled" | "withdrawn";
 export async function askYesNo(message: string, withdrawn: AbortSignal): Promise<Answer> {
   const { confirm, isCancel } = await import("@clack/prompts");
   if (withdrawn.aborted) return "withdrawn";
-  const { input, close } = openKeyboard();
+  const { input, signal, close } = openQuestion(withdrawn);
   try {
-    const answer = await confirm({ message, initialValue: false, signal: withdrawn, input });
+    const answer = await confirm({ message, initialValue: false, signal, input });
     if (!isCancel(answer)) return answer;
     return withdrawn.aborted ? "withdrawn" : "cancelled";
   } finally {
@@ -24,7 +24,7 @@ export async function askPermission(
 ): Promise<PermissionAnswer | null> {
   const { select, isCancel } = await import("@clack/prompts");
   if (withdrawn.aborted) return null;
-  const { input, close } = openKeyboard();
+  const { input, signal, close } = openQuestion(withdrawn);
   try {
     const answer = await select<PermissionAnswer>({
       message,
@@ -33,7 +33,7 @@ export async function askPermission(
         { value: "once", label: "Yes, this once" },
         { value: "always", label: "Yes, this very thing for the rest of the run" },
       ],
-      signal: withdrawn,
+      signal,
       input,
     });
     if (!isCancel(answer)) return answer;
@@ -49,8 +49,16 @@ export async function askPermission(
  * stdin as the prompt sees it, without its errors: `readline` emits those again, where nobody listens, and a
  * terminal that is closed during a question would be the end of the runner.
  */
-function openKeyboard(): { readonly input: PassThrough; close(): void } {
+function openQuestion(withdrawn: AbortSignal): {
+  readonly input: PassThrough;
+  readonly signal: AbortSignal;
+  close(): void;
+} {
   const { stdin } = process;
+  // the prompt listens to its signal for ever, and would take the keyboard from the question after it
+  const withdrawal = new AbortController();
+  const withdraw = () => withdrawal.abort();
+  withdrawn.addEventListener("abort", withdraw);
   const setRawMode = (on: boolean) => {
     stdin.setRawMode(on);
     return input;
@@ -60,7 +68,9 @@ function openKeyboard(): { readonly input: PassThrough; close(): void } {
   stdin.pipe(input, { end: false });
   return {
     input,
+    signal: withdrawal.signal,
     close: () => {
+      withdrawn.removeEventListener("abort", withdraw);
       stdin.unpipe(input);
       stdin.pause();
       input.destroy();

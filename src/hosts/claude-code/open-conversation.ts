@@ -2,17 +2,15 @@
 
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { chooseAgentSpec } from "../../agent-choice.ts";
 import { createEngine, createReconciler } from "../../compose.ts";
-import { agentFor } from "../../compose-agents.ts";
 import type { ProcessRef } from "../../core/base.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import type { Turn } from "../../ports.ts";
-import { defaultConfig } from "../../schema/config.ts";
 import { FolderStore } from "../../store/folder-store.ts";
 import { readSessionCost } from "../../store/session-cost.ts";
 import { ownerOf } from "../../store/session-records.ts";
 import { procStart } from "../../system/process.ts";
+import { headlessAgent } from "../headless-agent.ts";
 import { Conversation } from "./conversation.ts";
 import { createConversationAgent } from "./conversation-agent.ts";
 import { Seat } from "./seat.ts";
@@ -57,7 +55,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
     backlogs: true,
     conversation: {
       host: { isFree: () => conversation.host.isFree() },
-      headless: () => agentFor(chooseAgentSpec({}, defaultConfig(), env), root, env),
+      headless: () => headlessAgent(dir, root, env),
     },
     notifier: { notify: (title, body) => conversation.note(title, body) },
     observe: (news: EngineNews) => {

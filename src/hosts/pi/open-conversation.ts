@@ -1,19 +1,17 @@
 /** Puts a conversation of pi together: store, seat, engine and what they tell each other. */
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { chooseAgentSpec } from "../../agent-choice.ts";
 import { withPrices } from "../../agents/prices.ts";
 import { createEngine, createReconciler } from "../../compose.ts";
-import { agentFor } from "../../compose-agents.ts";
 import { progressOf } from "../../core/progress.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
-import { readConfig } from "../../store/config-file.ts";
 import { FolderStore } from "../../store/folder-store.ts";
 import { readPrices } from "../../store/prices-file.ts";
 import { ownerOf } from "../../store/session-records.ts";
 import { procStart } from "../../system/process.ts";
 import { Seat } from "../claude-code/seat.ts";
+import { headlessAgent } from "../headless-agent.ts";
 import { PiConversation } from "./conversation.ts";
 import { createPiAgent } from "./pi-agent.ts";
 import type { Terminal } from "./terminal.ts";
@@ -66,7 +64,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     backlogs: true,
     conversation: {
       host: { isFree: () => conversation.host.isFree() },
-      headless: () => agentFor(chooseAgentSpec({}, readConfig({ dir }), env), root, env),
+      headless: () => headlessAgent(dir, root, env),
       hasSubAgents: false,
     },
     notifier: { notify: (title, body) => note(terminal, title, body) },

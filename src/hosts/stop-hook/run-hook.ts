@@ -31,12 +31,13 @@ export async function runClientHook(
   for (const signal of STOPPED_BY) process.once(signal, stop);
   const seat = new LazyConversation(told.session, loopDirOf(root), {
     acts: event === "stop" || (event === "prompt" && typedAt(told.prompt) !== null),
+    env: hostEnv(client),
     say: (message) => log("hook", message),
   });
   try {
     const parts = {
       ...{ dir: seat.dir, open: () => seat.open(), now: Date.now },
-      typed: { command: commandBeside(script), root, session: told.session, env: process.env },
+      typed: { command: commandBeside(script), root, session: told.session, env: hostEnv(client) },
     };
     const answer = await answerClient(client, event, told, parts, stopping.signal);
     const rendered = client.render(event, inWordsOf(client, answer));
@@ -90,7 +91,13 @@ function inWordsOf({ word }: StopClient, answer: HookAnswer): HookAnswer {
 interface HookOptions {
   /** Takes the lease and sets going what comes next; otherwise it only writes down what it was told. */
   readonly acts: boolean;
+  readonly env: NodeJS.ProcessEnv;
   readonly say: (message: string) => void;
+}
+
+/** What is started from here takes the client's own agent where nothing else is said; Cursor's is none of ours. */
+function hostEnv({ name }: StopClient): NodeJS.ProcessEnv {
+  return name === "cursor" ? process.env : { LOOP_HOST_AGENT: name, ...process.env };
 }
 
 /** The conversation of one hook: opened when it is asked for and there is a `.loop`, which may be made meanwhile. */
@@ -111,7 +118,7 @@ class LazyConversation {
     this.#open = openConversation({
       ...{ dir: this.dir, session: this.#session, client: clientProcess() },
       // Claude Code's own limit holds nowhere else
-      env: { ...process.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" },
+      env: { ...this.#options.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" },
       say: this.#options.say,
     });
     if (this.#options.acts) this.#open.engine.start();

@@ -13,7 +13,7 @@ import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goal
 import { promptsOf, report } from "../goal-replies.ts";
 import type { Script } from "../scripted-model.ts";
 import { type AgentModel, refusal, startModel } from "./model.ts";
-import { commandLine } from "./processes.ts";
+import { commandLine, slowdown } from "./processes.ts";
 import {
   expectWorld,
   isWorldMissing,
@@ -179,7 +179,7 @@ async function cancelled(_candidate: Candidate, { cwd, model, start }: Scene): P
   const code = await running.ended;
   const tookMs = performance.now() - begin;
   expect({ code, left: leftovers(cwd) }).toEqual({ code: 130, left: [] });
-  expect(tookMs).toBeLessThan(CANCEL_MS);
+  expect(tookMs).toBeLessThan(CANCEL_MS * slowdown());
   expect(model.heard[0]?.isCut).toBe(true);
   expect(endOf(running)).toMatchObject({ status: "paused", iterations: 0 });
 }

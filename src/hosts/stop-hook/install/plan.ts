@@ -66,7 +66,7 @@ export function isInstalled(client: ClientName, scope: Scope, around: Around): b
   return hooks === null ? text.includes(MARK) : edit(file, () => hasHooks(text, isOwnItem(client)));
 }
 
-export function fileOf(client: ClientName, { header }: HooksTarget) {
+function fileOf(client: ClientName, { header }: HooksTarget) {
   return { isOurs: isOwnItem(client), header };
 }
 
@@ -84,13 +84,7 @@ function pluginText(scope: Scope, { program }: Around): string {
 /** A whole file of ours; one of the same name that is not is left alone. */
 function ownFile(path: string, scope: Scope, text: string | null): Change & { readonly isForeign: boolean } {
   const { file, text: before } = readFile(path, scope);
-  const isForeign = before !== null && !before.includes(MARK);
-  return {
-    file,
-    before,
-    after: text,
-    isForeign: isForeign && text !== before && (text !== null || isForeign),
-  };
+  return { file, before, after: text, isForeign: before !== null && !before.includes(MARK) };
 }
 
 function hooksChange(

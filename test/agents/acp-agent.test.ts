@@ -102,23 +102,32 @@ describe("E3 a turn over the Agent Client Protocol", () => {
     expect(b?.[1]).not.toBe(a?.[1]);
   });
 
-  test("another process loads the conversation, and what is repeated of it is no event of the turn", async () => {
-    const first = await world.agent().run(workTurn("one"), makeControl());
-    if (first.kind !== "ok") throw new Error(JSON.stringify(first));
-    const control = makeWatcher();
-    const turn = workTurn([{ recall: true }], { conversation: first.conversation, textIfFresh: "all of it" });
-    const second = await world.agent().run(turn, control);
-    expect(second).toMatchObject({
-      kind: "ok",
-      answer: "heard 1 before",
-      conversation: { id: first.conversation?.id },
-    });
-    expect(control.events).toEqual([{ type: "text", text: "heard 1 before" }]);
-    expect(world.prompts().map(([, session]) => session)).toEqual([
-      first.conversation?.id,
-      first.conversation?.id,
-    ]);
-  });
+  test.each([
+    ["before it answers", {}],
+    ["after it", { repeatsLate: true }],
+  ])(
+    "another process loads the conversation; what it repeats %s is no event of the turn",
+    async (_, nature) => {
+      const first = await world.agent().run(workTurn("one"), makeControl());
+      if (first.kind !== "ok") throw new Error(JSON.stringify(first));
+      const control = makeWatcher();
+      const turn = workTurn([{ recall: true }], {
+        conversation: first.conversation,
+        textIfFresh: "all of it",
+      });
+      const second = await world.agent({}, nature).run(turn, control);
+      expect(second).toMatchObject({
+        kind: "ok",
+        answer: "heard 1 before",
+        conversation: { id: first.conversation?.id },
+      });
+      expect(control.events).toEqual([{ type: "text", text: "heard 1 before" }]);
+      expect(world.prompts().map(([, session]) => session)).toEqual([
+        first.conversation?.id,
+        first.conversation?.id,
+      ]);
+    },
+  );
 
   test("a conversation that is gone becomes a fresh one that is told everything", async () => {
     const turn = workTurn("only the next step", {

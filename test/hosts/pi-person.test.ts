@@ -1,5 +1,5 @@
 /** The person in pi comes first: what they press, type, close and set, in each version that we know. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lastUserText, refusal } from "../support/agents/model.ts";
@@ -168,6 +168,8 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         expect(printed).toEqual({ code: 0, stdout: "fine\n" });
         expect(model.heard).toHaveLength(2);
         expect(model.heard[1]?.tools).toContain("CronCreate");
+        // neither of them was a conversation that a task could fire in
+        expect(existsSync(join(project, ".loop", "sessions"))).toBe(false);
         expect(leftovers(project)).toEqual([]);
       },
       TEST_MS,

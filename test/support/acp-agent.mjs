@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** @type {{ignoreTerm?: boolean, ignoreCancel?: boolean, hangAt?: string, dieAt?: string, capabilities?: object,
+/** @type {{ignoreTerm?: boolean, repeatsLate?: boolean, ignoreCancel?: boolean, hangAt?: string, dieAt?: string, capabilities?: object,
  *   session?: object, state?: string, noise?: string, errorAt?: {method: string, error: object}}} */
 const nature = JSON.parse(process.env.ACP_AGENT ?? "{}");
 const stateDir = nature.state ?? ".acp-state";
@@ -129,13 +129,18 @@ const handlers = {
   "session/load": ({ sessionId }) => {
     const before = recall(sessionId);
     if (before === null) throw { code: -32603, message: "no such session" };
-    for (const text of before) {
-      update(sessionId, { sessionUpdate: "user_message_chunk", content: { type: "text", text } });
-      update(sessionId, {
-        sessionUpdate: "agent_message_chunk",
-        content: { type: "text", text: "an old answer" },
-      });
-    }
+    const repeat = () => {
+      for (const text of before) {
+        update(sessionId, { sessionUpdate: "user_message_chunk", content: { type: "text", text } });
+        update(sessionId, {
+          sessionUpdate: "agent_message_chunk",
+          content: { type: "text", text: "an old answer" },
+        });
+      }
+    };
+    // as Gemini does it
+    if (nature.repeatsLate) setTimeout(repeat, 20);
+    else repeat();
     return { ...nature.session };
   },
   "session/resume": ({ sessionId }) => {

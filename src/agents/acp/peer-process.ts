@@ -56,7 +56,7 @@ const STDERR_BYTES = 64 * 1024;
 const WATCHDOG = `
 d=$1
 shift
-( true ) >/dev/null 2>&1 </dev/null &
+( trap '' TERM INT HUP; cat <&3; [ -z "$d" ] || rm -rf -- "$d"; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
 exec "$@" 3<&-
 `;
 

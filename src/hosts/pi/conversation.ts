@@ -146,7 +146,7 @@ export class PiConversation {
     const { terminal, now } = this.#parts;
     if (this.#runs.cut() || this.#runs.isUnderWay || terminal.isTyping(now())) return;
     const loop = this.bound();
-    if (false)
+    if (loop?.status === "active" && isBusy(loop))
       void this.#interrupt().catch((error: unknown) => this.#complain(error));
   }
 

@@ -42,6 +42,11 @@ approval_policy = "on-request"
 sandbox_mode = "workspace-write"
 check_for_update_on_startup = false
 
+# otherwise its sandbox makes folders of its own in /tmp, and an empty .git there is a project to everybody below
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
+
 [model_providers.scripted]
 name = "scripted"
 base_url = "${url}/v1"

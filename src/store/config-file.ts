@@ -3,25 +3,14 @@ import { join } from "node:path";
 import { LoopError, usageError } from "../errors.ts";
 import { type Config, defaultConfig, parseConfig } from "../schema/config.ts";
 import { systemTimeZone } from "../system/time-zone.ts";
-import { readText } from "./read-text.ts";
+import { parseJsonFile, readText } from "./read-text.ts";
 
 /** What is wrong in it is said with its place, and nothing is done. */
 export function readConfig(project: { readonly dir: string }): Config {
   const path = join(project.dir, "config.json");
   const text = readText(path);
   if (text === null) return defaultConfig();
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (error) {
-    throw new LoopError(
-      "surroundings",
-      `${path} is not JSON: ${(error as Error).message}.`,
-      "Mend or remove it.",
-      error,
-    );
-  }
-  const result = parseConfig(content);
+  const result = parseConfig(parseJsonFile(path, text));
   if (result.kind === "invalid")
     throw new LoopError("surroundings", `${path}: ${result.message}.`, "Mend or remove it.");
   return result.config;

@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import type { Prices, PriceTable } from "../core/prices.ts";
 import { LoopError } from "../errors.ts";
 import { parsePrices, SHIPPED_PRICES } from "../schema/prices.ts";
-import { readText, readTextThroughLinks } from "./read-text.ts";
+import { parseJsonFile, readText, readTextThroughLinks } from "./read-text.ts";
 
 /** What is wrong in one of them is said with its place: a budget is counted by them. */
 export function readPrices(project: { readonly dir: string } | null, env: NodeJS.ProcessEnv): Prices {
@@ -28,18 +28,7 @@ function readProjectTable(path: string): PriceTable | null {
 
 function readTable(path: string, text: string | null): PriceTable | null {
   if (text === null) return null;
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (error) {
-    throw new LoopError(
-      "surroundings",
-      `${path} is not JSON: ${(error as Error).message}.`,
-      "Mend or remove it.",
-      error,
-    );
-  }
-  const result = parsePrices(content);
+  const result = parsePrices(parseJsonFile(path, text));
   if (result.kind === "ok") return result.table;
   throw new LoopError("surroundings", `${path}: ${result.message}.`, "Mend or remove it.");
 }

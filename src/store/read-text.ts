@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { LoopError } from "../errors.ts";
 import { cannotRead } from "../store/loop-dir.ts";
 import { errorCode, readIfThere } from "../system/files.ts";
 
@@ -18,5 +19,15 @@ function orSentence(path: string, read: (path: string) => string | null): string
   } catch (error) {
     if (errorCode(error) === "ENOENT") return null;
     throw cannotRead(path, error);
+  }
+}
+
+/** Of a file that a person writes; what is wrong with it is one sentence. */
+export function parseJsonFile(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${path} is not JSON: ${(error as Error).message}.`;
+    throw new LoopError("surroundings", message, "Mend or remove it.", error);
   }
 }

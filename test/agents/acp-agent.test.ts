@@ -111,7 +111,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
       const first = await world.agent().run(workTurn("one"), makeControl());
       if (first.kind !== "ok") throw new Error(JSON.stringify(first));
       const control = makeWatcher();
-      const turn = workTurn([{ recall: true }], {
+      const turn = workTurn([{ waitFor: "repeated" }, { recall: true }], {
         conversation: first.conversation,
         textIfFresh: "all of it",
       });

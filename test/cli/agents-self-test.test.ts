@@ -3,18 +3,9 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
 import { acpWorker, promptsTo } from "../support/acp-worker.ts";
-import { startModel } from "../support/agents/model.ts";
-import {
-  expectWorld,
-  isWorldMissing,
-  isWorldRequired,
-  makeWorld,
-  type World,
-  whyWorldMissing,
-} from "../support/agents/worlds.ts";
+import { expectSelfTest } from "../support/agents/self-test.ts";
+import { expectWorld, isWorldMissing, isWorldRequired, whyWorldMissing } from "../support/agents/worlds.ts";
 import { hashTree, leftovers, makeProject, type RunOptions, runLoop, startLoop } from "../support/cli.ts";
-import { say } from "../support/goal-replies.ts";
-import type { Asked, Reply } from "../support/scripted-model.ts";
 import { until } from "../support/until.ts";
 
 interface SelfTest {
@@ -212,31 +203,10 @@ test.skipIf(!isWorldRequired("pi"))("pi is there when it is required", () => exp
 describe.skipIf(isWorldMissing("pi"))(
   `loop agents test with the real pi (E3)${whyWorldMissing("pi")}`,
   () => {
-    test("E3 pi does all that loops need", async ({ onTestFinished }) => {
-      const cwd = makeProject(onTestFinished);
-      const model = await startModel({ kind: "silence" });
-      onTestFinished(() => model.close());
-      const world = makeWorld("pi", cwd, model.url);
-      model.script((asked) => replyTo(asked, world));
-      const listed = await runLoop(["agents", "--json"], { cwd, env: world.env });
-      expect(JSON.parse(listed.stdout).agents.at(-1)).toMatchObject({
-        name: "pi",
-        driver: "rpc",
-        version: "0.73.1",
-      });
-      const { code, result, failed } = await selfTest(["pi"], { cwd, env: world.env });
-      expect({ code, failed, agent: result.agent }).toEqual({ code: 0, failed: [], agent: "pi" });
-      expect(leftovers(cwd)).toEqual([]);
-    }, 120_000);
+    test(
+      "E3 pi does all that loops need",
+      ({ onTestFinished }) => expectSelfTest("pi", "pi", onTestFinished),
+      120_000,
+    );
   },
 );
-
-/** What a model that does as it is told says in the self-test. */
-function replyTo({ messages }: Asked, world: World): Reply {
-  const said = messages.filter(({ role, text }) => role === "user" && text !== "").map(({ text }) => text);
-  const last = said.at(-1) ?? "";
-  const word = /loop-[0-9a-f]{8}/.exec(said.join("\n"))?.[0] ?? "none";
-  if (last.includes("Count slowly")) return { kind: "silence" };
-  if (!last.includes("hello.txt")) return say(word);
-  return messages.some(({ results }) => results.length > 0) ? say("done") : world.write("hello.txt", word);
-}

@@ -44,6 +44,32 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
     );
 
     test(
+      "E2 /reload while the checks run changes nothing: the round is taken up, and the goal reaches its end",
+      async () => {
+        const world = await makePiWorld(version);
+        const { project, model } = world;
+        const go = join(dirname(project), "go");
+        const waits = "test -f done.txt || exit 1\nwhile [ ! -f ../go ]; do sleep 0.1; done\n";
+        writeFileSync(join(project, "check.sh"), waits);
+        commitAll(project);
+        model.script(write(world, "done.txt"), report(true));
+        const pi = await openPi(world);
+        await pi.type(UNTIL);
+        await pi.sees(/checking/);
+        await pi.type("/reload");
+        await pi.sees(/Reloaded/);
+        await pi.sees(/checking/);
+        writeFileSync(go, "");
+        await pi.sees(/LOOP_DONE/);
+        expect(model.heard).toHaveLength(2);
+        expect(await statusOf(project)).toMatchObject({ status: "completed", iteration: 1 });
+        expect(await pi.exit()).toBe(0);
+        expect(leftovers(project)).toEqual([]);
+      },
+      TEST_MS,
+    );
+
+    test(
       "D3 what is typed in the middle of a turn is let in, and the loop goes on to its end",
       async () => {
         const world = await makePiWorld(version);

@@ -163,6 +163,32 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
     );
 
     test(
+      "A17 /loop alone offers the maintenance loop, which sets its own pace; with a loop there, it lists",
+      async () => {
+        const world = await makePiWorld(version);
+        const { model } = world;
+        model.script(
+          { kind: "tool", name: "Wakeup", input: { delaySeconds: 3_600, reason: "all is quiet" } },
+          { kind: "text", text: "Nothing to do." },
+        );
+        const pi = await openPi(world);
+        await pi.type("/loop ");
+        await pi.sees(/Start the maintenance loop\?/);
+        expect(model.heard).toHaveLength(0);
+        pi.keys("Enter");
+        await pi.sees(/Nothing to do/);
+        expect(lastUserText(model.heard[0] ?? NOTHING)).toContain("Look after this project");
+        const woken = async () => (await tasksOf(world))[0]?.nextFireAt ?? null;
+        await until(woken, "it is to be woken");
+        expect(Date.parse((await woken()) ?? "") - Date.now()).toBeGreaterThan(3_000_000);
+        await pi.type("/loop ");
+        await pi.sees(/1 task; run by session:/);
+        expect(await pi.exit()).toBe(0);
+      },
+      TEST_MS,
+    );
+
+    test(
       "D2 a session that ends leaves nothing behind; what was kept for it goes with it, the rest stays",
       async () => {
         const world = await makePiWorld(version);

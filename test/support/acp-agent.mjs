@@ -137,6 +137,7 @@ const handlers = {
           content: { type: "text", text: "an old answer" },
         });
       }
+      writeFileSync("repeated", "");
     };
     // as Gemini does it
     if (nature.repeatsLate) setTimeout(repeat, 20);

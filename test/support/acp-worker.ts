@@ -25,7 +25,8 @@ export const talkOf = (cwd: string) => linesOf(cwd, "acp-talk").length;
 
 function linesOf(cwd: string, name: string): readonly string[] {
   const file = join(dirname(cwd), name);
-  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+  // only whole ones: it may be about to write
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
 }
 
 function quoted(word: string): string {

@@ -5,16 +5,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { newLoopId } from "../../compose.ts";
-import type { FireId } from "../../core/loop.ts";
 import { usageError } from "../../errors.ts";
-import { localTimeZone, readConfig } from "../../store/config-file.ts";
-import { ensureLoopDir } from "../../store/loop-dir.ts";
-import { ownerOf } from "../../store/session-records.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
 import { answers } from "../../system/process-table.ts";
-import { loopTools } from "../../tools/loop-tools.ts";
 import { VERSION } from "../../version.ts";
+import { conversationTools, type ToolPlace } from "../conversation-tools.ts";
 import { serveMcp } from "../mcp/server.ts";
 import type { McpTool } from "../mcp/tool.ts";
 import { commandBeside, readClient, withoutClient } from "./client.ts";
@@ -45,10 +40,16 @@ const looking = setInterval(() => {
 }, LOOK_MS);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void leave());
 
+const place: ToolPlace = {
+  root: client.root,
+  dir: resident.dir,
+  openIfThere: () => resident.openIfThere(),
+};
+
 void serveMcp({
   name: "loop",
   version: VERSION,
-  tools: [hookTool(), ...agentTools()],
+  tools: [hookTool(), ...conversationTools(() => place)],
   input: process.stdin,
   output: process.stdout,
   onClose: () => void leave(),
@@ -102,55 +103,4 @@ function hookTool(): McpTool {
       return { text: text === "" ? "{}" : text };
     },
   };
-}
-
-/** The tools of the agent, for the conversation as it is when they are called. */
-function agentTools(): readonly McpTool[] {
-  const open = () => {
-    const there = resident.openIfThere();
-    if (there === null) throw usageError("There is no loop in this project yet.");
-    return there;
-  };
-  const config = () => readConfig({ dir: resident.dir });
-  const context = {
-    get store() {
-      return open().store;
-    },
-    get session() {
-      return ownerOf(open().seat.record.session);
-    },
-    get tz() {
-      return localTimeZone(config());
-    },
-    get maxTasks() {
-      return config().maxTasks;
-    },
-    get expiresMs() {
-      return config().expiresMs;
-    },
-    get jitter() {
-      return config().jitter;
-    },
-    get turnTimeoutMs() {
-      return config().turnTimeoutMs;
-    },
-    now: Date.now,
-    newId: newLoopId,
-    currentFire: () => {
-      const { turn } = open().seat.record;
-      return (turn?.end === null ? turn.id : null) as FireId | null;
-    },
-  };
-  return loopTools(context).map((tool) => ({
-    ...tool,
-    run: async (input, call) => {
-      // `.loop/` is made by the first task, and not by being looked at
-      if (tool.name === "CronCreate") ensureLoopDir(client.root);
-      try {
-        return await tool.run(input, call);
-      } finally {
-        resident.current?.engine.nudge();
-      }
-    },
-  }));
 }

@@ -4,16 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +12,7 @@ import { runVersion } from "../../agents/capabilities-version.ts";
 import { findExecutable } from "../../agents/find.ts";
 import { LoopError } from "../../errors.ts";
 import { cannotWrite } from "../../store/loop-dir.ts";
+import { putFolder } from "../../store/put-folder.ts";
 import { readSmall } from "../../system/files.ts";
 import { placesOf } from "../claude-code/install/places.ts";
 import { asObject } from "./run-end.ts";
@@ -119,23 +111,12 @@ function otherSource(env: NodeJS.ProcessEnv): string | null {
   return sources.find((source) => /^npm:loopwright(?:@|$)/.test(source)) ?? null;
 }
 
-/** A new folder beside the old one, then two renames: who starts meanwhile never meets a half. */
 function put(source: string, target: string): boolean {
   if (source === target) return false;
-  const fresh = `${target}.${process.pid}.new`;
-  const old = `${target}.${process.pid}.old`;
-  try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  return putFolder(target, (fresh) => {
     copy(source, fresh);
-    if (existsSync(target) && hashAll(target) === hashAll(fresh)) return false;
-    if (existsSync(target)) renameSync(target, old);
-    renameSync(fresh, target);
-    return true;
-  } catch (error) {
-    throw cannotWrite(target, error);
-  } finally {
-    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
-  }
+    return !existsSync(target) || hashAll(target) !== hashAll(fresh);
+  });
 }
 
 function copy(source: string, fresh: string): void {

@@ -52,7 +52,7 @@ export class PiSession {
     this.#greetAt = isNew ? Date.now() + DRAWN_AFTER_MS : null;
     this.terminal.onEscape(() => this.#open?.conversation.escaped());
     // where nobody is there, pi ends with its answer: nothing is due in it
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer = this.terminal.hasPerson ? setInterval(() => this.#look(), LOOK_MS) : null;
     if (this.#timer !== null) this.#look();
   }
 

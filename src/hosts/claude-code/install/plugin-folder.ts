@@ -1,12 +1,10 @@
 /** The copy of the plugin that the client loads: put in place as a whole, and looked at later. */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import * as z from "zod";
-import { cannotWrite } from "../../../store/loop-dir.ts";
-import { errorCode } from "../../../system/files.ts";
+import { putFolder } from "../../../store/put-folder.ts";
 
-const ATTEMPTS = 3;
 const HOOKS = "hooks/hooks.json";
 const WINDOWS_HOOKS = "hooks/hooks.windows.json";
 
@@ -17,45 +15,15 @@ export interface PluginState {
   readonly wrong: readonly string[];
 }
 
-/** A new folder beside the old one, then two renames: who starts meanwhile meets the old, the new, or none, never a half. */
 export function putMarketplace(source: string, target: string): "same" | "copied" {
   if (isSameFolder(source, target) || isSameBuild(source, target)) return "same";
-  const fresh = `${target}.${process.pid}.new`;
-  const old = `${target}.${process.pid}.old`;
-  makeFolder(dirname(target));
-  try {
+  putFolder(target, (fresh) => {
     cpSync(source, fresh, { recursive: true });
     const plugin = join(fresh, "claude-code");
     if (process.platform === "win32") cpSync(join(plugin, WINDOWS_HOOKS), join(plugin, HOOKS));
-    swap(fresh, target, old);
-    return "copied";
-  } catch (error) {
-    throw cannotWrite(target, error);
-  } finally {
-    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw cannotWrite(folder, error);
-  }
-}
-
-/** Another installation may be at it at the same time. */
-function swap(fresh: string, target: string, old: string): void {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      if (existsSync(target)) renameSync(target, old);
-      renameSync(fresh, target);
-      return;
-    } catch (error) {
-      if (attempt === ATTEMPTS || !["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? ""))
-        throw error;
-    }
-  }
+    return true;
+  });
+  return "copied";
 }
 
 export function readPlugin(plugin: string): PluginState {

@@ -3,26 +3,15 @@
  * checkouts, and the few lines of shell before it. Put in place as a whole; one copy serves all clients.
  */
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cannotWrite } from "../../../store/loop-dir.ts";
-import { errorCode } from "../../../system/files.ts";
+import { putFolder } from "../../../store/put-folder.ts";
 import { builtMarketplace, placesOf } from "../../claude-code/install/places.ts";
 import { HOOK_PROGRAM, renderHookProgram } from "./shell.ts";
 
 const LIST = "files.json";
-const ATTEMPTS = 3;
 
 export function programFolder(env: NodeJS.ProcessEnv): string {
   return join(dirname(placesOf(env).marketplace), "hooks");
@@ -45,24 +34,16 @@ export function brokenFiles(folder: string): readonly string[] {
     .map(([file]) => file);
 }
 
-/** A new folder beside the old one, then two renames: a hook meets the old, the new, or none, never a half. */
 export function putProgram(folder: string): void {
   const { source, wanted } = wantedFiles();
-  const fresh = `${folder}.${process.pid}.new`;
-  const old = `${folder}.${process.pid}.old`;
-  try {
-    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  putFolder(folder, (fresh) => {
     cpSync(source, join(fresh, "loop"), { recursive: true });
     const program = join(fresh, HOOK_PROGRAM);
     writeFileSync(program, renderHookProgram());
     chmodSync(program, 0o755);
     writeFileSync(join(fresh, LIST), wanted);
-    swap(fresh, folder, old);
-  } catch (error) {
-    throw cannotWrite(folder, error);
-  } finally {
-    for (const each of [fresh, old]) rmSync(each, { recursive: true, force: true });
-  }
+    return true;
+  });
 }
 
 export function removeProgram(folder: string): void {
@@ -70,20 +51,6 @@ export function removeProgram(folder: string): void {
     rmSync(folder, { recursive: true, force: true });
   } catch (error) {
     throw cannotWrite(folder, error);
-  }
-}
-
-function swap(fresh: string, target: string, old: string): void {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      if (existsSync(target)) renameSync(target, old);
-      renameSync(fresh, target);
-      return;
-    } catch (error) {
-      // another installation is at it at the same time
-      if (attempt === ATTEMPTS || !["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? ""))
-        throw error;
-    }
   }
 }
 

@@ -164,7 +164,7 @@ function finish(backlog: Backlog, flags: BacklogRunnerFlags, io: Io): number {
   } else {
     io.out(`\n${renderLoopComplete(backlog.iteration, backlog.stories)}`);
     if (backlog.pause !== null)
-      io.say(`⏸ Paused: ${backlog.pause.reason}. Go on with: ${backlog.pause.goOn}`);
+      io.say(`⏸ Paused: ${backlog.pause.reason.replace(/\.$/, "")}. Go on with: ${backlog.pause.goOn}`);
     else if (backlog.end !== null && backlog.end.outcome !== "done") io.say(cleanLine(backlog.end.reason));
   }
   return BACKLOG_EXIT[status];

@@ -1,6 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ToolCall } from "../../src/agents/acp/messages.ts";
 import { placeOf } from "../../src/agents/acp/place.ts";
+import { denialOf } from "../../src/agents/acp/tool-call.ts";
 import type { PermissionRequest, TurnControl } from "../../src/ports.ts";
 import { failedAs, makeControl, makeWatcher } from "../fixtures/agents/project.ts";
 import { type AcpWorld, makeAcpWorld, workTurn } from "../support/acp-world.ts";
@@ -82,7 +84,7 @@ describe("E3 what an agent asks leave for", () => {
     const end = await world.agent().run(workTurn(steps), control);
     expect(chosen()).toEqual([YES, NO]);
     expect(requests[0]).toEqual({ tool: "execute", title: "deploy", paths: [], command: "deploy" });
-    expect(end).toMatchObject({ kind: "ok", activity: { denials: ["execute"] } });
+    expect(end).toMatchObject({ kind: "ok", activity: { denials: ["execute (drop …)"] } });
     expect(
       control.events
         .filter(({ type }) => type === "permission")
@@ -195,7 +197,7 @@ describe("E3 what an agent asks leave for", () => {
   test("an agent whose turns end with a denial failed for it", async () => {
     const steps = [{ say: "I try" }, { ask: command("deploy") }];
     const ends = await world.agent({}, {}, { afterDenial: "ends" }).run(workTurn(steps), makeControl());
-    expect(ends).toMatchObject(failedAs("denied", "scripted: it was not allowed to use execute"));
+    expect(ends).toMatchObject(failedAs("denied", "scripted: it was not allowed to use execute (deploy …)"));
     const cancels = [...steps, { result: { stopReason: "cancelled" } }];
     expect(await world.agent().run(workTurn(cancels), makeControl())).toMatchObject(
       failedAs("denied", expect.any(String)),
@@ -236,4 +238,14 @@ describe("H4 where a path leads to", () => {
       );
     expect(chosen()).toEqual([NO, NO]);
   });
+});
+
+test.each([
+  ["npm publish --otp 123456", "execute (npm publish …)"],
+  ["curl -H 'Authorization: Bearer s3cret' https://x", "execute (curl …)"],
+  ["TOKEN=s3cret ./deploy", "execute"],
+  ["$(cat key)", "execute"],
+  ["mysql -ps3cret", "execute (mysql …)"],
+])("E3 H3 of a denied `%s` the record has %s", (command, denial) => {
+  expect(denialOf({ toolCallId: "1", kind: "execute", rawInput: { command } } as ToolCall)).toBe(denial);
 });

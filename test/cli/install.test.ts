@@ -150,7 +150,7 @@ describe("loop install claude", () => {
   });
 
   test.each([
-    [["hal", {}], /No plugin is known for pi/],
+    [["hal", {}], /No plugin is known for hal/],
     [["claude", { scope: "local" }], /--scope must be user or project/],
   ] as const)("H5 wrong input %j is one sentence", async ([client, flags], message) => {
     const { project } = makeMachine();

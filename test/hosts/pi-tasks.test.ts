@@ -172,7 +172,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
           { kind: "text", text: "Nothing to do." },
         );
         const pi = await openPi(world);
-        await pi.type("/loop ");
+        await pi.type("/loop");
         await pi.sees(/Start the maintenance loop\?/);
         expect(model.heard).toHaveLength(0);
         pi.keys("Enter");
@@ -181,7 +181,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
         const woken = async () => (await tasksOf(world))[0]?.nextFireAt ?? null;
         await until(woken, "it is to be woken");
         expect(Date.parse((await woken()) ?? "") - Date.now()).toBeGreaterThan(3_000_000);
-        await pi.type("/loop ");
+        await pi.type("/loop");
         await pi.sees(/1 task; run by session:/);
         expect(await pi.exit()).toBe(0);
       },

@@ -11,7 +11,7 @@ import { ANSWER_CAP_BYTES } from "../launch.ts";
 import { makeFailure } from "../reasons.ts";
 import { classOfSessionFailure } from "./failure-class.ts";
 import { readSessionFailure, Tokens, type ToolCall, type Update } from "./messages.ts";
-import { describeCall, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
+import { denialOf, describeCall, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
 
 export interface TurnRecord {
   /** What of it is shown to people who watch. */
@@ -134,7 +134,7 @@ export function createRecord(projectDir: string): TurnRecord {
       return rest === "" ? [] : [{ type: "text", text: rest }];
     },
     deny(call) {
-      denials.add(nameOfCall(call));
+      denials.add(denialOf(call));
       // not all agents say what became of it
       calls.set(call.toolCallId, { ...call, status: "failed" });
     },

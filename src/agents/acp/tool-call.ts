@@ -26,6 +26,18 @@ export function nameOfCall(call: ToolCall): string {
   return named ?? call.kind ?? "tool";
 }
 
+/**
+ * What was not allowed, for the record: of a command the program and a plain first word, so that the agent knows what
+ * to do without, and nothing that could be a secret.
+ */
+export function denialOf(call: ToolCall): string {
+  const name = nameOfCall(call);
+  if (call.kind !== "execute") return name;
+  const [program] =
+    /^[\w./-]+(?= |$)(?: [a-z][a-z0-9:-]{0,30}(?= |$))?/.exec(stringIn(call.rawInput, "command") ?? "") ?? [];
+  return program === undefined ? name : `${name} (${program} …)`;
+}
+
 /** For a person, one line. */
 export function describeCall(call: ToolCall, projectDir: string): string {
   const [path] = call.kind === "execute" ? [] : touchedPaths(call);

@@ -55,6 +55,11 @@ export function addHostCommands(program: Command, { io, act, common, agentOption
       ),
     );
 
+  program
+    .command("demo-agent", { hidden: true })
+    .description("for clients of the Agent Client Protocol: the agent of the demo, over stdin and stdout")
+    .action(act(async () => (await import("./commands/demo-agent.ts")).demoAgentCommand(io)));
+
   common(program.command("capabilities").description("agents, tools and MCP servers that loops here can use"))
     .option("--refresh", "ask every program for its version again")
     .action(

@@ -172,7 +172,8 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
           { kind: "text", text: "Nothing to do." },
         );
         const pi = await openPi(world);
-        await pi.type("/loop");
+        await pi.write("/loop");
+        pi.keys("Enter");
         await pi.sees(/Start the maintenance loop\?/);
         expect(model.heard).toHaveLength(0);
         pi.keys("Enter");

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createDemoAgent, type DemoPart } from "../../agents/demo.ts";
+import { createTasksAgent, type DemoPart } from "../../agents/demo/tasks-agent.ts";
 import { createEngine, newLoopId, thisRunner } from "../../compose.ts";
 import type { Outcome } from "../../core/event.ts";
 import { planTask } from "../../core/task/plan.ts";
@@ -70,7 +70,7 @@ export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<numb
       `${paint(io, "bold", "Loopwright demo")}: real engine, journal and checks; scripted agent; ${SPEED} times as fast as the clock.`,
     );
     say("");
-    const agent = createDemoAgent(PARTS, project, clock, TURN_MS);
+    const agent = createTasksAgent(PARTS, project, clock, TURN_MS);
     await createTasks(store, clock, say);
     await runUntil(at(10, 26), "on the desk");
     say("");

@@ -119,8 +119,13 @@ export class PiConversation {
   ended(messages: readonly unknown[]): void {
     const { dir, session, seat } = this.#parts;
     const { turn } = seat.record;
-    keepAnswers(dir, session, turn?.end === null ? turn.loopId : null, messages);
     this.#runs.end(messages);
+    // what cannot be written down must not keep the turn from its end
+    try {
+      keepAnswers(dir, session, turn?.end === null ? turn.loopId : null, messages);
+    } catch (error) {
+      this.#complain(error);
+    }
   }
 
   settled(): void {

@@ -1,0 +1,121 @@
+/** One prompt of the demo: its scene is played with real edits, for each of which leave is asked. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import * as z from "zod";
+import { END, START } from "../../core/claims/status-block.ts";
+import type { Wire } from "../acp/wire.ts";
+import { CRITERION, type Scene, type SceneEdit } from "./scenes.ts";
+
+export interface Stage {
+  readonly wire: Wire;
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** For ids of tool calls: how many there were in this session. */
+  readonly nextCall: () => number;
+}
+
+/** The client took back what it was asked: the turn is over. */
+export class TakenBack extends Error {}
+
+const CHUNK = /[\s\S]{1,40}/gu;
+const OPTIONS = [
+  { optionId: "allow", name: "Allow", kind: "allow_once" },
+  { optionId: "reject", name: "Reject", kind: "reject_once" },
+];
+const Permission = z.object({
+  outcome: z.object({ outcome: z.enum(["selected", "cancelled"]), optionId: z.string().optional() }),
+});
+
+/** Resolves with the whole message. Rejects when the signal says so, or with `TakenBack`. */
+export async function playScene(stage: Stage, scene: Scene, prompt: string): Promise<string> {
+  const { signal } = stage;
+  const pauseMs = scene.takesMs / (scene.edits.length + 2);
+  for (const edit of scene.edits) {
+    await pause(pauseMs, undefined, { signal });
+    await playEdit(stage, edit);
+  }
+  await pause(pauseMs, undefined, { signal });
+  const message = renderMessage(scene, prompt);
+  for (const text of message.match(CHUNK) ?? [])
+    update(stage, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+  await pause(pauseMs, undefined, { signal });
+  return message;
+}
+
+/** It goes on without leave, and where the file is another than it knows: only nothing is written then. */
+async function playEdit(stage: Stage, edit: SceneEdit): Promise<void> {
+  const path = join(stage.cwd, edit.path);
+  const toolCallId = `edit-${stage.nextCall()}`;
+  const call = { toolCallId, title: `Edit ${edit.path}`, name: "Edit", kind: "edit", locations: [{ path }] };
+  const end = (status: "completed" | "failed") =>
+    update(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
+  const oldText = readText(path);
+  const newText = oldText?.replace(edit.oldText, edit.newText);
+  if (oldText == null || newText === undefined || newText === oldText) {
+    update(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
+    return;
+  }
+  const content = [{ type: "diff", path, oldText, newText }];
+  update(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
+  if (!(await askLeave(stage, { ...call, content }))) return end("failed");
+  try {
+    writeFileSync(path, newText);
+    end("completed");
+  } catch {
+    end("failed");
+  }
+}
+
+async function askLeave({ wire, sessionId, signal }: Stage, toolCall: object): Promise<boolean> {
+  const params = { sessionId, toolCall, options: OPTIONS };
+  const answer = await unlessAborted(wire.request("session/request_permission", params), signal);
+  // who cannot answer has not allowed it
+  const { data } = Permission.safeParse(answer);
+  if (data?.outcome.outcome === "cancelled") throw new TakenBack();
+  return data?.outcome.optionId === "allow";
+}
+
+/** null: it was refused, or could not be asked. */
+function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    void answer
+      .catch(() => null)
+      .then((result) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(result);
+      });
+  });
+}
+
+/** With the report that the prompt asks for; who asks for none gets none. */
+function renderMessage({ says, claimsDone }: Scene, prompt: string): string {
+  const nonce = [...prompt.matchAll(/^Nonce of this turn: (\w+)$/gm)].at(-1)?.[1];
+  if (nonce === undefined) return says;
+  return [
+    says,
+    "",
+    START,
+    `NONCE: ${nonce}`,
+    `EXIT_SIGNAL: ${claimsDone}`,
+    `CRITERIA: {"${CRITERION}": ${claimsDone}}`,
+    `STEP: ${claimsDone ? "done" : "open"}`,
+    `NEXT: ${claimsDone ? "none" : "the discount"}`,
+    END,
+  ].join("\n");
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function update({ wire, sessionId }: Stage, body: object): void {
+  wire.notify("session/update", { sessionId, update: body });
+}

@@ -1,0 +1,152 @@
+/**
+ * The agent of `loop demo` for clients of the Agent Client Protocol. Owns its conversations, which end with it: what it
+ * knows of them is in no file.
+ *
+ * 1. A conversation takes one prompt at a time.
+ * 2. What it was asked before it was cancelled is answered, and nothing is written after that.
+ */
+import { randomBytes } from "node:crypto";
+import { isAbsolute } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import * as z from "zod";
+import { openWire, type Wire } from "../acp/wire.ts";
+import { playScene, type Stage, TakenBack } from "./play.ts";
+import { OUTPUT_TOKENS, sceneOf } from "./scenes.ts";
+
+interface Session {
+  readonly id: string;
+  cwd: string;
+  readonly said: { readonly prompt: string; readonly answer: string }[];
+  /** Prompts, also those that were cancelled. */
+  prompts: number;
+  calls: number;
+  costUsd: number;
+  /** Of the prompt that is under way. */
+  running: AbortController | null;
+}
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const CONTEXT_TOKENS = 200_000;
+const CANCELLED = { stopReason: "cancelled" };
+
+const Place = z.object({ cwd: z.string().refine(isAbsolute, "must be absolute") });
+const Which = z.object({ sessionId: z.string() });
+const Prompt = Which.extend({
+  prompt: z.array(z.object({ type: z.string(), text: z.string().optional() })).min(1),
+});
+
+/** Resolves when the client has closed `input`. */
+export async function serveDemoAgent(input: Readable, output: Writable, version: string): Promise<void> {
+  const sessions = new Map<string, Session>();
+
+  async function initialize(): Promise<object> {
+    return {
+      protocolVersion: 1,
+      agentInfo: { name: "loopwright-demo", title: "The agent of loop demo", version },
+      agentCapabilities: { loadSession: true },
+      authMethods: [],
+    };
+  }
+
+  async function open(params: unknown): Promise<object> {
+    const { cwd } = parse(Place, params);
+    const id = `demo-${randomBytes(6).toString("hex")}`;
+    sessions.set(id, { id, cwd, said: [], prompts: 0, calls: 0, costUsd: 0, running: null });
+    return { sessionId: id };
+  }
+
+  async function load(params: unknown): Promise<object> {
+    const session = find(params);
+    if (session.running !== null) throw new Error("a prompt of this session is under way");
+    session.cwd = parse(Place, params).cwd;
+    for (const { prompt, answer } of session.said) {
+      say(wire, session.id, "user_message_chunk", prompt);
+      say(wire, session.id, "agent_message_chunk", answer);
+    }
+    return {};
+  }
+
+  async function prompt(params: unknown): Promise<object> {
+    const { prompt: blocks } = parse(Prompt, params);
+    const session = find(params);
+    if (session.running !== null) throw new Error("a prompt of this session is under way");
+    const running = new AbortController();
+    session.running = running;
+    try {
+      return await answer(wire, session, blocks.map(({ text = "" }) => text).join("\n"), running.signal);
+    } catch (error) {
+      if (running.signal.aborted || error instanceof TakenBack) return CANCELLED;
+      throw error;
+    } finally {
+      session.running = null;
+    }
+  }
+
+  function cancel(params: unknown): void {
+    const { data } = Which.safeParse(params);
+    sessions.get(data?.sessionId ?? "")?.running?.abort();
+  }
+
+  function find(params: unknown): Session {
+    const { sessionId } = parse(Which, params);
+    const session = sessions.get(sessionId);
+    if (session === undefined) throw new Error(`there is no session ${sessionId}`);
+    return session;
+  }
+
+  const wire = openWire(output, input, {
+    maxLineBytes: MAX_LINE_BYTES,
+    onBytes: () => {},
+    onNotification(method, params) {
+      if (method === "session/cancel") cancel(params);
+    },
+    onRequest(method, params) {
+      switch (method) {
+        case "initialize":
+          return initialize();
+        case "session/new":
+          return open(params);
+        case "session/load":
+          return load(params);
+        case "session/prompt":
+          return prompt(params);
+        default:
+          return undefined;
+      }
+    },
+  });
+  await wire.closed;
+  for (const { running } of sessions.values()) running?.abort();
+}
+
+async function answer(wire: Wire, session: Session, prompt: string, signal: AbortSignal): Promise<object> {
+  const scene = sceneOf(++session.prompts);
+  const { id: sessionId, cwd } = session;
+  const stage: Stage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
+  const message = await playScene(stage, scene, prompt);
+  session.said.push({ prompt, answer: message });
+  session.costUsd = cents(session.costUsd + scene.costUsd);
+  const { inputTokens } = scene;
+  const totalTokens = inputTokens + OUTPUT_TOKENS;
+  const cost = { amount: session.costUsd, currency: "USD" };
+  const update = { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost };
+  wire.notify("session/update", { sessionId, update });
+  return { stopReason: "end_turn", usage: { inputTokens, outputTokens: OUTPUT_TOKENS, totalTokens } };
+}
+
+function say(wire: Wire, sessionId: string, sessionUpdate: string, text: string): void {
+  wire.notify("session/update", { sessionId, update: { sessionUpdate, content: { type: "text", text } } });
+}
+
+/** Throws a sentence: the client gets it as the error of its request. */
+function parse<T>(shape: z.ZodType<T>, params: unknown): T {
+  const parsed = shape.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${issue?.path.join(".") || "params"}: ${issue?.message ?? "wrong"}`);
+}
+
+/** A sum of prices has no more digits than they have. */
+function cents(amount: number): number {
+  return Math.round(amount * 100) / 100;
+}

@@ -1,0 +1,73 @@
+/**
+ * The agent of `loop demo tasks`. In this process: the demo's clock goes faster than that of any other. It claims
+ * success every time; that is its part. Keeps nothing on disk, so that after a crash nobody can say what became of a
+ * turn.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent, Clock, Timer } from "../../ports.ts";
+import { describeError, failedEnd } from "../reasons.ts";
+
+/** What it answers to prompts about `about`, in turn; the last one stays. `does` names a file it really writes. */
+export interface DemoPart {
+  readonly about: RegExp;
+  readonly answers: readonly DemoAnswer[];
+}
+
+interface DemoAnswer {
+  readonly says: string;
+  readonly does?: string;
+}
+
+export function createTasksAgent(
+  parts: readonly DemoPart[],
+  projectDir: string,
+  clock: Clock,
+  turnMs: number,
+): Agent {
+  const turns = new Map<DemoPart, number>();
+
+  function answerTo(text: string): DemoAnswer {
+    const part = parts.find(({ about }) => about.test(text));
+    if (part === undefined) return { says: "Done." };
+    const count = turns.get(part) ?? 0;
+    turns.set(part, count + 1);
+    return part.answers[count] ?? part.answers.at(-1) ?? { says: "Done." };
+  }
+
+  return {
+    name: "demo (scripted)",
+    async run({ text, deadlineAt }, { signal, onStarted }) {
+      if (signal.aborted) return { kind: "cancelled" };
+      onStarted(null);
+      const { says, does } = answerTo(text);
+      const endsAt = clock.now() + turnMs;
+      await waitUntil(Math.min(endsAt, deadlineAt), clock, signal);
+      if (signal.aborted) return { kind: "cancelled" };
+      if (endsAt > deadlineAt) return failedEnd("timeout", "timed out");
+      try {
+        if (does !== undefined) writeFileSync(join(projectDir, does), "");
+      } catch (error) {
+        return failedEnd("fault", `the script failed: ${describeError(error)}`);
+      }
+      return { kind: "ok", answer: says, usage: null, conversation: null, activity: null };
+    },
+    reconcile: async () => ({ kind: "lost", reason: "a scripted turn ends with its runner" }),
+  };
+}
+
+/** Resolves then, or when the turn is cancelled. */
+function waitUntil(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    let timer: Timer | null = null;
+    const onAbort = (): void => {
+      timer?.cancel();
+      done();
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    timer = clock.wake(at, () => {
+      signal.removeEventListener("abort", onAbort);
+      done();
+    });
+  });
+}

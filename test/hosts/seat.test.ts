@@ -227,6 +227,22 @@ describe("H1 a turn in the conversation as an agent's", () => {
     expect(await agentOf(seat, dir).reconcile(aTurn("a1b2c3d4-1", 2), control())).toEqual({ kind: "never" });
   });
 
+  test.each([
+    ["the same one", SESSION, "as before"],
+    ["another one", "00000000-0000-4000-8000-000000000000", "all there is to know"],
+  ])("B20 a loop that went on in %s before is told as much as it needs", async (_, id, told) => {
+    const dir = tempDir();
+    const seat = open(dir);
+    const handed = seat.offer("p-1", NEVER);
+    const turn = { ...aTurn("a1b2c3d4-1"), text: "as before", textIfFresh: "all there is to know" };
+    const stop = new AbortController();
+    const conversation = { id, costUsd: null };
+    const end = agentOf(seat, dir).run({ ...turn, conversation }, { ...control(), signal: stop.signal });
+    expect(await handed).toMatchObject({ text: expect.stringContaining(told) });
+    stop.abort();
+    await end;
+  });
+
   test("a turn that is not wanted any more is let go; one that was abandoned stays for the next process", async () => {
     for (const [reason, id] of [
       [undefined, undefined],

@@ -12,6 +12,7 @@ import {
   type TurnFate,
 } from "../../ports.ts";
 import type { SeatEnd } from "../../store/session-records.ts";
+import { turnText } from "../turn-text.ts";
 import { packTurn } from "./pack-turn.ts";
 import type { Seat } from "./seat.ts";
 
@@ -34,11 +35,9 @@ export function createConversationAgent(parts: ConversationAgentParts): Agent {
         return notTaken();
       }
       if (control.signal.aborted) return { kind: "cancelled" };
-      const { directive } = seat.record;
-      const isWork = turn.env.LOOP_KIND === "work";
-      const text = isWork && directive !== null ? `${directive}\n\n${turn.text}` : turn.text;
+      const { text, isDirected } = turnText(turn, seat.record);
       if (!seat.deliver(turn, packTurn(dir, { ...turn, text }))) return notTaken();
-      if (isWork && directive !== null) seat.update({ directive: null });
+      if (isDirected) seat.update({ directive: null });
       control.onStarted(seat.record.client);
       return follow(seat, turn, control);
     },

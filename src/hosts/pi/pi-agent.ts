@@ -13,6 +13,7 @@ import {
 } from "../../ports.ts";
 import type { SeatEnd } from "../../store/session-records.ts";
 import type { Seat } from "../claude-code/seat.ts";
+import { turnText } from "../turn-text.ts";
 
 export interface PiAgentParts {
   readonly seat: Seat;
@@ -55,12 +56,7 @@ export function createPiAgent(parts: PiAgentParts): Agent {
 
 /** Written down before it is sent: what pi tells of it from then on is the turn's. */
 function deliver({ seat, send }: PiAgentParts, turn: Turn): boolean {
-  const { directive, session } = seat.record;
-  const isDirected = turn.env.LOOP_KIND === "work" && directive !== null;
-  // what was said before was said in another conversation
-  const isFresh = turn.conversation !== null && turn.conversation.id !== session;
-  const prompt = isFresh ? (turn.textIfFresh ?? turn.text) : turn.text;
-  const text = isDirected ? `${directive}\n\n${prompt}` : prompt;
+  const { text, isDirected } = turnText(turn, seat.record);
   void seat.offer(randomUUID(), NEVER);
   seat.deliver(turn, text);
   if (!send(text)) {

@@ -13,8 +13,8 @@ const ATTEMPTS = 3;
 export function putFolder(target: string, fill: (fresh: string) => boolean): boolean {
   const fresh = `${target}.${process.pid}.new`;
   const old = `${target}.${process.pid}.old`;
+  makeParent(target);
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     if (!fill(fresh)) return false;
     swap(fresh, target, old);
     return true;
@@ -22,6 +22,14 @@ export function putFolder(target: string, fill: (fresh: string) => boolean): boo
     throw cannotWrite(target, error);
   } finally {
     for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeParent(target: string): void {
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw cannotWrite(dirname(target), error);
   }
 }
 

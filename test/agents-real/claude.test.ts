@@ -6,4 +6,5 @@ describeAgent({
   process: /claude-agent-acp/,
   classes: { 429: "quota", 500: "outage", 401: "auth" },
   denied: "told",
+  takesTools: true,
 });

@@ -6,4 +6,5 @@ describeAgent({
   process: /codex-acp/,
   classes: { 429: "quota", 500: "outage", 401: "auth" },
   denied: "ends",
+  takesTools: true,
 });

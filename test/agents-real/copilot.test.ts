@@ -6,4 +6,6 @@ describeAgent({
   process: /copilot.* --acp/,
   classes: { 429: "quota", 500: "outage", 401: "auth" },
   denied: "ends",
+  takesTools: true,
+  onDemand: true,
 });

@@ -9,6 +9,7 @@ describeAgent({
   process: /gemini.* --acp/,
   classes: { 429: "quota", 500: "outage", 401: "auth" },
   denied: "told",
+  takesTools: true,
   age: beganEarlier,
 });
 

@@ -6,5 +6,6 @@ describeAgent({
   process: /opencode.* acp/,
   classes: { 429: "quota", 500: "outage", 401: "auth" },
   denied: "ends",
+  takesTools: true,
   tokensOfTwo: [null, null],
 });

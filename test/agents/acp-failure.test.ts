@@ -1,6 +1,10 @@
 /** The forms in which agents say that something failed, as the real ones sent them, and what is made of each. */
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { failureOfError, failureOfResult } from "../../src/agents/acp/failure.ts";
+import { failureOfError, failureOfResult, withCause } from "../../src/agents/acp/failure.ts";
+import { readKeptError } from "../../src/agents/acp/kept-error.ts";
 import { parsePromptResult, parseUpdate } from "../../src/agents/acp/messages.ts";
 import { PeerGone, PeerSilent } from "../../src/agents/acp/peer.ts";
 import { type AcpProfileName, plainProfile, profileOf } from "../../src/agents/acp/profiles.ts";
@@ -49,6 +53,7 @@ describe("B13 a request that was answered with an error", () => {
     ["qwen", -32603, "Internal error", { details: "401 scripted error 401" }, "auth"],
     ["qwen", -32603, "Internal error", { details: "429 You have hit your limit" }, "quota"],
     ["qwen", -32603, "Internal error", { details: "the model said 401" }, "fault"],
+    ["qwen", 429, "Rate limit exceeded. Try again later.", undefined, "quota"],
   ];
   test.each(rows)("%s: %i %s %j → %s", (name, code, message, data, type) => {
     const failure = failureOfError(profileOf(name), new WireError(code, message, data), recordOf());
@@ -62,6 +67,42 @@ describe("B13 a request that was answered with an error", () => {
       (status) => failureOfError(profileOf("opencode"), error, null, status).class,
     );
     expect(classes).toEqual(["auth", "quota", "outage", "fault"]);
+  });
+
+  test("Copilot tells an error in words, and keeps its kind with the session", async () => {
+    const told = failureOfResult(
+      profileOf("copilot"),
+      parsePromptResult({ stopReason: "end_turn" }),
+      recordOf(says("Error: no")),
+      false,
+    );
+    if (told === null) throw new Error("it is a failure");
+    const classes = [
+      ...[["rate_limit", 429] as const, ["quota", null] as const, ["authentication", 401] as const],
+      ...[["policy", null] as const, ["context_limit", 400] as const, ["query", 500] as const],
+      ...[["query", 400] as const, ["query", null] as const, [null, null] as const],
+    ].map(([kind, status]) => withCause(told, { kind, status }).class);
+    expect(told).toMatchObject({ class: "outage", reason: "copilot: Error: no" });
+    expect(classes).toEqual([
+      ...["quota", "quota", "auth", "auth", "overflow", "outage", "fault", "outage", "outage"],
+    ]);
+  });
+
+  test("the kind is that of the last error with the same words", async ({ onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), "loop-kept-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "events.jsonl");
+    const event = (errorType: string, message: string, statusCode?: number) =>
+      `${JSON.stringify({ type: "session.error", data: { errorType, message, statusCode } })}\n`;
+    const noise = `${JSON.stringify({ type: "assistant.message", data: { content: "session.error" } })}\n`;
+    const lines = [event("query", "no", 500), event("rate_limit", "no"), noise.repeat(9_000)];
+    writeFileSync(path, [...lines, "torn session.error\n", event("authentication", "other", 401)].join(""));
+    expect(await readKeptError(path, "other ")).toEqual({ kind: "authentication", status: 401 });
+    // too far back: an error ends its turn, and what was written since is of others
+    expect(await readKeptError(path, "no")).toBeNull();
+    appendFileSync(path, lines.slice(0, 2).join(""));
+    expect(await readKeptError(path, "no")).toEqual({ kind: "rate_limit", status: null });
+    expect(await readKeptError(join(folder, "none"), "no")).toBeNull();
   });
 
   test("a quota has the time at which it is over, as the agent's structured event names it", () => {

@@ -176,8 +176,10 @@ describe("E3 what an agent asks leave for", () => {
     const steps = [...titles, "run loopwright_x now"].map((title) => ({ ask: own(title) }));
     const turn = workTurn([...steps, { say: "x" }]);
     const agent = world.agent({ toolServer });
-    await agent.run(turn, makeControl());
+    const end = await agent.run(turn, makeControl());
     expect(chosen()).toEqual([YES, YES, YES, YES, NO]);
+    // a report is no work (B7); what only sounds like one is
+    expect(end).toMatchObject({ kind: "ok", activity: { toolCalls: 1 } });
     const open = world.sent().find(({ method }) => method === "session/new");
     expect(open?.params?.mcpServers).toEqual([
       {
@@ -192,6 +194,19 @@ describe("E3 what an agent asks leave for", () => {
     expect(served).toEqual([turn.id, null, "closed"]);
     await world.agent().run(workTurn([{ ask: own(titles[0] ?? "") }, { say: "x" }]), makeControl());
     expect(chosen().at(-1)).toEqual(NO);
+  });
+
+  test("B7 an agent that reported and said nothing has ended its turn, and done no work", async () => {
+    const own = (more: object) => ({ toolCallId: "r", title: "loopwright_loop_report", ...more });
+    const ends = await Promise.all(
+      [own({ kind: "other" }), own({ kind: "execute", rawInput: { command: "loopwright_loop_report" } })].map(
+        (call) => world.agent().run(workTurn([{ ask: call }]), makeControl()),
+      ),
+    );
+    expect(ends).toMatchObject([
+      { kind: "ok", activity: { toolCalls: 0 } },
+      { kind: "ok", activity: { toolCalls: 1 } },
+    ]);
   });
 
   test("an agent whose turns end with a denial failed for it", async () => {

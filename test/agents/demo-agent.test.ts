@@ -10,6 +10,7 @@ import { parseClaims, statusTemplate } from "../../src/core/claims.ts";
 import { makeProject, makeTurn, makeWatcher, type Project } from "../fixtures/agents/project.ts";
 import { LOOP } from "../support/cli.ts";
 import {
+  ALLOW,
   connectDemo,
   type DemoClient,
   type Outcome,
@@ -58,7 +59,7 @@ describe("with the client side of the protocol's own SDK", () => {
       const asked = demo.asked.length;
       const { stopReason } = await demo.prompt(session, promptWith(nonce));
       const report = parseClaims(demo.said(), { nonce, criteria: CRITERIA });
-      const claimsDone = report.kind === "valid" ? report.claims.exit : report;
+      const claimsDone = report.kind === "valid" ? report.claims.exitSignal : report;
       const edited = demo.asked.slice(asked).map(({ toolCall }) => toolCall.locations?.[0]?.path);
       turns.push([stopReason, claimsDone, edited, isGreen()]);
     }
@@ -108,8 +109,13 @@ describe("with the client side of the protocol's own SDK", () => {
   });
 
   test("E4 cancelled while it works and while it asks: it answers so, writes nothing, and takes the next prompt", async () => {
-    const { promise, resolve: answer } = Promise.withResolvers<Outcome>();
-    const demo = await connect(() => promise);
+    let answer: (outcome: Outcome) => void = () => {};
+    const demo = await connect(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
     const cancel = (sessionId: string) => demo.agent.notify(acp.methods.agent.session.cancel, { sessionId });
     const [first, second] = [await demo.open(), await demo.open()];
     const atOnce = demo.prompt(first, "go");
@@ -119,9 +125,13 @@ describe("with the client side of the protocol's own SDK", () => {
     await until(() => demo.asked.length > 0, "it asks for leave");
     await cancel(second);
     expect(await whileAsking).toEqual({ stopReason: "cancelled" });
-    answer({ outcome: "selected", optionId: "allow" });
-    expect(await demo.prompt(second, "go on")).toMatchObject({ stopReason: "end_turn" });
+    answer(ALLOW);
+    const next = demo.prompt(second, "go on");
+    await until(() => demo.asked.length > 1, "it asks again");
     expect(readDemo(project.dir)).toEqual(FILES);
+    answer(ALLOW);
+    expect(await next).toMatchObject({ stopReason: "end_turn" });
+    expect(readDemo(project.dir)).not.toEqual(FILES);
   });
 
   test("E4 a conversation can be loaded again, and goes on where it was", async () => {

@@ -12,7 +12,7 @@ const COMMANDS =
   );
 /** For programs, and to look inside: not in the list, but with help. */
 const HIDDEN =
-  "hook statusline register-task mark-complete mark-blocked next-task setup-loop teardown-loop heartbeat release-lock".split(
+  "hook demo-agent statusline register-task mark-complete mark-blocked next-task setup-loop teardown-loop heartbeat release-lock".split(
     " ",
   );
 const snapshot = (name: string) => fileURLToPath(new URL(`__snapshots__/help-${name}.txt`, import.meta.url));

@@ -15,6 +15,7 @@ import { describeStop, firstStop } from "../stop.ts";
 import { settleTicket, type Ticket } from "../ticket.ts";
 import { type AttemptSettings, startAttempt } from "./attempt.ts";
 import { readExportedStatus } from "./export-status.ts";
+import { readKeptError } from "./kept-error.ts";
 import { openPeer } from "./peer.ts";
 import { createPool, type Pool, staysWarm } from "./pool.ts";
 import type { AcpProfile } from "./profiles.ts";
@@ -64,6 +65,11 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
     ...options,
     toolServer: options.toolServer ?? null,
     projectDir,
+    async readCause(sessionId, words) {
+      // an id is a name of the agent's, and no way through folders
+      const path = /^[\w-]+$/.test(sessionId) ? profile.eventsFile?.(sessionId, env) : undefined;
+      return path === undefined ? null : readKeptError(path, words.slice(profile.errorMark?.length ?? 0));
+    },
     async readStatus(sessionId, signal) {
       const args = profile.exportArgs?.(sessionId);
       if (args === undefined || !("executable" in program)) return null;

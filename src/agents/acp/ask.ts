@@ -6,7 +6,7 @@ import type { PermissionOutcome } from "./peer.ts";
 import { placeOf } from "./place.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { TurnRecord } from "./record.ts";
-import { commandOf, describeCall, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
+import { commandOf, describeCall, isOwnTool, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
 
 export interface Asking {
   readonly profile: AcpProfile;
@@ -18,10 +18,6 @@ export interface Asking {
   /** Do the engine's own tools go to this session? They need no leave. */
   readonly hasTools: boolean;
 }
-
-/** As agents name them, as a whole: Claude, Codex, Gemini and Qwen, opencode, Copilot. */
-const OWN_TOOL =
-  /^(?:mcp__loopwright__\w+|mcp\.loopwright\.\w+|\w+ \(loopwright MCP Server\)|loopwright[_-]\w+)$/;
 
 /** Must not reject. Once only: for ever is for the person's own settings. */
 export async function answerPermission(
@@ -46,7 +42,8 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
   const command = commandOf(call, profile);
   const tool = kindOfCall(call, command);
   const paths = namedPaths(call, projectDir);
-  if (command === null && paths.length === 0 && asking.hasTools && isOwnTool(asking, call)) return true;
+  const isOwn = asking.hasTools && isOwnTool(call, asking.record.titlesOf(call.toolCallId));
+  if (command === null && paths.length === 0 && isOwn) return true;
   const title = describeCall(call, projectDir) || nameOfCall(call);
   const answer = decidePermission(rules, {
     tool,
@@ -60,9 +57,4 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
   control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer: "asked" });
   const request: PermissionRequest = { tool, title, paths, command };
   return (await control.askPerson(request, signal)) === "allow";
-}
-
-function isOwnTool({ record }: Asking, call: ToolCall): boolean {
-  const names = [nameOfCall(call), call.title ?? "", ...record.titlesOf(call.toolCallId)];
-  return names.some((name) => OWN_TOOL.test(name));
 }

@@ -12,7 +12,7 @@ import type { Conversation, ToolServer, Turn, TurnControl, TurnEnd } from "../..
 import { writeAtomic } from "../../system/files.ts";
 import { failedEnd, makeFailure, refusedEnd } from "../reasons.ts";
 import { promptFile } from "../run-folder.ts";
-import { failureOfError, failureOfResult, needsStatus } from "./failure.ts";
+import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failure.ts";
 import { PeerGone } from "./peer.ts";
 import type { Pool, Seat } from "./pool.ts";
 import type { AcpProfile } from "./profiles.ts";
@@ -37,6 +37,8 @@ export interface AttemptSettings extends PromptLimits {
   readonly killGraceMs: number;
   /** The HTTP status behind an error of this session; null: not to be had. */
   readonly readStatus: (sessionId: string, signal: AbortSignal) => Promise<number | null>;
+  /** What is behind an error that was told with these words; null: not to be had. */
+  readonly readCause: (sessionId: string, words: string) => Promise<Cause | null>;
 }
 
 export interface Attempt {
@@ -156,7 +158,7 @@ export function startAttempt(
       const { usage, totals } = readUsage(profile, record, result, session.totals, model);
       session.totals = totals;
       const hasUsage = usage !== null && usage.outputTokens !== 0;
-      const failure = failureOfResult(profile, result, record, hasUsage);
+      const failure = await explain(failureOfResult(profile, result, record, hasUsage), session);
       const end = { ...partly(session), usage };
       return failure === null ? end : { ...end, kind: "failed", failure };
     } catch (error) {
@@ -166,6 +168,12 @@ export function startAttempt(
     } finally {
       log.close();
     }
+  }
+
+  async function explain(failure: Failure | null, session: Session): Promise<Failure | null> {
+    if (failure?.class !== "outage") return failure;
+    const cause = await settings.readCause(session.id, record.lastChunk());
+    return cause === null ? failure : withCause(failure, cause);
   }
 
   async function failureOf(error: unknown, seat: Seat, session: Session): Promise<Failure> {

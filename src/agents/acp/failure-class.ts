@@ -2,7 +2,7 @@
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { SessionFailure } from "./messages.ts";
 
-/** `data.errorKind` of Claude, `data.errorName` of opencode. */
+/** `data.errorKind` of Claude, `data.errorName` of opencode, `errorType` of Copilot. */
 const KINDS: ReadonlyMap<string, FailureClass> = new Map([
   ["rate_limit", "quota"],
   ["overloaded", "outage"],
@@ -20,6 +20,11 @@ const KINDS: ReadonlyMap<string, FailureClass> = new Map([
   ["ProviderAuthError", "auth"],
   ["ContextOverflowError", "overflow"],
   ["MessageOutputLengthError", "overflow"],
+  ["quota", "quota"],
+  ["authentication", "auth"],
+  ["authorization", "auth"],
+  ["policy", "auth"],
+  ["context_limit", "overflow"],
 ]);
 
 /** Of the protocol: "authentication required". */

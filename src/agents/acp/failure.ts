@@ -24,6 +24,12 @@ const RequestError = z.object({
     .catch(null),
 });
 
+/** What an agent keeps of an error elsewhere. */
+export interface Cause {
+  readonly kind: string | null;
+  readonly status: number | null;
+}
+
 /** null: nothing speaks against it. */
 export function failureOfResult(
   profile: AcpProfile,
@@ -36,7 +42,7 @@ export function failureOfResult(
     const type = classOfSessionFailure(typed);
     return fail(profile, type, typed.title ?? typed.category, type === "quota" ? record.resetsAt() : null);
   }
-  const { toolCalls, denials } = record.activity();
+  const { denials } = record.activity();
   const isDenied =
     denials.length > 0 && (profile.afterDenial === "ends" || result.stopReason === "cancelled");
   if (isDenied) return fail(profile, "denied", `it was not allowed to use ${denials.join(", ")}`);
@@ -57,8 +63,15 @@ export function failureOfResult(
   const mark = profile.errorMark;
   if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk().startsWith(mark)))
     return fail(profile, "outage", oneLine(record.lastChunk()) || "no model answered");
-  if (!record.hasSaid() && toolCalls === 0) return fail(profile, "fault", "it ended the turn without a word");
+  if (!record.hasSaid() && !record.hasCalled())
+    return fail(profile, "fault", "it ended the turn without a word");
   return null;
+}
+
+/** For an error that was told in words only. */
+export function withCause(failure: Failure, { kind, status }: Cause): Failure {
+  const type = classOfKind(kind ?? "") ?? (status === null ? null : classOfStatus(status));
+  return type === null ? failure : makeFailure(type, failure.reason, failure.resetsAt);
 }
 
 /** For a request that was answered with an error, or not at all. `status`: found elsewhere; null: not known. */
@@ -89,7 +102,7 @@ export function needsStatus(failure: Failure, error: unknown): boolean {
 }
 
 function statusIn(profile: AcpProfile, code: number, details: string | null): number | null {
-  if (profile.status === "code" && code >= 400 && code < 600) return code;
+  if (profile.status !== "none" && code >= 400 && code < 600) return code;
   // "401 Incorrect API key": the status comes first, as the vendor's library writes it
   const [, digits] = profile.status === "details" ? (/^([45]\d\d)\b/.exec(details ?? "") ?? []) : [];
   return digits === undefined ? null : Number(digits);

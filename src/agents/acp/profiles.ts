@@ -1,4 +1,5 @@
 /** What is different from agent to agent, as data. Measured; the versions are those of test/clients. */
+import { join } from "node:path";
 
 /** What `usage` of a finished prompt means, or where else tokens are told. */
 export type TokenSource =
@@ -32,8 +33,10 @@ export interface AcpProfile {
   readonly usageProves: boolean;
   /** The client writes its own errors as a message of the agent's that begins so. */
   readonly errorMark?: string;
-  /** Where a failed request has its HTTP status. */
+  /** Where a failed request has its HTTP status; `details`: there, or in the code. */
   readonly status: "code" | "details" | "none";
+  /** Where the events of a session are, one a line: an error that is told in words is there with its kind. */
+  readonly eventsFile?: (sessionId: string, env: NodeJS.ProcessEnv) => string;
   /** Arguments that make the program print a session as JSON, where an error keeps its status. */
   readonly exportArgs?: (sessionId: string) => readonly string[];
   /** The title of a request to run something is the command itself. */
@@ -114,6 +117,8 @@ const PROFILES = {
     afterDenial: "ends",
     usageProves: true,
     errorMark: "Error: ",
+    eventsFile: (sessionId, { COPILOT_HOME, HOME = "" }) =>
+      join(COPILOT_HOME || join(HOME, ".copilot"), "session-state", sessionId, "events.jsonl"),
   },
   qwen: {
     ...PLAIN,
@@ -122,6 +127,7 @@ const PROFILES = {
     modes: { work: "default", look: "default" },
     tokens: "chunks",
     cost: "none",
+    afterDenial: "ends",
     status: "details",
   },
   demo: { ...PLAIN, name: "demo" },

@@ -4,14 +4,15 @@
  *
  * 1. The answer is the last message: what was said after the last tool call, or, if that is nothing, before it.
  * 2. An edit counts when its call has succeeded; one that failed or was denied wrote nothing.
- * 3. Text is shown line by line, as lines are complete.
+ * 3. A call of the engine's own tools is a report, and no work.
+ * 4. Text is shown line by line, as lines are complete.
  */
 import type { Activity, AgentEvent } from "../../ports.ts";
 import { ANSWER_CAP_BYTES } from "../launch.ts";
 import { makeFailure } from "../reasons.ts";
 import { classOfSessionFailure } from "./failure-class.ts";
 import { readSessionFailure, Tokens, type ToolCall, type Update } from "./messages.ts";
-import { denialOf, describeCall, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
+import { denialOf, describeCall, isOwnTool, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
 
 export interface TurnRecord {
   /** What of it is shown to people who watch. */
@@ -28,6 +29,8 @@ export interface TurnRecord {
   /** Is a tool at work? Then silence means nothing. */
   isBusy(): boolean;
   hasSaid(): boolean;
+  /** Was any tool called, also one of the engine's own? */
+  hasCalled(): boolean;
   /** The last piece of text as it came. */
   lastChunk(): string;
   /** What the conversation has cost by now, in USD; null: not told. */
@@ -106,6 +109,15 @@ export function createRecord(projectDir: string): TurnRecord {
     return { ...known, ...Object.fromEntries(given) };
   }
 
+  /** Calls of all tools but the engine's own. */
+  function others(): readonly ToolCall[] {
+    return [...calls.values()].filter((call) => !isOwnTool(call, titlesOf(call.toolCallId)));
+  }
+
+  function titlesOf(id: string): readonly string[] {
+    return [...(titles.get(id) ?? [])];
+  }
+
   return {
     add(update) {
       switch (update.sessionUpdate) {
@@ -139,11 +151,12 @@ export function createRecord(projectDir: string): TurnRecord {
       calls.set(call.toolCallId, { ...call, status: "failed" });
     },
     callWith,
-    titlesOf: (id) => [...(titles.get(id) ?? [])],
+    titlesOf,
     answer: () => capped(message.trim() === "" ? lastMessage : message),
-    activity: () => activityOf([...calls.values()], [...denials], projectDir),
+    activity: () => activityOf(others(), [...denials], projectDir),
     isBusy: () => [...calls.values()].some(({ status }) => status === "pending" || status === "in_progress"),
     hasSaid: () => said,
+    hasCalled: () => [...calls.values()].some(isCall),
     lastChunk: () => chunk,
     costTotal: () => cost,
     chunkTokens: () => tokens,
@@ -167,8 +180,12 @@ function activityOf(calls: readonly ToolCall[], denials: readonly string[], proj
     for (const path of editsOf(call, projectDir)) edits.set(path, (edits.get(path) ?? 0) + 1);
     if (call.kind === "read") reads.push(...touchedPaths(call).map((path) => shorten(path, projectDir)));
   }
-  const toolCalls = calls.filter(({ kind }) => kind !== "think").length;
-  return { toolCalls, edits: Object.fromEntries(edits), reads, denials };
+  return { toolCalls: calls.filter(isCall).length, edits: Object.fromEntries(edits), reads, denials };
+}
+
+/** Some tell of plans and thoughts in the same way. */
+function isCall({ kind }: ToolCall): boolean {
+  return kind !== "think";
 }
 
 function editsOf(call: ToolCall, projectDir: string): readonly string[] {

@@ -16,6 +16,9 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 /** Arguments by which tools name a file. */
 const PATH_KEYS = ["file_path", "filePath", "path", "notebook_path", "absolute_path"];
 const DETAIL_LENGTH = 200;
+/** Tools of the engine's own, as agents name them, as a whole: Claude, Codex, Gemini and Qwen, opencode, Copilot. */
+const OWN_TOOL =
+  /^(?:mcp__loopwright__\w+|mcp\.loopwright\.\w+|\w+ \(loopwright MCP Server\)|loopwright[_-]\w+)$/;
 
 /** As the agent calls its tool, where it tells; otherwise what kind it is. */
 export function nameOfCall(call: ToolCall): string {
@@ -24,6 +27,12 @@ export function nameOfCall(call: ToolCall): string {
     (name): name is string => typeof name === "string" && name !== "",
   );
   return named ?? call.kind ?? "tool";
+}
+
+/** `titles`: all that the call was named so far. It says what an agent has to say, and does nothing. */
+export function isOwnTool(call: ToolCall, titles: readonly string[]): boolean {
+  const isCommand = stringIn(call.rawInput, "command") !== null;
+  return !isCommand && [nameOfCall(call), call.title ?? "", ...titles].some((name) => OWN_TOOL.test(name));
 }
 
 /**

@@ -79,7 +79,7 @@ function tokensOf(
     case "turn":
       return told;
     case "last-step":
-      return record.activity().toolCalls === 0 ? told : null;
+      return record.hasCalled() ? null : told;
     case "cumulative":
       return told === null ? null : since(told, before.tokens);
     case "chunks":

@@ -17,8 +17,6 @@ interface Session {
   readonly id: string;
   cwd: string;
   readonly said: { readonly prompt: string; readonly answer: string }[];
-  /** Prompts, also those that were cancelled. */
-  prompts: number;
   calls: number;
   costUsd: number;
   /** Of the prompt that is under way. */
@@ -51,7 +49,7 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
   async function open(params: unknown): Promise<object> {
     const { cwd } = parse(Place, params);
     const id = `demo-${randomBytes(6).toString("hex")}`;
-    sessions.set(id, { id, cwd, said: [], prompts: 0, calls: 0, costUsd: 0, running: null });
+    sessions.set(id, { id, cwd, said: [], calls: 0, costUsd: 0, running: null });
     return { sessionId: id };
   }
 
@@ -120,7 +118,7 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
 }
 
 async function answer(wire: Wire, session: Session, prompt: string, signal: AbortSignal): Promise<object> {
-  const scene = sceneOf(++session.prompts);
+  const scene = sceneOf(session.said.length + 1);
   const { id: sessionId, cwd } = session;
   const stage: Stage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
   const message = await playScene(stage, scene, prompt);

@@ -37,6 +37,8 @@ export async function demoGoal(flags: { json?: boolean }, io: Io): Promise<numbe
     if (!flags.json) io.out(line);
   };
   const stop = listenForStop();
+  // npm would take it for a folder `~` in the project, and write there while it runs
+  if (process.env.HOME === "") delete process.env.HOME;
   try {
     writeProject(project);
     say(

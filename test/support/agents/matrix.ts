@@ -12,7 +12,7 @@ import { kill, leftovers, type RunningLoop, runLoop, startLoop } from "../cli.ts
 import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goal-cli.ts";
 import { promptsOf, report } from "../goal-replies.ts";
 import type { Script } from "../scripted-model.ts";
-import { type AgentModel, refusal, startModel } from "./model.ts";
+import { type AgentModel, type Heard, refusal, resultsSince, startModel } from "./model.ts";
 import { commandLine, slowdown } from "./processes.ts";
 import {
   expectWorld,
@@ -38,6 +38,12 @@ export interface Candidate {
   readonly tokensOfTwo?: readonly [number | null, number | null];
   /** Makes its conversations look older than they are, where a young one cannot be loaded. */
   readonly age?: (world: World) => void;
+  /** It takes the engine's tools over HTTP. */
+  readonly takesTools?: true;
+  /** How long it tries again by itself before it says that the model is down, where that takes more than seconds. */
+  readonly triesAgainMs?: number;
+  /** Only where LOOP_TEST_AGENTS=all asks for it. */
+  readonly onDemand?: true;
 }
 
 /** Agents take seconds to start, and more where the machine is busy. */
@@ -65,27 +71,34 @@ const ROWS: readonly Row[] = [
   ["E3 nothing is left of twenty turns", twentyTurns],
 ];
 
+const REPORTED: Row = [
+  "E3 B7 a report by the engine's own tool, over HTTP, is the claim, and no work",
+  reportedByTool,
+];
 const DENIED: Row = ["E3 B13 what nobody allows is denied, and the agent did not do it", denied];
 
 export function describeAgent(candidate: Candidate): void {
   const { world, agent } = candidate;
   test.skipIf(!isWorldRequired(world))(`${world} is there when it is required`, () => expectWorld(world));
 
-  describe.skipIf(isWorldMissing(world))(
-    `goals with the real ${agent} (B, E3)${whyWorldMissing(world)}`,
-    () => {
-      const rows = candidate.denied === null ? ROWS : [...ROWS, DENIED];
-      for (const [title, run] of rows)
-        test(
-          title,
-          async (context: TestContext) => {
-            const scene = await makeScene(candidate, context);
-            await run(candidate, scene);
-          },
-          run === twentyTurns ? LONG_MS : TEST_MS,
-        );
-    },
-  );
+  const isLeftOut = candidate.onDemand === true && !isWorldRequired(world);
+  const why = isLeftOut ? " (on demand: LOOP_TEST_AGENTS=all)" : whyWorldMissing(world);
+  describe.skipIf(isWorldMissing(world) || isLeftOut)(`goals with the real ${agent} (B, E3)${why}`, () => {
+    const rows = [
+      ...ROWS,
+      ...(candidate.denied === null ? [] : [DENIED]),
+      ...(candidate.takesTools === undefined ? [] : [REPORTED]),
+    ];
+    for (const [title, run] of rows)
+      test(
+        title,
+        async (context: TestContext) => {
+          const scene = await makeScene(candidate, context);
+          await run(candidate, scene);
+        },
+        run === twentyTurns ? LONG_MS : TEST_MS + (candidate.triesAgainMs ?? 0),
+      );
+  });
 }
 
 interface Scene {
@@ -142,11 +155,11 @@ async function quotaIsFree({ classes }: Candidate, scene: Scene): Promise<void> 
   expectFreeFailure(cwd, classes[429]);
 }
 
-async function outageIsFree({ classes }: Candidate, scene: Scene): Promise<void> {
+async function outageIsFree({ classes, triesAgainMs = 0 }: Candidate, scene: Scene): Promise<void> {
   const { cwd, model } = scene;
   model.script(refusal(500));
   const running = scene.start();
-  await running.line(WAITS, WAIT_MS);
+  await running.line(WAITS, WAIT_MS + triesAgainMs);
   model.script(...finishing(scene));
   expect(await running.ended).toBe(0);
   expect(endOf(running)).toMatchObject({ status: "done", iterations: 1 });
@@ -248,6 +261,17 @@ async function denied({ denied: how }: Candidate, scene: Scene): Promise<void> {
   }
   expect(run.code).toBe(6);
   expect(stateOf(cwd)).toMatchObject({ pause: { code: "denied" }, iteration: 0 });
+}
+
+async function reportedByTool(_candidate: Candidate, scene: Scene): Promise<void> {
+  const { cwd, world, model, args, path } = scene;
+  const claim = { exit_signal: true, criteria: { done: true }, next: "none" };
+  const call = world.mcp("loopwright", "loop_report", claim);
+  model.script(world.write(path("done.txt")), call, { kind: "text", text: "I have reported it." });
+  const run = await runJson(args, { cwd, env: world.env });
+  expect(run.end).toMatchObject({ status: "done", iterations: 1 });
+  expect(resultsSince(model.heard.at(-1) as Heard).at(-1)).toContain("as a claim");
+  expect(stateOf(cwd).receipts).toMatchObject([{ claimedExit: true, toolCalls: 1, failure: null }]);
 }
 
 /** One turn to the proved end. */

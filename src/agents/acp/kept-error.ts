@@ -1,0 +1,61 @@
+/** The kind of an error, for agents that tell it in words only and keep the rest with the session. */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import * as z from "zod";
+import type { Cause } from "./failure.ts";
+
+/** It is written at about the time when the turn ends. */
+const TRIES = 10;
+const PAUSE_MS = 50;
+const TAIL_BYTES = 256 * 1024;
+
+const Kept = z.object({
+  type: z.literal("session.error"),
+  data: z.object({
+    message: z.string(),
+    errorType: z.string().nullish().catch(null),
+    statusCode: z.number().int().nullish().catch(null),
+  }),
+});
+
+/** Of the last error that was told with these words; null: it cannot be had. Never rejects. */
+export async function readKeptError(path: string, words: string): Promise<Cause | null> {
+  for (let tries = 1; ; tries++) {
+    const found = findError(readEnd(path), words);
+    if (found !== null || tries === TRIES) return found;
+    await pause(PAUSE_MS);
+  }
+}
+
+function findError(lines: readonly string[], words: string): Cause | null {
+  for (const line of lines.toReversed()) {
+    const error = parseError(line);
+    if (error !== null && error.message.trim() === words.trim())
+      return { kind: error.errorType ?? null, status: error.statusCode ?? null };
+  }
+  return null;
+}
+
+function parseError(line: string): z.infer<typeof Kept>["data"] | null {
+  // most of the file is of other events
+  if (!line.includes("session.error")) return null;
+  try {
+    return Kept.safeParse(JSON.parse(line)).data?.data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function readEnd(path: string): readonly string[] {
+  let file: number | null = null;
+  try {
+    file = openSync(path, "r");
+    const from = Math.max(0, fstatSync(file).size - TAIL_BYTES);
+    const bytes = Buffer.alloc(TAIL_BYTES);
+    return bytes.toString("utf8", 0, readSync(file, bytes, 0, TAIL_BYTES, from)).split("\n");
+  } catch {
+    return [];
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}

@@ -95,7 +95,7 @@ describe("slots that passed while nothing ran", () => {
     await past(Date.parse(task.nextFireAt ?? "") + 300);
     const up = startLoop(["up", "--agent-cmd", "touch fired"], { cwd });
     await up.line(/○ missed/);
-    expect(up.output.stderr).toContain(`! One-shot task ${task.id} was missed`);
+    await until(() => up.output.stderr.includes(`! One-shot task ${task.id} was missed`), "it is said");
     expect(existsSync(join(cwd, "fired"))).toBe(false);
     expect((await listOf(cwd)).tasks).toMatchObject([{ id: task.id, state: "missed" }]);
     expect((await runLoop(["list"], { cwd })).stdout).toContain("missed: run or delete");

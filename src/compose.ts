@@ -10,7 +10,6 @@ import { createCommandChecker } from "./checks/run-command.ts";
 import { createWorkspace } from "./checks/workspace.ts";
 import { type AgentParts, agentFor } from "./compose-agents.ts";
 import type { AgentSpec } from "./core/goal/goal.ts";
-import type { Prices } from "./core/prices.ts";
 import { Engine, type EngineNews } from "./engine/engine.ts";
 import type { BacklogParts, GoalParts, Host } from "./engine/parts.ts";
 import { createCheckpoints } from "./git/checkpoints.ts";
@@ -121,20 +120,24 @@ function createAgents(
   askPerson: TurnControl["askPerson"],
 ): Agents {
   const made = new Map<string, Agent>();
-  let prices: Prices | null = null;
-  const common: AgentParts = {
-    permissions: permissionsOf(project, process.env),
-    ...(askPerson === undefined ? {} : { askPerson }),
+  let settings: Pick<AgentParts, "permissions" | "prices"> | null = null;
+  /** The project's, also for an agent in the worktree of a story. A command has no use for them. */
+  const settingsFor = ({ kind }: AgentSpec) => {
+    if (kind === "command") return {};
+    settings ??= {
+      permissions: permissionsOf(project, process.env),
+      prices: readPrices({ dir: join(project, ".loop") }, process.env),
+    };
+    return settings;
   };
   return {
     get: (spec, dir, use) => {
       const key = JSON.stringify([spec, dir, use]);
       const known = made.get(key);
       if (known !== undefined) return known;
-      // the project's, also for an agent in the worktree of a story
-      prices ??= readPrices({ dir: join(project, ".loop") }, process.env);
       const agent = agentFor(spec, dir, process.env, {
-        ...{ ...common, prices },
+        ...settingsFor(spec),
+        ...(askPerson === undefined ? {} : { askPerson }),
         // who is asked one question answers it in its last message
         ...(use === "side" ? { use } : { use: "work", toolServer }),
         // a goal has few turns, and each of them is part of its record

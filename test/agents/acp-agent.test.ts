@@ -317,6 +317,18 @@ describe("E3 agents that misbehave", () => {
     expect(world.project.processes()).toEqual([]);
   });
 
+  test("B13 one that tells an error in words is believed what it keeps of it", async () => {
+    const turn = () => workTurn([{ say: "Error: no key" }]);
+    const profile = { errorMark: "Error: ", eventsFile: (id: string) => world.path(`${id[0]}.jsonl`) };
+    const agent = world.agent({}, {}, profile);
+    expect(await agent.run(turn(), makeControl())).toMatchObject(
+      failedAs("outage", "scripted: Error: no key"),
+    );
+    const data = { errorType: "authentication", message: "no key", statusCode: 401 };
+    writeFileSync(world.path("s.jsonl"), `${JSON.stringify({ type: "session.error", data })}\n`);
+    expect(await agent.run(turn(), makeControl())).toMatchObject(failedAs("auth", "scripted: Error: no key"));
+  });
+
   test("one that gives no sign of life is out, unless a tool is at work", async () => {
     const agent = world.agent({ silenceMs: 250 });
     const end = await agent.run(workTurn([{ say: "x" }, { hang: true }]), makeControl());

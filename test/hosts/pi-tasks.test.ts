@@ -173,8 +173,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
         );
         const pi = await openPi(world);
         await pi.write("/loop");
-        pi.keys("Enter");
-        await pi.sees(/Start the maintenance loop\?/);
+        await pi.submit(/Start the maintenance loop\?/);
         expect(model.heard).toHaveLength(0);
         pi.keys("Enter");
         await pi.sees(/Nothing to do/);

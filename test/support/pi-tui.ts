@@ -59,6 +59,8 @@ export interface PiTui extends Pick<Terminal, "keys" | "screen"> {
   type(text: string): Promise<void>;
   /** Types it and leaves it there. */
   write(text: string): Promise<void>;
+  /** Enter, for what is there and is answered by such a screen. */
+  submit(pattern: RegExp): Promise<void>;
   /** Waits until the screen matches; returns it. */
   sees(pattern: RegExp, withinMs?: number): Promise<string>;
   /** Waits until the screen does not match any more. */
@@ -105,6 +107,17 @@ export async function openPi({ project, world, env }: PiWorld, ...args: string[]
     await look((screen) => shows(screen, text), `the input box shows ${JSON.stringify(text)}`);
   };
 
+  const submit = async (isTaken: (screen: string) => boolean, what: string) => {
+    terminal.keys("Enter");
+    let isTooEarly = false;
+    await look((screen) => {
+      // newer versions take nothing before all is loaded, and say so once
+      if (!isTooEarly && /Startup is still in progress/.test(screen)) terminal.keys("Enter");
+      isTooEarly = /Startup is still in progress/.test(screen);
+      return isTaken(screen);
+    }, what);
+  };
+
   await look((screen) => {
     const code = exitCode();
     if (code !== null) throw new Error(`pi ended with ${code}:\n${screen}`);
@@ -116,18 +129,9 @@ export async function openPi({ project, world, env }: PiWorld, ...args: string[]
     write,
     async type(text) {
       await write(text);
-      terminal.keys("Enter");
-      let isTooEarly = false;
-      await look(
-        (screen) => {
-          // newer versions take nothing before all is loaded, and say so once
-          if (!isTooEarly && /Startup is still in progress/.test(screen)) terminal.keys("Enter");
-          isTooEarly = /Startup is still in progress/.test(screen);
-          return !shows(screen, text);
-        },
-        `${JSON.stringify(text)} was taken`,
-      );
+      await submit((screen) => !shows(screen, text), `${JSON.stringify(text)} was taken`);
     },
+    submit: (pattern) => submit((screen) => pattern.test(screen), `the screen has ${pattern}`),
     sees: (pattern, withinMs) =>
       look((screen) => (pattern.test(screen) ? screen : null), `the screen has ${pattern}`, withinMs),
     loses: async (pattern, withinMs) => {

@@ -1,4 +1,5 @@
 /** What is different from agent to agent, as data. Measured; the versions are those of test/clients. */
+import { homedir } from "node:os";
 import { join } from "node:path";
 
 /** What `usage` of a finished prompt means, or where else tokens are told. */
@@ -117,7 +118,7 @@ const PROFILES = {
     afterDenial: "ends",
     usageProves: true,
     errorMark: "Error: ",
-    eventsFile: (sessionId, { COPILOT_HOME, HOME = "" }) =>
+    eventsFile: (sessionId, { COPILOT_HOME, HOME = homedir() }) =>
       join(COPILOT_HOME || join(HOME, ".copilot"), "session-state", sessionId, "events.jsonl"),
   },
   qwen: {

@@ -32,10 +32,19 @@ export function clientFolder(name: ClientName): string {
   return join(cache, `${name}-${hash}`);
 }
 
-/** A program of a client's; null: the client is not installed. */
+/** A program of a client's; null: the client is not installed, or not asked for. */
 export function clientProgram(name: ClientName, program: string): string | null {
+  if (!isAskedFor(name)) return null;
   const path = join(clientFolder(name), "node_modules", ".bin", program);
   return existsSync(path) ? path : null;
+}
+
+/** Claude Code and pi where they are there; the others take long, and only LOOP_TEST_AGENTS (all, or names) asks for them. */
+function isAskedFor(name: ClientName): boolean {
+  const { LOOP_TEST_AGENTS = "" } = process.env;
+  if (name === "claude" || name === "pi" || LOOP_TEST_AGENTS === "all") return true;
+  const named = LOOP_TEST_AGENTS.split(",").filter((each) => each !== "");
+  return named.includes(name) || (name === "node" && named.length > 0);
 }
 
 export function isRequired(name: ClientName): boolean {

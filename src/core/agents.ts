@@ -85,7 +85,10 @@ export type AgentNameResult =
 export function parseAgentName(text: string): AgentNameResult {
   const [name = "", driver, ...rest] = text.trim().split(":");
   if (!isAgentName(name) || rest.length > 0)
-    return { kind: "wrong", message: `no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}` };
+    return {
+      kind: "wrong",
+      message: `no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}`,
+    };
   if (driver === undefined) return { kind: "ok", agent: { name, driver: null } };
   const way = KNOWN_AGENTS[name].ways.find((known) => known.driver === driver);
   if (way !== undefined) return { kind: "ok", agent: { name, driver: way.driver } };

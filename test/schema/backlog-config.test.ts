@@ -80,7 +80,10 @@ describe("H5 a fault is one sentence that begins with its place", () => {
       'scopeBudgets.fix: there is no setting "maxFilesRead" here',
     ],
     [{ agents: { judge: {} } }, 'agents: there is no setting "judge" here'],
-    [{ agents: { planner: { agent: "hal" } } }, 'agents.planner.agent: no agent is called "hal"; known: claude, codex, gemini, opencode, copilot, qwen, pi'],
+    [
+      { agents: { planner: { agent: "hal" } } },
+      'agents.planner.agent: no agent is called "hal"; known: claude, codex, gemini, opencode, copilot, qwen, pi',
+    ],
     [{ agents: { planner: { agentCmd: " " } } }, "agents.planner.agentCmd: it is empty"],
     [
       { agents: { planner: { agent: "claude", agentCmd: "x" } } },

@@ -12,7 +12,13 @@ function watched() {
   mkdirSync(dir);
   writeFileSync(join(dir, "journal.jsonl"), "");
   const seen: (string | null)[] = [];
-  onTestFinished(watchFolder(dir, () => seen.push(folderIdentity(dir)), () => {}));
+  onTestFinished(
+    watchFolder(
+      dir,
+      () => seen.push(folderIdentity(dir)),
+      () => {},
+    ),
+  );
   return { dir, seen };
 }
 

@@ -8,18 +8,18 @@
  */
 import type { Failure } from "../../core/goal/goal.ts";
 import type { PermissionRules } from "../../core/permissions.ts";
-import type { Conversation, ToolServer, Turn, TurnControl, TurnEnd } from "../../ports.ts";
+import type { Conversation, ToolServer, Turn, TurnControl, TurnEnd } from "../../ports/agent.ts";
 import { writeAtomic } from "../../system/files.ts";
-import { failedEnd, makeFailure, refusedEnd } from "../reasons.ts";
-import { promptFile } from "../run-folder.ts";
-import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failure.ts";
-import { PeerGone } from "./peer.ts";
-import type { Pool, Seat } from "./pool.ts";
+import { failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
+import { promptFile } from "../process/run-folder.ts";
+import { PeerGone } from "./connection/peer.ts";
+import type { Pool, Seat } from "./connection/pool.ts";
+import { openSession, type Session, type SessionStart, settle, UnknownModel } from "./connection/session.ts";
+import { endStrays, membersOf } from "./connection/strays.ts";
+import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
 import { createRecord } from "./record.ts";
-import { openSession, type Session, type SessionStart, settle, UnknownModel } from "./session.ts";
-import { endStrays, membersOf } from "./strays.ts";
 import { openEventLog, takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
 import { readUsage } from "./usage.ts";
 

@@ -7,11 +7,11 @@
  * 3. A call of the engine's own tools is a report, and no work.
  * 4. Text is shown line by line, as lines are complete.
  */
-import type { Activity, AgentEvent } from "../../ports.ts";
-import { ANSWER_CAP_BYTES } from "../launch.ts";
-import { makeFailure } from "../reasons.ts";
-import { classOfSessionFailure } from "./failure-class.ts";
-import { readSessionFailure, Tokens, type ToolCall, type Update } from "./messages.ts";
+import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { ANSWER_CAP_BYTES } from "../process/launch.ts";
+import { makeFailure } from "../process/reasons.ts";
+import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
+import { classOfSessionFailure } from "./failures/failure-class.ts";
 import { denialOf, describeCall, isOwnTool, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
 
 export interface TurnRecord {

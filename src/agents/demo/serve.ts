@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import * as z from "zod";
-import { openWire, type Wire } from "../acp/wire.ts";
+import { openWire, type Wire } from "../acp/connection/wire.ts";
 import { playScene, type Stage, TakenBack } from "./play.ts";
 import { OUTPUT_TOKENS, sceneOf } from "./scenes.ts";
 

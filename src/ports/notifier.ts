@@ -1,0 +1,4 @@
+/** Tells a person. Must not throw and must not wait for an answer. */
+export interface Notifier {
+  notify(title: string, body: string): void;
+}

@@ -1,6 +1,6 @@
 /** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
-import type { GoalLine } from "../core/spec/line.ts";
-import type { TaskView } from "../core/task/view.ts";
+import type { GoalLine } from "../core/views/lines.ts";
+import type { TaskView } from "../core/views/task-view.ts";
 import type { Lease } from "../ports/store.ts";
 import { heartbeatOf } from "../store/folder/lease-file.ts";
 import { EXIT } from "./exit-codes.ts";

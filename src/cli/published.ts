@@ -4,8 +4,8 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { GoalLine } from "../core/spec/line.ts";
-import type { TaskView } from "../core/task/view.ts";
+import type { GoalLine } from "../core/views/lines.ts";
+import type { TaskView } from "../core/views/task-view.ts";
 import type { Lease } from "../ports/store.ts";
 import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
 import { holderState } from "../store/folder/lease-file.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { GoalView } from "../../src/core/goal/view.ts";
+import type { GoalView } from "../../src/core/views/goal-view.ts";
 import { type Finish, loopJson, makeProject, startLoop } from "../support/cli.ts";
 import { pause } from "../support/pause.ts";
 import { until } from "../support/until.ts";

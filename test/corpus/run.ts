@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PauseCode, Receipt } from "../../src/core/goal/goal.ts";
-import type { EndView } from "../../src/core/goal/view.ts";
+import type { EndView } from "../../src/core/views/goal-view.ts";
 import { LOOP, type RunOptions, runLoop } from "../support/cli.ts";
 
 export const PROGRAMS = fileURLToPath(new URL("../fixtures/", import.meta.url));

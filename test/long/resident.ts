@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { TaskView } from "../../src/core/task/view.ts";
+import type { TaskView } from "../../src/core/views/task-view.ts";
 import type { LeaseFile } from "../../src/store/folder/lease-file.ts";
 import type { Entry } from "../../src/store/journal/entry.ts";
 import { Journal } from "../../src/store/journal/journal.ts";

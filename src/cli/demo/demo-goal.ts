@@ -14,7 +14,7 @@ import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
 import { END, START } from "../../core/claims/status-block.ts";
 import { changesOf } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
-import { viewEnd } from "../../core/goal/view.ts";
+import { viewEnd } from "../../core/views/goal-view.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
 import { commandBeside } from "../../hosts/claude-code/client.ts";
 import type { AgentEvent } from "../../ports/agent.ts";

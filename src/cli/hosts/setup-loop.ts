@@ -1,6 +1,6 @@
 /** `loop setup-loop | teardown-loop`: a goal bound to a conversation by hand, and its end (D12). */
 import type { Goal } from "../../core/goal/goal.ts";
-import { viewGoal } from "../../core/goal/view.ts";
+import { viewGoal } from "../../core/views/goal-view.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import {
   isSessionOver,

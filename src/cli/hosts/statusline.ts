@@ -5,8 +5,8 @@
  */
 import { fstatSync, lstatSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { Progress } from "../../core/progress.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
+import type { Progress } from "../../core/views/progress.ts";
 import { readProgress } from "../../store/files/progress-file.ts";
 import { holderState } from "../../store/folder/lease-file.ts";
 import { keepSessionCost } from "../../store/ledger/session-cost.ts";

@@ -1,7 +1,8 @@
 /** One JSON object per line on stdout, for programs. */
 
 import { changesOf } from "../../core/goal/changes.ts";
-import { iso, viewTask } from "../../core/task/view.ts";
+import { iso } from "../../core/views/moment.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import type { Io } from "../io.ts";
 import { viewOutcome } from "../tasks/history.ts";

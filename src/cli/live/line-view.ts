@@ -1,6 +1,6 @@
 /** Plain lines, for logs and pipes. */
 import { hostname } from "node:os";
-import { viewTask } from "../../core/task/view.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
 import { oneLine } from "../render/table.ts";

@@ -5,7 +5,7 @@
  * 2. What is erased, the news and the list are one write: a terminal that takes no more gets all of it or nothing.
  * 3. While a question is open nothing is drawn; news wait, the newest of them.
  */
-import { viewTask } from "../../core/task/view.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import type { Role } from "../../engine/engine.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";

@@ -2,8 +2,8 @@
  * The list of tasks, from what was published of them. `loop list` has hardly more time than bare Node takes to
  * start: nothing here may use Intl, whose first use alone costs half of that.
  */
-import type { GoalLine } from "../../core/spec/line.ts";
-import type { TaskView } from "../../core/task/view.ts";
+import type { GoalLine } from "../../core/views/lines.ts";
+import type { TaskView } from "../../core/views/task-view.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderTable } from "./table.ts";
 import { nextMidnight, renderClock, renderWhen, whenChanges } from "./times.ts";

@@ -3,7 +3,7 @@ import type { LoopEvent } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Task } from "../../core/loop.ts";
 import { nextFireAt } from "../../core/task/slots.ts";
-import { viewTask } from "../../core/task/view.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import { allGoals, findGoal } from "../../engine/goals/goals.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";

@@ -1,7 +1,7 @@
 /** `loop history [id]`: what became of every slot, oldest first. */
 import type { Outcome } from "../../core/event.ts";
 import type { Task } from "../../core/loop.ts";
-import { iso, isoOrNull } from "../../core/task/view.ts";
+import { iso, isoOrNull } from "../../core/views/moment.ts";
 import { pick } from "../../engine/tasks/tasks.ts";
 import type { FolderStore } from "../../store/folder/folder-store.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -1,8 +1,8 @@
 /** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
 
 import type { Task } from "../../core/loop.ts";
-import { lineOf } from "../../core/spec/line.ts";
-import { viewTask } from "../../core/task/view.ts";
+import { lineOfGoal } from "../../core/views/lines.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import type { Lease, Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
@@ -19,7 +19,7 @@ export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Prom
   const tasks = liveTasks(store).map(viewTask);
   const goals = allGoals(store)
     .filter(({ status }) => status !== "ended")
-    .map(lineOf);
+    .map(lineOfGoal);
   return showList(
     { dir, owner: liveOwner(store, Date.now()), tasks, goals, timeZone: localZone() },
     flags,

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { LoopEvent, TaskEdit } from "../../core/event.ts";
 import type { Cadence, LoopId, Task } from "../../core/loop.ts";
 import { planCron } from "../../core/task/plan.ts";
-import { viewTask } from "../../core/task/view.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import { addTaskAs, draftTask, fullMessage, requestEvent } from "../../engine/tasks/tasks.ts";
 import { LoopError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";

@@ -2,7 +2,7 @@
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { createEngine, thisRunner } from "../../compose/engine.ts";
 import type { Outcome } from "../../core/event.ts";
-import { viewTask } from "../../core/task/view.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import type { Lease } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";

@@ -1,7 +1,8 @@
 /** `loop show <id>`: everything about one task. */
 
 import { slotAfter } from "../../core/task/slots.ts";
-import { iso, viewTask } from "../../core/task/view.ts";
+import { iso } from "../../core/views/moment.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import { findTask } from "../../engine/tasks/tasks.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -2,7 +2,7 @@
  * The one line at the foot of a conversation (A11, E1), from what `progress.ts` published. A part of the fast path of
  * `loop statusline`: it needs neither cron nor time zones.
  */
-import type { GoalProgress, Progress } from "../progress.ts";
+import type { GoalProgress, Progress } from "../views/progress.ts";
 import { cleanLine } from "./clean.ts";
 import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal/goal-facts.ts";
 import { columnsOf, cutTo, simplify } from "./width.ts";

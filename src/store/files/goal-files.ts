@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Goal } from "../../core/goal/goal.ts";
-import { viewGoal } from "../../core/goal/view.ts";
 import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
+import { viewGoal } from "../../core/views/goal-view.ts";
 import { quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { checksum } from "../journal/checksum.ts";

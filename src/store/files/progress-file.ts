@@ -4,7 +4,13 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { GoalProgress, LeaseProgress, Phase, Progress, TasksProgress } from "../../core/progress.ts";
+import type {
+  GoalProgress,
+  LeaseProgress,
+  Phase,
+  Progress,
+  TasksProgress,
+} from "../../core/views/progress.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 

@@ -1,8 +1,9 @@
 /** What tasks.json says: the durable tasks, and a line for each goal that has not ended. */
 import { statSync } from "node:fs";
 import type { Loop } from "../../core/loop.ts";
-import { lineOf } from "../../core/spec/line.ts";
-import { iso, viewTask } from "../../core/task/view.ts";
+import { lineOfGoal } from "../../core/views/lines.ts";
+import { iso } from "../../core/views/moment.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import type { Lease } from "../../ports/store.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { markOf } from "../folder/origin.ts";
@@ -30,6 +31,6 @@ export function tasksFileOf(store: Publishable, now: number): Omit<TasksFile, "s
     lease: store.lease(),
     sessionTasks: live.length - durable.length,
     tasks: durable.map(viewTask),
-    goals: loops.filter((loop) => loop.kind === "goal").map(lineOf),
+    goals: loops.filter((loop) => loop.kind === "goal").map(lineOfGoal),
   };
 }

@@ -6,8 +6,8 @@
  * parse is moved aside, and said so.
  */
 import { join } from "node:path";
-import type { GoalLine } from "../../core/spec/line.ts";
-import type { TaskView } from "../../core/task/view.ts";
+import type { GoalLine } from "../../core/views/lines.ts";
+import type { TaskView } from "../../core/views/task-view.ts";
 import type { Lease } from "../../ports/store.ts";
 import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../../system/files.ts";
 import { checksum } from "../journal/checksum.ts";

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
-import type { GoalView } from "../../../src/core/goal/view.ts";
 import type { LoopId } from "../../../src/core/loop.ts";
+import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { addGoal } from "../../../src/engine/goals/goals.ts";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";

@@ -1,6 +1,6 @@
 /** Agents as real processes: those that lie never end a loop as done, those that do not end it at the first chance. */
 import { describe, expect, type TestContext, test } from "vitest";
-import type { GoalView } from "../../../src/core/goal/view.ts";
+import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { expectDone } from "../../corpus/expect-done.ts";
 import { expectGetsThrough, expectLie } from "../../corpus/expect-lie.ts";
 import { HONEST } from "../../corpus/honest.ts";

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { GoalView } from "../../../src/core/goal/view.ts";
+import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { loopJson, runLoop, startLoop } from "../../support/cli.ts";
 import {
   CHECK,

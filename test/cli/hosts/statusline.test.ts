@@ -22,7 +22,7 @@ import { build, type Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Goal } from "../../../src/core/goal/goal.ts";
 import type { LoopId } from "../../../src/core/loop.ts";
-import { type LeaseProgress, progressOf } from "../../../src/core/progress.ts";
+import { type LeaseProgress, progressOf } from "../../../src/core/views/progress.ts";
 import { ProgressFile } from "../../../src/store/files/progress-file.ts";
 import { cleanEnv, makeProject } from "../../support/cli.ts";
 import { aGoal, aJob, aStep } from "../../support/goals/goals.ts";

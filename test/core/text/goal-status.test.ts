@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_BREAKERS } from "../../../src/core/goal/breakers.ts";
 import type { Goal } from "../../../src/core/goal/goal.ts";
-import { viewEnd, viewGoal } from "../../../src/core/goal/view.ts";
 import { renderGoalStatus } from "../../../src/core/text/goal/status.ts";
+import { viewEnd, viewGoal } from "../../../src/core/views/goal-view.ts";
 import { anyText } from "../../support/any-text.ts";
 import {
   aCriterion,

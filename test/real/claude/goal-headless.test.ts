@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
-import type { EndView } from "../../../src/core/goal/view.ts";
+import type { EndView } from "../../../src/core/views/goal-view.ts";
 import { isAlive } from "../../../src/system/process.ts";
 import {
   CLAUDE,

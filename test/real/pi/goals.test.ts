@@ -1,7 +1,7 @@
 /** Goal loops in the real pi in its terminal, in each version that we know, with a person who types and a scripted model. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { GoalView } from "../../../src/core/goal/view.ts";
+import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { lastUserText, refusal } from "../../support/agents/model.ts";
 import { isWorldMissing, whyWorldMissing } from "../../support/agents/worlds.ts";
 import { slow } from "../../support/claude/scripted-model.ts";

@@ -1,6 +1,6 @@
 /** Tasks in the real pi in its terminal, in each version that we know, with a person who types and a scripted model. */
 import { describe, expect, test } from "vitest";
-import type { TaskView } from "../../../src/core/task/view.ts";
+import type { TaskView } from "../../../src/core/views/task-view.ts";
 import { lastUserText } from "../../support/agents/model.ts";
 import {
   expectWorld,

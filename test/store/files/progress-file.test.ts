@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Progress, progressOf } from "../../../src/core/progress.ts";
+import { type Progress, progressOf } from "../../../src/core/views/progress.ts";
 import { ProgressFile, readProgress } from "../../../src/store/files/progress-file.ts";
 import { keepSessionCost, readSessionCost } from "../../../src/store/ledger/session-cost.ts";
 import { aGoal, aJob, START } from "../../support/goals/goals.ts";

@@ -6,8 +6,8 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { viewGoal } from "../../../src/core/goal/view.ts";
-import { viewTask } from "../../../src/core/task/view.ts";
+import { viewGoal } from "../../../src/core/views/goal-view.ts";
+import { viewTask } from "../../../src/core/views/task-view.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
 
 const journals = join(import.meta.dirname, "..", "..", "journals");

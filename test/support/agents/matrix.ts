@@ -7,7 +7,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
 import type { FailureClass } from "../../../src/core/goal/goal.ts";
-import type { EndView } from "../../../src/core/goal/view.ts";
+import type { EndView } from "../../../src/core/views/goal-view.ts";
 import type { Script } from "../claude/scripted-model.ts";
 import { kill, leftovers, type RunningLoop, runLoop, startLoop } from "../cli.ts";
 import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goals/goal-cli.ts";

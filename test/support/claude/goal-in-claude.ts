@@ -5,7 +5,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { GoalView } from "../../../src/core/goal/view.ts";
+import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { makeProject } from "../cli.ts";
 import { commitAll, git, readState } from "../goals/goal-cli.ts";
 import { PLUGIN } from "./plugin.ts";

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { EndView, GoalView } from "../../../src/core/goal/view.ts";
+import type { EndView, GoalView } from "../../../src/core/views/goal-view.ts";
 import {
   cleanEnv,
   type Finish,

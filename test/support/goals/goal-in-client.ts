@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { GoalView } from "../../../src/core/goal/view.ts";
+import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { type AgentModel, startModel } from "../agents/model.ts";
 import { makeWorld, type World } from "../agents/worlds.ts";
 import type { Asked, Reply, Script } from "../claude/scripted-model.ts";

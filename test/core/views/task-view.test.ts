@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { viewTask } from "../../../src/core/task/view.ts";
+import { viewTask } from "../../../src/core/views/task-view.ts";
 import {
   changed,
   cron,

@@ -1,7 +1,8 @@
 /** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
 import type { MissedPolicy, Place, Task, TaskStatus } from "../loop.ts";
+import { nextFireAt } from "../task/slots.ts";
 import { renderCadence } from "../text/human.ts";
-import { nextFireAt } from "./slots.ts";
+import { iso, isoOrNull } from "./moment.ts";
 
 export interface TaskView {
   readonly id: string;
@@ -61,12 +62,4 @@ export function viewTask(task: Task): TaskView {
     failuresInARow: task.streak,
     version: task.version,
   };
-}
-
-export function iso(at: number): string {
-  return new Date(at).toISOString();
-}
-
-export function isoOrNull(at: number | null): string | null {
-  return at === null ? null : iso(at);
 }

@@ -1,19 +1,27 @@
 /** D9 A11 E1: what a status line is told of a project, and what it shows. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Goal, JobKind } from "../../src/core/goal/goal.ts";
-import type { LoopId, Task } from "../../src/core/loop.ts";
+import type { Goal, JobKind } from "../../../src/core/goal/goal.ts";
+import type { LoopId, Task } from "../../../src/core/loop.ts";
+import { renderStatusLine } from "../../../src/core/text/status-line.ts";
+import { columnsOf } from "../../../src/core/text/width.ts";
 import {
   type LeaseProgress,
   type Progress,
   type ProgressParts,
   progressOf,
-} from "../../src/core/progress.ts";
-import { renderStatusLine } from "../../src/core/text/status-line.ts";
-import { columnsOf } from "../../src/core/text/width.ts";
-import { anyText } from "../support/any-text.ts";
-import { aDoneGoal, aGoal, aJob, anEvidence, aStep, NOTHING_SPENT, START } from "../support/goals/goals.ts";
-import { every, MINUTE, once, task } from "../support/tasks.ts";
+} from "../../../src/core/views/progress.ts";
+import { anyText } from "../../support/any-text.ts";
+import {
+  aDoneGoal,
+  aGoal,
+  aJob,
+  anEvidence,
+  aStep,
+  NOTHING_SPENT,
+  START,
+} from "../../support/goals/goals.ts";
+import { every, MINUTE, once, task } from "../../support/tasks.ts";
 
 const NOW = START + 10 * MINUTE;
 const OWNER: LeaseProgress = {

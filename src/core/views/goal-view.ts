@@ -1,5 +1,5 @@
 /** A goal as other programs see it: in state.json, in `--json` and in the last line of a headless run. */
-import { currentStep, evidenceOf, verifiedBy } from "../text/goal/goal-facts.ts";
+
 import type {
   AgentSpec,
   Criterion,
@@ -18,8 +18,10 @@ import type {
   Verdict,
   Verification,
   Workflow,
-} from "./goal.ts";
-import { isMet } from "./proof.ts";
+} from "../goal/goal.ts";
+import { isMet } from "../goal/proof.ts";
+import { currentStep, evidenceOf, verifiedBy } from "../text/goal/goal-facts.ts";
+import { momentOf } from "./moment.ts";
 
 export interface EvidenceView extends Omit<Evidence, "at" | "met" | "verification"> {
   readonly at: string | null;
@@ -238,9 +240,4 @@ function standOf({ end, pause, gate, waitReason }: Goal): Pick<EndView, "status"
   if (gate !== null)
     return { status: "paused", reason: `waits for a person (${gate.kind}): ${gate.question}` };
   return { status: "paused", reason: waitReason ?? "the run stopped before the loop ended" };
-}
-
-/** An agent may name a moment that no calendar has. */
-function momentOf(at: number | null): string | null {
-  return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
 }

@@ -2,13 +2,14 @@
  * What is going on in a project, small enough for a status line (D9): published as `.loop/progress.json`, so that a
  * line at the foot of a conversation costs no context and no look into the journal.
  */
-import type { EndStatus, Goal, GoalStatus, JobKind } from "./goal/goal.ts";
-import { isMet } from "./goal/proof.ts";
-import type { Task } from "./loop.ts";
-import { nextFireAt } from "./task/slots.ts";
-import { cleanLine } from "./text/clean.ts";
-import { currentStep, progressOf as stepsOf } from "./text/goal/goal-facts.ts";
-import { cutTo, simplify } from "./text/width.ts";
+import type { EndStatus, Goal, GoalStatus, JobKind } from "../goal/goal.ts";
+import { isMet } from "../goal/proof.ts";
+import type { Task } from "../loop.ts";
+import { nextFireAt } from "../task/slots.ts";
+import { cleanLine } from "../text/clean.ts";
+import { currentStep, progressOf as stepsOf } from "../text/goal/goal-facts.ts";
+import { cutTo, simplify } from "../text/width.ts";
+import { momentOf } from "./moment.ts";
 
 /** `ready`: nothing is under way and nothing is in its way. */
 export type Phase =
@@ -144,7 +145,7 @@ function goalProgress(goal: Goal): GoalProgress {
   return {
     id: goal.id,
     status: goal.status,
-    phase: phaseOf(goal),
+    phase: phaseOfGoal(goal),
     step: step === null ? null : shortText(step),
     stepsDone: done,
     stepsTotal: total,
@@ -166,7 +167,7 @@ function goalProgress(goal: Goal): GoalProgress {
 }
 
 /** In the order in which they hide each other: a paused goal may still have a question or a time to wait for. */
-function phaseOf({ status, end, gate, job, waitUntil }: Goal): Phase {
+export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): Phase {
   if (status === "ended") return end?.status ?? "failed";
   if (status === "paused") return "paused";
   if (gate !== null) return "waiting for you";
@@ -185,9 +186,4 @@ const PHASES: Readonly<Record<JobKind, Phase>> = {
 /** One harmless line. Only the beginning of a long text is looked at. */
 function shortText(text: string): string {
   return cutTo(simplify(cleanLine(text.slice(0, 10 * TEXT_COLUMNS))), TEXT_COLUMNS);
-}
-
-/** An agent may name a moment that no calendar has. */
-function momentOf(at: number | null): string | null {
-  return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
 }

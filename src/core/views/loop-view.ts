@@ -1,0 +1,186 @@
+/**
+ * Every loop in one shape, whatever its kind: what it is, where it stands, what is proved, what it cost, what comes
+ * next, what it asks, what its turn is doing. `detail` has everything else of its kind.
+ */
+import type { Backlog } from "../backlog/backlog.ts";
+import { progressOf } from "../backlog/stories.ts";
+import type { Goal, Spent, Verdict, Verification } from "../goal/goal.ts";
+import type { Loop, Task } from "../loop.ts";
+import { nextFireAt } from "../task/slots.ts";
+import { type BacklogView, viewBacklog } from "./backlog-view.ts";
+import { type EvidenceView, type GoalView, viewGoal } from "./goal-view.ts";
+import { momentOf } from "./moment.ts";
+import { phaseOfGoal } from "./progress.ts";
+import { type TaskView, viewTask } from "./task-view.ts";
+
+/** A turn or a round of checks that is under way. Its text and tool calls are read under this id. */
+export interface TurnView {
+  readonly id: string;
+  /** `fire`, or the kind of the job: `work`, `checks`, `generate`, … */
+  readonly kind: string;
+  readonly startedAt: string | null;
+  /** The story that it is for; null: the loop is no backlog. */
+  readonly story: string | null;
+}
+
+export interface CriterionSummary {
+  readonly name: string;
+  readonly met: boolean;
+  readonly verification: Verification;
+  readonly evidence: EvidenceView | null;
+}
+
+export interface BudgetView {
+  /** null: the agent told the cost of no turn. */
+  readonly costUsd: number | null;
+  /** Turns whose cost is not in it. */
+  readonly unpriced: number;
+  /** The part of the cost that comes from a price table. */
+  readonly estimatedUsd: number;
+  readonly tokens: number;
+  /** null: it has no limit. */
+  readonly budgetUsd: number | null;
+}
+
+export interface LoopView {
+  readonly kind: Loop["kind"];
+  readonly id: string;
+  readonly version: number;
+  /** One line: the prompt, the spec, or what the backlog works on. */
+  readonly title: string;
+  readonly status: Loop["status"];
+  /** What it does now: `working`, `waiting for you`, `sleeping`, … */
+  readonly phase: string;
+  readonly session: string | null;
+  readonly createdAt: string | null;
+  /** The next moment at which something is due; null: nothing is scheduled. */
+  readonly nextAt: string | null;
+  readonly turns: readonly TurnView[];
+  readonly criteria: readonly CriterionSummary[];
+  readonly done: number;
+  readonly total: number;
+  readonly budget: BudgetView | null;
+  readonly gate: GoalView["gate"];
+  readonly pause: GoalView["pause"];
+  readonly end: {
+    readonly reason: string;
+    readonly verdict: Verdict | null;
+    readonly at: string | null;
+  } | null;
+  readonly detail: TaskView | GoalView | BacklogView;
+}
+
+export function viewLoop(loop: Loop): LoopView {
+  switch (loop.kind) {
+    case "task":
+      return viewTaskLoop(loop);
+    case "goal":
+      return viewGoalLoop(loop);
+    case "backlog":
+      return viewBacklogLoop(loop);
+  }
+}
+
+function viewTaskLoop(task: Task): LoopView {
+  const { fire, status, statusReason } = task;
+  return {
+    ...commonOf(task),
+    title: firstLine(task.prompt),
+    phase: fire !== null ? "working" : status === "active" ? "sleeping" : status,
+    nextAt: momentOf(nextFireAt(task)),
+    turns:
+      fire === null ? [] : [{ id: fire.id, kind: "fire", startedAt: momentOf(fire.startedAt), story: null }],
+    criteria: [],
+    done: 0,
+    total: 0,
+    budget: null,
+    gate: null,
+    pause: null,
+    end: status === "ended" ? { reason: statusReason ?? "ended", verdict: null, at: null } : null,
+    detail: viewTask(task),
+  };
+}
+
+function viewGoalLoop(goal: Goal): LoopView {
+  const detail = viewGoal(goal);
+  const { end, job } = goal;
+  const criteria = goal.criteria.flatMap(({ name }) => {
+    const status = detail.criteriaStatus[name];
+    if (status === undefined) return [];
+    const { met, verification, evidence } = status;
+    return [{ name, met, verification, evidence }];
+  });
+  return {
+    ...commonOf(goal),
+    title: firstLine(goal.spec),
+    phase: phaseOfGoal(goal),
+    nextAt: momentOf(goal.waitUntil),
+    turns:
+      job === null ? [] : [{ id: job.id, kind: job.kind, startedAt: momentOf(job.startedAt), story: null }],
+    criteria,
+    done: criteria.filter(({ met }) => met).length,
+    total: criteria.length,
+    budget: budgetOf(goal.spent, goal.limits.budgetUsd),
+    gate: detail.gate,
+    pause: detail.pause,
+    end: end && { reason: end.reason, verdict: end.verdict, at: momentOf(end.at) },
+    detail,
+  };
+}
+
+function viewBacklogLoop(backlog: Backlog): LoopView {
+  const detail = viewBacklog(backlog);
+  const { passed, total } = progressOf(backlog.stories);
+  const { end, terms } = backlog;
+  return {
+    ...commonOf(backlog),
+    title: `${total} ${total === 1 ? "story" : "stories"}, mode ${terms.mode}`,
+    phase: phaseOfBacklog(backlog),
+    nextAt: momentOf(backlog.waitUntil),
+    turns: detail.attempts.flatMap(({ story, running }) =>
+      running === null ? [] : [{ id: running.id, kind: running.phase, startedAt: running.startedAt, story }],
+    ),
+    criteria: detail.attempts.flatMap(({ evidence }) =>
+      Object.entries(evidence).map(([name, { met, verification, at, ...rest }]) => ({
+        name,
+        met,
+        verification,
+        evidence: { ...rest, at: momentOf(at) },
+      })),
+    ),
+    done: passed,
+    total,
+    budget: budgetOf(backlog.spent, terms.budgetUsd),
+    gate: null,
+    pause: detail.pause,
+    end: end && { reason: end.reason, verdict: null, at: momentOf(end.at) },
+    detail,
+  };
+}
+
+function commonOf(loop: Loop) {
+  const { kind, id, version, status, session } = loop;
+  return { kind, id, version, status, session, createdAt: momentOf(loop.createdAt) };
+}
+
+function phaseOfBacklog({ status, end, attempts, waitUntil, isStopping }: Backlog): string {
+  if (status === "ended") return end?.outcome ?? "error";
+  if (status === "paused") return "paused";
+  if (isStopping) return "stopping";
+  if (attempts.some(({ job }) => job !== null)) return "working";
+  return waitUntil === null ? "ready" : "sleeping";
+}
+
+function budgetOf({ costUsd, unpriced, estimatedUsd = 0, tokens }: Spent, budgetUsd: number): BudgetView {
+  return {
+    costUsd: costUsd === 0 && unpriced > 0 ? null : costUsd,
+    unpriced,
+    estimatedUsd,
+    tokens,
+    budgetUsd,
+  };
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split("\n")[0] ?? "").slice(0, 200);
+}

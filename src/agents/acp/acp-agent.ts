@@ -125,7 +125,7 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
   if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
   let folder: string;
   try {
-    folder = prepareFolder(settings.projectDir, turn);
+    folder = prepareFolder(settings.projectDir, turn, "acp");
   } catch (error) {
     return refusedEnd("the run folder could not be prepared", error);
   }

@@ -26,6 +26,7 @@ export interface EventLog {
 /** Of events.jsonl: enough to see what happened. */
 const EVENTS_BYTES = 16 * 1024 * 1024;
 const BUFFER_CHARACTERS = 64 * 1024;
+const FLUSH_MS = 200;
 
 /** null: the turn is this process's; otherwise why it must not start. Throws what the disk throws. */
 export function takeTicket(folder: string, token: number, process: ProcessRef): string | null {
@@ -55,12 +56,15 @@ export function openEventLog(folder: string): EventLog {
   let file: number | null = null;
   let buffer = "";
   let left = EVENTS_BYTES;
+  let flushing: NodeJS.Timeout | undefined;
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   quietly(() => {
     file = openSync(join(folder, "events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
   });
 
   function flush(): void {
+    clearTimeout(flushing);
+    flushing = undefined;
     const text = buffer;
     buffer = "";
     quietly(() => {
@@ -74,6 +78,8 @@ export function openEventLog(folder: string): EventLog {
       if (left < 0 || file === null) return;
       buffer += `${line}\n`;
       if (buffer.length >= BUFFER_CHARACTERS) flush();
+      // people in other processes read along
+      else flushing ??= setTimeout(flush, FLUSH_MS).unref();
     },
     close() {
       flush();

@@ -41,6 +41,7 @@ export function createClaudeAgent({
     ],
     // the last event holds the whole answer in one line: a cut line would be no event
     answerCapBytes: 64 * 1024 * 1024,
+    format: "claude",
     readEnd: (finished, turn) => readClaudeEnd(finished, turn, folder),
     readLine: (line) => readActivityLine(line, folder),
   });

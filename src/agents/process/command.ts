@@ -17,6 +17,7 @@ export function createCommandAgent({ command, projectDir, ...options }: CommandA
     ...options,
     projectDir,
     argv: () => [options.shell ?? "/bin/sh", "-c", command],
+    format: "text",
     readEnd(finished) {
       const result = { answer: finished.answer, usage: null, conversation: null, activity: null };
       if (finished.exitCode === 0) return { kind: "ok", ...result };

@@ -24,7 +24,7 @@ import { lookAt } from "../../system/files.ts";
 import { isAlive, procStart } from "../../system/process.ts";
 import { stopTree, type Tree } from "../../system/process-tree.ts";
 import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
-import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
+import { type OutputFormat, openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
 import { type Tail, type TailStart, tailLines } from "./tail.ts";
 import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
@@ -49,6 +49,7 @@ export interface LaunchSpec extends LaunchOptions {
   readonly argv: (turn: Turn) => readonly [string, ...string[]];
   /** How much of the end of what it printed is read. */
   readonly answerCapBytes?: number;
+  readonly format: OutputFormat;
   readonly readEnd: (finished: Finished, turn: Turn) => TurnEnd;
   /** What a line of what it prints tells a person who watches. */
   readonly readLine: (line: string) => readonly AgentEvent[];
@@ -102,7 +103,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
   let folder: string;
   let child: ChildProcess;
   try {
-    folder = prepareFolder(settings.projectDir, turn);
+    folder = prepareFolder(settings.projectDir, turn, settings.format);
   } catch (error) {
     return refusedEnd("the run folder could not be prepared", error);
   }

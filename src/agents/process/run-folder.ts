@@ -1,7 +1,7 @@
 /**
  * Owns `.loop/runs/<loop>/<turn>/`: what goes into a turn and comes out, as files, which outlive the runner.
  *
- *   prompt.txt                            written here, before the start
+ *   prompt.txt  format.txt                written here, before the start; the format is that of the agent's output
  *   answer.txt  stderr.txt                written by the agent, so they may be anything by now
  *   ticket.* exit.*  and  ../intent.*      see ticket.ts
  *
@@ -30,10 +30,15 @@ import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
 import { errorCode, lookAt, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
+import { readSmallFile } from "../../system/small-file.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
 export type OutputFile = (typeof OUTPUTS)[number];
+
+/** How an agent's output has to be read (`activity/formats.ts`). */
+const OUTPUT_FORMATS = ["text", "claude", "codex", "gemini", "opencode", "pi", "acp"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** Where the files of a turn are. Throws for an id that is no plain name. */
 export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id" | "run">): string {
@@ -57,19 +62,20 @@ export function openFolder(projectDir: string, turn: Turn): string {
 }
 
 /** The folder with the prompt and the intent in it: all that a start needs. Throws as `openFolder` does. */
-export function prepareFolder(projectDir: string, turn: Turn): string {
+export function prepareFolder(projectDir: string, turn: Turn, format: OutputFormat): string {
   const folder = openFolder(projectDir, turn);
   chmodSync(folder, 0o700);
   for (const name of OUTPUTS) {
     const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in it is not a file`);
   }
-  writePrompt(promptFile(folder), turn.text);
+  writeInput(promptFile(folder), turn.text);
+  if (format !== "text") writeInput(join(folder, "format.txt"), format);
   writeIntent(folder, turn.token);
   return folder;
 }
 
-function writePrompt(path: string, text: string): void {
+function writeInput(path: string, text: string): void {
   try {
     writeFileSync(path, text, { mode: 0o600, flag: "wx" });
   } catch (error) {
@@ -77,6 +83,12 @@ function writePrompt(path: string, text: string): void {
     // of an earlier attempt, whose agent may still be reading it
     writeAtomic(path, text, false);
   }
+}
+
+/** Plain text where the folder does not say: a command, or a turn of an earlier version. */
+export function formatIn(folder: string): OutputFormat {
+  const name = readSmallFile(join(folder, "format.txt"), 100);
+  return OUTPUT_FORMATS.find((format) => format === name) ?? "text";
 }
 
 export function promptFile(folder: string): string {

@@ -30,7 +30,7 @@ export interface StreamReading {
 }
 
 export interface StreamKind {
-  readonly name: string;
+  readonly name: "codex" | "gemini" | "opencode" | "pi";
   /** `leave`: null where the person's own configuration of the agent counts. */
   readonly argv: (turn: Turn, leave: Leave | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
@@ -49,6 +49,7 @@ export function createStreamAgent(
     argv: (turn) => kind.argv(turn, leaveFor(turn, permissions)),
     // events are whole lines: a cut one would be none
     answerCapBytes: 64 * 1024 * 1024,
+    format: kind.name,
     readEnd: (finished, turn) => endOf(kind, finished, turn, kind.read(finished, turn, folder)),
     readLine: (line) => kind.readLine(line, folder),
   });

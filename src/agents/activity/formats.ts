@@ -1,0 +1,53 @@
+/** How the output of each agent is read for a person who watches. One row per format. */
+import type { AgentEvent } from "../../ports/agent.ts";
+import { parseUpdate } from "../acp/connection/messages.ts";
+import { createRecord } from "../acp/record.ts";
+import { readActivityLine } from "../claude/activity.ts";
+import { readCodexLine } from "../codex/cli.ts";
+import { readGeminiLine } from "../gemini/cli.ts";
+import { readOpencodeLine } from "../opencode/cli.ts";
+import { readPiLine } from "../pi/rpc.ts";
+import type { OutputFormat } from "../process/run-folder.ts";
+
+/** Takes the lines of one turn in their order. */
+export type LineReader = (line: string) => readonly AgentEvent[];
+
+interface Format {
+  /** The file in the run folder that the agent's output goes to. */
+  readonly file: "answer.txt" | "events.jsonl";
+  /** Each line stands for itself: a reader may start anywhere. */
+  readonly isByLine: boolean;
+  /** A fresh reader for one turn. */
+  readonly open: (projectDir: string) => LineReader;
+}
+
+export const FORMATS: Readonly<Record<OutputFormat, Format>> = {
+  text: byLine((text) => (text === "" ? [] : [{ type: "text", text }])),
+  claude: byLine(readActivityLine),
+  codex: byLine(readCodexLine),
+  gemini: byLine(readGeminiLine),
+  opencode: byLine(readOpencodeLine),
+  pi: byLine(readPiLine),
+  acp: { file: "events.jsonl", isByLine: false, open: readUpdates },
+};
+
+function byLine(read: (line: string, projectDir: string) => readonly AgentEvent[]): Format {
+  return { file: "answer.txt", isByLine: true, open: (projectDir) => (line) => read(line, projectDir) };
+}
+
+/** Updates of the Agent Client Protocol add to each other: text comes in chunks, a tool call in several parts. */
+function readUpdates(projectDir: string): LineReader {
+  const record = createRecord(projectDir);
+  return (line) => {
+    const update = parseUpdate(paramsOf(line))?.update ?? null;
+    return update === null ? [] : record.add(update);
+  };
+}
+
+function paramsOf(line: string): unknown {
+  try {
+    return (JSON.parse(line) as { readonly params?: unknown } | null)?.params;
+  } catch {
+    return null;
+  }
+}

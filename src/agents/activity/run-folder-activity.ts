@@ -1,0 +1,185 @@
+/**
+ * What a turn does, read from its run folder by any process, while the turn runs and after it. Writes nothing: the
+ * agent's own output is there already, and this file reads it in the agent's format (`formats.ts`).
+ *
+ * 1. Never throws for what is in the folder: the agent wrote it, so it may be anything.
+ * 2. A cursor is the number of the run folder (an agent of a chain may have taken the turn over) and a place in its
+ *    file. It holds in every process.
+ * 3. A format that needs the lines before the cursor reads them again, without telling them again.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { ActivityPage, TurnActivity, TurnName } from "../../ports/activity.ts";
+import type { AgentEvent } from "../../ports/agent.ts";
+import { createLineSplitter } from "../process/lines.ts";
+import { formatIn, runFolder } from "../process/run-folder.ts";
+import { FORMATS, type LineReader } from "./formats.ts";
+
+const BLOCK_BYTES = 256 * 1024;
+const LONGEST_LINE_BYTES = 1024 * 1024;
+const DEFAULT_LIMIT = 1_000;
+const KEPT_READERS = 32;
+
+interface Cursor {
+  readonly run: number;
+  readonly offset: number;
+}
+
+/** `dirs`: the folders in which turns of this project may run: its own, and the worktrees of its stories. */
+export function createRunFolderActivity(dirs: () => readonly string[]): TurnActivity {
+  /** Where each folder was read to, with what its reader remembers. */
+  const readers = new Map<string, OpenReader>();
+  return {
+    // the agent writes where `read` looks
+    append() {},
+    async read(turn, { after, limit = DEFAULT_LIMIT } = {}) {
+      const start = parseCursor(after);
+      const found = findRun(dirs(), turn, start.run);
+      if (found === null) return null;
+      const { page, reader } = readPage(found, turn, start, limit, readers.get(found.folder));
+      // most recently used last
+      readers.delete(found.folder);
+      readers.set(found.folder, reader);
+      for (const oldest of [...readers.keys()].slice(0, -KEPT_READERS)) readers.delete(oldest);
+      return page;
+    },
+  };
+}
+
+interface OpenReader {
+  readonly read: LineReader;
+  readonly offset: number;
+}
+
+interface RunFolder {
+  readonly projectDir: string;
+  readonly folder: string;
+}
+
+function readPage(
+  { projectDir, folder }: RunFolder,
+  turn: TurnName,
+  start: Cursor,
+  limit: number,
+  known: OpenReader | undefined,
+): { readonly page: ActivityPage; readonly reader: OpenReader } {
+  // before the output is read: when the turn is over, the output is complete
+  const isOver = isRunOver(folder);
+  const format = FORMATS[formatIn(folder)];
+  const reader =
+    known?.offset === start.offset
+      ? known
+      : { read: format.open(projectDir), offset: format.isByLine ? start.offset : 0 };
+  const events: AgentEvent[] = [];
+  let { offset } = reader;
+  let isRead = true;
+  for (const line of linesOf(join(folder, format.file), offset, isOver)) {
+    isRead = events.length < limit;
+    if (!isRead) break;
+    const told = quietly(() => reader.read(line.text));
+    offset = line.end;
+    if (offset > start.offset) events.push(...told);
+  }
+  const hasSuccessor = isRead && folderOf(projectDir, turn, start.run + 1) !== null;
+  const next = hasSuccessor ? { run: start.run + 1, offset: 0 } : { run: start.run, offset };
+  return {
+    page: { events, next: renderCursor(next), hasGap: false },
+    reader: { read: reader.read, offset },
+  };
+}
+
+function isRunOver(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => /^exit\.\d+$/.test(name));
+  } catch {
+    return true;
+  }
+}
+
+function findRun(dirs: readonly string[], turn: TurnName, run: number): RunFolder | null {
+  for (const projectDir of dirs) {
+    const folder = folderOf(projectDir, turn, run);
+    if (folder !== null) return { projectDir, folder };
+  }
+  return null;
+}
+
+/** The first agent of a chain works in the turn's own folder, the next in `<turn>.2`, and so on. */
+function folderOf(projectDir: string, { loopId, turnId }: TurnName, run: number): string | null {
+  try {
+    const folder = runFolder(projectDir, {
+      loopId,
+      id: turnId,
+      ...(run === 1 ? {} : { run: `${turnId}.${run}` }),
+    });
+    return lstatSync(folder).isDirectory() ? folder : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whole lines with the place behind each; at the end of the turn the rest counts as a line too. */
+function* linesOf(
+  path: string,
+  start: number,
+  isOver: boolean,
+): Generator<{ readonly text: string; readonly end: number }> {
+  const splitter = createLineSplitter(LONGEST_LINE_BYTES, false);
+  let end = start;
+  for (const block of blocksOf(path, start)) {
+    let from = 0;
+    for (let to = block.indexOf(10); to !== -1; to = block.indexOf(10, from)) {
+      const [text] = splitter.push(block.subarray(from, to + 1));
+      end += to + 1 - from;
+      from = to + 1;
+      if (text !== undefined) yield { text, end };
+    }
+    if (from < block.length) {
+      splitter.push(block.subarray(from));
+      end += block.length - from;
+    }
+  }
+  const rest = isOver ? splitter.rest() : null;
+  if (rest !== null && rest !== "") yield { text: rest, end };
+}
+
+/** Never follows a link and never waits: a pipe in place of the file has no blocks. */
+function* blocksOf(path: string, start: number): Generator<Buffer> {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return;
+  }
+  try {
+    if (!fstatSync(file).isFile()) return;
+    for (let place = start; ; ) {
+      const block = Buffer.alloc(BLOCK_BYTES);
+      const length = readSync(file, block, 0, block.length, place);
+      if (length === 0) return;
+      place += length;
+      yield block.subarray(0, length);
+    }
+  } catch {
+    // deleted or replaced while it was read
+  } finally {
+    closeSync(file);
+  }
+}
+
+function parseCursor(text: string | undefined): Cursor {
+  const [, run, offset] = /^(\d{1,3}):(\d{1,15})$/.exec(text ?? "1:0") ?? [];
+  return { run: Math.max(1, Number(run ?? 1)), offset: Number(offset ?? 0) };
+}
+
+function renderCursor({ run, offset }: Cursor): string {
+  return `${run}:${offset}`;
+}
+
+function quietly(read: () => readonly AgentEvent[]): readonly AgentEvent[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,30 @@
+/** What became of a slot, as other programs see it: in `loop history --json` and among the changes of a loop. */
+import type { Outcome } from "../event.ts";
+import { iso, isoOrNull } from "./moment.ts";
+
+export interface OutcomeView
+  extends Omit<Outcome, "slot" | "dueAt" | "startedAt" | "finishedAt" | "untilSlot"> {
+  readonly slot: string;
+  readonly dueAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  /** With `count`: the last slot of the run. */
+  readonly untilSlot?: string;
+}
+
+export function viewOutcome(line: Outcome): OutcomeView {
+  return {
+    fireId: line.fireId,
+    taskId: line.taskId,
+    slot: iso(line.slot),
+    dueAt: iso(line.dueAt),
+    outcome: line.outcome,
+    kind: line.kind,
+    reason: line.reason,
+    startedAt: isoOrNull(line.startedAt),
+    finishedAt: isoOrNull(line.finishedAt),
+    ...(line.usage === undefined ? {} : { usage: line.usage }),
+    ...(line.takenBy === undefined ? {} : { takenBy: line.takenBy }),
+    ...(line.count === undefined ? {} : { count: line.count, untilSlot: iso(line.untilSlot ?? line.slot) }),
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * The one place to watch loops, from any process. Reads through the store's ports only, so it works the same over a
+ * folder, in memory and over a database. Changes nothing and holds nothing: no lease, no lock, no file.
+ *
+ * 1. A snapshot carries a cursor. `changes` from that cursor tells everything that happened after the snapshot; what
+ *    happened while the snapshot was taken may be told twice, never left out.
+ * 2. A reader that was away too long gets a fresh snapshot in place of the changes that are gone. It never gets a
+ *    silent gap.
+ * 3. The text and the tool calls of a turn are read by the turn's id, also while it runs in another process.
+ */
+import type { Loop, LoopId } from "../core/loop.ts";
+import { type BacklogLine, type GoalLine, lineOfBacklog, lineOfGoal } from "../core/views/lines.ts";
+import { type LoopView, viewLoop } from "../core/views/loop-view.ts";
+import { iso } from "../core/views/moment.ts";
+import { type OutcomeView, viewOutcome } from "../core/views/outcome-view.ts";
+import { type TaskView, viewTask } from "../core/views/task-view.ts";
+import type { ActivityPage, TurnActivity, TurnName } from "../ports/activity.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { HistoryEntry, LoopHistory } from "../ports/history.ts";
+import type { Lease, LeaseStore } from "../ports/lease.ts";
+import type { LoopStore } from "../ports/loops.ts";
+import { Bell } from "./bell.ts";
+
+/** What is read of a store. */
+export type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
+  Pick<LeaseStore, "lease" | "heartbeatAt" | "holderState"> & {
+    readonly history: LoopHistory;
+    readonly activity?: TurnActivity;
+  };
+
+/** Holds the lease and is alive. */
+export interface OwnerView {
+  readonly owner: string;
+  readonly pid: number;
+  readonly procStart: string | null;
+  readonly host: string;
+  readonly token: number;
+  readonly acquiredAt: string;
+  readonly heartbeatAt: string;
+}
+
+export interface Snapshot {
+  readonly $schema: typeof SNAPSHOT_SCHEMA;
+  readonly version: 1;
+  readonly at: string;
+  /** Where `changes` goes on. */
+  readonly cursor: string;
+  readonly owner: OwnerView | null;
+  readonly loops: readonly LoopView[];
+}
+
+/** The loops that have not ended, a line each: what `loop list` shows. */
+export interface Listing {
+  readonly owner: OwnerView | null;
+  readonly tasks: readonly TaskView[];
+  readonly goals: readonly GoalLine[];
+  readonly backlogs: readonly BacklogLine[];
+}
+
+export type Change =
+  | {
+      readonly kind: "change";
+      /** The place behind this change. */
+      readonly cursor: string;
+      readonly at: string;
+      /** What happened, by the name of the event: `task.created`, `job.turned`, … */
+      readonly event: string;
+      /** What became of slots, for tasks. */
+      readonly outcomes: readonly OutcomeView[];
+      /** The loop after it. */
+      readonly loop: LoopView;
+    }
+  /** Older changes are gone: this snapshot takes their place. */
+  | { readonly kind: "reset"; readonly cursor: string; readonly snapshot: Snapshot };
+
+export const SNAPSHOT_SCHEMA = "loopwright/schemas/snapshot.json";
+
+/** A look every so often, where the system does not tell of changes. */
+const LOOK_MS = 1_000;
+const ACTIVITY_LOOK_MS = 150;
+const PAGE = 500;
+
+export class Observer {
+  readonly #store: Observed;
+  readonly #clock: Clock;
+
+  constructor(store: Observed, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Every loop of all three kinds, those too that ended most recently. */
+  async snapshot(): Promise<Snapshot> {
+    // the cursor first: what comes between the two is told again, and not lost
+    const cursor = await this.#store.history.end();
+    await this.#store.catchUp();
+    return {
+      $schema: SNAPSHOT_SCHEMA,
+      version: 1,
+      at: iso(this.#clock.now()),
+      cursor,
+      owner: this.owner(),
+      loops: [...this.#store.loops()].sort(byAge).map(viewLoop),
+    };
+  }
+
+  /** As of the last time that the store took in what others committed. */
+  listing(): Listing {
+    const live = [...this.#store.loops()].filter(({ status }) => status !== "ended").sort(byAge);
+    return {
+      owner: this.owner(),
+      tasks: live.filter((loop) => loop.kind === "task").map(viewTask),
+      goals: live.filter((loop) => loop.kind === "goal").map(lineOfGoal),
+      backlogs: live.filter((loop) => loop.kind === "backlog").map(lineOfBacklog),
+    };
+  }
+
+  loop(id: LoopId): LoopView | null {
+    const loop = this.#store.load(id);
+    return loop === undefined ? null : viewLoop(loop);
+  }
+
+  owner(): OwnerView | null {
+    const lease = this.#store.lease();
+    const isAlive = lease !== null && this.#store.holderState(lease, this.#clock.now()) === "alive";
+    return isAlive ? this.#viewOwner(lease) : null;
+  }
+
+  /** Ends only with the signal. `after`: the cursor of a snapshot or of an earlier change; left out: from now on. */
+  async *changes({
+    after,
+    signal,
+  }: {
+    readonly after?: string;
+    readonly signal: AbortSignal;
+  }): AsyncGenerator<Change> {
+    const { history } = this.#store;
+    const bell = new Bell((callback) => this.#store.watch(callback), this.#clock, signal);
+    try {
+      let cursor = after ?? (await history.end());
+      while (!signal.aborted) {
+        const page = await history.read({ after: cursor, limit: PAGE });
+        if (page.kind === "too-old") {
+          const snapshot = await this.snapshot();
+          cursor = snapshot.cursor;
+          yield { kind: "reset", cursor, snapshot };
+          continue;
+        }
+        cursor = page.next;
+        for (const entry of page.entries) yield viewChange(entry);
+        if (page.isEnd) await bell.wait(LOOK_MS);
+      }
+    } finally {
+      bell.close();
+    }
+  }
+
+  /** Ends when the turn has ended and everything was told, or with the signal. */
+  async *activity(
+    turn: TurnName,
+    { after, signal }: { readonly after?: string; readonly signal: AbortSignal },
+  ): AsyncGenerator<ActivityPage> {
+    // nobody tells of an agent's output: it is looked at
+    const bell = new Bell(() => () => {}, this.#clock, signal);
+    try {
+      let cursor = after;
+      while (!signal.aborted) {
+        // before the page is read: what a turn did before its end is in the page then
+        await this.#store.catchUp();
+        const isRunning = this.loop(turn.loopId)?.turns.some(({ id }) => id === turn.turnId) ?? false;
+        const page = await this.readActivity(turn, cursor);
+        cursor = page?.next ?? cursor;
+        if (page !== null && page.events.length > 0) yield page;
+        else if (!isRunning) return;
+        else await bell.wait(ACTIVITY_LOOK_MS);
+      }
+    } finally {
+      bell.close();
+    }
+  }
+
+  /** One page of it; null: nothing is known of this turn. */
+  async readActivity(turn: TurnName, after?: string): Promise<ActivityPage | null> {
+    return (await this.#store.activity?.read(turn, after === undefined ? {} : { after })) ?? null;
+  }
+
+  #viewOwner(lease: Lease): OwnerView {
+    const { owner, pid, procStart, host, token, acquiredAt } = lease;
+    const heartbeatAt = iso(this.#store.heartbeatAt(lease));
+    return { owner, pid, procStart, host, token, acquiredAt: iso(acquiredAt), heartbeatAt };
+  }
+}
+
+function viewChange({ cursor, at, event, outcomes, loop }: HistoryEntry): Change {
+  return {
+    kind: "change",
+    cursor,
+    at: iso(at),
+    event: event.type,
+    outcomes: outcomes.map(viewOutcome),
+    loop: viewLoop(loop),
+  };
+}
+
+/** Oldest first. */
+function byAge(a: Loop, b: Loop): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}

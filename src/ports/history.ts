@@ -30,7 +30,7 @@ export interface HistoryQuery {
   /** Left out: of all loops. */
   readonly loopId?: LoopId;
   /** Entries that were committed at this time or later. */
-  readonly from?: number;
+  readonly since?: number;
   /** Entries that were committed before this time. */
   readonly until?: number;
   /** Entries behind this place. Left out: from the oldest that is kept. */
@@ -60,7 +60,7 @@ export type LoopReceipt =
   | { readonly kind: "backlog"; readonly loopId: LoopId; readonly receipt: StoryReceipt };
 
 /** A receipt of a goal has the time at which its turn started, one of a story the time at which its attempt ended. */
-export type ReceiptQuery = Pick<HistoryQuery, "loopId" | "from" | "until">;
+export type ReceiptQuery = Pick<HistoryQuery, "loopId" | "since" | "until">;
 
 export interface LoopHistory {
   read(query?: HistoryQuery): Promise<HistoryPage>;

@@ -67,7 +67,7 @@ async function run(project: string, flags: { json?: boolean }, io: Io, signal: A
   let shown: Goal | null = null;
   let isReport = false;
   const engine = createEngine({
-    ...{ store, project, self: thisRunner(), firing: true, goalFiles: store.goalFiles },
+    ...{ store, project, self: thisRunner(), firing: true },
     ...{ agent, goalAgent: agent },
     notifier: { notify: () => {} },
     observe: (news) => {

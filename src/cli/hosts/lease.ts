@@ -58,7 +58,7 @@ export async function releaseLockCommand(flags: ReleaseFlags, io: Io): Promise<n
   const after = store.lease();
   if (after !== null && !wasReleased(project, lease))
     throw refusal(`${renderHolder(project, after, now)}: it was faster.`, null);
-  await store.publish();
+  await store.published?.publish();
   if (flags.json) io.json({ released: true, ...released, holder: after?.owner ?? null });
   else io.out(cleanLine(`Released the lease that ${lease.owner} held ${since(lease, now)}.`));
   if (after !== null) io.say(cleanLine(`${after.owner} has taken it since.`));

@@ -41,7 +41,7 @@ export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
   let adopting: Promise<void> | null = null;
   const adopt = async (): Promise<void> => {
     await store.catchUp();
-    adopting ??= adoptEdits({ root, dir, store }, config, io).finally(() => {
+    adopting ??= adoptEdits({ store }, config, io).finally(() => {
       adopting = null;
     });
     await adopting;

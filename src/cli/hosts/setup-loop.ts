@@ -45,7 +45,7 @@ export async function teardownLoopCommand(id: string | undefined, flags: GoalFla
   const isElsewhere = goal.session !== null && !isSessionOver(dir, goal.session);
   if (cancelled.job !== null && !isElsewhere && liveOwner(store, Date.now()) === null)
     await settleFire(project, cancelled, io);
-  await store.publish();
+  await store.published?.publish();
   const after = store.load(goal.id);
   if (flags.json) io.json({ ...viewGoal(after?.kind === "goal" ? after : cancelled), forgotten: turn });
   else io.out(`Tore down goal ${goal.id}. Its state is kept: loop report ${goal.id}`);

@@ -44,8 +44,9 @@ function examineConfig(dir: string): readonly Finding[] {
 }
 
 function examineJournal(store: FolderStore, dir: string): readonly Finding[] {
-  const { damaged } = store.journal.state;
-  const lost = store.lostTasks().length;
+  const faults = store.faults();
+  const damaged = faults.find((fault) => fault.kind === "damaged")?.count ?? 0;
+  const lost = faults.find((fault) => fault.kind === "lost")?.ids.length ?? 0;
   const count = [...store.loops()].filter(({ status }) => status !== "ended").length;
   return [
     ok("journal", `${dir}: ${count === 1 ? "1 loop" : `${count} loops`}`),

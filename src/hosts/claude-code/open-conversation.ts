@@ -49,7 +49,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
     wake: (turn, signal) => waker.wake(whatFor(turn), signal),
   });
   const engine: Engine = createEngine({
-    ...{ store, project: root, agent, goalFiles: store.goalFiles },
+    ...{ store, project: root, agent },
     self: { owner: ownerOf(session), pid: process.pid, procStart: procStart(process.pid), host: hostname() },
     firing: env.LOOP_DISABLE_SCHEDULER !== "1",
     backlogs: true,

@@ -204,7 +204,7 @@ export class PiConversation {
     if (loop?.status === "active") await pauseBound(store, loop, CONVERSATION_ENDED, now());
     seat.end({ kind: "interrupted", reason: CONVERSATION_ENDED });
     seat.update({ state: "over" });
-    await store.publish();
+    await store.published?.publish();
   }
 
   close(): void {

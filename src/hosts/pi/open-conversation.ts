@@ -58,7 +58,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     readPrices({ dir }, env),
   );
   const engine: Engine = createEngine({
-    ...{ store, project: root, agent, goalFiles: store.goalFiles },
+    ...{ store, project: root, agent },
     self: { owner: ownerOf(session), pid: client.pid, procStart: client.start, host: hostname() },
     firing: env.LOOP_DISABLE_SCHEDULER !== "1",
     backlogs: true,

@@ -91,7 +91,9 @@ export class PiSession {
 
   #isLeft(owner: string | null): boolean {
     const open = this.#open;
-    return owner !== null && owner !== open?.conversation.owner && open?.store.isSessionOver(owner) === true;
+    return (
+      owner !== null && owner !== open?.conversation.owner && open?.store.sessions.isOver(owner) === true
+    );
   }
 
   started(): void {

@@ -144,6 +144,6 @@ async function endSession(
   seat.end({ kind: "interrupted", reason: "its conversation ended" });
   await conversation.price();
   seat.update({ state: "over" });
-  await store.publish();
+  await store.published?.publish();
   return NOTHING;
 }

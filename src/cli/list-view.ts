@@ -1,12 +1,14 @@
 /** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
-import type { GoalLine } from "../core/views/lines.ts";
+import type { BacklogLine, GoalLine } from "../core/views/lines.ts";
 import type { TaskView } from "../core/views/task-view.ts";
 import type { Lease } from "../ports/store.ts";
 import { heartbeatOf } from "../store/folder/lease-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";
-import { renderGoalList, renderOwner, renderTaskList } from "./render/task-list.ts";
+import { renderBacklogList, renderGoalList, renderOwner, renderTaskList } from "./render/task-list.ts";
+
+const LIST_SCHEMA = "loopwright/schemas/list.json";
 
 export interface Listing {
   readonly dir: string;
@@ -15,6 +17,8 @@ export interface Listing {
   readonly tasks: readonly TaskView[];
   /** Goal loops that have not ended. */
   readonly goals: readonly GoalLine[];
+  /** Backlogs that have not ended. */
+  readonly backlogs: readonly BacklogLine[];
   readonly timeZone: string;
 }
 
@@ -23,19 +27,25 @@ export interface ListFlags {
   readonly ids?: boolean;
 }
 
-export function showList({ dir, owner, tasks, goals, timeZone }: Listing, flags: ListFlags, io: Io): number {
+export function showList(listing: Listing, flags: ListFlags, io: Io): number {
+  const { dir, owner, tasks, goals, backlogs, timeZone } = listing;
   const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   if (flags.ids) {
     for (const task of tasks) io.out(oneLine(task.id));
     return EXIT.ok;
   }
   if (flags.json) {
-    io.json({ owner: owner === null ? null : viewOwner(dir, owner), firing, tasks, goals });
+    const shown = owner === null ? null : viewOwner(dir, owner);
+    io.json({ $schema: LIST_SCHEMA, version: 1, owner: shown, firing, tasks, goals, backlogs });
     return EXIT.ok;
   }
-  if (goals.length > 0) io.out(renderGoalList(goals, io, terminalWidth()));
-  if (goals.length > 0 && tasks.length > 0) io.out("");
-  if (tasks.length === 0 && goals.length === 0)
+  const lists = [
+    ...(backlogs.length > 0 ? [renderBacklogList(backlogs, io, terminalWidth())] : []),
+    ...(goals.length > 0 ? [renderGoalList(goals, io, terminalWidth())] : []),
+  ];
+  if (lists.length > 0) io.out(lists.join("\n\n"));
+  if (lists.length > 0 && tasks.length > 0) io.out("");
+  if (tasks.length === 0 && lists.length === 0)
     io.out("No tasks. Create one: loop 5m check if the deployment finished");
   if (tasks.length > 0) {
     io.out(renderTaskList(tasks, timeZone, Date.now(), io, terminalWidth()));

@@ -4,7 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { GoalLine } from "../core/views/lines.ts";
+import { isBacklogLine, isGoalLine } from "../core/views/lines.ts";
 import type { TaskView } from "../core/views/task-view.ts";
 import type { Lease } from "../ports/store.ts";
 import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
@@ -24,12 +24,13 @@ export function readPublished(from: string): Listing | null {
   const dir = join(root, ".loop");
   const file = readUntouched(dir);
   if (file === null || !isCurrent(dir, file)) return null;
-  const { lease, tasks, timeZone, goals = [] } = file;
+  const { lease, tasks, timeZone, goals = [], backlogs = [] } = file;
   if (!Array.isArray(goals) || !goals.every(isGoalLine)) return null;
+  if (!Array.isArray(backlogs) || !backlogs.every(isBacklogLine)) return null;
   // the checksum is no secret: a file that came with a repository may say anything
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const owner = lease !== null && holderState(dir, lease, Date.now()) === "alive" ? lease : null;
-  return { dir, owner, tasks: [...tasks].sort(byAge), goals, timeZone };
+  return { dir, owner, tasks: [...tasks].sort(byAge), goals, backlogs, timeZone };
 }
 
 function isCurrent(
@@ -68,18 +69,6 @@ function isTaskView(task: Record<keyof TaskView, unknown> | null): boolean {
     (task.expiresAt === null || typeof task.expiresAt === "string") &&
     (task.lastFiredAt === null || typeof task.lastFiredAt === "string") &&
     (task.nextFireAt === null || typeof task.nextFireAt === "string")
-  );
-}
-
-function isGoalLine(goal: Record<keyof GoalLine, unknown> | null): boolean {
-  return (
-    typeof goal === "object" &&
-    goal !== null &&
-    typeof goal.id === "string" &&
-    typeof goal.state === "string" &&
-    typeof goal.spec === "string" &&
-    typeof goal.iteration === "number" &&
-    typeof goal.maxIterations === "number"
   );
 }
 

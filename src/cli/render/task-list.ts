@@ -2,7 +2,7 @@
  * The list of tasks, from what was published of them. `loop list` has hardly more time than bare Node takes to
  * start: nothing here may use Intl, whose first use alone costs half of that.
  */
-import type { GoalLine } from "../../core/views/lines.ts";
+import type { BacklogLine, GoalLine } from "../../core/views/lines.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderTable } from "./table.ts";
@@ -41,6 +41,23 @@ export function renderGoalList(goals: readonly GoalLine[], io: Io, width: number
     `${iteration}/${maxIterations}`,
     spec,
   ]);
+  return renderTable([head, ...rows], width, io);
+}
+
+/** Backlogs that have not ended: how far they are, and which stories are worked on. */
+export function renderBacklogList(backlogs: readonly BacklogLine[], io: Io, width: number): string {
+  const head = ["BACKLOG", "STATE", "ITERATION", "STORIES", "AT WORK ON"].map(
+    (text): Cell => ({ style: "dim", text }),
+  );
+  const rows = backlogs.map(
+    ({ id, state, iteration, maxIterations, passed, blocked, total, stories }): Cell[] => [
+      { style: "bold", text: id },
+      { style: state === "working" ? "green" : "yellow", text: state },
+      `${iteration}/${maxIterations}`,
+      `${passed}/${total} passed${blocked > 0 ? `, ${blocked} blocked` : ""}`,
+      stories.join(", ") || "-",
+    ],
+  );
   return renderTable([head, ...rows], width, io);
 }
 

@@ -1,7 +1,7 @@
 /** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
 
 import type { Task } from "../../core/loop.ts";
-import { lineOfGoal } from "../../core/views/lines.ts";
+import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import type { Lease, Store } from "../../ports/store.ts";
@@ -20,8 +20,12 @@ export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Prom
   const goals = allGoals(store)
     .filter(({ status }) => status !== "ended")
     .map(lineOfGoal);
+  const backlogs = [...store.loops()]
+    .filter((loop) => loop.kind === "backlog")
+    .filter(({ status }) => status !== "ended")
+    .map(lineOfBacklog);
   return showList(
-    { dir, owner: liveOwner(store, Date.now()), tasks, goals, timeZone: localZone() },
+    { dir, owner: liveOwner(store, Date.now()), tasks, goals, backlogs, timeZone: localZone() },
     flags,
     io,
   );

@@ -52,3 +52,30 @@ export function lineOfBacklog(backlog: Backlog): BacklogLine {
 function lastLineOf(spec: string): string {
   return (spec.trim().split("\n").at(-1) ?? "").slice(0, 200);
 }
+
+/** By hand: lines are read on the fast path of `loop list`, from files that may come from anywhere. */
+export function isGoalLine(value: unknown): value is GoalLine {
+  if (typeof value !== "object" || value === null) return false;
+  const { id, state, spec, iteration, maxIterations }: { [K in keyof GoalLine]?: unknown } = value;
+  return [id, state, spec].every(isText) && [iteration, maxIterations].every(isNumber);
+}
+
+export function isBacklogLine(value: unknown): value is BacklogLine {
+  if (typeof value !== "object" || value === null) return false;
+  const line: { [K in keyof BacklogLine]?: unknown } = value;
+  const counts = [line.iteration, line.maxIterations, line.passed, line.blocked, line.total];
+  return (
+    [line.id, line.state].every(isText) &&
+    counts.every(isNumber) &&
+    Array.isArray(line.stories) &&
+    line.stories.every(isText)
+  );
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number";
+}

@@ -2,13 +2,15 @@
  * What is going on in a project, small enough for a status line (D9): published as `.loop/progress.json`, so that a
  * line at the foot of a conversation costs no context and no look into the journal.
  */
+import type { Backlog } from "../backlog/backlog.ts";
 import type { EndStatus, Goal, GoalStatus, JobKind } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
-import type { Task } from "../loop.ts";
+import type { Loop, Task } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
 import { cleanLine } from "../text/clean.ts";
 import { currentStep, progressOf as stepsOf } from "../text/goal/goal-facts.ts";
 import { cutTo, simplify } from "../text/width.ts";
+import { type BacklogLine, lineOfBacklog } from "./lines.ts";
 import { momentOf } from "./moment.ts";
 
 /** `ready`: nothing is under way and nothing is in its way. */
@@ -74,6 +76,7 @@ export interface LeaseProgress {
 }
 
 export interface Progress {
+  readonly $schema: typeof PROGRESS_SCHEMA;
   readonly version: 1;
   readonly at: string | null;
   readonly tasks: TasksProgress;
@@ -81,27 +84,54 @@ export interface Progress {
   readonly goal: GoalProgress | null;
   /** The others that have not ended, newest first: each conversation may have its own. */
   readonly otherGoals: readonly GoalProgress[];
+  /** Those that have not ended, newest first. */
+  readonly backlogs: readonly BacklogLine[];
   readonly lease: LeaseProgress | null;
+}
+
+/** The parts of all loops of a project. */
+export function progressParts(
+  loops: Iterable<Loop>,
+  lease: LeaseProgress | null,
+  now: number,
+): ProgressParts {
+  const all = [...loops];
+  return {
+    tasks: all.filter((loop) => loop.kind === "task"),
+    goals: all.filter((loop) => loop.kind === "goal"),
+    backlogs: all.filter((loop) => loop.kind === "backlog"),
+    lease,
+    now,
+  };
 }
 
 export interface ProgressParts {
   readonly tasks: Iterable<Task>;
   readonly goals: Iterable<Goal>;
+  readonly backlogs: Iterable<Backlog>;
   readonly lease: LeaseProgress | null;
   readonly now: number;
 }
 
+export const PROGRESS_SCHEMA = "loopwright/schemas/progress.json";
+
 const MAX_OTHER_GOALS = 8;
 const TEXT_COLUMNS = 200;
 
-export function progressOf({ tasks, goals, lease, now }: ProgressParts): Progress {
+export function progressOf({ tasks, goals, backlogs, lease, now }: ProgressParts): Progress {
   const [goal = null, ...others] = [...goals].sort(byRank);
   return {
+    $schema: PROGRESS_SCHEMA,
     version: 1,
     at: momentOf(now),
     tasks: tasksProgress([...tasks].filter(({ status }) => status !== "ended")),
     goal: goal && goalProgress(goal),
     otherGoals: others.filter(isLive).slice(0, MAX_OTHER_GOALS).map(goalProgress),
+    backlogs: [...backlogs]
+      .filter(({ status }) => status !== "ended")
+      .sort((a, b) => b.createdAt - a.createdAt)
+      .slice(0, MAX_OTHER_GOALS)
+      .map(lineOfBacklog),
     lease: lease && {
       owner: lease.owner,
       pid: lease.pid,

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { withPrices } from "../../agents/prices.ts";
 import { createEngine, createReconciler } from "../../compose/engine.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
-import { progressOf } from "../../core/views/progress.ts";
+import { progressOf, progressParts } from "../../core/views/progress.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
 import { FolderStore } from "../../store/folder/folder-store.ts";
@@ -88,11 +88,6 @@ function note(terminal: Terminal, title: string, body: string): void {
 function statusLineOf(store: FolderStore, session: string, now: number): string {
   const held = store.lease();
   const lease = held !== null && store.holderState(held, now) === "alive" ? held : null;
-  const loops = [...store.loops()];
-  const progress = progressOf({
-    tasks: loops.filter((loop) => loop.kind === "task"),
-    goals: loops.filter((loop) => loop.kind === "goal"),
-    ...{ lease, now },
-  });
+  const progress = progressOf(progressParts(store.loops(), lease, now));
   return renderStatusLine(progress, { session, now, columns: COLUMNS });
 }

@@ -88,7 +88,7 @@ function isAtRest({ status }: Goal): boolean {
 }
 
 function renderState(goal: Goal): string {
-  const view = viewGoal(goal);
+  const view = { $schema: "loopwright/schemas/state.json", ...viewGoal(goal) };
   return `${JSON.stringify({ ...view, sum: checksum(JSON.stringify(view)) }, null, 2)}\n`;
 }
 

@@ -78,14 +78,18 @@ type Unknown<T> = { readonly [K in keyof T]?: unknown };
 
 function isStored(value: unknown): value is StoredProgress {
   if (!isObject(value)) return false;
-  const { version, tasks, goal, otherGoals, lease, folder }: Unknown<StoredProgress> = value;
+  const { $schema, version, tasks, goal, otherGoals, backlogs, lease, folder }: Unknown<StoredProgress> =
+    value;
   return (
+    $schema === PROGRESS_SCHEMA &&
     version === 1 &&
     typeof folder === "number" &&
     isTasks(tasks) &&
     (goal === null || isGoal(goal)) &&
     Array.isArray(otherGoals) &&
     otherGoals.every(isGoal) &&
+    Array.isArray(backlogs) &&
+    backlogs.every(isBacklogLine) &&
     (lease === null || isLease(lease))
   );
 }

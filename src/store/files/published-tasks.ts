@@ -1,14 +1,14 @@
-/** What tasks.json says: the durable tasks, and a line for each goal that has not ended. */
+/** What tasks.json says: the durable tasks, and a line for each goal and backlog that has not ended. */
 import { statSync } from "node:fs";
 import type { Loop } from "../../core/loop.ts";
-import { lineOfGoal } from "../../core/views/lines.ts";
+import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
 import { iso } from "../../core/views/moment.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import type { Lease } from "../../ports/store.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { markOf } from "../folder/origin.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { TasksFile } from "./tasks-file.ts";
+import { TASKS_SCHEMA, type TasksFile } from "./tasks-file.ts";
 
 export interface Publishable {
   readonly dir: string;
@@ -22,6 +22,7 @@ export function tasksFileOf(store: Publishable, now: number): Omit<TasksFile, "s
   const live = loops.filter((loop) => loop.kind === "task");
   const durable = live.filter((task) => task.session === null);
   return {
+    $schema: TASKS_SCHEMA,
     version: 1,
     publishedAt: iso(now),
     journal: store.journal.position,
@@ -32,5 +33,6 @@ export function tasksFileOf(store: Publishable, now: number): Omit<TasksFile, "s
     sessionTasks: live.length - durable.length,
     tasks: durable.map(viewTask),
     goals: loops.filter((loop) => loop.kind === "goal").map(lineOfGoal),
+    backlogs: loops.filter((loop) => loop.kind === "backlog").map(lineOfBacklog),
   };
 }

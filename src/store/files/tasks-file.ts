@@ -6,13 +6,17 @@
  * parse is moved aside, and said so.
  */
 import { join } from "node:path";
-import type { GoalLine } from "../../core/views/lines.ts";
+import type { BacklogLine, GoalLine } from "../../core/views/lines.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Lease } from "../../ports/store.ts";
 import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../../system/files.ts";
 import { checksum } from "../journal/checksum.ts";
 
+export const TASKS_SCHEMA = "loopwright/schemas/tasks.json";
+
 export interface TasksFile {
+  /** Missing where an earlier version wrote it. */
+  readonly $schema?: string;
   readonly version: 1;
   readonly publishedAt: string;
   /** How far the journal had been read. While it has not grown, this file says all there is to say. */
@@ -29,6 +33,8 @@ export interface TasksFile {
   readonly tasks: readonly TaskView[];
   /** Goal loops that have not ended, for the list; missing where an earlier version wrote it. */
   readonly goals?: readonly GoalLine[];
+  /** The same for backlogs. */
+  readonly backlogs?: readonly BacklogLine[];
   /** Checksum of all the above: tells what a process published from what a person edited. */
   readonly sum: string;
 }

@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import type { Goal } from "../../core/goal/goal.ts";
-import { progressOf } from "../../core/views/progress.ts";
+import { progressOf, progressParts } from "../../core/views/progress.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
 import { errorCode } from "../../system/files.ts";
@@ -79,12 +79,9 @@ export class FolderPublisher implements PublishedFiles {
   /** For status lines (D9), which look once a second at most. */
   #publishProgress(): void {
     const { loops, lease, now } = this.#parts;
-    const goals = this.#goals();
-    const isAtWork = goals.some(({ status }) => status === "active");
-    if (isAtWork && Math.abs(now() - this.#progressAt) < PROGRESS_MS) return;
+    if (this.#isAtWork() && Math.abs(now() - this.#progressAt) < PROGRESS_MS) return;
     this.#progressAt = now();
-    const tasks = [...loops()].filter((loop) => loop.kind === "task");
-    this.#progress.publish(progressOf({ tasks, goals, lease: lease(), now: now() }));
+    this.#progress.publish(progressOf(progressParts(loops(), lease(), now())));
   }
 
   /** `left`: it waits to be adopted. `overtaken`: somebody wrote it in between. */
@@ -113,12 +110,15 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   /**
-   * A goal at work writes to the journal all the time, and next to nothing of that is in tasks.json. It is left as it
-   * is until a task changes, or the goal comes to rest; who lists meanwhile reads the journal.
+   * A goal or a backlog at work writes to the journal all the time, and next to nothing of that is in tasks.json. The
+   * file stays as it is until a task changes, or the loop comes to rest. `loop list` reads the journal meanwhile.
    */
   #isListPublished(): boolean {
-    const isAtWork = this.#goals().some(({ status }) => status === "active");
-    return isAtWork && this.#publishedList === this.#listKey();
+    return this.#isAtWork() && this.#publishedList === this.#listKey();
+  }
+
+  #isAtWork(): boolean {
+    return [...this.#parts.loops()].some(({ kind, status }) => kind !== "task" && status === "active");
   }
 
   #listKey(): string {

@@ -38,7 +38,7 @@ const aTask = (id: string, overrides: Partial<Task> = {}): Task => ({
   ...overrides,
 });
 const progress = (parts: Partial<ProgressParts> = {}): Progress =>
-  progressOf({ tasks: [], goals: [], lease: OWNER, now: NOW, ...parts });
+  progressOf({ tasks: [], goals: [], backlogs: [], lease: OWNER, now: NOW, ...parts });
 const line = (
   parts: Partial<ProgressParts>,
   {

@@ -4,12 +4,14 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type {
-  GoalProgress,
-  LeaseProgress,
-  Phase,
-  Progress,
-  TasksProgress,
+import { isBacklogLine } from "../../core/views/lines.ts";
+import {
+  type GoalProgress,
+  type LeaseProgress,
+  type Phase,
+  PROGRESS_SCHEMA,
+  type Progress,
+  type TasksProgress,
 } from "../../core/views/progress.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { readSmallFile } from "../../system/small-file.ts";

@@ -1,8 +1,6 @@
 /** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
-import type { BacklogLine, GoalLine } from "../core/views/lines.ts";
 import type { TaskView } from "../core/views/task-view.ts";
-import type { Lease } from "../ports/store.ts";
-import { heartbeatOf } from "../store/folder/lease-file.ts";
+import type { Listing } from "../observe/observer.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";
@@ -10,33 +8,23 @@ import { renderBacklogList, renderGoalList, renderOwner, renderTaskList } from "
 
 const LIST_SCHEMA = "loopwright/schemas/list.json";
 
-export interface Listing {
-  readonly dir: string;
-  /** Holds the lease and is there. */
-  readonly owner: Lease | null;
-  readonly tasks: readonly TaskView[];
-  /** Goal loops that have not ended. */
-  readonly goals: readonly GoalLine[];
-  /** Backlogs that have not ended. */
-  readonly backlogs: readonly BacklogLine[];
-  readonly timeZone: string;
-}
+/** `timeZone`: the one that the person's other times are in. */
+export type ShownListing = Listing & { readonly timeZone: string };
 
 export interface ListFlags {
   readonly json?: boolean;
   readonly ids?: boolean;
 }
 
-export function showList(listing: Listing, flags: ListFlags, io: Io): number {
-  const { dir, owner, tasks, goals, backlogs, timeZone } = listing;
+export function showList(listing: ShownListing, flags: ListFlags, io: Io): number {
+  const { owner, tasks, goals, backlogs, timeZone } = listing;
   const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   if (flags.ids) {
     for (const task of tasks) io.out(oneLine(task.id));
     return EXIT.ok;
   }
   if (flags.json) {
-    const shown = owner === null ? null : viewOwner(dir, owner);
-    io.json({ $schema: LIST_SCHEMA, version: 1, owner: shown, firing, tasks, goals, backlogs });
+    io.json({ $schema: LIST_SCHEMA, version: 1, owner, firing, tasks, goals, backlogs });
     return EXIT.ok;
   }
   const lists = [
@@ -59,10 +47,4 @@ export function showList(listing: Listing, flags: ListFlags, io: Io): number {
 /** Oldest first. */
 export function byAge(a: TaskView, b: TaskView): number {
   return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1);
-}
-
-function viewOwner(dir: string, lease: Lease) {
-  const { owner, pid, procStart, host, token, acquiredAt } = lease;
-  const heartbeatAt = new Date(heartbeatOf(dir, lease)).toISOString();
-  return { owner, pid, procStart, host, token, acquiredAt: new Date(acquiredAt).toISOString(), heartbeatAt };
 }

@@ -6,19 +6,20 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { isBacklogLine, isGoalLine } from "../core/views/lines.ts";
 import type { TaskView } from "../core/views/task-view.ts";
+import { viewOwner } from "../observe/owner.ts";
 import type { Lease } from "../ports/store.ts";
 import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
-import { holderState } from "../store/folder/lease-file.ts";
+import { heartbeatOf, holderState } from "../store/folder/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/folder/loop-dir.ts";
 import { segmentPath } from "../store/journal/segment.ts";
 import { readSmall } from "../system/files.ts";
-import { byAge, type Listing } from "./list-view.ts";
+import { byAge, type ShownListing } from "./list-view.ts";
 
 const ID = /^[0-9a-f]{8}$/;
 const MAX_DATE_MS = 8.64e15;
 
 /** null: it has to be read from the journal. */
-export function readPublished(from: string): Listing | null {
+export function readPublished(from: string): ShownListing | null {
   const root = findProject(from);
   if (!checkLoopDir(root)) return null;
   const dir = join(root, ".loop");
@@ -29,8 +30,9 @@ export function readPublished(from: string): Listing | null {
   if (!Array.isArray(backlogs) || !backlogs.every(isBacklogLine)) return null;
   // the checksum is no secret: a file that came with a repository may say anything
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
-  const owner = lease !== null && holderState(dir, lease, Date.now()) === "alive" ? lease : null;
-  return { dir, owner, tasks: [...tasks].sort(byAge), goals, backlogs, timeZone };
+  const isAlive = lease !== null && holderState(dir, lease, Date.now()) === "alive";
+  const owner = isAlive ? viewOwner(lease, heartbeatOf(dir, lease)) : null;
+  return { owner, tasks: [...tasks].sort(byAge), goals, backlogs, timeZone };
 }
 
 function isCurrent(

@@ -17,27 +17,16 @@ import { type TaskView, viewTask } from "../core/views/task-view.ts";
 import type { ActivityPage, TurnActivity, TurnName } from "../ports/activity.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HistoryEntry, LoopHistory } from "../ports/history.ts";
-import type { Lease, LeaseStore } from "../ports/lease.ts";
+import type { LeaseStore } from "../ports/lease.ts";
 import type { LoopStore } from "../ports/loops.ts";
 import { Bell } from "./bell.ts";
+import { type OwnerView, viewOwner } from "./owner.ts";
 
 /** What is read of a store. */
 export type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
   Pick<LeaseStore, "lease" | "heartbeatAt" | "holderState"> & {
     readonly history: LoopHistory;
-    readonly activity?: TurnActivity;
   };
-
-/** Holds the lease and is alive. */
-export interface OwnerView {
-  readonly owner: string;
-  readonly pid: number;
-  readonly procStart: string | null;
-  readonly host: string;
-  readonly token: number;
-  readonly acquiredAt: string;
-  readonly heartbeatAt: string;
-}
 
 export interface Snapshot {
   readonly $schema: typeof SNAPSHOT_SCHEMA;
@@ -83,10 +72,13 @@ const PAGE = 500;
 export class Observer {
   readonly #store: Observed;
   readonly #clock: Clock;
+  readonly #activity: TurnActivity | null;
 
-  constructor(store: Observed, clock: Clock) {
+  /** `activity`: null where nothing of running turns can be read. */
+  constructor(store: Observed, clock: Clock, activity: TurnActivity | null) {
     this.#store = store;
     this.#clock = clock;
+    this.#activity = activity;
   }
 
   /** Every loop of all three kinds, those too that ended most recently. */
@@ -123,7 +115,7 @@ export class Observer {
   owner(): OwnerView | null {
     const lease = this.#store.lease();
     const isAlive = lease !== null && this.#store.holderState(lease, this.#clock.now()) === "alive";
-    return isAlive ? this.#viewOwner(lease) : null;
+    return isAlive ? viewOwner(lease, this.#store.heartbeatAt(lease)) : null;
   }
 
   /** Ends only with the signal. `after`: the cursor of a snapshot or of an earlier change; left out: from now on. */
@@ -181,13 +173,7 @@ export class Observer {
 
   /** One page of it; null: nothing is known of this turn. */
   async readActivity(turn: TurnName, after?: string): Promise<ActivityPage | null> {
-    return (await this.#store.activity?.read(turn, after === undefined ? {} : { after })) ?? null;
-  }
-
-  #viewOwner(lease: Lease): OwnerView {
-    const { owner, pid, procStart, host, token, acquiredAt } = lease;
-    const heartbeatAt = iso(this.#store.heartbeatAt(lease));
-    return { owner, pid, procStart, host, token, acquiredAt: iso(acquiredAt), heartbeatAt };
+    return (await this.#activity?.read(turn, after === undefined ? {} : { after })) ?? null;
   }
 }
 

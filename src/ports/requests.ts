@@ -54,6 +54,8 @@ export type HandRequest =
 export interface HandRequests {
   /** Cheap enough to ask before every command. */
   isAnyWaiting(): boolean;
+  /** The tasks in the file, whoever wrote it: to show them to a person, never to carry them out. */
+  listed(): Promise<readonly WantedTask[]>;
   /** Waits for an editor that is still saving. null: there is nothing to do. */
   take(): Promise<HandRequest | null>;
   /** It was carried out: the files are published anew. An edit that a person made since stays for the next time. */

@@ -23,7 +23,7 @@ function runOf(name: string): string {
   return folder;
 }
 
-const reader = () => createRunFolderActivity(() => [project.dir]);
+const reader = () => createRunFolderActivity(project.dir);
 
 describe("the activity of a turn", () => {
   test("a command's lines are text, and a cursor goes on where it was", async () => {

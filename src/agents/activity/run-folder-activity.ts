@@ -25,8 +25,11 @@ interface Cursor {
   readonly offset: number;
 }
 
-/** `dirs`: the folders in which turns of this project may run: its own, and the worktrees of its stories. */
-export function createRunFolderActivity(dirs: () => readonly string[]): TurnActivity {
+/** `others`: more folders in which turns of the project may run, such as the worktrees of its stories. */
+export function createRunFolderActivity(
+  projectDir: string,
+  others: () => Promise<readonly string[]> = async () => [],
+): TurnActivity {
   /** Where each folder was read to, with what its reader remembers. */
   const readers = new Map<string, OpenReader>();
   return {
@@ -34,7 +37,7 @@ export function createRunFolderActivity(dirs: () => readonly string[]): TurnActi
     append() {},
     async read(turn, { after, limit = DEFAULT_LIMIT } = {}) {
       const start = parseCursor(after);
-      const found = findRun(dirs(), turn, start.run);
+      const found = findRun([projectDir], turn, start.run) ?? findRun(await others(), turn, start.run);
       if (found === null) return null;
       const { page, reader } = readPage(found, turn, start, limit, readers.get(found.folder));
       // most recently used last

@@ -2,6 +2,7 @@
 import { type Change, markBlocked, unblock } from "../../core/backlog/prd/registry.ts";
 import { progressOf, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { changeStories, prdPath } from "../../store/files/prd-file.ts";
@@ -9,7 +10,6 @@ import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject } from "../project.ts";
-import { viewStory } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type BacklogFlags, loadBacklog } from "./show-story.ts";
 

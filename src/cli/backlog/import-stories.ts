@@ -11,6 +11,7 @@ import { type ImportedBacklog, type ImportResult, importRalph } from "../../core
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import { progressOf, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { usageError } from "../../errors.ts";
 import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/prd.ts";
@@ -22,7 +23,7 @@ import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject } from "../project.ts";
-import { countStories, renderPlanned, viewStory } from "../render/stories.ts";
+import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import { acceptChecks, NOT_ACCEPTED } from "./backlog-settings.ts";

@@ -11,6 +11,7 @@ import type { AnsweredQuestion, PlanRequest, SpecText } from "../../core/backlog
 import type { Story } from "../../core/backlog/stories.ts";
 import type { AgentSpec } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { agentOfRole, MODES } from "../../schema/backlog-config.ts";
@@ -24,7 +25,7 @@ import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../goals/goal-flags.ts";
 import type { Io } from "../io.ts";
 import { openProject } from "../project.ts";
-import { countStories, renderPlanned, viewStory } from "../render/stories.ts";
+import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
 import { durationFlag } from "../tasks/task-flags.ts";

@@ -12,12 +12,13 @@ import {
 } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { renderColumns } from "../../core/text/width.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { usageError } from "../../errors.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
-import { renderStory, viewStory } from "../render/stories.ts";
+import { renderStory } from "../render/stories.ts";
 
 export interface BacklogFlags extends ProjectFlags {
   readonly json?: boolean;

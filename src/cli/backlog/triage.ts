@@ -10,6 +10,7 @@ import {
   triageOf,
 } from "../../core/backlog/prompts/triage-brief.ts";
 import { progressOf } from "../../core/backlog/stories.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { replaceFile } from "../../store/files/backlog-files.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { checksum } from "../../store/journal/checksum.ts";
@@ -17,7 +18,6 @@ import { readSmall } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject } from "../project.ts";
-import { viewStory } from "../render/stories.ts";
 import { type BacklogFlags, loadBacklog } from "./show-story.ts";
 
 const BRIEF = "triage/TRIAGE_BRIEF.md";

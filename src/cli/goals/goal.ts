@@ -3,11 +3,11 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import { renderRun } from "../../core/backlog/report.ts";
-import { progressOf } from "../../core/backlog/stories.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { cleanLine, cleanText } from "../../core/text/clean.ts";
 import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
 import { renderGoalStatus } from "../../core/text/goal/status.ts";
+import { viewBacklog } from "../../core/views/backlog-view.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
 import { openBacklog } from "../../engine/backlogs/backlogs.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
@@ -52,8 +52,8 @@ export async function statusCommand(id: string | undefined, flags: GoalFlags, io
   return EXIT.ok;
 }
 
-function viewRun({ id, status, iteration, stories, attempts }: Backlog): object {
-  return { id, status, iteration, ...progressOf(stories), working: attempts.map(({ story }) => story) };
+function viewRun(backlog: Backlog): object {
+  return { ...viewBacklog(backlog), working: backlog.attempts.map(({ story }) => story) };
 }
 
 export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {

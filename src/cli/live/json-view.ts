@@ -2,10 +2,10 @@
 
 import { changesOf } from "../../core/goal/changes.ts";
 import { iso } from "../../core/views/moment.ts";
+import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import type { Io } from "../io.ts";
-import { viewOutcome } from "../tasks/history.ts";
 import { describeGoalChange } from "./goal-view.ts";
 import { writeInBackground } from "./outlet.ts";
 import type { LiveView } from "./view.ts";

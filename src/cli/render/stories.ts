@@ -1,11 +1,6 @@
-/** Stories for people and for `--json`. What only the evaluator may see (C15) is in neither. */
+/** Stories for people. Holdouts, which only the evaluator may see (C15), are left out. */
 import { type Story, statusOf } from "../../core/backlog/stories.ts";
 import { cleanLine, cleanText } from "../../core/text/clean.ts";
-
-export function viewStory(story: Story): object {
-  const { holdouts: _, ...shown } = story;
-  return { ...shown, status: statusOf(story) };
-}
 
 /** One story with all that is to be seen of it. */
 export function renderStory(story: Story, more: readonly string[] = []): string {

@@ -1,9 +1,7 @@
 /** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
 
+import { openObserver } from "../../compose/observe.ts";
 import type { Task } from "../../core/loop.ts";
-import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
-import { viewTask } from "../../core/views/task-view.ts";
-import { allGoals } from "../../engine/goals/goals.ts";
 import type { Lease, Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
@@ -14,21 +12,8 @@ import { adoptEdits, hasEdits } from "./requests.ts";
 
 export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Promise<number> {
   const project = openProjectToRead(flags, io);
-  const { dir, store } = project;
   if (hasEdits(project)) await adoptEdits(project, readConfig(project), io);
-  const tasks = liveTasks(store).map(viewTask);
-  const goals = allGoals(store)
-    .filter(({ status }) => status !== "ended")
-    .map(lineOfGoal);
-  const backlogs = [...store.loops()]
-    .filter((loop) => loop.kind === "backlog")
-    .filter(({ status }) => status !== "ended")
-    .map(lineOfBacklog);
-  return showList(
-    { dir, owner: liveOwner(store, Date.now()), tasks, goals, backlogs, timeZone: localZone() },
-    flags,
-    io,
-  );
+  return showList({ ...openObserver(project).listing(), timeZone: localZone() }, flags, io);
 }
 
 export function liveTasks(store: Store): Task[] {

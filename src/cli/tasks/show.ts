@@ -1,35 +1,47 @@
-/** `loop show <id>`: everything about one task. */
-
+/** `loop show <id>`: everything about one loop. */
+import { openObserver } from "../../compose/observe.ts";
+import { renderRun } from "../../core/backlog/report.ts";
+import type { Task } from "../../core/loop.ts";
 import { slotAfter } from "../../core/task/slots.ts";
-import { iso } from "../../core/views/moment.ts";
+import { cleanText } from "../../core/text/clean.ts";
+import { renderGoalStatus } from "../../core/text/goal/status.ts";
+import { isoOrNull } from "../../core/views/moment.ts";
+import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";
-import { findTask } from "../../engine/tasks/tasks.ts";
+import { findLoop } from "../../engine/find-loop.ts";
+import type { Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTask } from "../render/tasks.ts";
-import { readHistory, viewOutcome } from "./history.ts";
+import { readHistory } from "./history.ts";
 import { adoptEdits } from "./requests.ts";
 
 const LATEST = 5;
 
-export async function showCommand(
-  prefix: string,
-  flags: ProjectFlags & { json?: boolean },
-  io: Io,
-): Promise<number> {
-  const now = Date.now();
+export interface ShowFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+export async function showCommand(prefix: string, flags: ShowFlags, io: Io): Promise<number> {
   const project = openProjectToRead(flags, io);
   await adoptEdits(project, readConfig(project), io);
-  const { store } = project;
-  const task = findTask(store, prefix);
-  const latest = readHistory(store, task.id).outcomes.slice(-LATEST);
+  const loop = findLoop(project.store, prefix);
+  if (loop.kind === "task") await showTask(project.store, loop, flags, io);
+  else if (flags.json) io.json(openObserver(project).loop(loop.id));
+  else io.out(loop.kind === "goal" ? renderGoalStatus(loop, Date.now()) : cleanText(renderRun(loop)));
+  return EXIT.ok;
+}
+
+async function showTask(store: Store, task: Task, flags: ShowFlags, io: Io): Promise<void> {
+  const now = Date.now();
+  const { outcomes } = await readHistory(store, task.id);
+  const latest = outcomes.slice(-LATEST);
   if (!flags.json) {
     io.out(renderTask(task, latest, now, io));
-    return EXIT.ok;
+    return;
   }
-  const next = slotAfter(task.cadence, Math.max(now, task.cursorAt));
-  io.json({ ...viewTask(task), nextSlot: next === null ? null : iso(next), latest: latest.map(viewOutcome) });
-  return EXIT.ok;
+  const nextSlot = isoOrNull(slotAfter(task.cadence, Math.max(now, task.cursorAt)));
+  io.json({ ...viewTask(task), nextSlot, latest: latest.map(viewOutcome) });
 }

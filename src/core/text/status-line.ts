@@ -2,6 +2,8 @@
  * The one line at the foot of a conversation (A11, E1), from what `progress.ts` published. A part of the fast path of
  * `loop statusline`: it needs neither cron nor time zones.
  */
+
+import { ownerOf } from "../session.ts";
 import type { GoalProgress, Progress } from "../views/progress.ts";
 import { cleanLine } from "./clean.ts";
 import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal/goal-facts.ts";
@@ -115,10 +117,6 @@ function renderFigures(goal: GoalProgress): readonly string[] {
         ? [`${renderTokens(tokens)} tokens`]
         : [];
   return [...(criteriaTotal > 0 ? [`${criteriaMet}/${criteriaTotal} ✓`] : []), ...spent];
-}
-
-function ownerOf(session: string): string {
-  return `session:${session}`;
 }
 
 /** Once more, although it was published clean: who wrote the file that was read is not known. */

@@ -109,7 +109,11 @@ export function findTask(store: LoopStore, prefix: string): Task {
 }
 
 /** Index of the id that `prefix` means; throws the sentence for the person when it is none or several. */
-export function pick(prefix: string, ids: readonly string[], what: "task" | "goal" = "task"): number {
+export function pick(
+  prefix: string,
+  ids: readonly string[],
+  what: "task" | "goal" | "loop" = "task",
+): number {
   const wanted = prefix.toLowerCase();
   if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
     throw usageError(

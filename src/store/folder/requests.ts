@@ -37,6 +37,12 @@ export class FolderRequests implements HandRequests {
     return originOf(dir) !== "foreign" && this.#isRequest(readTasksFile(dir));
   }
 
+  async listed(): Promise<readonly WantedTask[]> {
+    const { tasksFileSchema } = await import("../../schema/tasks-file.ts");
+    const file = readTasksFile(this.#parts.dir);
+    return tasksFileSchema.safeParse("content" in file ? file.content : null).data?.tasks ?? [];
+  }
+
   async take(): Promise<HandRequest | null> {
     if (!this.isAnyWaiting()) return null;
     const file = await readSettled(this.#parts.dir);

@@ -1,0 +1,19 @@
+/** The holder of the lease as other programs see it. */
+import { iso } from "../core/views/moment.ts";
+import type { Lease } from "../ports/lease.ts";
+
+/** Holds the lease and is alive. */
+export interface OwnerView {
+  readonly owner: string;
+  readonly pid: number;
+  readonly procStart: string | null;
+  readonly host: string;
+  readonly token: number;
+  readonly acquiredAt: string;
+  readonly heartbeatAt: string;
+}
+
+export function viewOwner(lease: Lease, heartbeatAt: number): OwnerView {
+  const { owner, pid, procStart, host, token, acquiredAt } = lease;
+  return { owner, pid, procStart, host, token, acquiredAt: iso(acquiredAt), heartbeatAt: iso(heartbeatAt) };
+}

@@ -1,6 +1,7 @@
 /** The library: decisions, the folder store, the engine and the tools, for programs that bring their own surface. */
 export { chooseAgent } from "./compose/agent-choice.ts";
 export { createEngine, newLoopId, thisRunner } from "./compose/engine.ts";
+export { openObserver } from "./compose/observe.ts";
 export { openStore } from "./compose/open-store.ts";
 export { parseClaims, parseVerdict } from "./core/claims/claims.ts";
 export { decide } from "./core/decide.ts";
@@ -14,11 +15,13 @@ export { type Plan, planCron, planTask } from "./core/task/plan.ts";
 export { nextFireAt } from "./core/task/slots.ts";
 export { renderCadence } from "./core/text/human.ts";
 export { type GoalView, viewEnd, viewGoal } from "./core/views/goal-view.ts";
+export type { LoopView } from "./core/views/loop-view.ts";
 export { type TaskView, viewTask } from "./core/views/task-view.ts";
 export { Engine, type EngineNews, type EngineParts } from "./engine/engine.ts";
 export { addGoal, allGoals, findGoal, requestGoal } from "./engine/goals/goals.ts";
 export { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "./engine/tasks/tasks.ts";
 export { LoopError } from "./errors.ts";
+export { type Change, type Listing, Observer, type Snapshot } from "./observe/observer.ts";
 export type * from "./ports/agent.ts";
 export type * from "./ports/checkpoints.ts";
 export type * from "./ports/checks.ts";

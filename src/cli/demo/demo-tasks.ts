@@ -2,6 +2,7 @@
  * `loop demo tasks`: the real engine, journal, lease and checks on a sped-up clock, with a scripted agent.
  * A morning of three tasks in about ten seconds, with a closed laptop lid in the middle.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,17 +11,17 @@ import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
 import type { Outcome } from "../../core/event.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import { addTask, draftTask, type TaskDefaults } from "../../engine/tasks/tasks.ts";
+import { addTask, draftTask, liveTasks, type TaskDefaults } from "../../engine/tasks/tasks.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { FolderStore } from "../../store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
 import { renderNews, renderNotice } from "../live/lines.ts";
 import { cut } from "../render/table.ts";
 import { renderClock } from "../render/times.ts";
 import { readHistory, viewOutcome } from "../tasks/history.ts";
-import { liveTasks, localZone } from "../tasks/list.ts";
 
 const SPEED = 300;
 const MINUTE = 60_000;

@@ -1,4 +1,5 @@
 /** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
+
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Backlog } from "../../core/backlog/backlog.ts";
@@ -11,6 +12,7 @@ import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
 import { renderGoalStatus } from "../../core/text/goal/status.ts";
 import { openBacklog } from "../../engine/backlogs/backlogs.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
@@ -21,7 +23,6 @@ import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import { refuseAgent } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { settleFire } from "../tasks/settle-fire.ts";
 import { type LimitFlags, raiseFrom } from "./goal-flags.ts";
 import { type GoalRunFlags, runGoal } from "./goal-runner.ts";

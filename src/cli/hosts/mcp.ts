@@ -1,6 +1,8 @@
 /** `loop mcp`: the tools for agents over stdio, for any MCP client (F6). Runs nothing: that is for who holds the lease. */
+
 import { newLoopId } from "../../compose/engine.ts";
 import type { FireId } from "../../core/loop.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { serveMcp } from "../../hosts/mcp/server.ts";
 import type { Commit, CommitResult } from "../../ports/store.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
@@ -12,7 +14,6 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderRunner } from "../tasks/create.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { adoptEdits } from "../tasks/requests.ts";
 
 const INSTRUCTIONS =

@@ -1,7 +1,9 @@
 /** `loop setup-loop | teardown-loop`: a goal bound to a conversation by hand, and its end (D12). */
+
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewGoal } from "../../core/goal/view.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import {
   isSessionOver,
   ownerOf,
@@ -15,7 +17,6 @@ import { type UntilFlags, untilCommand } from "../goals/until.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { settleFire } from "../tasks/settle-fire.ts";
 import { parseSession } from "./route.ts";
 

@@ -5,14 +5,16 @@
  * 2. What is erased, the news and the list are one write: a terminal that takes no more gets all of it or nothing.
  * 3. While a question is open nothing is drawn; news wait, the newest of them.
  */
+
 import { viewTask } from "../../core/task/view.ts";
 import type { Role } from "../../engine/engine.ts";
+import { liveTasks } from "../../engine/tasks/tasks.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
 import { cut, oneLine, printable, seenWidth } from "../render/table.ts";
 import { listChangesAt, renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
-import { liveTasks, localZone } from "../tasks/list.ts";
 import { farewell } from "./line-view.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
 import { leftOutText } from "./outlet.ts";

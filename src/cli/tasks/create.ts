@@ -1,4 +1,5 @@
 /** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
+
 import { readFileSync } from "node:fs";
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { newLoopId, thisRunner } from "../../compose/engine.ts";
@@ -7,11 +8,13 @@ import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
 import { iso, isoOrNull, viewTask } from "../../core/task/view.ts";
 import { renderCadence } from "../../core/text/human.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { addTask, type Draft, draftTask } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { Lease } from "../../ports/store.ts";
 import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { type Io, paint } from "../io.ts";
@@ -19,7 +22,6 @@ import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
-import { liveOwner, localZone } from "./list.ts";
 import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
 import {

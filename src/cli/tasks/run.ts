@@ -1,8 +1,10 @@
 /** `loop run <id>`: now. The owner takes it; without one, a terminal runs it here and waits for its end. */
+
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { createEngine, thisRunner } from "../../compose/engine.ts";
 import type { Outcome } from "../../core/event.ts";
 import { viewTask } from "../../core/task/view.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import type { Lease } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
@@ -19,7 +21,6 @@ import { renderHistory } from "../render/tasks.ts";
 import { listenForStop } from "../run/signals.ts";
 import { openWithEdits } from "./change.ts";
 import { renderRunner } from "./create.ts";
-import { liveOwner } from "./list.ts";
 import { checkRunnerFlags, type RunnerFlags } from "./up.ts";
 
 export async function runCommand(

@@ -9,7 +9,7 @@ import type { AgentSpec } from "../../core/goal/terms.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
-import { requestEvent } from "../../engine/tasks/tasks.ts";
+import { liveTasks, requestEvent } from "../../engine/tasks/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Lease } from "../../ports/store.ts";
@@ -27,7 +27,6 @@ import type { LiveView } from "../live/view.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { createNotifier } from "../run/notifier.ts";
 import { listenForStop, type StopRequest } from "../run/signals.ts";
-import { liveTasks } from "./list.ts";
 import { adoptEdits } from "./requests.ts";
 import { durationFlag } from "./task-flags.ts";
 

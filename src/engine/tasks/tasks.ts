@@ -150,3 +150,10 @@ export async function request(store: Store, loop: Loop, event: LoopEvent, now: n
       throw new LoopError("surroundings", `${name} belongs to the owner of the lease just now; try again.`);
   }
 }
+
+/** Tasks that have not ended, oldest first. */
+export function liveTasks(store: Store): Task[] {
+  const tasks = [...store.loops()].filter((loop) => loop.kind === "task");
+  const live = tasks.filter((task) => task.status !== "ended");
+  return live.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}

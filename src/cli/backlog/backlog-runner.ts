@@ -45,7 +45,11 @@ export async function runBacklog(
   const ask = createAsker(io);
   const hangUp = new AbortController();
   const engine = createEngine({
-    ...{ store, project: root, self: thisRunner(), goalFiles: store.goalFiles, backlogs: true },
+    store,
+    project: root,
+    self: thisRunner(),
+    goalFiles: store.goalFiles,
+    backlogs: true,
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
     // no task is fired by a run of a backlog: it is there for the stories
     agent: createReconciler(root),
@@ -103,7 +107,12 @@ export async function runBacklog(
     if (flags.json) {
       const { story: id, iteration, outcome, reason, spent, takenBy } = receipt;
       io.json({
-        ...{ type: "story", story: id, iteration, outcome, reason, ...costOf(spent) },
+        type: "story",
+        story: id,
+        iteration,
+        outcome,
+        reason,
+        ...costOf(spent),
         ...(takenBy === undefined ? {} : { takenBy }),
       });
       return;
@@ -157,8 +166,14 @@ function finish(backlog: Backlog, flags: BacklogRunnerFlags, io: Io): number {
   const status = statusWord(backlog);
   if (flags.json) {
     io.json({
-      ...{ type: "backlog.end", loop: backlog.id, status, passed, total, blocked },
-      ...{ iterations: backlog.iteration, ...costOf(backlog.spent) },
+      type: "backlog.end",
+      loop: backlog.id,
+      status,
+      passed,
+      total,
+      blocked,
+      iterations: backlog.iteration,
+      ...costOf(backlog.spent),
       reason: backlog.end?.reason ?? backlog.pause?.reason ?? null,
     });
   } else {

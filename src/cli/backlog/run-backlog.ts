@@ -155,7 +155,11 @@ async function termsFrom(
   if (parallel > 1 && (target === null || noted.moment.head === null))
     throw usageError("--parallel needs a branch with a commit that is checked out: work is merged into it.");
   return {
-    ...{ ...typed, mode, parallel, target, only: flags.story ?? null },
+    ...typed,
+    mode,
+    parallel,
+    target,
+    only: flags.story ?? null,
     branchPrefix: backlog.branchPrefix,
     evalRetries: backlog.evalRetries,
     skipEval: flags.skipEval ?? backlog.skipEval,

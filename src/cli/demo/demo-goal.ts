@@ -67,8 +67,13 @@ async function run(project: string, flags: { json?: boolean }, io: Io, signal: A
   let shown: Goal | null = null;
   let isReport = false;
   const engine = createEngine({
-    ...{ store, project, self: thisRunner(), firing: true, goalFiles: store.goalFiles },
-    ...{ agent, goalAgent: agent },
+    store,
+    project,
+    self: thisRunner(),
+    firing: true,
+    goalFiles: store.goalFiles,
+    agent,
+    goalAgent: agent,
     notifier: { notify: () => {} },
     observe: (news) => {
       if (news.type === "problem") io.say(news.message);

@@ -28,7 +28,10 @@ export function afterGenerator(
 ): BacklogDecision {
   const spent = addUsage(attempt.spent, turn.usage, turn.durationMs);
   const done: Attempt = {
-    ...{ ...attempt, spent, outputTokens: outputOf(attempt, turn), diff: turn.diff },
+    ...attempt,
+    spent,
+    outputTokens: outputOf(attempt, turn),
+    diff: turn.diff,
     ...takersOf(attempt, turn),
   };
   if (turn.failure !== null) return afterFailure(backlog, done, turn.failure, now);
@@ -57,7 +60,8 @@ export function afterChecks(
   if (isLook(attempt))
     return change(backlog, {
       ...takeBack(backlog, checked, now),
-      ...{ attempts: without(backlog, attempt), spent: addSpent(backlog.spent, spent) },
+      attempts: without(backlog, attempt),
+      spent: addSpent(backlog.spent, spent),
     });
   const reason = whyRed(round);
   if (reason !== null) return reject(backlog, checked, reason, now);
@@ -246,7 +250,8 @@ function afterFailure(
   if (remedy.kind === "wait") {
     return change(folded, {
       freeFailures: backlog.freeFailures + 1,
-      ...{ waitUntil: remedy.until, waitReason: remedy.reason },
+      waitUntil: remedy.until,
+      waitReason: remedy.reason,
     });
   }
   return fail(backlog, attempt, failure, failure.reason, now, again);
@@ -310,7 +315,14 @@ function receiptOf(
   const { story, iteration, spent, diff } = attempt;
   const red = Object.entries(attempt.evidence).filter(([, { met }]) => !met);
   return {
-    ...{ story, iteration, outcome, reason, failure, at: now, spent, outputTokens: attempt.outputTokens },
+    story,
+    iteration,
+    outcome,
+    reason,
+    failure,
+    at: now,
+    spent,
+    outputTokens: attempt.outputTokens,
     filesChanged: diff?.filesChanged ?? 0,
     failing: Object.fromEntries(red.slice(0, MOST_FAILING)),
     ...(attempt.takenBy === undefined ? {} : { takenBy: attempt.takenBy }),

@@ -1,4 +1,5 @@
 /** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
+
 import type { GoalLine } from "../core/spec/line.ts";
 import type { TaskView } from "../core/task/view.ts";
 import type { Lease } from "../ports/store.ts";
@@ -7,6 +8,7 @@ import { EXIT } from "./exit-codes.ts";
 import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";
 import { renderGoalList, renderOwner, renderTaskList } from "./render/task-list.ts";
+import { isFiring } from "./run/firing.ts";
 
 export interface Listing {
   readonly dir: string;
@@ -24,7 +26,7 @@ export interface ListFlags {
 }
 
 export function showList({ dir, owner, tasks, goals, timeZone }: Listing, flags: ListFlags, io: Io): number {
-  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  const firing = isFiring(process.env);
   if (flags.ids) {
     for (const task of tasks) io.out(oneLine(task.id));
     return EXIT.ok;

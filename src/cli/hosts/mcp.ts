@@ -13,6 +13,7 @@ import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
+import { isFiring } from "../run/firing.ts";
 import { renderRunner } from "../tasks/create.ts";
 import { adoptEdits } from "../tasks/requests.ts";
 
@@ -33,7 +34,7 @@ export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
     tz: localTimeZone(config),
     session: null,
     currentFire: () => (fire ? (fire as FireId) : null),
-    runner: () => renderRunner(liveOwner(store, Date.now()), process.env.LOOP_DISABLE_SCHEDULER !== "1"),
+    runner: () => renderRunner(liveOwner(store, Date.now()), isFiring(process.env)),
   });
   if (io.interactive)
     io.say("Speaks MCP on stdin and stdout, for a client to start: claude mcp add loop -- loop mcp");

@@ -22,6 +22,7 @@ import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
+import { isFiring } from "../run/firing.ts";
 import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
 import {
@@ -62,7 +63,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   if (flags.dryRun) return showPlan(planned, flags, io, now);
 
   const owner = liveOwner(reader.store, now);
-  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  const firing = isFiring(process.env);
   const becomesRunner = io.interactive && !flags.detach && !flags.json && owner === null && firing;
   const conversation = hostSession(process.env);
   if (flags.session && !becomesRunner && conversation === null) {

@@ -18,13 +18,13 @@ import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
+import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import { refuseAgent } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
 import { settleFire } from "../tasks/settle-fire.ts";
-import { type LimitFlags, raiseFrom } from "./goal-flags.ts";
 import { type GoalRunFlags, runGoal } from "./goal-runner.ts";
 
 export interface GoalFlags extends ProjectFlags, GoalRunFlags {

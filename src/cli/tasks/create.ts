@@ -16,6 +16,7 @@ import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
+import { countFlag, durationFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
@@ -25,15 +26,7 @@ import { renderWhen } from "../render/times.ts";
 import { isFiring } from "../run/firing.ts";
 import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
-import {
-  countFlag,
-  durationFlag,
-  expectFlag,
-  expiryFlag,
-  missedFlag,
-  placeFlag,
-  type TaskFlags,
-} from "./task-flags.ts";
+import { expectFlag, expiryFlag, missedFlag, placeFlag, type TaskFlags } from "./task-flags.ts";
 import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
 
 export interface CreateFlags extends TaskFlags, RunnerFlags {

@@ -1,15 +1,16 @@
 /** `loop history [id]`: what became of every slot, oldest first. */
+
 import type { Outcome } from "../../core/event.ts";
 import type { Task } from "../../core/loop.ts";
 import { iso, isoOrNull } from "../../core/task/view.ts";
 import { pick } from "../../engine/tasks/tasks.ts";
 import type { FolderStore } from "../../store/folder/folder-store.ts";
 import { EXIT } from "../exit-codes.ts";
+import { countFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
-import { countFlag } from "./task-flags.ts";
 
 export interface HistoryFlags extends ProjectFlags {
   readonly json?: boolean;

@@ -2,7 +2,7 @@
 
 import { createMissingAgent } from "../../agents/missing.ts";
 import { removeEndedRuns } from "../../agents/process/ended-runs.ts";
-import { chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
+import { type AgentChoice, chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import { type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import { shortNameOf } from "../../core/agents.ts";
 import type { AgentSpec } from "../../core/goal/terms.ts";
@@ -16,6 +16,7 @@ import type { Config } from "../../schema/config.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { checkWritable } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
+import { durationFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { type Asker, createLine } from "../live/hold.ts";
 import { createJsonView } from "../live/json-view.ts";
@@ -27,14 +28,10 @@ import { isFiring } from "../run/firing.ts";
 import { hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
 import { listenForStop, type StopRequest, type StopSignal } from "../run/signals.ts";
 import { adoptEdits } from "./requests.ts";
-import { durationFlag } from "./task-flags.ts";
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export interface RunnerFlags extends ProjectFlags {
-  readonly agent?: string;
-  readonly agentCmd?: string;
-  readonly agentAcp?: string;
+export interface RunnerFlags extends ProjectFlags, AgentChoice {
   readonly notifyCmd?: string;
   readonly for?: string;
   readonly json?: boolean;

@@ -49,9 +49,16 @@ export function intend(
 }
 
 /** The first cause stands: a run that stands still already, or is over, only takes over what else changed. */
-export function pauseRun(backlog: Backlog, code: PauseCode, reason: string, now: number): BacklogDecision {
+export function pauseRun(
+  backlog: Backlog,
+  code: PauseCode,
+  reason: string,
+  now: number,
+  /** What going on needs besides. */
+  flag = "",
+): BacklogDecision {
   if (backlog.status !== "active") return change(backlog, {});
-  const goOn = `loop backlog run --resume`;
+  const goOn = `loop backlog run --resume${flag}`;
   const isPersonal = code === "person" || code === "interrupted";
   return change(
     backlog,

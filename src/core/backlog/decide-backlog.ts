@@ -192,7 +192,13 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
   if (backlog.iteration >= backlog.terms.maxIterations)
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
   if (backlog.spent.costUsd >= backlog.terms.budgetUsd)
-    return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
+    return pauseRun(
+      backlog,
+      "budget",
+      `the budget of $${backlog.terms.budgetUsd} is used`,
+      now,
+      " --budget=10",
+    );
   const iteration = backlog.iteration + 1;
   const attempt: Attempt = {
     story: story.id,

@@ -1,9 +1,10 @@
 /** What the end of each part of an attempt means for its story. */
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
+import { cleanLine } from "../text/clean.ts";
 import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
+import { type BacklogDecision, change, intend, notice, pauseRun } from "./change.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
 import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
@@ -208,11 +209,20 @@ function reject(
     return { ...story, rejections, blocked: true, notes: withNote(noted, "BLOCKED", why) };
   };
   const { holdouts = [] } = backlog.stories.find(({ id }) => id === attempt.story) ?? {};
-  const settled = settle(backlog, attempt, update, "rejected", hideHoldouts(reason, holdouts), now);
+  const why = hideHoldouts(reason, holdouts);
+  const settled = settle(backlog, attempt, update, "rejected", why, now);
   if (settled.kind !== "change") return settled;
   const { loop } = settled;
   const rest = isLeft ? { attempts: lookAfter(backlog, attempt) } : takeBack(loop, attempt, now);
-  return { ...settled, loop: { ...loop, ...rest } };
+  const isBlocked = loop.stories.some(({ id, blocked }) => id === attempt.story && blocked);
+  // of a run that stands still, the reason for that was told
+  const isTold = isBlocked && loop.status === "active";
+  const effects = isTold ? [notice(loop, "has a blocked story", blockedText(attempt.story, why))] : [];
+  return { ...settled, effects, loop: { ...loop, ...rest } };
+}
+
+function blockedText(story: string, reason: string): string {
+  return `${story} needs human review: ${cleanLine(reason)}. Take it up again with: loop backlog unblock ${story}`;
 }
 
 function settle(

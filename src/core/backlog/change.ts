@@ -99,7 +99,8 @@ export function endRun(
   );
 }
 
-function notice({ id }: Backlog, what: string, body: string): Effect {
+/** For the person, wherever they are. */
+export function notice({ id }: Backlog, what: string, body: string): Effect {
   return { kind: "notify", title: `Backlog ${id} ${what}`, body };
 }
 

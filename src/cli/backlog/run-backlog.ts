@@ -18,7 +18,7 @@ import { createStoryFiles } from "../../store/files/story-files.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { budgetFrom } from "../flags/limits.ts";
-import { budgetFlag, checkBudget, countFlag, durationFlag, oneOf } from "../flags/values.ts";
+import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
@@ -51,6 +51,7 @@ export async function backlogRunCommand(
   io: Io,
 ): Promise<number> {
   const stop = listenForStop();
+  commandFlag("--notify-cmd", flags.notifyCmd);
   const reader = openProject(flags, io);
   refuseForeign(reader.dir);
   const settings = readBacklogSettings(reader);

@@ -35,6 +35,11 @@ export function checkBudget(budgetUsd: number): number {
   return budgetUsd;
 }
 
+/** A command of the person's own; undefined: none was given. */
+export function commandFlag(name: string, text: string | undefined): void {
+  if (text?.trim() === "") throw usageError(`${name} is empty; give a command.`);
+}
+
 export function oneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
   const found = known.find((word) => word === text);
   if (found === undefined) throw usageError(`${name} "${text}" is none of ${known.join(", ")}.`);

@@ -19,6 +19,7 @@ import { refuseForeign } from "../../store/folder/origin.ts";
 import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
+import { commandFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
@@ -81,6 +82,7 @@ export interface ContinueFlags extends GoalFlags, LimitFlags {
 
 export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
   const stop = listenForStop();
+  commandFlag("--notify-cmd", flags.notifyCmd);
   const raise = raiseFrom(flags);
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;

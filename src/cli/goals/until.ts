@@ -8,7 +8,7 @@ import { cleanLine } from "../../core/text/clean.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneOf } from "../flags/values.ts";
+import { commandFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
@@ -30,6 +30,7 @@ export interface UntilFlags extends SpecFlags, ProjectFlags {
 export async function untilCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
   // first of all: a signal while the spec is read is no crash
   const stop = listenForStop();
+  commandFlag("--notify-cmd", flags.notifyCmd);
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const typed = readSpec(words, flags, reader, config, process.env);

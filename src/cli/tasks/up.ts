@@ -10,13 +10,13 @@ import type { LoopId, Task } from "../../core/loop.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { liveTasks, requestEvent } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { LoopError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Config } from "../../schema/config.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { checkWritable } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
-import { durationFlag } from "../flags/values.ts";
+import { commandFlag, durationFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { type Asker, createLine } from "../live/hold.ts";
 import { createJsonView } from "../live/json-view.ts";
@@ -64,7 +64,7 @@ function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): 
 export function checkRunnerFlags(flags: RunnerFlags): void {
   chooseAgentSpec(flags, {}, process.env);
   if (flags.for !== undefined) durationFlag("--for", flags.for);
-  if (flags.notifyCmd?.trim() === "") throw usageError("--notify-cmd is empty; give a command.");
+  commandFlag("--notify-cmd", flags.notifyCmd);
 }
 
 export async function runResident(

@@ -5,6 +5,7 @@ import { EXIT } from "./exit-codes.ts";
 import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";
 import { renderBacklogList, renderGoalList, renderOwner, renderTaskList } from "./render/task-list.ts";
+import { isFiring } from "./run/firing.ts";
 
 const LIST_SCHEMA = "loopwright/schemas/list.json";
 
@@ -18,7 +19,7 @@ export interface ListFlags {
 
 export function showList(listing: ShownListing, flags: ListFlags, io: Io): number {
   const { owner, tasks, goals, backlogs, timeZone } = listing;
-  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  const firing = isFiring(process.env);
   if (flags.ids) {
     for (const task of tasks) io.out(oneLine(task.id));
     return EXIT.ok;

@@ -94,7 +94,13 @@ export function createEngine(setup: EngineSetup): Engine {
   };
   const checker = createCommandChecker(project);
   return new Engine({
-    ...{ ...parts, ...conversation, agent, goals, clock, checker, close: agents.close },
+    ...parts,
+    ...conversation,
+    agent,
+    goals,
+    clock,
+    checker,
+    close: agents.close,
     ...(backlogs ? { backlog } : {}),
   });
 }

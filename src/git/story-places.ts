@@ -58,7 +58,10 @@ async function inProject(projectDir: string, story: string): Promise<WorkPlace> 
 async function inWorktree(projectDir: string, story: string, terms: BacklogTerms): Promise<WorkPlace> {
   const { branchPrefix, target } = terms;
   const made = await makeWorktree(projectDir, {
-    ...{ story, branchPrefix, target, max: MOST_WORKTREES },
+    story,
+    branchPrefix,
+    target,
+    max: MOST_WORKTREES,
     ...(target === null ? {} : { from: target }),
   });
   if (made.kind === "none") throw new Error(`there is no worktree for ${story}: ${made.reason}`);

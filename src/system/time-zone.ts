@@ -17,6 +17,11 @@ export function systemTimeZone(
   return (path.startsWith("/") ? zoneOfFile(path) : null) ?? zoneOfFile(localtime);
 }
 
+/** For showing only. */
+export function localZone(): string {
+  return systemTimeZone(process.env) ?? "UTC";
+}
+
 /** By its own path, else by what it leads to. */
 function zoneOfFile(path: string): string | null {
   return zoneInPath(path) ?? zoneInPath(follow(path, readlinkSync)) ?? zoneInPath(follow(path, realpathSync));

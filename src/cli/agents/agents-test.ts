@@ -177,7 +177,12 @@ function renderFailure({ failure }: Extract<TurnEnd, { kind: "failed" }>): strin
 
 function turnOf(id: string, text: string): Turn {
   return {
-    ...{ id, loopId: "self-test" as LoopId, token: 1, text, conversation: null, budgetUsd: null },
+    id,
+    loopId: "self-test" as LoopId,
+    token: 1,
+    text,
+    conversation: null,
+    budgetUsd: null,
     deadlineAt: Date.now() + TURN_WITHIN_MS,
     // with a nonce, as turns of goals have: agents that stay warm between those do so here
     env: { LOOP_KIND: "test", LOOP_ROLE: "generator", LOOP_NONCE: "00000000" },

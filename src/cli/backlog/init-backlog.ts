@@ -2,6 +2,7 @@
  * `loop backlog init` (C1, C2): the files of a backlog. What is there stays: settings are added to, stories and
  * progress are never touched. Nothing of the project is run to find out what it is made with.
  */
+
 import { basename } from "node:path";
 import { CONTRACT_TEMPLATE } from "../../core/backlog/prd/contract.ts";
 import type { Stack } from "../../core/backlog/prd/detect.ts";
@@ -18,7 +19,7 @@ import { refuseForeign } from "../../store/folder/origin.ts";
 import { createTrustStore } from "../../store/folder/trust.ts";
 import { readSmall, replaceIf } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneOf } from "../goals/goal-flags.ts";
+import { oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { openProject } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";

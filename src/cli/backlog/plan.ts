@@ -2,8 +2,9 @@
  * `loop backlog plan [SPEC.md…]` (C14): a planner reads the specs, asks at most 3 questions, and proposes stories
  * with checks. They are shown, and written after a yes; the checks of an agent never run without it.
  */
+
 import { basename } from "node:path";
-import { chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
+import { type AgentChoice, chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import type { Plan } from "../../core/backlog/prompts/parse-plan.ts";
@@ -22,13 +23,12 @@ import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneOf } from "../goals/goal-flags.ts";
+import { durationFlag, oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { openProject } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
-import { durationFlag } from "../tasks/task-flags.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import {
   acceptChecks,
@@ -42,11 +42,8 @@ import { readStack } from "./backlog-stack.ts";
 import { askPlanner, type Planned, type Planner } from "./planner.ts";
 import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogPlanFlags extends BacklogFlags {
+export interface BacklogPlanFlags extends BacklogFlags, AgentChoice {
   readonly mode?: string;
-  readonly agent?: string;
-  readonly agentCmd?: string;
-  readonly agentAcp?: string;
   readonly model?: string;
   readonly timeout?: string;
   readonly yes?: boolean;

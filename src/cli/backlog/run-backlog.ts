@@ -1,7 +1,8 @@
 /** `loop backlog run`: stories one after another, or some at a time, until all have passed or a limit is reached. */
-import { chooseAgentSpec, isAgentTyped, requireAgent } from "../../compose/agent-choice.ts";
+
+import { type AgentChoice, chooseAgentSpec, isAgentTyped, requireAgent } from "../../compose/agent-choice.ts";
 import { newLoopId } from "../../compose/engine.ts";
-import type { BacklogTerms } from "../../core/backlog/backlog.ts";
+import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import { keepHoldouts } from "../../core/backlog/pick.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
 import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
@@ -16,12 +17,12 @@ import { loadPrd } from "../../store/files/prd-file.ts";
 import { createStoryFiles } from "../../store/files/story-files.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneOf } from "../goals/goal-flags.ts";
+import { budgetFrom } from "../flags/limits.ts";
+import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
-import { countFlag, durationFlag } from "../tasks/task-flags.ts";
 import { runBacklog } from "./backlog-runner.ts";
 import {
   areChecksAccepted,
@@ -32,16 +33,13 @@ import {
 } from "./backlog-settings.ts";
 import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogRunFlags extends BacklogFlags {
+export interface BacklogRunFlags extends BacklogFlags, AgentChoice {
   readonly story?: string;
   readonly skipEval?: boolean;
   readonly mode?: string;
   readonly parallel?: string;
   readonly dryRun?: boolean;
   readonly resume?: boolean;
-  readonly agent?: string;
-  readonly agentCmd?: string;
-  readonly agentAcp?: string;
   readonly budget?: string;
   readonly timeout?: string;
   readonly notifyCmd?: string;
@@ -53,6 +51,7 @@ export async function backlogRunCommand(
   io: Io,
 ): Promise<number> {
   const stop = listenForStop();
+  commandFlag("--notify-cmd", flags.notifyCmd);
   const reader = openProject(flags, io);
   refuseForeign(reader.dir);
   const settings = readBacklogSettings(reader);
@@ -75,12 +74,7 @@ export async function backlogRunCommand(
   await store.catchUp();
   const before = openBacklog(store);
   if (flags.resume && before !== null) {
-    const more = count === undefined ? 0 : countFlag("N", count);
-    // not what a crash kept from the file
-    const read = createStoryFiles(project.root).read(before.stories);
-    const written = "stories" in read ? read : { stories };
-    const event = { type: "backlog.continued", iterations: more, budgetUsd: 0, session, ...written } as const;
-    await requestBacklog(store, before, event, Date.now());
+    await goOnWith(project, before, { count, budget: flags.budget, session, stories });
     if (session !== null) return EXIT.ok;
     return runBacklog(project, before.id, flags, io, stop);
   }
@@ -97,6 +91,26 @@ export async function backlogRunCommand(
   // the conversation in which it was typed does the work
   if (session !== null) return EXIT.ok;
   return runBacklog(project, backlog.id, flags, io, stop);
+}
+
+interface GoOn {
+  readonly count: string | undefined;
+  readonly budget: string | undefined;
+  readonly session: string | null;
+  readonly stories: readonly Story[];
+}
+
+/** What is given here is added, as with `loop continue`. */
+async function goOnWith({ root, store }: Project, before: Backlog, given: GoOn): Promise<void> {
+  const { count, budget, session, stories } = given;
+  const iterations = count === undefined ? 0 : countFlag("N", count);
+  const budgetUsd = budget === undefined ? 0 : budgetFlag("--budget", budget);
+  if (budgetUsd > 0) checkBudget(before.terms.budgetUsd + budgetUsd);
+  // not what a crash kept from the file
+  const read = createStoryFiles(root).read(before.stories);
+  const written = "stories" in read ? read : { stories };
+  const event = { type: "backlog.continued", iterations, budgetUsd, session, ...written } as const;
+  await requestBacklog(store, before, event, Date.now());
 }
 
 function readStories({ root }: Project, { story }: BacklogRunFlags): readonly Story[] {
@@ -140,7 +154,7 @@ async function termsFrom(
     maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
     generator: agentOf("generator", flags, settings),
     evaluator: agentOf("evaluator", flags, settings),
-    budgetUsd: flags.budget === undefined ? DEFAULT_BUDGET_USD : dollars(flags.budget),
+    budgetUsd: budgetFrom(flags, process.env),
     turnTimeoutMs:
       flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
   };
@@ -155,7 +169,11 @@ async function termsFrom(
   if (parallel > 1 && (target === null || noted.moment.head === null))
     throw usageError("--parallel needs a branch with a commit that is checked out: work is merged into it.");
   return {
-    ...{ ...typed, mode, parallel, target, only: flags.story ?? null },
+    ...typed,
+    mode,
+    parallel,
+    target,
+    only: flags.story ?? null,
     branchPrefix: backlog.branchPrefix,
     evalRetries: backlog.evalRetries,
     skipEval: flags.skipEval ?? backlog.skipEval,
@@ -178,7 +196,6 @@ async function termsFrom(
 }
 
 const MOST_PARALLEL = 16;
-const DEFAULT_BUDGET_USD = 25;
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
 /** What was typed comes before what the file says. */
@@ -186,13 +203,6 @@ function agentOf(role: Role, flags: BacklogRunFlags, { backlog, config }: Backlo
   return isAgentTyped(flags)
     ? chooseAgentSpec(flags, config, process.env)
     : (agentOfRole(backlog.agents[role]) ?? chooseAgentSpec({}, config, process.env));
-}
-
-function dollars(text: string): number {
-  const amount = Number(text);
-  if (!Number.isFinite(amount) || amount <= 0)
-    throw usageError(`--budget "${text}" is not an amount of dollars.`);
-  return amount;
 }
 
 /** H2: nothing of the project's files runs before a person has seen it. */

@@ -10,8 +10,7 @@ import { dirname, join } from "node:path";
 import { createAcpAgent } from "../../agents/acp/acp-agent.ts";
 import { profileOf } from "../../agents/acp/profiles.ts";
 import { CRITERION, FILES } from "../../agents/demo/scenes.ts";
-import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
-import { openStore } from "../../compose/open-store.ts";
+import { newLoopId } from "../../compose/engine.ts";
 import { END, START } from "../../core/claims/status-block.ts";
 import { changesOf } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -26,7 +25,10 @@ import { readSpec } from "../goals/goal-spec.ts";
 import { type Io, paint } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "../live/goal-lines.ts";
 import { describeGoalChange } from "../live/goal-view.ts";
-import { listenForStop } from "../run/signals.ts";
+import { createPlainView } from "../live/plain-view.ts";
+import { openProject } from "../project.ts";
+import { runForeground } from "../run/foreground.ts";
+import { listenForStop, type StopRequest } from "../run/signals.ts";
 
 const WORDS = [CRITERION, "fix the two bugs in src/prices.js. No new dependencies."];
 const FLAGS = { yes: true, agentAcp: "loop demo-agent" } as const;
@@ -46,7 +48,7 @@ export async function demoGoal(flags: { json?: boolean }, io: Io): Promise<numbe
     );
     say("");
     say(`$ loop until "${WORDS[0]}" --yes ${WORDS[1]}`);
-    const goal = await run(project, flags, io, stop.signal);
+    const goal = await run(project, flags, io, stop);
     if (stop.signal.aborted) return EXIT.interrupted;
     if (flags.json) io.json(viewEnd(goal));
     else if (goal.end?.status === "done") summarise(goal, say, io);
@@ -57,64 +59,82 @@ export async function demoGoal(flags: { json?: boolean }, io: Io): Promise<numbe
   }
 }
 
-async function run(project: string, flags: { json?: boolean }, io: Io, signal: AbortSignal): Promise<Goal> {
-  const dir = ensureLoopDir(project);
-  const store = openStore(dir, { now: Date.now, say: io.say });
+async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRequest): Promise<Goal> {
+  ensureLoopDir(root);
+  const project = openProject({ project: root }, io);
+  const { store } = project;
   const config = defaultConfig();
-  const { draft } = readSpec(WORDS, FLAGS, { root: project, dir }, config, {});
+  const { draft } = readSpec(WORDS, FLAGS, project, config, {});
   const { id } = await addGoal(store, draft, Date.now(), newLoopId);
-  const agent = openAgent(project);
+  const agent = openAgent(root);
+  const show = createDemoView(flags, io);
   let shown: Goal | null = null;
+  const load = () => {
+    const loop = store.load(id);
+    return loop?.kind === "goal" ? loop : null;
+  };
+  try {
+    await runForeground(
+      {
+        project,
+        agent,
+        goalAgent: agent,
+        firing: true,
+        hasPerson: false,
+        stop,
+        // what a notice would say is shown by the goal itself
+        view: { ...createPlainView(io), notify: () => {} },
+      },
+      (run) => ({
+        observe: (news) => {
+          if (news.type === "problem") io.say(news.message);
+          if (news.type === "agent") show.agent(news.event);
+          const goal = load();
+          if (goal === null) return;
+          show.goal(shown, goal);
+          shown = goal;
+          if (goal.status !== "active" && goal.notice === null) void run.stop("the demo is over");
+        },
+        interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
+        end: () => EXIT.ok,
+      }),
+    );
+  } finally {
+    await agent.close();
+  }
+  const goal = load();
+  if (goal === null) throw new Error("the demo lost its goal");
+  return goal;
+}
+
+interface DemoView {
+  goal(before: Goal | null, goal: Goal): void;
+  agent(event: AgentEvent): void;
+}
+
+function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
   let isReport = false;
-  const engine = createEngine({
-    ...{ store, project, self: thisRunner(), firing: true },
-    ...{ agent, goalAgent: agent },
-    notifier: { notify: () => {} },
-    observe: (news) => {
-      if (news.type === "problem") io.say(news.message);
-      if (news.type === "agent") showAgent(news.event);
-      const goal = store.load(id);
-      if (goal?.kind !== "goal") return;
-      showGoal(shown, goal);
-      shown = goal;
-      if (goal.status !== "active" && goal.notice === null) void engine.stop("the demo is over");
-    },
-  });
-
-  function showGoal(before: Goal | null, goal: Goal): void {
-    for (const change of changesOf(before, goal)) {
-      if (flags.json) {
-        const [type, fields] = describeGoalChange(change, goal);
-        io.json({ type, ...fields });
-      } else for (const line of renderGoalChange(change, goal, Date.now(), io)) io.out(line);
-    }
-  }
-
-  function showAgent(event: AgentEvent): void {
-    const line = event.type === "text" ? renderSaid(event.text) : renderAgentEvent(event, io);
-    if (line !== null && !flags.json) io.out(line);
-  }
-
   /** Its report is for the engine, which says what it makes of it. */
-  function renderSaid(line: string): string | null {
+  const renderSaid = (line: string): string | null => {
     if (line === START) isReport = true;
     const isForEngine = isReport;
     if (line === END) isReport = false;
     return isForEngine ? null : paint(io, "dim", `  “${line}”`);
-  }
-
-  try {
-    engine.start();
-    const onStop = (): void => void engine.stop(`stopped by a person (${signal.reason})`);
-    if (signal.aborted) onStop();
-    else signal.addEventListener("abort", onStop, { once: true });
-    await engine.done;
-  } finally {
-    await agent.close();
-  }
-  const goal = store.load(id);
-  if (goal?.kind !== "goal") throw new Error("the demo lost its goal");
-  return goal;
+  };
+  return {
+    goal: (before, goal) => {
+      for (const change of changesOf(before, goal)) {
+        if (flags.json) {
+          const [type, fields] = describeGoalChange(change, goal);
+          io.json({ type, ...fields });
+        } else for (const line of renderGoalChange(change, goal, Date.now(), io)) io.out(line);
+      }
+    },
+    agent: (event) => {
+      const line = event.type === "text" ? renderSaid(event.text) : renderAgentEvent(event, io);
+      if (line !== null && !flags.json) io.out(line);
+    },
+  };
 }
 
 /** The same program once more, wherever it is. */

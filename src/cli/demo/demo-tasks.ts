@@ -2,27 +2,33 @@
  * `loop demo tasks`: the real engine, journal, lease and checks on a sped-up clock, with a scripted agent.
  * A morning of three tasks in about ten seconds, with a closed laptop lid in the middle.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTasksAgent, type DemoPart } from "../../agents/demo/tasks-agent.ts";
-import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
+import { newLoopId } from "../../compose/engine.ts";
 import { openStore } from "../../compose/open-store.ts";
 import type { Outcome } from "../../core/event.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
-import { addTask, draftTask, type TaskDefaults } from "../../engine/tasks/tasks.ts";
+import { addTask, draftTask, liveTasks, type TaskDefaults } from "../../engine/tasks/tasks.ts";
+import type { Agent } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
 import { renderNews, renderNotice } from "../live/lines.ts";
+import { createPlainView } from "../live/plain-view.ts";
+import type { Project } from "../project.ts";
 import { cut } from "../render/table.ts";
 import { renderClock } from "../render/times.ts";
+import { runForeground } from "../run/foreground.ts";
+import { listenForStop, type StopRequest } from "../run/signals.ts";
 import { readHistory } from "../tasks/history.ts";
-import { liveTasks, localZone } from "../tasks/list.ts";
 
 const SPEED = 300;
 const MINUTE = 60_000;
@@ -60,53 +66,72 @@ const PARTS: readonly DemoPart[] = [
 ];
 
 export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<number> {
-  const project = mkdtempSync(join(tmpdir(), "loopwright demo "));
+  const root = mkdtempSync(join(tmpdir(), "loopwright demo "));
   const clock = createFastClock(morning());
+  const stop = listenForStop();
   const say = (line: string) => {
     if (!flags.json) io.out(cut(line, process.stdout.columns ?? Number.POSITIVE_INFINITY));
   };
+  const sayAt = (line: string) =>
+    say(`${renderClock(clock.now(), clock.now())}  ${paint(io, "yellow", line)}`);
   try {
-    const dir = ensureLoopDir(project);
+    const dir = ensureLoopDir(root);
     const store = openStore(dir, { now: clock.now, say });
     say(
       `${paint(io, "bold", "Loopwright demo")}: real engine, journal and checks; scripted agent; ${SPEED} times as fast as the clock.`,
     );
     say("");
-    const agent = createTasksAgent(PARTS, project, clock, TURN_MS);
+    const agent = createTasksAgent(PARTS, root, clock, TURN_MS);
+    const demo: Demo = { project: { root, dir, store }, agent, clock, stop, say, io };
     await createTasks(store, clock, say);
-    await runUntil(at(10, 26), "on the desk");
+    await runUntil(at(10, 26), "on the desk", demo);
     say("");
-    say(
-      `${renderClock(clock.now(), clock.now())}  ${paint(io, "yellow", "The laptop lid is closed. Nothing runs for 40 minutes.")}`,
-    );
+    sayAt("The laptop lid is closed. Nothing runs for 40 minutes.");
     clock.jump(40 * MINUTE);
-    say(`${renderClock(clock.now(), clock.now())}  ${paint(io, "yellow", "It is opened again.")}`);
-    await runUntil(at(11, 13), "after the break");
+    sayAt("It is opened again.");
+    await runUntil(at(11, 13), "after the break", demo);
+    if (stop.signal.aborted) return EXIT.interrupted;
     const { outcomes } = await readHistory(store);
     if (flags.json) io.json(outcomes.map(viewOutcome));
     else summarise(outcomes, say, io);
     return EXIT.ok;
-
-    async function runUntil(endAt: number, what: string): Promise<void> {
-      const engine = createEngine({
-        store,
-        project,
-        agent,
-        notifier: { notify: (title, body) => say(`  ${renderNotice(title, body, io)}`) },
-        self: thisRunner(),
-        firing: true,
-        clock,
-        observe: (news) => {
-          for (const line of renderNews(news, liveTasks(store).length, clock.now(), io)) say(line);
-        },
-      });
-      engine.start();
-      clock.wake(endAt, () => void engine.stop(`the demo moved on (${what})`));
-      await engine.done;
-    }
   } finally {
-    rmSync(project, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
+    stop.off();
   }
+}
+
+interface Demo {
+  readonly project: Project;
+  readonly agent: Agent;
+  readonly clock: FastClock;
+  readonly stop: StopRequest;
+  readonly say: (line: string) => void;
+  readonly io: Io;
+}
+
+async function runUntil(endAt: number, what: string, demo: Demo): Promise<void> {
+  const { project, agent, clock, stop, say, io } = demo;
+  if (stop.signal.aborted) return;
+  await runForeground(
+    {
+      project,
+      agent,
+      firing: true,
+      hasPerson: false,
+      clock,
+      stop,
+      view: { ...createPlainView(io), notify: (title, body) => say(`  ${renderNotice(title, body, io)}`) },
+    },
+    (run) => ({
+      started: () => void clock.wake(endAt, () => void run.stop(`the demo moved on (${what})`)),
+      observe: (news) => {
+        for (const line of renderNews(news, liveTasks(project.store).length, clock.now(), io)) say(line);
+      },
+      interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
+      end: () => EXIT.ok,
+    }),
+  );
 }
 
 async function createTasks(store: Store, clock: Clock, say: (line: string) => void): Promise<void> {

@@ -1,14 +1,15 @@
 /** `loop accept`: what the agent changed of the checks themselves counts once a person has looked at it. */
+
 import { createProtection } from "../../checks/protection/protection.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { cleanLine, cleanText } from "../../core/text/clean.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import type { Protection } from "../../ports/checks.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../run/person.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { type GoalFlags, openGoal } from "./goal.ts";
 
 export async function acceptCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {

@@ -1,7 +1,8 @@
 /** From what a person typed, and what the project's files add, to a goal that can be started. */
+
 import { readFileSync } from "node:fs";
 import { readProjectFacts } from "../../checks/project-facts.ts";
-import { chooseAgentSpec } from "../../compose/agent-choice.ts";
+import { type AgentChoice, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import type { GoalDraft } from "../../core/goal/create.ts";
 import type { Criterion, MustNot, Shape } from "../../core/goal/goal.ts";
 import { needsPlan, parseStepsFile } from "../../core/goal/steps.ts";
@@ -12,22 +13,12 @@ import { type Score, scoreSpec, shapeOf } from "../../core/spec/rubric.ts";
 import { decideWorkflow } from "../../core/spec/workflow.ts";
 import { usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
+import { type LimitFlags, limitsFrom } from "../flags/limits.ts";
 import { trustedCriteria } from "../setup/repository-commands.ts";
-import {
-  contextFlag,
-  type LimitFlags,
-  limitsFrom,
-  type PolicyFlags,
-  policyFrom,
-  reversibilityFlag,
-  shapeFrom,
-} from "./goal-flags.ts";
+import { contextFlag, type PolicyFlags, policyFrom, reversibilityFlag, shapeFrom } from "./goal-flags.ts";
 
-export interface SpecFlags extends LimitFlags, PolicyFlags {
+export interface SpecFlags extends LimitFlags, PolicyFlags, AgentChoice {
   readonly check?: readonly string[];
-  readonly agent?: string;
-  readonly agentCmd?: string;
-  readonly agentAcp?: string;
   readonly context?: string;
   readonly steps?: string;
   readonly promptFile?: string;

@@ -1,4 +1,5 @@
 /** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
+
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Backlog } from "../../core/backlog/backlog.ts";
@@ -11,19 +12,20 @@ import { viewBacklog } from "../../core/views/backlog-view.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
 import { openBacklog } from "../../engine/backlogs/backlogs.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
+import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
+import { commandFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import { refuseAgent } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { settleFire } from "../tasks/settle-fire.ts";
-import { type LimitFlags, raiseFrom } from "./goal-flags.ts";
 import { type GoalRunFlags, runGoal } from "./goal-runner.ts";
 
 export interface GoalFlags extends ProjectFlags, GoalRunFlags {
@@ -80,6 +82,7 @@ export interface ContinueFlags extends GoalFlags, LimitFlags {
 
 export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
   const stop = listenForStop();
+  commandFlag("--notify-cmd", flags.notifyCmd);
   const raise = raiseFrom(flags);
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;

@@ -1,14 +1,15 @@
 /** `loop rollback`: the checkpoints of a goal, and the files as they were at one of them. */
+
 import { createWorkspace } from "../../checks/files/workspace.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { type GoalFlags, openForChange } from "./goal.ts";
 
 /** `loop rollback [goal] [step]`: the step is a number of the list, or the beginning of a commit. */

@@ -8,7 +8,7 @@
  */
 
 import { readProjectFacts } from "../../checks/project-facts.ts";
-import { chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
+import { type AgentChoice, chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
 import type { Criterion } from "../../core/goal/goal.ts";
 import { needsPlan } from "../../core/goal/steps.ts";
 import { parseCheckFlag, renderCheck, verificationOf } from "../../core/spec/check-flag.ts";
@@ -27,19 +27,16 @@ import { usageError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../flags/values.ts";
 import { type Io, paint } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
 import { scoreWithAgent } from "./agent-score.ts";
-import { oneOf } from "./goal-flags.ts";
 
-export interface ScoreFlags extends ProjectFlags {
+export interface ScoreFlags extends ProjectFlags, AgentChoice {
   readonly json?: boolean;
   readonly scoreWith?: string;
-  readonly agent?: string;
-  readonly agentCmd?: string;
-  readonly agentAcp?: string;
   readonly promptFile?: string;
   readonly check?: string[];
   readonly protect?: string[];

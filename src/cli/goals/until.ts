@@ -1,4 +1,5 @@
 /** `loop until`: an agent works turn after turn until checks that the engine runs itself are green. */
+
 import { requireAgent } from "../../compose/agent-choice.ts";
 import { newLoopId } from "../../compose/engine.ts";
 import { renderCheck } from "../../core/spec/check-flag.ts";
@@ -7,12 +8,12 @@ import { cleanLine } from "../../core/text/clean.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
+import { commandFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
 import { scoreWithAgent } from "./agent-score.ts";
-import { oneOf } from "./goal-flags.ts";
 import { runGoal } from "./goal-runner.ts";
 import { readSpec, rescore, type Spec, type SpecFlags } from "./goal-spec.ts";
 import { renderDimension } from "./score.ts";
@@ -29,6 +30,7 @@ export interface UntilFlags extends SpecFlags, ProjectFlags {
 export async function untilCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
   // first of all: a signal while the spec is read is no crash
   const stop = listenForStop();
+  commandFlag("--notify-cmd", flags.notifyCmd);
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const typed = readSpec(words, flags, reader, config, process.env);

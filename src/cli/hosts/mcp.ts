@@ -1,7 +1,9 @@
 /** `loop mcp`: the tools for agents over stdio, for any MCP client (F6). Runs nothing: that is for who holds the lease. */
+
 import { newLoopId } from "../../compose/engine.ts";
 import { openStoreLate } from "../../compose/open-store.ts";
 import type { FireId } from "../../core/loop.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { serveMcp } from "../../hosts/mcp/server.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { loopTools } from "../../tools/loop-tools.ts";
@@ -9,8 +11,8 @@ import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
+import { isFiring } from "../run/firing.ts";
 import { renderRunner } from "../tasks/create.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { adoptEdits } from "../tasks/requests.ts";
 
 const INSTRUCTIONS =
@@ -30,7 +32,7 @@ export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
     tz: localTimeZone(config),
     session: null,
     currentFire: () => (fire ? (fire as FireId) : null),
-    runner: () => renderRunner(liveOwner(store, Date.now()), process.env.LOOP_DISABLE_SCHEDULER !== "1"),
+    runner: () => renderRunner(liveOwner(store, Date.now()), isFiring(process.env)),
   });
   if (io.interactive)
     io.say("Speaks MCP on stdin and stdout, for a client to start: claude mcp add loop -- loop mcp");

@@ -2,6 +2,7 @@
  * The registry of tasks (D8, D12): the stories of `.loop/prd.json`. `loop register-task | mark-complete |
  * mark-blocked | next-task`. What only the evaluator may see (holdouts, C15) is never printed.
  */
+
 import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
 import {
   type Change,
@@ -19,11 +20,10 @@ import { LoopError, usageError } from "../../errors.ts";
 import { changeStories, loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneOf } from "../goals/goal-flags.ts";
+import { countFlag, oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { countFlag } from "../tasks/task-flags.ts";
 
 export interface RegistryFlags extends ProjectFlags {
   readonly json?: boolean;

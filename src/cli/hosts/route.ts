@@ -1,4 +1,5 @@
 /** `loop route`: what would become of a conversation that stopped now, and why (D12). Changes nothing. */
+
 import { isTurn } from "../../core/goal/changes.ts";
 import { decideGoal } from "../../core/goal/decide-goal.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
@@ -7,6 +8,7 @@ import { type BoundLoop, type Route, routeStop, type StopFacts } from "../../cor
 import { cleanLine } from "../../core/text/clean.ts";
 import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { capOf, nearCap } from "../../hosts/claude-code/hooks/block-cap.ts";
 import { hasQueued, isSomeoneQueued, readTranscript } from "../../hosts/claude-code/usage/transcript.ts";
@@ -17,7 +19,6 @@ import { FOREIGN, originOf } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { hostSession } from "./host-session.ts";
 
 export interface RouteFlags extends ProjectFlags {

@@ -1,15 +1,16 @@
 /** `loop setup-loop | teardown-loop`: a goal bound to a conversation by hand, and its end (D12). */
+
 import type { Goal } from "../../core/goal/goal.ts";
 import { ownerOf, sessionOf } from "../../core/session.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type GoalFlags, openGoal } from "../goals/goal.ts";
 import { type UntilFlags, untilCommand } from "../goals/until.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { liveOwner } from "../tasks/list.ts";
 import { settleFire } from "../tasks/settle-fire.ts";
 import { parseSession } from "./route.ts";
 

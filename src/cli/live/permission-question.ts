@@ -41,7 +41,11 @@ function unlessStopped(answered: Promise<"allow" | "deny">, signal: AbortSignal)
 
 function renderQuestion({ tool, title, paths, command }: PermissionRequest): string {
   const verbs: Partial<Record<typeof tool, string>> = {
-    ...{ read: "read", edit: "change", delete: "delete", execute: "run", fetch: "fetch" },
+    read: "read",
+    edit: "change",
+    delete: "delete",
+    execute: "run",
+    fetch: "fetch",
   };
   const verb = verbs[tool];
   const what = command ?? (paths.length > 0 ? paths.join(", ") : title);

@@ -5,14 +5,16 @@
  * 2. What is erased, the news and the list are one write: a terminal that takes no more gets all of it or nothing.
  * 3. While a question is open nothing is drawn; news wait, the newest of them.
  */
+
 import { viewTask } from "../../core/views/task-view.ts";
 import type { Role } from "../../engine/engine.ts";
+import { liveTasks } from "../../engine/tasks/tasks.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
 import { cut, oneLine, printable, seenWidth } from "../render/table.ts";
 import { listChangesAt, renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
-import { liveTasks, localZone } from "../tasks/list.ts";
 import { farewell } from "./line-view.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
 import { leftOutText } from "./outlet.ts";
@@ -28,139 +30,169 @@ export function createScreenView(
   io: Io,
   open: (onBack: (lines: number) => void) => Screen = openScreen,
 ): LiveView {
-  const screen = open((lines) => log([paint(io, "dim", leftOutText(lines))]));
-  const zone = localZone();
-  let drawn = "";
-  let builtAt = 0;
-  let changesAt = 0;
-  let role: Role | null = null;
-  let about = "";
-  let question: AbortController | null = null;
-  let waiting: string[] = [];
-  let leftOut = 0;
-  /** open, then stopping (no more questions), then closed (nothing more at all). */
-  let phase: "open" | "stopping" | "closed" = "open";
+  const screen = open((lines) => list.log([paint(io, "dim", leftOutText(lines))]));
+  const list = new LiveList(project, io, screen);
   let undo: (() => void)[] = [];
-
-  function build(): string {
-    builtAt = Date.now();
-    const tasks = liveTasks(project.store).map(viewTask);
-    changesAt = listChangesAt(tasks, builtAt);
-    const rows = Math.max(3, screen.rows - 6);
-    const list =
-      tasks.length === 0
-        ? "No tasks yet; create one in another terminal: loop 5m <prompt>"
-        : renderTaskList(tasks, zone, builtAt, io, screen.columns);
-    const lines = list.split("\n");
-    const hidden = lines.length - rows;
-    const shown = hidden > 0 ? [...lines.slice(0, rows), paint(io, "dim", `… and ${hidden} more`)] : lines;
-    const status = `${statusText(role, tasks.length)}${about}  Ctrl-C stops`;
-    return ["", ...shown, cut(paint(io, "dim", status), screen.columns)].join("\n");
-  }
-
-  function draw(news: readonly string[] = [], force = false): void {
-    if (question !== null || phase === "closed") return;
-    if (news.length === 0 && !force && screen.isBehind) {
-      changesAt = 0;
-      return;
-    }
-    const next = build();
-    if (news.length === 0 && !force && next === drawn) return;
-    const lines = [...news, next].map((line) => `${line}\n`);
-    if (screen.write(`${erasure()}${lines.join("")}`, news.length)) drawn = next;
-    else changesAt = 0;
-  }
-
-  function tick(): void {
-    const now = Date.now();
-    if (now >= changesAt || now < builtAt) draw();
-  }
-
-  /** A terminal that was made narrower has wrapped what stands there: lines count as what they take up now. */
-  function erasure(): string {
-    if (drawn === "") return "";
-    const rows = drawn.split("\n").map((line) => Math.max(1, Math.ceil(seenWidth(line) / screen.columns)));
-    return `\u001b[${rows.reduce((sum, count) => sum + count, 0)}A\u001b[0J`;
-  }
-
-  function erase(): void {
-    if (screen.write(erasure(), 0)) drawn = "";
-  }
-
-  function log(lines: readonly string[]): void {
-    if (question === null) draw(lines);
-    else {
-      const all = [...waiting, ...lines];
-      waiting = all.slice(-MAX_WAITING);
-      leftOut += all.length - waiting.length;
-    }
-  }
-
-  function takeWaiting(): string[] {
-    const note =
-      leftOut === 0 ? [] : [paint(io, "dim", `(${leftOut} earlier lines left out during the question)`)];
-    const lines = [...note, ...waiting];
-    waiting = [];
-    leftOut = 0;
-    return lines;
-  }
-
-  /** null: not now. */
-  async function put<T>(
-    detail: string,
-    withdrawn: readonly AbortSignal[],
-    ask: (withdrawn: AbortSignal) => Promise<T>,
-  ): Promise<T | null> {
-    if (question !== null || phase !== "open") return null;
-    erase();
-    question = new AbortController();
-    if (detail !== "") screen.write(`  ${cut(oneLine(detail), screen.columns - 2)}\n`);
-    return ask(AbortSignal.any([question.signal, ...withdrawn])).finally(() => {
-      question = null;
-      draw(takeWaiting());
-    });
-  }
-
   return {
     open: ({ agent, firing, endAt }) => {
-      about = ` · agent: ${agent}${endAt === null ? "" : ` · until ${renderClock(endAt, Date.now())}`}`;
-      if (!firing) log([paint(io, "yellow", "Firing is off: LOOP_DISABLE_SCHEDULER=1.")]);
-      const ticker = setInterval(tick, TICK_MS);
+      list.about = ` · agent: ${agent}${endAt === null ? "" : ` · until ${renderClock(endAt, Date.now())}`}`;
+      if (!firing) list.log([paint(io, "yellow", "Firing is off: LOOP_DISABLE_SCHEDULER=1.")]);
+      const ticker = setInterval(() => list.tick(), TICK_MS);
       undo = [
-        io.divert({ say: (text) => log(printable(text).split("\n")) }),
-        screen.onResize(() => draw([], true)),
+        io.divert({ say: (text) => list.log(printable(text).split("\n")) }),
+        screen.onResize(() => list.draw([], true)),
         () => clearInterval(ticker),
       ];
-      draw();
+      list.draw();
     },
     show: (news) => {
-      if (news.type === "role") role = news.role;
+      if (news.type === "role") list.role = news.role;
       const count = liveTasks(project.store).length;
-      log(renderNews(news, count, Date.now(), io).map((line) => cut(line, screen.columns)));
+      list.log(renderNews(news, count, Date.now(), io).map((line) => cut(line, screen.columns)));
     },
-    notify: (title, body) => log([`\u0007${renderNotice(title, body, io)}`]),
-    problem: (error) => log([renderProblem(error, io)]),
+    notify: (title, body) => list.log([`\u0007${renderNotice(title, body, io)}`]),
+    problem: (error) => list.log([renderProblem(error, io)]),
     stopping: () => {
-      phase = "stopping";
-      question?.abort();
-      log([paint(io, "dim", "Stopping …")]);
+      list.endQuestions();
+      list.log([paint(io, "dim", "Stopping …")]);
     },
     async ask(message, detail) {
-      const answer = await put(detail, [], (signal) => askYesNo(message, signal));
+      const answer = await list.put(detail, [], (signal) => askYesNo(message, signal));
       // in raw mode the terminal sends no signal for Ctrl-C
       if (answer === "cancelled") process.kill(process.pid, "SIGINT");
       return typeof answer === "boolean" ? answer : null;
     },
-    askPermission: (message, withdrawn) => put("", [withdrawn], (signal) => askPermission(message, signal)),
+    askPermission: (message, withdrawn) =>
+      list.put("", [withdrawn], (signal) => askPermission(message, signal)),
     close: () => {
-      phase = "closed";
-      question?.abort();
       for (const step of undo) step();
-      erase();
-      const last = [...takeWaiting(), farewell(project)];
-      screen.write(last.map((line) => `${line}\n`).join(""));
+      list.close(farewell(project));
     },
   };
+}
+
+/** The list at the bottom of the screen, and the news above it. */
+class LiveList {
+  role: Role | null = null;
+  /** What stands in the last line besides. */
+  about = "";
+  readonly #project: Project;
+  readonly #io: Io;
+  readonly #screen: Screen;
+  readonly #zone = localZone();
+  #drawn = "";
+  #builtAt = 0;
+  #changesAt = 0;
+  #question: AbortController | null = null;
+  #waiting: string[] = [];
+  #leftOut = 0;
+  /** open, then stopping (no more questions), then closed (nothing more at all). */
+  #phase: "open" | "stopping" | "closed" = "open";
+
+  constructor(project: Project, io: Io, screen: Screen) {
+    this.#project = project;
+    this.#io = io;
+    this.#screen = screen;
+  }
+
+  draw(news: readonly string[] = [], force = false): void {
+    if (this.#question !== null || this.#phase === "closed") return;
+    if (news.length === 0 && !force && this.#screen.isBehind) {
+      this.#changesAt = 0;
+      return;
+    }
+    const next = this.#build();
+    if (news.length === 0 && !force && next === this.#drawn) return;
+    const lines = [...news, next].map((line) => `${line}\n`);
+    if (this.#screen.write(`${this.#erasure()}${lines.join("")}`, news.length)) this.#drawn = next;
+    else this.#changesAt = 0;
+  }
+
+  tick(): void {
+    const now = Date.now();
+    if (now >= this.#changesAt || now < this.#builtAt) this.draw();
+  }
+
+  log(lines: readonly string[]): void {
+    if (this.#question === null) {
+      this.draw(lines);
+      return;
+    }
+    const all = [...this.#waiting, ...lines];
+    this.#waiting = all.slice(-MAX_WAITING);
+    this.#leftOut += all.length - this.#waiting.length;
+  }
+
+  /** null: not now. */
+  async put<T>(
+    detail: string,
+    withdrawn: readonly AbortSignal[],
+    ask: (withdrawn: AbortSignal) => Promise<T>,
+  ): Promise<T | null> {
+    if (this.#question !== null || this.#phase !== "open") return null;
+    this.#erase();
+    this.#question = new AbortController();
+    const { columns } = this.#screen;
+    if (detail !== "") this.#screen.write(`  ${cut(oneLine(detail), columns - 2)}\n`);
+    return ask(AbortSignal.any([this.#question.signal, ...withdrawn])).finally(() => {
+      this.#question = null;
+      this.draw(this.#takeWaiting());
+    });
+  }
+
+  endQuestions(): void {
+    this.#phase = "stopping";
+    this.#question?.abort();
+  }
+
+  close(last: string): void {
+    this.#phase = "closed";
+    this.#question?.abort();
+    this.#erase();
+    this.#screen.write([...this.#takeWaiting(), last].map((line) => `${line}\n`).join(""));
+  }
+
+  #build(): string {
+    const { columns } = this.#screen;
+    this.#builtAt = Date.now();
+    const tasks = liveTasks(this.#project.store).map(viewTask);
+    this.#changesAt = listChangesAt(tasks, this.#builtAt);
+    const rows = Math.max(3, this.#screen.rows - 6);
+    const list =
+      tasks.length === 0
+        ? "No tasks yet; create one in another terminal: loop 5m <prompt>"
+        : renderTaskList(tasks, this.#zone, this.#builtAt, this.#io, columns);
+    const lines = list.split("\n");
+    const hidden = lines.length - rows;
+    const shown = hidden > 0 ? [...lines.slice(0, rows), this.#dim(`… and ${hidden} more`)] : lines;
+    const status = `${statusText(this.role, tasks.length)}${this.about}  Ctrl-C stops`;
+    return ["", ...shown, cut(this.#dim(status), columns)].join("\n");
+  }
+
+  /** A terminal that was made narrower has wrapped what stands there: lines count as what they take up now. */
+  #erasure(): string {
+    if (this.#drawn === "") return "";
+    const { columns } = this.#screen;
+    const rows = this.#drawn.split("\n").map((line) => Math.max(1, Math.ceil(seenWidth(line) / columns)));
+    return `\u001b[${rows.reduce((sum, count) => sum + count, 0)}A\u001b[0J`;
+  }
+
+  #erase(): void {
+    if (this.#screen.write(this.#erasure(), 0)) this.#drawn = "";
+  }
+
+  #takeWaiting(): string[] {
+    const note =
+      this.#leftOut === 0 ? [] : [this.#dim(`(${this.#leftOut} earlier lines left out during the question)`)];
+    const lines = [...note, ...this.#waiting];
+    this.#waiting = [];
+    this.#leftOut = 0;
+    return lines;
+  }
+
+  #dim(text: string): string {
+    return paint(this.#io, "dim", text);
+  }
 }
 
 function statusText(role: Role | null, count: number): string {

@@ -37,13 +37,29 @@ export function isUnderNohup(
 }
 
 export interface StopRequest {
-  /** Aborted with the name of the signal as its reason. */
+  /** Aborted with the name of the first signal as its reason. */
   readonly signal: AbortSignal;
+  /** Calls back for every signal: those that came already, then each that comes. `nth` counts from 1. */
+  hear(callback: (signal: StopSignal, nth: number) => void): void;
   off(): void;
 }
 
 /** For who has to listen before there is anything to stop. */
 export function listenForStop(): StopRequest {
   const controller = new AbortController();
-  return { signal: controller.signal, off: onStopSignals((signal) => controller.abort(signal)) };
+  const came: StopSignal[] = [];
+  let tell: (signal: StopSignal, nth: number) => void = () => {};
+  const off = onStopSignals((signal) => {
+    came.push(signal);
+    controller.abort(signal);
+    tell(signal, came.length);
+  });
+  return {
+    signal: controller.signal,
+    hear(callback) {
+      tell = callback;
+      for (const [index, signal] of [...came].entries()) callback(signal, index + 1);
+    },
+    off,
+  };
 }

@@ -42,9 +42,14 @@ export function installClient(
   ];
   if (flags.json)
     io.json({
-      ...{ version: 1, client, scope, dryRun: flags.dryRun === true, program },
+      version: 1,
+      client,
+      scope,
+      dryRun: flags.dryRun === true,
+      program,
       files: changes.map(({ file, ...change }) => ({ file, change: kindOf(change) })),
-      ...{ kept, notes },
+      kept,
+      notes,
     });
   else io.out((flags.dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes }));
   return EXIT.ok;

@@ -85,7 +85,9 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
       client: "claude",
       clientVersion: version,
       plugin: { version: VERSION, folder: places.plugin, scope, copied },
-      ...{ cap, statusLine, notes },
+      cap,
+      statusLine,
+      notes,
     });
   else io.out(render({ scope, file, copied, cap, statusLine, notes }, places));
   return EXIT.ok;

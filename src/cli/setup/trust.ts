@@ -2,10 +2,12 @@
  * `loop trust`: shows what a folder from somewhere else, and files that may have come with a repository, would run,
  * and takes a person's word for it (H2).
  */
+
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { renderDuration } from "../../core/task/interval.ts";
 import { renderCadence } from "../../core/text/human.ts";
+import { liveTasks } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { WantedTask } from "../../ports/requests.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
@@ -14,7 +16,6 @@ import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
-import { liveTasks } from "../tasks/list.ts";
 import { commandsOf, type RepositoryFile, untrustedOf } from "./repository-commands.ts";
 
 export interface TrustFlags extends ProjectFlags {

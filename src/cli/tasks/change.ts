@@ -1,11 +1,13 @@
 /** `loop pause | resume | delete | clear`: small requests, answered at once, carried out by whoever holds the lease. */
+
 import type { LoopEvent } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Task } from "../../core/loop.ts";
 import { nextFireAt } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { allGoals, findGoal } from "../../engine/goals/goals.ts";
-import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
+import { findTask, liveTasks, requestEvent } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
@@ -14,7 +16,6 @@ import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderWhen } from "../render/times.ts";
-import { liveOwner, liveTasks } from "./list.ts";
 import { adoptEdits } from "./requests.ts";
 import { settleFire } from "./settle-fire.ts";
 

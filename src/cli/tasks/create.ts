@@ -1,4 +1,5 @@
 /** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
+
 import { readFileSync } from "node:fs";
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { newLoopId, thisRunner } from "../../compose/engine.ts";
@@ -8,30 +9,25 @@ import { slotAfter } from "../../core/task/slots.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { iso, isoOrNull } from "../../core/views/moment.ts";
 import { viewTask } from "../../core/views/task-view.ts";
+import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { addTask, type Draft, draftTask } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { Lease } from "../../ports/store.ts";
 import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
+import { countFlag, durationFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
-import { liveOwner, localZone } from "./list.ts";
+import { isFiring } from "../run/firing.ts";
 import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
-import {
-  countFlag,
-  durationFlag,
-  expectFlag,
-  expiryFlag,
-  missedFlag,
-  placeFlag,
-  type TaskFlags,
-} from "./task-flags.ts";
+import { expectFlag, expiryFlag, missedFlag, placeFlag, type TaskFlags } from "./task-flags.ts";
 import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
 
 export interface CreateFlags extends TaskFlags, RunnerFlags {
@@ -61,7 +57,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   if (flags.dryRun) return showPlan(planned, flags, io, now);
 
   const owner = liveOwner(reader.store, now);
-  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
+  const firing = isFiring(process.env);
   const becomesRunner = io.interactive && !flags.detach && !flags.json && owner === null && firing;
   const conversation = hostSession(process.env);
   if (flags.session && !becomesRunner && conversation === null) {

@@ -1,4 +1,5 @@
 /** `loop edit <id> [interval] [prompt]`: what is not named stays as it is. */
+
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,19 +14,12 @@ import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
+import { countFlag, durationFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { openWithEdits } from "./change.ts";
 import { readPrompt } from "./create.ts";
-import {
-  countFlag,
-  durationFlag,
-  expectFlag,
-  expiryFlag,
-  missedFlag,
-  placeFlag,
-  type TaskFlags,
-} from "./task-flags.ts";
+import { expectFlag, expiryFlag, missedFlag, placeFlag, type TaskFlags } from "./task-flags.ts";
 
 export interface EditFlags extends TaskFlags, ProjectFlags {
   readonly json?: boolean;

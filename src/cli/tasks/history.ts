@@ -1,4 +1,5 @@
 /** `loop history [id]`: what became of every slot, oldest first. */
+
 import type { Outcome } from "../../core/event.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import { iso, isoOrNull } from "../../core/views/moment.ts";
@@ -7,11 +8,11 @@ import { pick } from "../../engine/tasks/tasks.ts";
 import type { LoopHistory } from "../../ports/history.ts";
 import type { Store } from "../../ports/store.ts";
 import { EXIT } from "../exit-codes.ts";
+import { countFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
-import { countFlag } from "./task-flags.ts";
 
 export interface HistoryFlags extends ProjectFlags {
   readonly json?: boolean;

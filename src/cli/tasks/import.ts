@@ -7,7 +7,7 @@ import { createTask } from "../../core/task/decide-task.ts";
 import { planCron } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
-import { addTaskAs, draftTask, fullMessage } from "../../engine/tasks/tasks.ts";
+import { addTaskAs, draftTask, fullMessage, liveTasks } from "../../engine/tasks/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
@@ -18,7 +18,6 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
-import { liveTasks } from "./list.ts";
 
 const SOURCES = {
   claude: join(".claude", "scheduled_tasks.json"),

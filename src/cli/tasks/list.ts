@@ -1,10 +1,8 @@
 /** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
 
 import { openObserver } from "../../compose/observe.ts";
-import type { Task } from "../../core/loop.ts";
-import type { Lease, Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
-import { systemTimeZone } from "../../system/time-zone.ts";
+import { localZone } from "../../system/time-zone.ts";
 import type { Io } from "../io.ts";
 import { type ListFlags, showList } from "../list-view.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
@@ -14,21 +12,4 @@ export async function listCommand(flags: ListFlags & ProjectFlags, io: Io): Prom
   const project = openProjectToRead(flags, io);
   if (hasEdits(project)) await adoptEdits(project, readConfig(project), io);
   return showList({ ...openObserver(project).listing(), timeZone: localZone() }, flags, io);
-}
-
-export function liveTasks(store: Store): Task[] {
-  const tasks = [...store.loops()].filter((loop) => loop.kind === "task");
-  const live = tasks.filter((task) => task.status !== "ended");
-  return live.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-}
-
-/** Who holds the lease and is there. */
-export function liveOwner(store: Store, now: number): Lease | null {
-  const lease = store.lease();
-  return lease !== null && store.holderState(lease, now) === "alive" ? lease : null;
-}
-
-/** For showing only. */
-export function localZone(): string {
-  return systemTimeZone(process.env) ?? "UTC";
 }

@@ -1,12 +1,13 @@
 /** A deleted task's fire that no runner is there to stop: it is stopped from here. */
-import { createEngine, createReconciler, thisRunner } from "../../compose/engine.ts";
+import { createReconciler } from "../../compose/engine.ts";
 import { isBusy, type Loop } from "../../core/loop.ts";
+import { EXIT } from "../exit-codes.ts";
 import { onlyLoop } from "../goals/only-loop.ts";
 import type { Io } from "../io.ts";
-import { renderNotice } from "../live/lines.ts";
+import { createPlainView } from "../live/plain-view.ts";
 import type { Project } from "../project.ts";
-import { oneLine } from "../render/table.ts";
-import { onStopSignals } from "../run/signals.ts";
+import { runForeground } from "../run/foreground.ts";
+import { listenForStop } from "../run/signals.ts";
 
 /** Until the fire is settled; false when another runner took over, which settles it. Starts nothing. */
 export async function settleFire(project: Project, { id }: Loop, io: Io): Promise<boolean> {
@@ -14,23 +15,30 @@ export async function settleFire(project: Project, { id }: Loop, io: Io): Promis
     const loop = project.store.load(id);
     return loop === undefined || !isBusy(loop);
   };
-  const engine = createEngine({
-    store: onlyLoop(project.store, id, () => true),
-    project: project.root,
-    agent: createReconciler(project.root),
-    goalAgent: createReconciler(project.root),
-    notifier: { notify: (title, body) => io.say(renderNotice(title, body, io)) },
-    self: thisRunner(),
-    firing: true,
-    observe: (news) => {
-      if (news.type === "problem") io.say(oneLine(news.message));
-      const isElsewhere = news.type === "role" && news.role === "passive";
-      if (isElsewhere || isSettled()) void engine.stop("the deleted task's fire was settled");
+  const view = createPlainView(io);
+  const stop = listenForStop();
+  const reconciler = createReconciler(project.root);
+  await runForeground(
+    {
+      project,
+      store: onlyLoop(project.store, id, () => true),
+      agent: reconciler,
+      goalAgent: reconciler,
+      firing: true,
+      hasPerson: false,
+      view,
+      stop,
     },
-  });
-  const off = onStopSignals((signal) => void engine.stop(`stopped by a person (${signal})`));
-  engine.start();
-  await engine.done;
-  off();
+    (run) => ({
+      observe: (news) => {
+        if (news.type === "problem") view.problem(news.message);
+        const isElsewhere = news.type === "role" && news.role === "passive";
+        if (isElsewhere || isSettled()) void run.stop("the deleted task's fire was settled");
+      },
+      interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
+      end: () => EXIT.ok,
+    }),
+  );
+  stop.off();
   return isSettled();
 }

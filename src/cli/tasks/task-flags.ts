@@ -2,6 +2,7 @@
 import type { MissedPolicy, Place } from "../../core/loop.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
+import { oneOf } from "../flags/values.ts";
 
 export interface TaskFlags {
   readonly exact?: boolean;
@@ -19,13 +20,7 @@ export interface TaskFlags {
 }
 
 const POLICIES: readonly MissedPolicy[] = ["ask", "once", "skip", "all"];
-
-export function durationFlag(name: string, text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null || ms <= 0)
-    throw usageError(`${name} "${text}" is not a length of time; write 45s, 10m, 2h or 7d.`);
-  return ms;
-}
+const PLACES: readonly Place[] = ["session", "headless", "either"];
 
 /** Moment of expiry, or null for never. */
 export function expiryFlag(text: string, now: number): number | null {
@@ -37,25 +32,11 @@ export function expiryFlag(text: string, now: number): number | null {
 }
 
 export function missedFlag(text: string | undefined): MissedPolicy | null {
-  if (text === undefined) return null;
-  const policy = POLICIES.find((known) => known === text);
-  if (policy === undefined) throw usageError(`--missed "${text}" is none of ${POLICIES.join(", ")}.`);
-  return policy;
+  return text === undefined ? null : oneOf("--missed", text, POLICIES);
 }
-
-const PLACES: readonly Place[] = ["session", "headless", "either"];
 
 export function placeFlag(text: string): Place {
-  const place = PLACES.find((known) => known === text);
-  if (place === undefined) throw usageError(`--in "${text}" is none of ${PLACES.join(", ")}.`);
-  return place;
-}
-
-export function countFlag(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1)
-    throw usageError(`${name} "${text}" is not a whole number from 1 up.`);
-  return count;
+  return oneOf("--in", text, PLACES);
 }
 
 /** A command that decides whether a fire succeeded; an empty one (edit) takes it away. */

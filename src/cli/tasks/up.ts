@@ -2,41 +2,36 @@
 
 import { createMissingAgent } from "../../agents/missing.ts";
 import { removeEndedRuns } from "../../agents/process/ended-runs.ts";
-import { chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
-import { createEngine, thisRunner } from "../../compose/engine.ts";
+import { type AgentChoice, chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
+import { type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import { shortNameOf } from "../../core/agents.ts";
 import type { AgentSpec } from "../../core/goal/terms.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
-import type { Engine, EngineNews } from "../../engine/engine.ts";
+import type { EngineNews } from "../../engine/engine.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
-import { requestEvent } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { liveTasks, requestEvent } from "../../engine/tasks/tasks.ts";
+import { LoopError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
-import type { Lease } from "../../ports/store.ts";
 import type { Config } from "../../schema/config.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { checkWritable } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
+import { commandFlag, durationFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { createLine } from "../live/hold.ts";
+import { type Asker, createLine } from "../live/hold.ts";
 import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
-import { createPermissionDesk } from "../live/permission-question.ts";
 import { createScreenView } from "../live/screen-view.ts";
 import type { LiveView } from "../live/view.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
-import { createNotifier } from "../run/notifier.ts";
-import { listenForStop, type StopRequest } from "../run/signals.ts";
-import { liveTasks } from "./list.ts";
+import { isFiring } from "../run/firing.ts";
+import { hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
+import { listenForStop, type StopRequest, type StopSignal } from "../run/signals.ts";
 import { adoptEdits } from "./requests.ts";
-import { durationFlag } from "./task-flags.ts";
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export interface RunnerFlags extends ProjectFlags {
-  readonly agent?: string;
-  readonly agentCmd?: string;
-  readonly agentAcp?: string;
+export interface RunnerFlags extends ProjectFlags, AgentChoice {
   readonly notifyCmd?: string;
   readonly for?: string;
   readonly json?: boolean;
@@ -69,75 +64,146 @@ function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): 
 export function checkRunnerFlags(flags: RunnerFlags): void {
   chooseAgentSpec(flags, {}, process.env);
   if (flags.for !== undefined) durationFlag("--for", flags.for);
-  if (flags.notifyCmd?.trim() === "") throw usageError("--notify-cmd is empty; give a command.");
+  commandFlag("--notify-cmd", flags.notifyCmd);
 }
 
-/**
- * The last thing that a process does. It goes on listening for signals to its very end: closing a terminal sends
- * more than one, and none may cut short what the first has begun.
- */
 export async function runResident(
   project: Project,
   config: Config,
   flags: RunnerFlags,
   io: Io,
-  self: Omit<Lease, "token" | "acquiredAt">,
+  self: EngineSetup["self"],
   agent: Agent | AgentSpec,
   stop: StopRequest = listenForStop(),
 ): Promise<number> {
   const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
-  const firing = process.env.LOOP_DISABLE_SCHEDULER !== "1";
   await adoptEdits(project, config, io);
   removeEndedRuns(project.root, (id) => project.store.load(id as LoopId) !== undefined, Date.now());
   if (stop.signal.aborted) return EXIT.ok;
 
   const view = createView(project, flags, io);
   const inLine = createLine();
-  const notifier = createNotifier(flags.notifyCmd, view);
-  project.store.isInPlace();
-  const engine = createEngine({
-    store: project.store,
-    project: project.root,
-    agent,
-    notifier,
-    self,
-    firing,
-    observe,
-    ...(io.interactive
-      ? {
-          askPerson: createPermissionDesk((question, withdrawn) =>
-            inLine(() => view.askPermission(question, withdrawn)),
-          ),
-        }
-      : {}),
+  view.open({
+    agent: "kind" in agent ? shortNameOf(agent) : agent.name,
+    firing: isFiring(process.env),
+    endAt,
   });
-  const asked = new Set<string>();
-  let asking = false;
+  const resident: Resident = {
+    project,
+    view,
+    inLine,
+    endAt,
+    hasPerson: hasPerson(io, flags),
+    adopt: () => adoptEdits(project, config, io),
+  };
+  return runForeground(
+    {
+      project,
+      agent,
+      self,
+      stop,
+      hasPerson: resident.hasPerson,
+      notifyCmd: flags.notifyCmd,
+      view: {
+        notify: view.notify,
+        problem: view.problem,
+        askPermission: (question, withdrawn) => inLine(() => view.askPermission(question, withdrawn)),
+      },
+    },
+    (run) => new ResidentRun(run, resident),
+  );
+}
 
-  function observe(news: EngineNews): void {
+interface Resident {
+  readonly project: Project;
+  readonly view: LiveView;
+  /** One question at a time. */
+  readonly inLine: Asker;
+  readonly endAt: number | null;
+  readonly hasPerson: boolean;
+  /** Takes what a person wrote into the published files. */
+  adopt(): Promise<void>;
+}
+
+class ResidentRun implements RunKind {
+  readonly #run: Run;
+  readonly #resident: Resident;
+  /** Missed tasks that the person was asked about. */
+  readonly #asked = new Set<LoopId>();
+  #isAsking = false;
+  /** One after the other: an edit that is being taken must not be taken a second time. */
+  #adopting = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(run: Run, resident: Resident) {
+    this.#run = run;
+    this.#resident = resident;
+  }
+
+  started(): void {
+    if (this.#resident.endAt !== null) this.#stopAt(this.#resident.endAt);
+  }
+
+  observe(news: EngineNews): void {
+    const { view } = this.#resident;
     view.show(news);
-    if (news.type === "outcomes" || news.type === "role") void askAboutMissed().catch(view.problem);
+    if (news.type === "outcomes" || news.type === "role") void this.#askAboutMissed().catch(view.problem);
+  }
+
+  changed(): void {
+    const { adopt, view } = this.#resident;
+    this.#adopting = this.#adopting.then(adopt).catch(view.problem);
+  }
+
+  /** `rm -rf .loop`, `git clean -fdx`, a moved project: a runner without its tasks must not look as if it ran. */
+  lost(): void {
+    const { project, view } = this.#resident;
+    const body = `${project.dir} was removed or moved away, and its tasks with it. This runner ends.`;
+    view.problem(new Error(body));
+    this.#run.notify("Loopwright stopped", body);
+  }
+
+  interrupt(signal: StopSignal, nth: number): void {
+    if (nth > 1) return;
+    this.#resident.view.stopping(signal);
+    void this.#run.stop(`the runner was stopped (${signal})`);
+  }
+
+  async end(): Promise<number> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#adopting;
+    this.#resident.view.close();
+    return this.#run.isGone ? EXIT.failure : EXIT.ok;
+  }
+
+  /** Node's timers end at 24.8 days, and a longer one fires at once. */
+  #stopAt(at: number): void {
+    const left = at - Date.now();
+    if (left <= 0) void this.#run.stop("the runner's time was over (--for)");
+    else this.#timer = setTimeout(() => this.#stopAt(at), Math.min(left, MAX_TIMEOUT_MS));
   }
 
   /** A10: a person is here, so a missed one-shot is a question and not only a line in the list. */
-  async function askAboutMissed(): Promise<void> {
-    if (!io.interactive || asking || engine.role !== "owner") return;
-    asking = true;
+  async #askAboutMissed(): Promise<void> {
+    if (!this.#resident.hasPerson || this.#isAsking || this.#run.role !== "owner") return;
+    this.#isAsking = true;
     try {
-      for (let task = nextMissed(); task !== undefined; task = nextMissed()) {
-        asked.add(task.id);
-        await askAbout(task);
+      for (let task = this.#nextMissed(); task !== undefined; task = this.#nextMissed()) {
+        this.#asked.add(task.id);
+        await this.#askAbout(task);
       }
     } finally {
-      asking = false;
+      this.#isAsking = false;
     }
   }
 
-  function nextMissed(): Task | undefined {
-    return liveTasks(project.store).find((task) => task.status === "missed" && !asked.has(task.id));
+  #nextMissed(): Task | undefined {
+    const tasks = liveTasks(this.#resident.project.store);
+    return tasks.find((task) => task.status === "missed" && !this.#asked.has(task.id));
   }
 
-  async function askAbout(task: Task): Promise<void> {
+  async #askAbout(task: Task): Promise<void> {
+    const { view, inLine, project } = this.#resident;
     const message = `Task ${task.id} was due while nothing ran. Run it now?`;
     const yes = await inLine(() => view.ask(message, task.prompt));
     if (yes === null) return;
@@ -145,37 +211,7 @@ export async function runResident(
       ? ({ type: "task.run-requested" } as const)
       : ({ type: "task.deleted", reason: "missed, and not wanted any more" } as const);
     await requestEvent(project.store, task, event, Date.now());
-    engine.nudge();
-  }
-
-  // One after the other: an edit that is being taken must not be taken a second time.
-  let adopting = Promise.resolve();
-  let isGone = false;
-  const unwatch = project.store.watch(() => {
-    if (!project.store.isInPlace()) {
-      if (!isGone) leaveGoneFolder();
-      return;
-    }
-    adopting = adopting.then(() => adoptEdits(project, config, io)).catch(view.problem);
-  });
-  view.open({ agent: "kind" in agent ? shortNameOf(agent) : agent.name, firing, endAt });
-  engine.start();
-  stopOnSignal(stop.signal, engine, view);
-  const cancelEnd = stopAt(endAt, engine);
-  await engine.done;
-  cancelEnd();
-  unwatch();
-  await adopting;
-  view.close();
-  return isGone ? EXIT.failure : EXIT.ok;
-
-  /** `rm -rf .loop`, `git clean -fdx`, a moved project: a runner without its tasks must not look as if it ran. */
-  function leaveGoneFolder(): void {
-    isGone = true;
-    const body = `${project.dir} was removed or moved away, and its tasks with it. This runner ends.`;
-    view.problem(new Error(body));
-    notifier.notify("Loopwright stopped", body);
-    void engine.stop("the folder .loop was removed or moved away");
+    this.#run.nudge();
   }
 }
 
@@ -183,28 +219,4 @@ function createView(project: Project, flags: RunnerFlags, io: Io): LiveView {
   if (flags.json) return createJsonView(io);
   const canRedraw = process.stdout.isTTY && process.env.TERM !== "dumb";
   return canRedraw ? createScreenView(project, io) : createLineView(project, io);
-}
-
-function stopOnSignal(stop: AbortSignal, engine: Engine, view: LiveView): void {
-  const end = () => {
-    view.stopping(String(stop.reason));
-    void engine.stop(`the runner was stopped (${stop.reason})`);
-  };
-  if (stop.aborted) end();
-  else stop.addEventListener("abort", end, { once: true });
-}
-
-/** Returns what to call when the engine has stopped by another way. */
-function stopAt(endAt: number | null, engine: Engine): () => void {
-  let timer: NodeJS.Timeout | null = null;
-  // Node's timers end at 24.8 days, and a longer one fires at once
-  const wait = (at: number) => {
-    const left = at - Date.now();
-    if (left <= 0) void engine.stop("the runner's time was over (--for)");
-    else timer = setTimeout(wait, Math.min(left, MAX_TIMEOUT_MS), at);
-  };
-  if (endAt !== null) wait(endAt);
-  return () => {
-    if (timer !== null) clearTimeout(timer);
-  };
 }

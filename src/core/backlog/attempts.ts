@@ -1,9 +1,10 @@
 /** What the end of each part of an attempt means for its story. */
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
+import { cleanLine } from "../text/clean.ts";
 import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
+import { type BacklogDecision, change, intend, notice, pauseRun } from "./change.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
 import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
@@ -28,7 +29,10 @@ export function afterGenerator(
 ): BacklogDecision {
   const spent = addUsage(attempt.spent, turn.usage, turn.durationMs);
   const done: Attempt = {
-    ...{ ...attempt, spent, outputTokens: outputOf(attempt, turn), diff: turn.diff },
+    ...attempt,
+    spent,
+    outputTokens: outputOf(attempt, turn),
+    diff: turn.diff,
     ...takersOf(attempt, turn),
   };
   if (turn.failure !== null) return afterFailure(backlog, done, turn.failure, now);
@@ -57,7 +61,8 @@ export function afterChecks(
   if (isLook(attempt))
     return change(backlog, {
       ...takeBack(backlog, checked, now),
-      ...{ attempts: without(backlog, attempt), spent: addSpent(backlog.spent, spent) },
+      attempts: without(backlog, attempt),
+      spent: addSpent(backlog.spent, spent),
     });
   const reason = whyRed(round);
   if (reason !== null) return reject(backlog, checked, reason, now);
@@ -204,11 +209,20 @@ function reject(
     return { ...story, rejections, blocked: true, notes: withNote(noted, "BLOCKED", why) };
   };
   const { holdouts = [] } = backlog.stories.find(({ id }) => id === attempt.story) ?? {};
-  const settled = settle(backlog, attempt, update, "rejected", hideHoldouts(reason, holdouts), now);
+  const why = hideHoldouts(reason, holdouts);
+  const settled = settle(backlog, attempt, update, "rejected", why, now);
   if (settled.kind !== "change") return settled;
   const { loop } = settled;
   const rest = isLeft ? { attempts: lookAfter(backlog, attempt) } : takeBack(loop, attempt, now);
-  return { ...settled, loop: { ...loop, ...rest } };
+  const isBlocked = loop.stories.some(({ id, blocked }) => id === attempt.story && blocked);
+  // of a run that stands still, the reason for that was told
+  const isTold = isBlocked && loop.status === "active";
+  const effects = isTold ? [notice(loop, "has a blocked story", blockedText(attempt.story, why))] : [];
+  return { ...settled, effects, loop: { ...loop, ...rest } };
+}
+
+function blockedText(story: string, reason: string): string {
+  return `${story} needs human review: ${cleanLine(reason)}. Take it up again with: loop backlog unblock ${story}`;
 }
 
 function settle(
@@ -246,7 +260,8 @@ function afterFailure(
   if (remedy.kind === "wait") {
     return change(folded, {
       freeFailures: backlog.freeFailures + 1,
-      ...{ waitUntil: remedy.until, waitReason: remedy.reason },
+      waitUntil: remedy.until,
+      waitReason: remedy.reason,
     });
   }
   return fail(backlog, attempt, failure, failure.reason, now, again);
@@ -310,7 +325,14 @@ function receiptOf(
   const { story, iteration, spent, diff } = attempt;
   const red = Object.entries(attempt.evidence).filter(([, { met }]) => !met);
   return {
-    ...{ story, iteration, outcome, reason, failure, at: now, spent, outputTokens: attempt.outputTokens },
+    story,
+    iteration,
+    outcome,
+    reason,
+    failure,
+    at: now,
+    spent,
+    outputTokens: attempt.outputTokens,
     filesChanged: diff?.filesChanged ?? 0,
     failing: Object.fromEntries(red.slice(0, MOST_FAILING)),
     ...(attempt.takenBy === undefined ? {} : { takenBy: attempt.takenBy }),

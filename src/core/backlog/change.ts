@@ -49,16 +49,24 @@ export function intend(
 }
 
 /** The first cause stands: a run that stands still already, or is over, only takes over what else changed. */
-export function pauseRun(backlog: Backlog, code: PauseCode, reason: string, now: number): BacklogDecision {
+export function pauseRun(
+  backlog: Backlog,
+  code: PauseCode,
+  reason: string,
+  now: number,
+  /** What going on needs besides. */
+  flag = "",
+): BacklogDecision {
   if (backlog.status !== "active") return change(backlog, {});
-  const goOn = `loop backlog run --resume`;
+  const goOn = `loop backlog run --resume${flag}`;
   const isPersonal = code === "person" || code === "interrupted";
   return change(
     backlog,
     {
       status: "paused",
       pause: { code, reason, evidence: [], goOn, at: now },
-      ...{ waitUntil: null, waitReason: null },
+      waitUntil: null,
+      waitReason: null,
     },
     [
       ...cancelling(backlog, reason),
@@ -77,8 +85,12 @@ export function endRun(
   return change(
     backlog,
     {
-      ...{ status: "ended", end: { outcome, reason, at: now }, pause: null },
-      ...{ waitUntil: null, waitReason: null, isStopping: false },
+      status: "ended",
+      end: { outcome, reason, at: now },
+      pause: null,
+      waitUntil: null,
+      waitReason: null,
+      isStopping: false,
     },
     [
       ...cancelling(backlog, reason),
@@ -87,7 +99,8 @@ export function endRun(
   );
 }
 
-function notice({ id }: Backlog, what: string, body: string): Effect {
+/** For the person, wherever they are. */
+export function notice({ id }: Backlog, what: string, body: string): Effect {
   return { kind: "notify", title: `Backlog ${id} ${what}`, body };
 }
 

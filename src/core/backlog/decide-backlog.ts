@@ -192,13 +192,26 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
   if (backlog.iteration >= backlog.terms.maxIterations)
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
   if (backlog.spent.costUsd >= backlog.terms.budgetUsd)
-    return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
+    return pauseRun(
+      backlog,
+      "budget",
+      `the budget of $${backlog.terms.budgetUsd} is used`,
+      now,
+      " --budget=10",
+    );
   const iteration = backlog.iteration + 1;
   const attempt: Attempt = {
-    ...{ story: story.id, iteration, job: null, next: "generate", diff: null, evidence: {} },
-    ...{ checkedTree: null, verdict: null },
+    story: story.id,
+    iteration,
+    job: null,
+    next: "generate",
+    diff: null,
+    evidence: {},
+    checkedTree: null,
+    verdict: null,
     place: backlog.places.find(({ story: id }) => id === story.id) ?? null,
-    ...{ spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 }, outputTokens: 0 },
+    spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
+    outputTokens: 0,
   };
   return intend(
     { ...backlog, iteration, attempts: [...backlog.attempts, attempt] },
@@ -233,15 +246,13 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
   return change(backlog, {
     // what a person wrote there before they went on; in the middle of an attempt it may be an agent's word
     ...(event.stories !== undefined && backlog.attempts.length === 0 ? { stories: event.stories } : {}),
-    ...{
-      session,
-      status: "active",
-      pause: null,
-      isStopping: false,
-      waitUntil: null,
-      waitReason: null,
-      freeFailures: 0,
-    },
+    session,
+    status: "active",
+    pause: null,
+    isStopping: false,
+    waitUntil: null,
+    waitReason: null,
+    freeFailures: 0,
     terms: {
       ...terms,
       maxIterations: terms.maxIterations + iterations,

@@ -25,7 +25,9 @@ export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecisi
     spent: {
       ...spent,
       ...spend(spent, {
-        ...{ costUsd, inputTokens: tokens?.input ?? null, outputTokens: tokens?.output ?? null },
+        costUsd,
+        inputTokens: tokens?.input ?? null,
+        outputTokens: tokens?.output ?? null,
         ...pricesOf(usage),
       }),
       unpriced: costUsd !== null && isUnpriced ? Math.max(0, spent.unpriced - 1) : spent.unpriced,

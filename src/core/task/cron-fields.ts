@@ -60,7 +60,12 @@ export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) 
   const [minutes = [], hours = [], days = [], months = [], weekdays = []] = sets;
   const isStar = (index: number) => texts[index]?.startsWith("*") === true;
   return {
-    ...{ kind: "ok", minutes, hours, days, months, weekdays },
+    kind: "ok",
+    minutes,
+    hours,
+    days,
+    months,
+    weekdays,
     bothDays: isStar(2) || isStar(4),
     rhythm: isStar(0) || isStar(1) || hours.length === 24,
   };

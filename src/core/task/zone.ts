@@ -48,7 +48,9 @@ function readYear(tz: string, year: number): readonly Stretch[] {
     changes.push({ at: high, offset });
   }
   return changes.map(({ at, offset }, index) => ({
-    ...{ start: at, end: changes[index + 1]?.at ?? to, offset },
+    start: at,
+    end: changes[index + 1]?.at ?? to,
+    offset,
     before: changes[index - 1]?.offset ?? offset,
     after: changes[index + 1]?.offset ?? offset,
   }));

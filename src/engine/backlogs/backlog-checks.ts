@@ -97,8 +97,16 @@ function analysisOf(
   const at = clock.now();
   return {
     [`${story}: analysis`]: {
-      ...{ met, at, tree, exitCode: null, value: null, timedOut: false, durationMs: 0, note: null },
-      ...{ verification: "observation", tail: result },
+      met,
+      at,
+      tree,
+      exitCode: null,
+      value: null,
+      timedOut: false,
+      durationMs: 0,
+      note: null,
+      verification: "observation",
+      tail: result,
     },
   };
 }
@@ -120,8 +128,16 @@ async function runAll(
     if (signal.aborted) break;
     const at = clock.now();
     const blank: Evidence = {
-      ...{ met: false, exitCode: null, value: null, timedOut: false, tail: "", durationMs: 0, note: null },
-      ...{ verification: verificationOf(check), at, tree },
+      met: false,
+      exitCode: null,
+      value: null,
+      timedOut: false,
+      tail: "",
+      durationMs: 0,
+      note: null,
+      verification: verificationOf(check),
+      at,
+      tree,
     };
     if (check.kind !== "command" && check.kind !== "measure") {
       // an evaluator looks; what nothing can run proves nothing

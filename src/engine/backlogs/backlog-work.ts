@@ -191,7 +191,11 @@ export class BacklogWork {
     const checks = checksFor(backlog, attempt, place.worktree === null);
     const rejected = backlog.receipts.findLast((receipt) => receipt.story === story.id) ?? null;
     const text = this.#backlog.files.prompt(role, {
-      ...{ story, terms, dir, iteration: attempt.iteration, nonce: job.nonce },
+      story,
+      terms,
+      dir,
+      iteration: attempt.iteration,
+      nonce: job.nonce,
       sha: place.base?.head ?? null,
       checks: checks.map(({ criterion }) => criterion),
       rejected: rejected?.outcome === "rejected" ? rejected : null,

@@ -29,9 +29,26 @@ export async function addBacklog(
     const id = newId() as LoopId;
     if (store.load(id) !== undefined) continue;
     const loop: Backlog = {
-      ...{ kind: "backlog", id, version: 1, session, status: "active", createdAt: now },
-      ...{ terms, stories, attempts: [], places: [], iteration: 0, jobs: 0, receipts: [], freeFailures: 0 },
-      ...{ waitUntil: null, waitReason: null, isStopping: false, pause: null, end: null, notice: null },
+      kind: "backlog",
+      id,
+      version: 1,
+      session,
+      status: "active",
+      createdAt: now,
+      terms,
+      stories,
+      attempts: [],
+      places: [],
+      iteration: 0,
+      jobs: 0,
+      receipts: [],
+      freeFailures: 0,
+      waitUntil: null,
+      waitReason: null,
+      isStopping: false,
+      pause: null,
+      end: null,
+      notice: null,
       spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
     };
     const event = { type: "backlog.created" } as const;

@@ -162,15 +162,13 @@ function emptyRound(tree: string, durationMs: number): CheckRound {
   return {
     ...EMPTY_PASS,
     // A clock that was set back gives no time back.
-    ...{
-      tree,
-      durationMs: Math.max(0, durationMs),
-      unstable: [],
-      protectedChanges: [],
-      tampered: null,
-      checkpoint: null,
-      notes: [],
-    },
+    tree,
+    durationMs: Math.max(0, durationMs),
+    unstable: [],
+    protectedChanges: [],
+    tampered: null,
+    checkpoint: null,
+    notes: [],
   };
 }
 
@@ -202,8 +200,16 @@ async function runCheck(round: Round, criterion: Criterion, tree: string): Promi
   const { check } = criterion;
   const at = parts.clock.now();
   const blank: Evidence = {
-    ...{ met: false, exitCode: null, value: null, timedOut: false, tail: "", durationMs: 0, note: null },
-    ...{ verification: verificationOf(check), at, tree },
+    met: false,
+    exitCode: null,
+    value: null,
+    timedOut: false,
+    tail: "",
+    durationMs: 0,
+    note: null,
+    verification: verificationOf(check),
+    at,
+    tree,
   };
   if (check.kind !== "command" && check.kind !== "measure") return blank;
   const result = await parts.checker.run(check.command, goal.policy.checkTimeoutMs, signal, job.id);

@@ -38,7 +38,11 @@ export async function askJudges(
     const verdict = parseJudgement(end.answer, { nonce: job.nonce });
     const isMet = end.kind === "ok" && verdict.kind === "pass";
     evidence[criterion.name] = {
-      ...{ exitCode: null, value: null, timedOut: false, tree, met: isMet },
+      exitCode: null,
+      value: null,
+      timedOut: false,
+      tree,
+      met: isMet,
       verification: verificationOf(criterion.check),
       tail: (verdict.reason ?? end.answer).slice(-TAIL_KEPT),
       at: parts.clock.now(),

@@ -159,3 +159,10 @@ export async function request(store: LoopStore, loop: Loop, event: LoopEvent, no
       throw new LoopError("surroundings", `${name} belongs to the owner of the lease just now; try again.`);
   }
 }
+
+/** Tasks that have not ended, oldest first. */
+export function liveTasks(store: Pick<LoopStore, "loops">): Task[] {
+  const tasks = [...store.loops()].filter((loop) => loop.kind === "task");
+  const live = tasks.filter((task) => task.status !== "ended");
+  return live.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}

@@ -53,7 +53,15 @@ export async function stateOf(
   const { state, why } = await look(place, record, unmerged, options);
   const { id, kind, story, branch, base, path, createdAt } = record;
   return {
-    ...{ id, kind, story, base, path, createdAt, state, why, unmerged },
+    id,
+    kind,
+    story,
+    base,
+    path,
+    createdAt,
+    state,
+    why,
+    unmerged,
     branch: branch === null ? null : shortName(branch),
     projectDir: projectIn(place, path),
     isRemovable: state !== "active" && state !== "dirty" && unmerged === 0,

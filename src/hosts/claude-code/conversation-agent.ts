@@ -107,7 +107,10 @@ function notTaken(): TurnEnd {
   const reason = "the conversation was not free, and did not take the wake-up";
   return {
     kind: "failed",
-    ...{ answer: "", usage: null, conversation: null, activity: null },
+    answer: "",
+    usage: null,
+    conversation: null,
+    activity: null,
     failure: { class: "outage", reason, resetsAt: null },
   };
 }

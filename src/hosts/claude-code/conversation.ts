@@ -161,7 +161,11 @@ export class Conversation {
     const paused =
       turn !== null && turn.end === null && turn.promptId !== promptId ? await this.#interrupt() : null;
     seat.update({
-      ...{ state: "busy", promptId, isSomeoneWaiting: false, taken: 0, blocks: 0 },
+      state: "busy",
+      promptId,
+      isSomeoneWaiting: false,
+      taken: 0,
+      blocks: 0,
       offset: offsetOf(seat.record, transcript),
     });
     return paused;
@@ -204,7 +208,11 @@ export class Conversation {
     const { seat, waker } = this.#parts;
     if (!isPending) return { kind: "local", text: "[LOOP] What this wake-up was for is not due any more." };
     seat.update({
-      ...{ state: "busy", promptId: payload.promptId, isSomeoneWaiting: false, taken: 0, blocks: 0 },
+      state: "busy",
+      promptId: payload.promptId,
+      isSomeoneWaiting: false,
+      taken: 0,
+      blocks: 0,
       offset: offsetOf(seat.record, payload.transcript),
     });
     waker.settle();

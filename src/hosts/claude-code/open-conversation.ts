@@ -39,17 +39,24 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
   const root = dirname(dir);
   const store = new FolderStore(dir, { now, say });
   const seat = new Seat({
-    ...{ dir, session, client, now },
+    dir,
+    session,
+    client,
+    now,
     costUsd: () => readSessionCost(dir, session),
     onChange: () => engine.nudge(),
   });
   const waker = new Waker(dir, client.pid, seat);
   const agent = createConversationAgent({
-    ...{ seat, dir, processes: createReconciler(root) },
+    seat,
+    dir,
+    processes: createReconciler(root),
     wake: (turn, signal) => waker.wake(whatFor(turn), signal),
   });
   const engine: Engine = createEngine({
-    ...{ store, project: root, agent },
+    store,
+    project: root,
+    agent,
     self: { owner: ownerOf(session), pid: process.pid, procStart: procStart(process.pid), host: hostname() },
     firing: env.LOOP_DISABLE_SCHEDULER !== "1",
     backlogs: true,
@@ -66,7 +73,14 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
     },
   });
   const conversation: Conversation = new Conversation({
-    ...{ dir, session, store, seat, waker, engine, env, now },
+    dir,
+    session,
+    store,
+    seat,
+    waker,
+    engine,
+    env,
+    now,
     costUsd: () => readSessionCost(dir, session),
   });
   return { conversation, store, engine, seat };

@@ -141,7 +141,11 @@ export class Resident {
   #openNow(): OpenConversation {
     const { client, env, say } = this.#parts;
     const conversation = openConversation({
-      ...{ dir: this.#dir, session: this.#session, client: client.process, env, say },
+      dir: this.#dir,
+      session: this.#session,
+      client: client.process,
+      env,
+      say,
     });
     this.#open = { session: this.#session, conversation };
     if (this.#parts.stays) pruneSessionRecords(this.#dir, Date.now());

@@ -127,8 +127,14 @@ export class Seat {
     if (waiting === null) return false;
     const now = this.#parts.now();
     const span = {
-      ...{ id: turn.id, loopId: turn.loopId, fromAt: now, toAt: null, costUsd: this.#parts.costUsd() },
-      ...{ inputTokens: 0, outputTokens: 0, answers: 0 },
+      id: turn.id,
+      loopId: turn.loopId,
+      fromAt: now,
+      toAt: null,
+      costUsd: this.#parts.costUsd(),
+      inputTokens: 0,
+      outputTokens: 0,
+      answers: 0,
     };
     this.update({
       spans: [...this.record.spans, span].slice(-MOST_SPANS),

@@ -17,7 +17,12 @@ export function recordTool(dir: string, payload: HookPayload, loop: string | nul
   if (tool === "" || toolUseId === "") return;
   appendLedger(dir, [
     {
-      ...{ kind: "tool", id: toolUseId, at: now, session, tool, ok: event === "PostToolUse" },
+      kind: "tool",
+      id: toolUseId,
+      at: now,
+      session,
+      tool,
+      ok: event === "PostToolUse",
       ...(loop === null ? {} : { loop }),
       ...(durationMs === null ? {} : { ms: durationMs }),
     },
@@ -43,7 +48,9 @@ export function backpropFor(
   const earlier = categoriesSoFar(dir);
   const seen = [...earlier, category];
   const backprop = {
-    ...{ run, command, category },
+    run,
+    command,
+    category,
     times: seen.filter((each) => each === category).length,
     systemic: isSystemic(seen, category),
   };

@@ -53,7 +53,8 @@ export async function listenMcp({
 }: McpHttpOptions = {}): Promise<McpHttp> {
   const guests = new Map<string, Guest>();
   const limits = {
-    ...{ requestTimeout: timeoutMs, headersTimeout: timeoutMs },
+    requestTimeout: timeoutMs,
+    headersTimeout: timeoutMs,
     connectionsCheckingInterval: Math.ceil(timeoutMs / 4),
   };
   const server = createServer(limits, (request, response) => {

@@ -61,7 +61,9 @@ export class PiConversation {
     this.#parts = parts;
     const { terminal, root, env, now } = parts;
     this.#runs = new Runs({
-      ...{ now, isIdle: () => terminal.isIdle(now()), retries: () => readRetries(root, env) },
+      now,
+      isIdle: () => terminal.isIdle(now()),
+      retries: () => readRetries(root, env),
       onSettled: (end) => void this.#settled(end).catch((error: unknown) => this.#complain(error)),
     });
   }
@@ -235,7 +237,11 @@ export class PiConversation {
   #route(otherOwner: string | null): Route {
     const { session, store, now, env } = this.#parts;
     return routeStop({
-      ...{ session, otherOwner, now: now(), broken: null, isSomeoneWaiting: false },
+      session,
+      otherOwner,
+      now: now(),
+      broken: null,
+      isSomeoneWaiting: false,
       off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
       loop: boundLoop(boundable(store), this.owner, session),
     });

@@ -13,7 +13,12 @@ export function keepAnswers(
   const entries = parseAnswers(messages).map(
     ({ at, model, costUsd, ...tokens }, index): LedgerEntry => ({
       // the moment alone may be that of another answer
-      ...{ kind: "usage", id: `${session}-${at}-${index}`, at, session, model, ...tokens },
+      kind: "usage",
+      id: `${session}-${at}-${index}`,
+      at,
+      session,
+      model,
+      ...tokens,
       ...(costUsd === 0 ? {} : { costUsd }),
       ...(loop === null ? {} : { loop }),
     }),

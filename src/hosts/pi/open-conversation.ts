@@ -44,13 +44,18 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
   const say = (message: string) => terminal.say(`[LOOP] ${message}`, "warning");
   const store = new FolderStore(dir, { now, say });
   const seat = new Seat({
-    ...{ dir, session, client, now },
+    dir,
+    session,
+    client,
+    now,
     costUsd: () => null,
     onChange: () => engine.nudge(),
   });
   const agent = withPrices(
     createPiAgent({
-      ...{ seat, now, processes: createReconciler(root) },
+      seat,
+      now,
+      processes: createReconciler(root),
       whenFree: (signal) => conversation.whenFree(signal),
       send: (text) => conversation.send(text),
       stop: () => conversation.stop(),
@@ -58,7 +63,9 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     readPrices({ dir }, env),
   );
   const engine: Engine = createEngine({
-    ...{ store, project: root, agent },
+    store,
+    project: root,
+    agent,
     self: { owner: ownerOf(session), pid: client.pid, procStart: client.start, host: hostname() },
     firing: env.LOOP_DISABLE_SCHEDULER !== "1",
     backlogs: true,
@@ -74,7 +81,15 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
     },
   });
   const conversation: PiConversation = new PiConversation({
-    ...{ dir, root, session, store, seat, engine, terminal, env, now },
+    dir,
+    root,
+    session,
+    store,
+    seat,
+    engine,
+    terminal,
+    env,
+    now,
   });
   return { dir, conversation, store, engine, seat, statusLine: () => statusLineOf(store, session, now()) };
 }

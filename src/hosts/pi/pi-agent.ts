@@ -114,7 +114,10 @@ function notTaken(): TurnEnd {
 function failed(type: "outage" | "timeout", reason: string): TurnEnd {
   return {
     kind: "failed",
-    ...{ answer: "", usage: null, conversation: null, activity: null },
+    answer: "",
+    usage: null,
+    conversation: null,
+    activity: null,
     failure: { class: type, reason, resetsAt: null },
   };
 }

@@ -107,8 +107,14 @@ function toPayload(
     answer: told.answer ?? "",
     source: told.source,
     error: told.end === "failed" ? "unknown" : "",
-    ...{ transcript: null, agentId: "", errorDetails: "", tool: "", toolUseId: "" },
-    ...{ toolInput: null, toolResponse: null, durationMs: null },
+    transcript: null,
+    agentId: "",
+    errorDetails: "",
+    tool: "",
+    toolUseId: "",
+    toolInput: null,
+    toolResponse: null,
+    durationMs: null,
   };
 }
 

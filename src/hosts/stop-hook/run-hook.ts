@@ -43,7 +43,9 @@ export async function runClientHook(
   });
   try {
     const parts = {
-      ...{ dir: seat.dir, open: () => seat.open(), now: Date.now },
+      dir: seat.dir,
+      open: () => seat.open(),
+      now: Date.now,
       typed: { command: commandBeside(script), root, session: told.session, env: hostEnv(client) },
     };
     const answer = await answerClient(client, event, told, parts, stopping.signal);
@@ -123,7 +125,9 @@ class LazyConversation {
   open(): OpenConversation | null {
     if (this.#open !== null || !existsSync(this.dir)) return this.#open;
     this.#open = openConversation({
-      ...{ dir: this.dir, session: this.#session, client: clientProcess() },
+      dir: this.dir,
+      session: this.#session,
+      client: clientProcess(),
       // Claude Code's own limit holds nowhere else
       env: { ...this.#options.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" },
       say: this.#options.say,

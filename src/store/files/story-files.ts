@@ -103,7 +103,12 @@ function readPlain(path: string): string | null {
 function promptFor(root: string, role: PromptRole, texts: PromptTexts, facts: StoryPromptFacts): string {
   const { story, terms, iteration, nonce, dir, sha, checks, rejected, changedFiles } = facts;
   const given = {
-    ...{ story, iteration, nonce, checks, mode: terms.mode, budget: terms.scope },
+    story,
+    iteration,
+    nonce,
+    checks,
+    mode: terms.mode,
+    budget: terms.scope,
     texts,
     maxIterations: terms.maxIterations,
     loopDir: join(root, ".loop"),
@@ -121,7 +126,10 @@ function promptFor(root: string, role: PromptRole, texts: PromptTexts, facts: St
 
 function failingOf({ failing }: StoryReceipt): readonly CheckOutcome[] {
   return Object.entries(failing).map(([name, { met, exitCode, timedOut, tail }]) => ({
-    ...{ name, met, tail, demand: null },
+    name,
+    met,
+    tail,
+    demand: null,
     result: timedOut ? "it ran out of time" : `exit ${exitCode ?? "by a signal"}`,
   }));
 }

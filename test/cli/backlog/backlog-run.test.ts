@@ -265,6 +265,25 @@ describe("C1 C16 flags and exit codes", () => {
     expect(again.end, again.stderr).toMatchObject({ status: "done", passed: 2, iterations: 2 });
   });
 
+  test("--budget takes $5 as 5, LOOP_BUDGET stands for it, and with --resume it is added up to the cap", async () => {
+    const cwd = await small();
+    const budgetOf = async (flags: readonly string[], env: Record<string, string> = {}) => {
+      const args = runArgs(agentOf(cwd), "--dry-run", "--json", ...flags);
+      return JSON.parse((await runLoop(args, besideOf(cwd, env))).stdout).budgetUsd;
+    };
+    expect(await budgetOf(["--budget", "$5"])).toBe(5);
+    expect(await budgetOf([], { LOOP_BUDGET: "$6" })).toBe(6);
+    expect(await budgetOf([])).toBe(25);
+    await runLoop(runArgs(agentOf(cwd, "exit 77"), "--budget", "$90"), besideOf(cwd));
+    const more = (amount: string) =>
+      runLoop(runArgs(agentOf(cwd), "--resume", "--budget", amount), besideOf(cwd));
+    const refused = await more("11");
+    expect(refused.code).toBe(64);
+    expect(refused.stderr).toContain("A budget of $101 is too much; at most $100 are allowed per loop.");
+    expect((await more("$10")).code).toBe(0);
+    expect(readFileSync(join(cwd, ".loop", "journal.jsonl"), "utf8")).toContain('"budgetUsd":100');
+  });
+
   test("C16 exit 1 for a prd.json that does not parse, before anything runs", async () => {
     const cwd = await small();
     writeFileSync(join(cwd, ".loop", "prd.json"), "{ not json");
@@ -279,7 +298,9 @@ describe("C1 C16 flags and exit codes", () => {
     ["too many at a time", ["--parallel", "99"], /--parallel 99 is more than/],
     ["no number", ["--parallel", "some"], /--parallel/],
     ["an unknown mode", ["--mode", "dream"], /--mode/],
-    ["no budget", ["--budget", "-3"], /--budget/],
+    ["no budget", ["--budget", "-3"], /--budget "-3" is not an amount of dollars; write 5 or 2\.50\./],
+    ["a budget over the cap", ["--budget", "$100.01"], /A budget of \$100\.01 is too much; at most \$100/],
+    ["no command for notices", ["--notify-cmd", " "], /--notify-cmd is empty/],
     ["an unknown flag", ["--fast"], /--fast/],
   ])("C16 exit 64 for %s, in one sentence, and nothing is changed", async (_, flags, message) => {
     const cwd = await small();

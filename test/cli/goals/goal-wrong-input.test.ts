@@ -45,6 +45,8 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--budget", "0x10"), /--budget "0x10"/],
     [until("--budget="), /--budget ""/],
     [until("--budget", "100.01"), /A budget of \$100\.01 is too much; at most \$100/],
+    [until("--budget", "$$5"), /--budget "\$\$5" is not an amount of dollars/],
+    [until("--notify-cmd", ""), /--notify-cmd is empty; give a command\./],
     [until("--time", "soon"), /--time "soon" is not a length of time/],
     [until("--tokens", "many"), /--tokens "many"/],
     [until("--context", "new"), /--context "new" is none of fresh, continue\./],

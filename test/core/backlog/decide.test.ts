@@ -316,7 +316,27 @@ describe("C5 C6 C7 what an attempt comes to", () => {
     const run = begun().generated().checked(aRound(false)).look().generated().checked(aRound(false));
     expect(run.backlog.stories[0]).toMatchObject({ blocked: true, rejections: 2 });
     expect(run.backlog.stories[0]?.notes).toMatch(/\[REJECTED\][\s\S]*\[BLOCKED\]/);
+    expect(run.backlog.notice).toMatchObject({
+      title: `Backlog ${run.backlog.id} has a blocked story`,
+      body: expect.stringMatching(/^\w+ needs human review: .*loop backlog unblock \w+$/),
+    });
     expect(run.look().backlog.end?.outcome).toBe("blocked");
+    expect(run.backlog.notice?.title).toMatch(/has ended$/);
+  });
+
+  test("C7 a rejection that leaves an attempt is told to nobody", () => {
+    expect(begun().generated().checked(aRound(false)).backlog.notice).toBe(null);
+  });
+
+  test("a run whose budget is used says with what it goes on", () => {
+    const run = begun();
+    run.backlog = { ...run.backlog, spent: { ...run.backlog.spent, costUsd: 1_000 } };
+    run.generated().checked(aRound(false)).look();
+    expect(run.backlog.pause).toMatchObject({
+      code: "budget",
+      goOn: "loop backlog run --resume --budget=10",
+    });
+    expect(run.backlog.notice?.body).toContain("--budget=10");
   });
 
   test.each<[FailureClass, "active" | "paused"]>([

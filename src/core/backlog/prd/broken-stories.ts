@@ -20,7 +20,12 @@ export function lookAfter({ stories, attempts }: Backlog, ended: Attempt): reado
   if (!isInProject || !hasOthers) return attempts.filter(({ story }) => story !== ended.story);
   const look: Attempt = {
     ...ended,
-    ...{ job: null, next: "check", evidence: {}, checkedTree: null, verdict: LOOK, spent: NOTHING_SPENT },
+    job: null,
+    next: "check",
+    evidence: {},
+    checkedTree: null,
+    verdict: LOOK,
+    spent: NOTHING_SPENT,
   };
   return attempts.map((each) => (each.story === ended.story ? look : each));
 }
@@ -58,8 +63,16 @@ export function takeBack(
   };
   const taken = [...broken].map(
     ([story, reason]): StoryReceipt => ({
-      ...{ story, iteration, outcome: "rejected", reason, failure: null, at: now, spent: NOTHING_SPENT },
-      ...{ filesChanged: 0, failing: {}, outputTokens: 0 },
+      story,
+      iteration,
+      outcome: "rejected",
+      reason,
+      failure: null,
+      at: now,
+      spent: NOTHING_SPENT,
+      filesChanged: 0,
+      failing: {},
+      outputTokens: 0,
     }),
   );
   return { stories: stories.map(update), receipts: [...receipts, ...taken] };

@@ -65,7 +65,9 @@ export class PluginClient {
   async plugins(project: string): Promise<readonly InstalledPlugin[]> {
     const list = parse(pluginList, await this.#run(["list", "--json"], project));
     return list.map(({ id, scope, enabled, installPath, readFromFolder, projectPath }) => ({
-      ...{ id, scope, enabled },
+      id,
+      scope,
+      enabled,
       folder: readFromFolder ?? installPath,
       project: projectPath ?? null,
     }));

@@ -96,7 +96,8 @@ function usageOf(answers: readonly Answered[]): Usage | null {
     inputTokens: sum((answer) => answer.inputTokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: sum((answer) => answer.outputTokens),
     model: answers.at(-1)?.model ?? "",
-    ...{ cacheReadTokens, cacheWriteTokens },
+    cacheReadTokens,
+    cacheWriteTokens,
   };
 }
 

@@ -85,8 +85,16 @@ export function countOf(fields: unknown, key: string): number {
 
 /** Told by nobody: the rest is what a client says. */
 export const UNTOLD: Told = {
-  ...{ session: "", cwd: "", promptId: null, prompt: "", answer: null, facts: null },
-  ...{ end: "ok", source: "", model: "", transcript: null },
+  session: "",
+  cwd: "",
+  promptId: null,
+  prompt: "",
+  answer: null,
+  facts: null,
+  end: "ok",
+  source: "",
+  model: "",
+  transcript: null,
 };
 
 /** What a person typed at us, without the word that reaches us; null: the prompt is not for us. */

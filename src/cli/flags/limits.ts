@@ -1,0 +1,45 @@
+/** What a loop may use: `--budget`, `--iterations`, `--time`, `--tokens`, and the variables that stand for them. */
+import { DEFAULT_LIMITS, MAX_ITERATIONS } from "../../core/cost/limits.ts";
+import type { Raise } from "../../core/goal/event.ts";
+import type { Limits } from "../../core/goal/goal.ts";
+import { usageError } from "../../errors.ts";
+import { budgetFlag, checkBudget, countFlag, durationFlag } from "./values.ts";
+
+export interface LimitFlags {
+  readonly budget?: string;
+  readonly iterations?: string;
+  readonly time?: string;
+  readonly tokens?: string;
+}
+
+/** Of a new goal. */
+export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
+  const raise = raiseFrom(flags);
+  const iterations = raise.iterations ?? iterationsFromEnv(env) ?? DEFAULT_LIMITS.iterations;
+  const budgetUsd = budgetFrom(flags, env);
+  if (iterations > MAX_ITERATIONS)
+    throw usageError(
+      `${iterations} iterations are too many; at most ${MAX_ITERATIONS} are allowed per loop.`,
+    );
+  return { budgetUsd, iterations, timeMs: raise.timeMs ?? null, tokens: raise.tokens ?? null };
+}
+
+/** What is added to the limits of a loop that is there. */
+export function raiseFrom(flags: LimitFlags): Raise {
+  return {
+    ...(flags.budget === undefined ? {} : { budgetUsd: budgetFlag("--budget", flags.budget) }),
+    ...(flags.iterations === undefined ? {} : { iterations: countFlag("--iterations", flags.iterations) }),
+    ...(flags.time === undefined ? {} : { timeMs: durationFlag("--time", flags.time) }),
+    ...(flags.tokens === undefined ? {} : { tokens: countFlag("--tokens", flags.tokens) }),
+  };
+}
+
+/** The budget of a new loop. The environment is looked at where no flag says it. */
+export function budgetFrom({ budget }: LimitFlags, { LOOP_BUDGET }: NodeJS.ProcessEnv): number {
+  if (budget !== undefined) return checkBudget(budgetFlag("--budget", budget));
+  return checkBudget(LOOP_BUDGET ? budgetFlag("LOOP_BUDGET", LOOP_BUDGET) : DEFAULT_LIMITS.budgetUsd);
+}
+
+function iterationsFromEnv({ LOOP_MAX_ITERATIONS }: NodeJS.ProcessEnv): number | undefined {
+  return LOOP_MAX_ITERATIONS ? countFlag("LOOP_MAX_ITERATIONS", LOOP_MAX_ITERATIONS) : undefined;
+}

@@ -1,0 +1,16 @@
+/** The view of a run that has little to show: notices, problems and questions, one after the other. */
+import type { Io } from "../io.ts";
+import { oneLine } from "../render/table.ts";
+import type { RunView } from "../run/foreground.ts";
+import { createAsker } from "./hold.ts";
+import { renderNotice } from "./lines.ts";
+import { askPermission } from "./question.ts";
+
+export function createPlainView(io: Io): RunView {
+  const ask = createAsker(io);
+  return {
+    notify: (title, body) => io.say(renderNotice(title, body, io)),
+    problem: (error) => io.say(oneLine(error instanceof Error ? error.message : String(error))),
+    askPermission: (question, withdrawn) => ask(() => askPermission(question, withdrawn)),
+  };
+}

@@ -1,0 +1,24 @@
+/** What the tables of commands share (`program.ts` and the `*-program.ts` of each family). */
+import type { Command } from "commander";
+import type { Io } from "./io.ts";
+import { flagsBefore } from "./tasks/slips.ts";
+
+/** What a command does. Its module is loaded only when it is called. */
+type Action = (flags: never, args: string[]) => Promise<number>;
+
+export interface ProgramParts {
+  readonly io: Io;
+  act(action: Action): (...given: unknown[]) => Promise<void>;
+}
+
+export function createParts(io: Io, exit: (code: number) => void): ProgramParts {
+  return {
+    io,
+    act:
+      (action) =>
+      async (...given) => {
+        const command = given.at(-1) as Command;
+        exit(await action(Object.assign(flagsBefore(command), command.opts()) as never, command.args));
+      },
+  };
+}

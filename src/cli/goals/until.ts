@@ -1,7 +1,7 @@
 /** `loop until`: an agent works turn after turn until checks that the engine runs itself are green. */
 import { requireAgent } from "../../compose/agent-choice.ts";
 import { newLoopId } from "../../compose/engine.ts";
-import { renderCheck } from "../../core/spec/check-flag.ts";
+import { renderCheck } from "../../core/checks/kinds.ts";
 import { questionsFor } from "../../core/spec/rubric.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { addGoal } from "../../engine/goals/goals.ts";

@@ -58,7 +58,8 @@ export function pauseRun(backlog: Backlog, code: PauseCode, reason: string, now:
     {
       status: "paused",
       pause: { code, reason, evidence: [], goOn, at: now },
-      ...{ waitUntil: null, waitReason: null },
+      waitUntil: null,
+      waitReason: null,
     },
     [
       ...cancelling(backlog, reason),
@@ -77,8 +78,12 @@ export function endRun(
   return change(
     backlog,
     {
-      ...{ status: "ended", end: { outcome, reason, at: now }, pause: null },
-      ...{ waitUntil: null, waitReason: null, isStopping: false },
+      status: "ended",
+      end: { outcome, reason, at: now },
+      pause: null,
+      waitUntil: null,
+      waitReason: null,
+      isStopping: false,
     },
     [
       ...cancelling(backlog, reason),

@@ -2,9 +2,10 @@
 import type { Decision, Effect } from "../event.ts";
 import type { JobId } from "../goal/goal.ts";
 import { interrupt, waitFor, without } from "./attempt-ends.ts";
+import { NOTHING_SPENT } from "./attempt-spent.ts";
 import { afterChecks, afterEvaluator, afterGenerator, afterMerge } from "./attempts.ts";
 import type { Attempt, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
-import { change, endRun, intend, pauseRun, refused, UNCHANGED } from "./change.ts";
+import { change, endRun, intend, pauseRun, type Ready, refused, UNCHANGED } from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
 import { progressOf } from "./stories.ts";
@@ -194,19 +195,26 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
   if (backlog.spent.costUsd >= backlog.terms.budgetUsd)
     return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
+  return attemptStory(backlog, story.id, ready);
+}
+
+function attemptStory(backlog: Backlog, story: string, ready: Ready): BacklogDecision {
   const iteration = backlog.iteration + 1;
   const attempt: Attempt = {
-    ...{ story: story.id, iteration, job: null, next: "generate", diff: null, evidence: {} },
-    ...{ checkedTree: null, verdict: null },
-    place: backlog.places.find(({ story: id }) => id === story.id) ?? null,
-    ...{ spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 }, outputTokens: 0 },
+    story,
+    iteration,
+    job: null,
+    next: "generate",
+    diff: null,
+    evidence: {},
+    checkedTree: null,
+    verdict: null,
+    place: backlog.places.find((place) => place.story === story) ?? null,
+    spent: NOTHING_SPENT,
+    outputTokens: 0,
   };
-  return intend(
-    { ...backlog, iteration, attempts: [...backlog.attempts, attempt] },
-    attempt,
-    "generate",
-    ready,
-  );
+  const begun = { ...backlog, iteration, attempts: [...backlog.attempts, attempt] };
+  return intend(begun, attempt, "generate", ready);
 }
 
 function isPassed({ stories }: Backlog, id: string): boolean {
@@ -234,15 +242,13 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
   return change(backlog, {
     // what a person wrote there before they went on; in the middle of an attempt it may be an agent's word
     ...(event.stories !== undefined && backlog.attempts.length === 0 ? { stories: event.stories } : {}),
-    ...{
-      session,
-      status: "active",
-      pause: null,
-      isStopping: false,
-      waitUntil: null,
-      waitReason: null,
-      freeFailures: 0,
-    },
+    session,
+    status: "active",
+    pause: null,
+    isStopping: false,
+    waitUntil: null,
+    waitReason: null,
+    freeFailures: 0,
     terms: {
       ...terms,
       maxIterations: terms.maxIterations + iterations,

@@ -1,4 +1,5 @@
 /** What people ask of backlog loops: start, find, change. Every surface goes through here. */
+import { NOTHING_SPENT } from "../../core/backlog/attempt-spent.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import type { BacklogEvent } from "../../core/backlog/event.ts";
 import type { Story } from "../../core/backlog/stories.ts";
@@ -29,10 +30,27 @@ export async function addBacklog(
     const id = newId() as LoopId;
     if (store.load(id) !== undefined) continue;
     const loop: Backlog = {
-      ...{ kind: "backlog", id, version: 1, session, status: "active", createdAt: now },
-      ...{ terms, stories, attempts: [], places: [], iteration: 0, jobs: 0, receipts: [], freeFailures: 0 },
-      ...{ waitUntil: null, waitReason: null, isStopping: false, pause: null, end: null, notice: null },
-      spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
+      kind: "backlog",
+      id,
+      version: 1,
+      session,
+      status: "active",
+      createdAt: now,
+      terms,
+      stories,
+      attempts: [],
+      places: [],
+      iteration: 0,
+      jobs: 0,
+      receipts: [],
+      freeFailures: 0,
+      waitUntil: null,
+      waitReason: null,
+      isStopping: false,
+      pause: null,
+      end: null,
+      notice: null,
+      spent: NOTHING_SPENT,
     };
     const event = { type: "backlog.created" } as const;
     const commit = { id, expectedVersion: 0, loop, event, effects: [], outcomes: [], at: now, token: null };

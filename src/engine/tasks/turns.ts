@@ -76,7 +76,9 @@ export class Turns {
         answer: end.kind === "cancelled" ? null : end.answer,
       }),
       (error) => ({
-        ...{ type: "fire.finished", fireId: id, outcome: "failed" },
+        type: "fire.finished",
+        fireId: id,
+        outcome: "failed",
         reason: error instanceof Error ? error.message : String(error),
       }),
     );

@@ -5,11 +5,10 @@
  */
 import type { Evidence } from "../../goal/goal.ts";
 import { tellingLine } from "../../text/telling-line.ts";
+import { NOTHING_SPENT } from "../attempt-spent.ts";
 import type { Attempt, Backlog, StoryReceipt } from "../backlog.ts";
 import type { Story } from "../stories.ts";
 import { withNote } from "./registry.ts";
-
-const NOTHING_SPENT = { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 };
 
 /** An attempt that came to nothing stays for one more round of checks, when the others may not be what they were. */
 export function lookAfter({ stories, attempts }: Backlog, ended: Attempt): readonly Attempt[] {
@@ -20,7 +19,12 @@ export function lookAfter({ stories, attempts }: Backlog, ended: Attempt): reado
   if (!isInProject || !hasOthers) return attempts.filter(({ story }) => story !== ended.story);
   const look: Attempt = {
     ...ended,
-    ...{ job: null, next: "check", evidence: {}, checkedTree: null, verdict: LOOK, spent: NOTHING_SPENT },
+    job: null,
+    next: "check",
+    evidence: {},
+    checkedTree: null,
+    verdict: LOOK,
+    spent: NOTHING_SPENT,
   };
   return attempts.map((each) => (each.story === ended.story ? look : each));
 }
@@ -58,8 +62,16 @@ export function takeBack(
   };
   const taken = [...broken].map(
     ([story, reason]): StoryReceipt => ({
-      ...{ story, iteration, outcome: "rejected", reason, failure: null, at: now, spent: NOTHING_SPENT },
-      ...{ filesChanged: 0, failing: {}, outputTokens: 0 },
+      story,
+      iteration,
+      outcome: "rejected",
+      reason,
+      failure: null,
+      at: now,
+      spent: NOTHING_SPENT,
+      filesChanged: 0,
+      failing: {},
+      outputTokens: 0,
     }),
   );
   return { stories: stories.map(update), receipts: [...receipts, ...taken] };

@@ -1,13 +1,9 @@
 /** Commands that the engine runs itself, the files they run on, and the files they depend on. */
+import type { CommandOutput } from "../core/checks/kind.ts";
 import type { Criterion, MustNot, ProtectedChange } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 
-export interface CheckEvidence {
-  readonly exitCode: number | null;
-  readonly timedOut: boolean;
-  /** The last part of what the command printed. */
-  readonly tail: string;
-}
+export type CheckEvidence = CommandOutput;
 
 /** Runs a command of the person's in the project. Must not throw for anything that the command does. */
 export interface Checker {

@@ -1,6 +1,7 @@
 /** Everything that the checks of a goal consist of at this moment, with hashes and the criteria that it belongs to. */
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, posix, relative } from "node:path";
+import { commandOf } from "../../core/checks/kinds.ts";
 import { compileGlobs } from "../../core/glob.ts";
 import type { ProtectionRules } from "../../ports/checks.ts";
 import type { FileHashes } from "../files/file-hash.ts";
@@ -172,9 +173,10 @@ class Entries {
 /** null: a must-not. It guards all criteria. */
 function commandsOf(rules: ProtectionRules): [name: string | null, command: string][] {
   return [
-    ...rules.criteria.flatMap(({ name, check }): [string, string][] =>
-      check.kind === "command" || check.kind === "measure" ? [[name, check.command]] : [],
-    ),
+    ...rules.criteria.flatMap(({ name, check }): [string, string][] => {
+      const command = commandOf(check);
+      return command === null ? [] : [[name, command]];
+    }),
     ...rules.mustNot.flatMap(({ command }): [null, string][] => (command === null ? [] : [[null, command]])),
   ];
 }

@@ -7,6 +7,7 @@ import { keepHoldouts } from "../../core/backlog/pick.ts";
 import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
 import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
 import { nextOf, renderNext, type Story } from "../../core/backlog/stories.ts";
+import { commandOf } from "../../core/checks/kinds.ts";
 import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
@@ -131,10 +132,10 @@ function readStories({ root }: Project, { story }: BacklogRunFlags): readonly St
 function refuseUnrunnable(id: string, text: string): void {
   const parsed = parseCheckFlag(text);
   if (parsed.kind === "wrong") throw usageError(`${id}: ${parsed.message}`);
-  const { kind } = parsed.criterion.check;
-  if (kind !== "command" && kind !== "measure")
+  const { name, check } = parsed.criterion;
+  if (commandOf(check) === null)
     throw usageError(
-      `${id}: the check "${parsed.criterion.name}" is a ${kind}, and a story's checks are commands.`,
+      `${id}: the check "${name}" is a ${check.kind}, and a story's checks are commands.`,
       "Put it into its acceptanceCriteria: the evaluator looks at those.",
     );
 }

@@ -9,9 +9,10 @@
 
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { type AgentChoice, chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
+import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
 import type { Criterion } from "../../core/goal/goal.ts";
 import { needsPlan } from "../../core/goal/steps.ts";
-import { parseCheckFlag, renderCheck, verificationOf } from "../../core/spec/check-flag.ts";
+import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { splitUntil } from "../../core/spec/phrases.ts";
 import { decideReversibility } from "../../core/spec/reversibility.ts";
 import {

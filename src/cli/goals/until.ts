@@ -2,7 +2,7 @@
 
 import { requireAgent } from "../../compose/agent-choice.ts";
 import { newLoopId } from "../../compose/engine.ts";
-import { renderCheck } from "../../core/spec/check-flag.ts";
+import { renderCheck } from "../../core/checks/kinds.ts";
 import { questionsFor } from "../../core/spec/rubric.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { addGoal } from "../../engine/goals/goals.ts";

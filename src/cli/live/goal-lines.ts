@@ -1,10 +1,10 @@
 /** What happens to a goal, as lines for people. */
 
+import { renderCheck } from "../../core/checks/kinds.ts";
 import { unmetLine } from "../../core/goal/breakers.ts";
 import type { GoalChange } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { isMet, isProved } from "../../core/goal/proof.ts";
-import { renderCheck } from "../../core/spec/check-flag.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import {
   renderComplete,

@@ -1,7 +1,8 @@
 /** What a goal's runner shows: lines for people, or one JSON object per line. */
+
+import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
 import { type GoalChange, isTurn } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
-import { renderCheck, verificationOf } from "../../core/spec/check-flag.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { viewEnd, viewGoal } from "../../core/views/goal-view.ts";
 import { iso } from "../../core/views/moment.ts";

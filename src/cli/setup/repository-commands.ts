@@ -6,7 +6,8 @@ import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
-import type { Check, Criterion, MustNot } from "../../core/goal/goal.ts";
+import { renderTrusted } from "../../core/checks/kinds.ts";
+import type { Criterion, MustNot } from "../../core/goal/goal.ts";
 import { allowedBy } from "../../core/permissions.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { parseShapeFile } from "../../core/spec/shape-file.ts";
@@ -131,28 +132,13 @@ function readChecks({ dir }: Place): ParsedFile | null {
 }
 
 function toCommands(criteria: readonly Criterion[]): readonly NamedCommand[] {
-  return criteria.flatMap(({ name, check }) => toCommand(name, check) ?? []);
+  return criteria.flatMap((criterion) => renderTrusted(criterion) ?? []);
 }
 
 function toWatches(mustNot: readonly MustNot[]): readonly NamedCommand[] {
   return mustNot.flatMap(({ name, command }) =>
     command === null ? [] : { name: `must not: ${name}`, command },
   );
-}
-
-/** null: nothing runs for it. */
-function toCommand(name: string, check: Check): NamedCommand | null {
-  switch (check.kind) {
-    case "command":
-      return { name, command: check.command };
-    case "measure":
-      return { name: `${name} ${check.comparison} ${check.target}`, command: check.command };
-    case "judge":
-    case "review":
-      return { name, command: `${check.kind}: ${check.question}` };
-    case "assumption":
-      return null;
-  }
 }
 
 /** A link may lead to another file of the project, and nowhere else. */

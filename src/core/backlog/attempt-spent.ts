@@ -4,6 +4,8 @@ import { spend } from "../cost/usage.ts";
 import type { Spent } from "../goal/goal.ts";
 import type { Attempt } from "./backlog.ts";
 
+export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 };
+
 export function outputOf({ outputTokens }: Attempt, { usage }: { readonly usage: Usage | null }): number {
   return outputTokens + (usage?.outputTokens ?? 0);
 }

@@ -1,9 +1,11 @@
 /** Pure decisions about a backlog loop: what an event makes of it, and what has to be done. */
 import type { Decision, Effect } from "../event.ts";
 import type { JobId } from "../goal/goal.ts";
-import { afterChecks, afterEvaluator, afterGenerator, afterMerge, settleInterrupted } from "./attempts.ts";
+import { interrupt, waitFor, without } from "./attempt-ends.ts";
+import { NOTHING_SPENT } from "./attempt-spent.ts";
+import { afterChecks, afterEvaluator, afterGenerator, afterMerge } from "./attempts.ts";
 import type { Attempt, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
-import { change, endRun, intend, pauseRun, refused, UNCHANGED } from "./change.ts";
+import { change, endRun, intend, pauseRun, type Ready, refused, UNCHANGED } from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
 import { progressOf } from "./stories.ts";
@@ -75,13 +77,13 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
     case "attempt.generated":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "generate"
-          ? afterGenerator(backlog, attempt, job, event.turn, event.nextNonce, now)
+          ? afterGenerator({ backlog, attempt, job, nonce: event.nextNonce, now }, event.turn)
           : UNCHANGED,
       );
     case "attempt.checked":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "check"
-          ? afterChecks(backlog, attempt, job, event.round, event.nextNonce, now)
+          ? afterChecks({ backlog, attempt, job, nonce: event.nextNonce, now }, event.round)
           : UNCHANGED,
       );
     case "attempt.judged":
@@ -89,23 +91,23 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
     case "attempt.evaluated":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "evaluate"
-          ? afterEvaluator(backlog, attempt, job, event.turn, event.nextNonce, now)
+          ? afterEvaluator({ backlog, attempt, job, nonce: event.nextNonce, now }, event.turn)
           : UNCHANGED,
       );
     case "attempt.merged":
       return withJob(backlog, event.jobId, (attempt, job) =>
-        job.phase === "merge" ? afterMerge(backlog, attempt, event.merge, now) : UNCHANGED,
+        job.phase === "merge" ? afterMerge({ backlog, attempt, now }, event.merge) : UNCHANGED,
       );
     case "attempt.interrupted":
       return withJob(backlog, event.jobId, (attempt, job) =>
-        settleInterrupted(backlog, attempt, job, event.reason, now),
+        interrupt({ backlog, attempt, now }, job.phase, event.reason),
       );
     case "attempt.withdrawn":
       // The agent never saw the prompt: as if it had not been intended.
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "generate"
           ? change(backlog, { attempts: without(backlog, attempt), iteration: backlog.iteration - 1 })
-          : change(backlog, { attempts: replace(backlog, { ...attempt, job: null, next: job.phase }) }),
+          : change(backlog, { attempts: waitFor(backlog, attempt, job.phase) }),
       );
   }
 }
@@ -137,7 +139,7 @@ function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: num
   const settled =
     jobId === undefined
       ? UNCHANGED
-      : withJob(backlog, jobId, (attempt, job) => settleInterrupted(backlog, attempt, job, reason, now));
+      : withJob(backlog, jobId, (attempt, job) => interrupt({ backlog, attempt, now }, job.phase, reason));
   if (backlog.status === "active")
     return pauseRun(
       settled.kind === "change" ? { ...settled.loop, version: backlog.version } : backlog,
@@ -192,16 +194,14 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
   if (backlog.iteration >= backlog.terms.maxIterations)
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
   if (backlog.spent.costUsd >= backlog.terms.budgetUsd)
-    return pauseRun(
-      backlog,
-      "budget",
-      `the budget of $${backlog.terms.budgetUsd} is used`,
-      now,
-      " --budget=10",
-    );
+    return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
+  return attemptStory(backlog, story.id, ready);
+}
+
+function attemptStory(backlog: Backlog, story: string, ready: Ready): BacklogDecision {
   const iteration = backlog.iteration + 1;
   const attempt: Attempt = {
-    story: story.id,
+    story,
     iteration,
     job: null,
     next: "generate",
@@ -209,16 +209,12 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
     evidence: {},
     checkedTree: null,
     verdict: null,
-    place: backlog.places.find(({ story: id }) => id === story.id) ?? null,
-    spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
+    place: backlog.places.find((place) => place.story === story) ?? null,
+    spent: NOTHING_SPENT,
     outputTokens: 0,
   };
-  return intend(
-    { ...backlog, iteration, attempts: [...backlog.attempts, attempt] },
-    attempt,
-    "generate",
-    ready,
-  );
+  const begun = { ...backlog, iteration, attempts: [...backlog.attempts, attempt] };
+  return intend(begun, attempt, "generate", ready);
 }
 
 function isPassed({ stories }: Backlog, id: string): boolean {
@@ -277,10 +273,6 @@ function withJob(
 
 function replace({ attempts }: Backlog, changed: Attempt): readonly Attempt[] {
   return attempts.map((attempt) => (attempt.story === changed.story ? changed : attempt));
-}
-
-function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
-  return attempts.filter(({ story }) => story !== gone.story);
 }
 
 export type BacklogEffect = Effect;

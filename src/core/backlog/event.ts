@@ -1,6 +1,7 @@
 /** What can happen to a backlog loop. */
 import type { ProcessRef, Usage } from "../base.ts";
-import type { Evidence, Failure, JobId } from "../goal/goal.ts";
+import type { RoundEvidence } from "../checks/check.ts";
+import type { Failure, JobId } from "../goal/goal.ts";
 import type { Attempt, Diff, StoryPlace, ToolVerdict } from "./backlog.ts";
 import type { Story } from "./stories.ts";
 
@@ -33,13 +34,7 @@ export interface EvaluatorRecord {
 }
 
 /** All checks that count for a story: its own, the project's, and those of the stories that have passed. */
-export interface StoryRound {
-  readonly tree: string;
-  readonly evidence: Readonly<Record<string, Evidence>>;
-  /** Files that the checks themselves changed each time. */
-  readonly unstable: readonly string[];
-  readonly durationMs: number;
-}
+export type StoryRound = RoundEvidence;
 
 export type MergeRecord =
   | { readonly kind: "merged"; readonly round: StoryRound }

@@ -7,10 +7,11 @@
  * 3. What nobody evaluates has to be proved by a check: without either, nothing stands behind a PASS.
  * 4. A reason names every cause, and no criterion that is hidden from the generator (C15).
  */
+import { renderDemand, renderFinding } from "../checks/kinds.ts";
 import { parseVerdict } from "../claims/claims.ts";
 import type { Criterion, Evidence } from "../goal/goal.ts";
 import { cleanLine, cleanText } from "../text/clean.ts";
-import { count, renderDemand, renderResult } from "../text/goal/goal-facts.ts";
+import { count } from "../text/goal/goal-facts.ts";
 import { tellingLine } from "../text/telling-line.ts";
 import { cutTo } from "../text/width.ts";
 import type { Attempt, AttemptJob, Backlog, ToolVerdict } from "./backlog.ts";
@@ -149,7 +150,7 @@ export function outcomeOf(criterion: Criterion, evidence: Evidence | null): Chec
     name: criterion.name,
     met: evidence?.met ?? false,
     demand: renderDemand(criterion.check),
-    result: `${renderResult(criterion, evidence)}${note}`,
+    result: `${renderFinding(criterion, evidence)}${note}`,
     tail: evidence?.tail ?? "",
   };
 }

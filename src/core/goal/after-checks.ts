@@ -1,5 +1,6 @@
 /** What a round of checks means: the end, one more turn, a question, or a pause. */
 
+import { whyBlocked } from "../checks/kinds.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
 import { countRound } from "./breakers.ts";
@@ -187,7 +188,7 @@ function afterIteration({ receipts, steps, iteration }: Goal): string {
 function onlyAssumed(goal: Goal): readonly string[] {
   const unmet = unmetCriteria(goal);
   const isAssumed = (name: string) =>
-    goal.criteria.some((criterion) => criterion.name === name && criterion.check.kind === "assumption");
+    goal.criteria.some((criterion) => criterion.name === name && whyBlocked(criterion.check) !== null);
   return unmet.every(isAssumed) ? unmet : [];
 }
 

@@ -1,15 +1,7 @@
 /** What can happen to a goal. */
 import type { ProcessRef, Usage } from "../base.ts";
-import type {
-  Baseline,
-  Claims,
-  Evidence,
-  Failure,
-  GateKind,
-  JobId,
-  ProtectedChange,
-  Report,
-} from "./goal.ts";
+import type { RoundEvidence } from "../checks/check.ts";
+import type { Baseline, Claims, Failure, GateKind, JobId, ProtectedChange, Report } from "./goal.ts";
 
 /** What a person adds to the limits. */
 export interface Raise {
@@ -49,12 +41,8 @@ export interface TurnRecord {
   readonly nextNonce: string;
 }
 
-/** One round of all checks, on one state of the files. */
-export interface CheckRound {
-  readonly tree: string;
-  /** Files that the checks themselves changed each time: their evidence is never newer than the tree. */
-  readonly unstable: readonly string[];
-  readonly evidence: Readonly<Record<string, Evidence>>;
+/** One round of all checks of a goal. */
+export interface CheckRound extends RoundEvidence {
   /** Those that turned true, with what their command printed. */
   readonly mustNot: readonly { readonly name: string; readonly tail: string }[];
   readonly protectedChanges: readonly ProtectedChange[];
@@ -64,7 +52,6 @@ export interface CheckRound {
   readonly usage: Usage | null;
   /** A judge could not be asked: the round is taken again. */
   readonly failure: Failure | null;
-  readonly durationMs: number;
   /** Its step, as `loop rollback` lists it. */
   readonly checkpoint: number | null;
   readonly notes: readonly string[];

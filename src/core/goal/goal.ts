@@ -3,72 +3,23 @@
  * every loop: it goes through the journal as JSON and comes back the same.
  */
 import type { LoopId, Notice, ProcessRef } from "../base.ts";
+import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
 import type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
+export type {
+  Check,
+  Comparison,
+  Criterion,
+  CriterionSource,
+  Evidence,
+  MustNot,
+  Verdict,
+  Verification,
+} from "../checks/check.ts";
 export type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
 /** One turn or one round of checks of a goal. */
 export type JobId = string & { readonly brand: "JobId" };
-
-export type Comparison = ">=" | "<=" | ">" | "<" | "==" | "!=";
-
-/** How the engine finds out whether a criterion is true. */
-export type Check =
-  /** Exit 0. */
-  | { readonly kind: "command"; readonly command: string }
-  /** The last number that it prints, compared. */
-  | {
-      readonly kind: "measure";
-      readonly command: string;
-      readonly comparison: Comparison;
-      readonly target: number;
-    }
-  /** An agent with a context of its own looks at the running thing. Weaker. */
-  | { readonly kind: "judge"; readonly question: string }
-  /** An agent with a context of its own reads the code. Weaker. */
-  | { readonly kind: "review"; readonly question: string }
-  /** Nothing finds out. Blocks the end. */
-  | { readonly kind: "assumption" };
-
-/** The seed's words for how a criterion is verified. */
-export type Verification = "execution output" | "measurement" | "observation" | "code review" | "assumption";
-
-/** Who named the criterion. What comes from a file of the repository is trusted first. */
-export type CriterionSource = "flag" | "phrase" | "shape" | "config" | "plan";
-
-export interface Criterion {
-  readonly name: string;
-  readonly check: Check;
-  readonly source: CriterionSource;
-}
-
-/** Something that must never become true. Exit 0 of the command means that it has. */
-export interface MustNot {
-  readonly name: string;
-  /** null: only said to the agent; nothing can watch it. */
-  readonly command: string | null;
-  readonly source: CriterionSource;
-}
-
-/** What a check returned. */
-export interface Evidence {
-  readonly met: boolean;
-  readonly verification: Verification;
-  readonly exitCode: number | null;
-  /** What a measurement printed. */
-  readonly value: number | null;
-  readonly timedOut: boolean;
-  /** The last part of what was printed, or what a judge said. */
-  readonly tail: string;
-  readonly at: number;
-  readonly durationMs: number;
-  /** Fingerprint of the files that it was run on. */
-  readonly tree: string;
-  /** How many tests ran, where the output tells. */
-  readonly tests?: number;
-  /** Why it does not count although the check is green, or what to know about it. */
-  readonly note: string | null;
-}
 
 export type StepStatus = "open" | "done" | "replaced";
 
@@ -181,7 +132,6 @@ export interface Pause {
 }
 
 export type EndStatus = "done" | "cancelled" | "failed";
-export type Verdict = "SHIP" | "MONITOR" | "RESEARCH";
 
 export interface End {
   readonly status: EndStatus;
@@ -307,7 +257,7 @@ export interface Goal {
   /** Contents of protected files that a person accepted: path and hash (null: its deletion). */
   readonly accepted: readonly { readonly path: string; readonly hash: string | null }[];
   readonly protectedChanges: readonly ProtectedChange[];
-  readonly evidence: Readonly<Record<string, Evidence>>;
+  readonly evidence: EvidenceByName;
   /** Fingerprint of the files after the last round of checks. */
   readonly tree: string | null;
   /** The plan was approved (G1), or nobody has to. */

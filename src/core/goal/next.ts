@@ -1,6 +1,7 @@
 /** What a goal does next, when nothing is under way. The order is the meaning. */
+
+import { renderCheck } from "../checks/kinds.ts";
 import { limitReached, nearLimits } from "../cost/limits.ts";
-import { renderCheck } from "../spec/check-flag.ts";
 import { trippedBreaker } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
 import type { GoalEvent } from "./event.ts";

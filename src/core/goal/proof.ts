@@ -6,6 +6,7 @@
  * 3. An assumption is never met.
  * 4. A check whose own parts were changed proves nothing until a person accepted the change.
  */
+import { bestVerdict, commandOf, whyBlocked } from "../checks/kinds.ts";
 import type { CheckRound } from "./event.ts";
 import type { Criterion, End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
 
@@ -17,15 +18,14 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
     if (found === undefined) return [];
     const changed = pending.filter((file) => concerns(goal, file, name)).map(({ path }) => path);
     const doubt =
-      check.kind === "assumption"
-        ? "nothing checks it; an assumption blocks the end"
-        : round.tampered !== null
-          ? `the record of the protected files cannot be trusted: ${round.tampered}`
-          : changed.length > 0
-            ? `what it consists of was changed: ${list(changed)}; see: loop accept ${goal.id}${hintFor(check, changed)}`
-            : round.unstable.length > 0
-              ? `while the checks ran, ${list(round.unstable)} ${round.unstable.length === 1 ? "was" : "were"} written to; what they write themselves has to be ignored in git or named with --allow-changes`
-              : null;
+      whyBlocked(check) ??
+      (round.tampered !== null
+        ? `the record of the protected files cannot be trusted: ${round.tampered}`
+        : changed.length > 0
+          ? `what it consists of was changed: ${list(changed)}; see: loop accept ${goal.id}${hintFor(check, changed)}`
+          : round.unstable.length > 0
+            ? `while the checks ran, ${list(round.unstable)} ${round.unstable.length === 1 ? "was" : "were"} written to; what they write themselves has to be ignored in git or named with --allow-changes`
+            : null);
     return [[name, doubt === null ? found : { ...found, met: false, note: doubt }] as const];
   });
   return Object.fromEntries(weighed);
@@ -33,7 +33,7 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
 
 /** A check that runs the product by its name consists of it as far as anybody can tell. */
 function hintFor(check: Criterion["check"], changed: readonly string[]): string {
-  const words = "command" in check ? check.command.split(/[\s'"`;&|()<>=]+/) : [];
+  const words = (commandOf(check) ?? "").split(/[\s'"`;&|()<>=]+/);
   const named = changed.filter((path) => words.some((word) => word.replace(/^(?:\.\/)+/, "") === path));
   return named.length === 0
     ? ""
@@ -69,7 +69,7 @@ export function isProved(goal: Goal): boolean {
 export function isOnlyUnaccepted(goal: Goal, round: CheckRound): boolean {
   if (goal.criteria.length === 0 || round.tampered !== null || round.unstable.length > 0) return false;
   return goal.criteria.every(
-    ({ name, check }) => check.kind !== "assumption" && round.evidence[name]?.met === true,
+    ({ name, check }) => whyBlocked(check) === null && round.evidence[name]?.met === true,
   );
 }
 
@@ -123,10 +123,10 @@ export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
 
 /** SHIP: verified by running it, and easy to take back. MONITOR: weaker. RESEARCH: assumed. */
 export function verdictFor(goal: Goal): Verdict {
-  const kinds = goal.criteria.map(({ check }) => check.kind);
-  if (kinds.length === 0 || kinds.includes("assumption") || !isProved(goal)) return "RESEARCH";
+  const best = bestVerdict(goal.criteria);
+  if (best === "RESEARCH" || !isProved(goal)) return "RESEARCH";
   const isWeak =
-    kinds.includes("review") ||
+    best === "MONITOR" ||
     goal.reversibility === "1" ||
     goal.accepted.length > 0 ||
     fewerTests(goal).length > 0 ||

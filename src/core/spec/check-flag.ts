@@ -1,6 +1,6 @@
-/** `--check 'name=command'` and its other forms (B6), and a criterion in words for people. */
-import type { Check, Comparison, Criterion, Verification } from "../goal/goal.ts";
-import { type ShellPart, shellParts } from "../goal/shell-text.ts";
+/** `--check 'name=command'` and its other forms (B6). What comes after the `=` is read by the table of kinds. */
+import type { Criterion } from "../checks/check.ts";
+import { parseCheck } from "../checks/kinds.ts";
 
 export type ParsedCheck =
   | { readonly kind: "ok"; readonly criterion: Criterion }
@@ -22,15 +22,6 @@ export function parseCheckFlag(text: string): ParsedCheck {
   return { kind: "ok", criterion: { name, check, source: "flag" } };
 }
 
-/** What stands after the `=`, or what is wrong with it. */
-export function parseCheck(text: string): Check | string {
-  if (text === "") return 'there is no command after "="';
-  if (text.includes("\0")) return "a command cannot have a NUL character in it";
-  const [, kind, rest = ""] = ASKED.exec(text) ?? [];
-  if (kind !== undefined) return parseAsked(kind.toLowerCase(), rest.trim());
-  return parseCommand(text);
-}
-
 /** What is wrong with a criterion's name, as half a sentence; null: nothing. */
 export function faultOfName(name: string): string | null {
   if (name === "") return "the name is empty";
@@ -41,94 +32,8 @@ export function faultOfName(name: string): string | null {
   return null;
 }
 
-/** A criterion with how it is found out: "tests: `npm test` exits 0". */
-export function renderCheck({ name, check }: Pick<Criterion, "name" | "check">): string {
-  switch (check.kind) {
-    case "command":
-      return `${name}: \`${check.command}\` exits 0`;
-    case "measure":
-      return `${name}: \`${check.command}\` prints a number ${check.comparison} ${check.target}`;
-    case "judge":
-      return `${name}: a second agent looks (weaker): ${check.question}`;
-    case "review":
-      return `${name}: a second agent reads the code (weaker): ${check.question}`;
-    case "assumption":
-      return `${name}: nothing finds out (assumption); it blocks the end`;
-  }
-}
-
-export function verificationOf(check: Check): Verification {
-  return VERIFICATIONS[check.kind];
-}
-
 const MAX_NAME = 60;
 const FORM = "write --check 'name=command'";
-const ASKED = /^(judge|review|assume)\s*:([\s\S]*)$/i;
-const NUMBER = /^[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d{1,3})?%?$/i;
-const VERIFICATIONS: Readonly<Record<Check["kind"], Verification>> = {
-  command: "execution output",
-  measure: "measurement",
-  judge: "observation",
-  review: "code review",
-  assumption: "assumption",
-};
-
-function parseAsked(kind: string, question: string): Check | string {
-  if (kind === "assume") return { kind: "assumption" };
-  if (question === "") return `there is no question after "${kind}:"`;
-  return kind === "judge" ? { kind: "judge", question } : { kind: "review", question };
-}
-
-/**
- * A comparison is the last thing of a command, outside of quotes and brackets, with spaces around it and a number
- * behind it. `> out.txt` is a redirection; `>=` and `<=` mean nothing to a shell, so that one in any other place is
- * a slip that would prove nothing.
- */
-function parseCommand(text: string): Check | string {
-  const parts = shellParts(text);
-  const redirected = redirectionOfTest(text, parts);
-  if (redirected !== null) {
-    return `"${redirected}" inside of test or [ ] writes or reads a file instead of comparing; use -gt, -ge, -lt or -le`;
-  }
-  const [operator, number] = parts.slice(-2);
-  const comparison = operator === undefined ? null : comparisonOf(operator);
-  const target = number?.isPlain && NUMBER.test(number.text) ? Number(number.text.replace("%", "")) : null;
-  const isCompared = parts.length >= 2 && comparison !== null && target !== null;
-  const last = isCompared ? parts.length - 2 : parts.length;
-  const stray = parts.slice(0, last).find((part) => part.strayComparison !== null);
-  if (stray !== undefined) {
-    const sign = stray.strayComparison;
-    return `"${sign}" must have a space on each side and one number after it, at the very end, as in "npm run -s cov ${sign} 80"`;
-  }
-  if (!isCompared || operator === undefined || /^(?:test|expr)$/.test(parts[0]?.text ?? "")) {
-    return { kind: "command", command: text };
-  }
-  const command = text.slice(0, operator.at).trim();
-  if (command === "") return `there is no command before "${operator.text}"`;
-  return { kind: "measure", command, comparison, target };
-}
-
-/** `test 3 > 2` and `[ 3 > 2 ]` make a file named 2 and are always true. */
-function redirectionOfTest(text: string, parts: readonly ShellPart[]): string | null {
-  const inner = text.startsWith("[ ") ? shellParts(text.slice(2)) : parts[0]?.text === "test" ? parts : [];
-  const found = inner.find((part) => /^[<>]=?$/.test(part.text) && part.isPlain);
-  return found?.text ?? null;
-}
-
-function comparisonOf({ text, isPlain }: ShellPart): Comparison | null {
-  if (!isPlain) return null;
-  switch (text) {
-    case ">=":
-    case "<=":
-    case ">":
-    case "<":
-    case "==":
-    case "!=":
-      return text;
-    default:
-      return null;
-  }
-}
 
 function missingCommand(text: string, name: string): string {
   const bare = name.slice(-200).replace(/[<>!\s]+$/, "") || "coverage";

@@ -4,10 +4,13 @@
  * follow a known runner.
  */
 
+import { exitsZero } from "../checks/command.ts";
+import { parseCheck } from "../checks/kinds.ts";
+import { measures } from "../checks/measure.ts";
 import type { Check, Comparison, Criterion } from "../goal/goal.ts";
 import { commandsFor, type ProjectFacts, runScript, runTool, type Topic } from "../goal/project-commands.ts";
 import { isNodeTool, runnerCommand } from "../goal/runners.ts";
-import { faultOfName, parseCheck } from "./check-flag.ts";
+import { faultOfName } from "./check-flag.ts";
 
 export type { ProjectFacts } from "../goal/project-commands.ts";
 
@@ -106,7 +109,7 @@ function readPart(part: string, facts: ProjectFacts): Criterion[] {
     const commands = commandsFor(topic, facts);
     const isOne = commands.length === 1;
     return commands.map(({ command, tool }) =>
-      toCriterion(isOne ? name : `${name} (${tool})`, { kind: "command", command }),
+      toCriterion(isOne ? name : `${name} (${tool})`, exitsZero(command)),
     );
   }
   const check =
@@ -127,12 +130,7 @@ function readQuoted(part: string): Check | null {
   if (command !== undefined) return commandCheck(command);
   const [, measured, comparison, target] = QUOTED_NUMBER.exec(part) ?? [];
   if (measured === undefined || measured.trim() === "") return null;
-  return {
-    kind: "measure",
-    command: measured.trim(),
-    comparison: comparison as Comparison,
-    target: Number(target),
-  };
+  return measures(measured.trim(), comparison as Comparison, Number(target));
 }
 
 function readRunner(part: string, facts: ProjectFacts): Check | null {
@@ -140,7 +138,7 @@ function readRunner(part: string, facts: ProjectFacts): Check | null {
   const command = words === undefined ? null : runnerCommand(words.split(" "));
   if (command === null) return null;
   // a tool of the project's own is seldom on the PATH
-  return { kind: "command", command: isNodeTool(command) ? runTool(facts, command) : command };
+  return exitsZero(isNodeTool(command) ? runTool(facts, command) : command);
 }
 
 /** "check passes", where the project has a script of that very name. */
@@ -149,7 +147,7 @@ function readScript(part: string, facts: ProjectFacts): Check | null {
   if (!facts.scripts.includes(name) || /^(?:it|all|this|everything|tests?|lint|build)$/i.test(name))
     return null;
   const command = runScript(facts, name);
-  return command === null ? null : { kind: "command", command };
+  return command === null ? null : exitsZero(command);
 }
 
 const COVERAGE =
@@ -162,7 +160,7 @@ function readCoverage(part: string, facts: ProjectFacts): Check | null {
   const script = ["cov", "coverage"].find((name) => facts.scripts.includes(name));
   const command = script === undefined ? null : runScript(facts, script, true);
   const comparison = /^(?:>|above|over|more than)$/i.test(sign) ? ">" : ">=";
-  return command === null ? null : { kind: "measure", command, comparison, target: Number(target) };
+  return command === null ? null : measures(command, comparison, Number(target));
 }
 
 const ALL = "(?:all |the |my |our |every |existing |of )*";

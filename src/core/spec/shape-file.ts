@@ -3,10 +3,13 @@
  * from a repository, so that its commands run only after a person trusted it; `source` says where they are from.
  */
 
-import type { Check, Criterion, MustNot, Verification } from "../goal/goal.ts";
+import { ASSUMED } from "../checks/assumption.ts";
+import type { KindOfCheck } from "../checks/kind.ts";
+import { kindOf, kindOfWord, parseCheck, runOf, VERIFICATIONS } from "../checks/kinds.ts";
+import type { Check, Criterion, MustNot } from "../goal/goal.ts";
 import type { ProjectFacts } from "../goal/project-commands.ts";
 import { runnerCommand } from "../goal/runners.ts";
-import { faultOfName, parseCheck } from "./check-flag.ts";
+import { faultOfName } from "./check-flag.ts";
 import { parsePhrase } from "./phrases.ts";
 import { readShapeItems, type ShapeItem } from "./shape-lines.ts";
 
@@ -38,8 +41,10 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
     if (fault !== null) return wrong(item.line, fault);
     const check = draft.command === null ? null : commandOf(draft);
     if (typeof check === "string") return wrong(item.line, check);
-    if (check !== null && check.kind !== "command") return wrong(item.line, NO_COMPARISON);
-    mustNot.push({ name: draft.name, command: check?.command ?? null, source: "shape" });
+    const run = check === null ? null : runOf(check);
+    if (run !== null && (run.kind !== "command" || run.wanted !== null))
+      return wrong(item.line, NO_COMPARISON);
+    mustNot.push({ name: draft.name, command: run?.command ?? null, source: "shape" });
   }
   const fault = addVerification(
     drafts,
@@ -59,7 +64,6 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
 const EMPTY =
   'SHAPE.md has no criteria: write "## Criteria" and below it lines such as "- tests pass: `npm test`".';
 const NO_COMPARISON = "what must not become true is a command that must not exit 0, without a comparison";
-const AS_IN = "which comes behind the command, as in `npm run -s cov` >= 80";
 const MAX_NAME = 60;
 const MAX_ITEM = 1_000;
 const MAX_ITEMS = 200;
@@ -72,18 +76,10 @@ interface Draft {
   command: string | null;
   /** ">= 80" */
   comparison: string | null;
-  verification: Verification | null;
+  /** As the file names it; null: it does not. */
+  kind: KindOfCheck | null;
   fault: string | null;
 }
-
-const KINDS: readonly (readonly [RegExp, Verification])[] = [
-  [/^(?:execution(?: output)?|command|output|run|tests?)$/i, "execution output"],
-  [/^(?:measurement|measured?|metric)$/i, "measurement"],
-  [/^(?:observation|observed?|visual|judged?)$/i, "observation"],
-  [/^(?:code[- ]?review|review(?:ed)?|inspection)$/i, "code review"],
-  [/^(?:assumption|assumed?)$/i, "assumption"],
-];
-const KIND_NAMES = "execution output, measurement, observation, code review or assumption";
 
 /** At the end of an item, or with nothing behind it but what a passing command does. */
 const COMMAND =
@@ -93,43 +89,43 @@ const KIND_AT_END = /^(.*?)\s*(?:[:–—]\s*|\s-\s+|[([]\s*)([A-Za-z][A-Za-z -]
 function readDraft({ text, keys, line }: ShapeItem): Draft {
   const said = readSaid(text);
   const command = keys.command?.replace(/^`([^`]*)`/, "$1") ?? said.command;
-  const kind = keys.verification === undefined ? said.verification : kindOf(keys.verification);
+  const kind = keys.verification === undefined ? said.kind : kindOfWord(keys.verification);
   const fault = keys.verification !== undefined && kind === null ? unknownKind(keys.verification) : null;
-  return { ...said, line, name: shorten(said.name), text: said.name, command, verification: kind, fault };
+  return { ...said, line, name: shorten(said.name), text: said.name, command, kind, fault };
 }
 
 /** What one line says of a criterion. */
-function readSaid(text: string): Pick<Draft, "name" | "command" | "comparison" | "verification"> {
+function readSaid(text: string): Pick<Draft, "name" | "command" | "comparison" | "kind"> {
   const [, before, command, after = ""] = COMMAND.exec(text) ?? [];
   if (command !== undefined) {
     const isCompared = /^[<>=!]/.test(after);
     const plain = readSaid(before ?? "");
     const name =
       plain.name === "" ? `${command}${isCompared || after === "" ? "" : ` ${after}`}` : plain.name;
-    return { name, command, comparison: isCompared ? after : null, verification: plain.verification };
+    return { name, command, comparison: isCompared ? after : null, kind: plain.kind };
   }
   const [, name = "", word = ""] = KIND_AT_END.exec(text) ?? [];
-  const kind = name === "" ? null : kindOf(word);
-  if (kind !== null) return { ...readSaid(name), verification: kind };
+  const kind = name === "" ? null : kindOfWord(word);
+  if (kind !== null) return { ...readSaid(name), kind };
   const [, named, typed] = /^(.+?):\s+(.+)$/.exec(text) ?? [];
   const runner = typed === undefined ? null : runnerCommand(typed.split(/\s+/));
   if (named !== undefined && runner !== null)
-    return { name: named, command: runner, comparison: null, verification: null };
-  return { name: text.trim().replace(/[:.]$/, ""), command: null, comparison: null, verification: null };
+    return { name: named, command: runner, comparison: null, kind: null };
+  return { name: text.trim().replace(/[:.]$/, ""), command: null, comparison: null, kind: null };
 }
 
 function addVerification(drafts: readonly Draft[], items: readonly ShapeItem[]): ParsedShape | null {
   for (const [index, { text, line }] of items.entries()) {
-    const alone = kindOf(text);
+    const alone = kindOfWord(text);
     const said = alone === null ? readSaid(text) : null;
     const draft = said === null ? drafts[index] : findDraft(drafts, said.name);
     if (said === null || draft === undefined) {
       if (draft === undefined) return wrong(line, faultOfVerification(text, drafts));
-      draft.verification = alone;
+      draft.kind = alone;
       continue;
     }
-    if (said.command === null && said.verification === null) return wrong(line, unknownKind(text));
-    draft.verification = said.verification ?? draft.verification;
+    if (said.command === null && said.kind === null) return wrong(line, unknownKind(text));
+    draft.kind = said.kind ?? draft.kind;
     draft.command = said.command ?? draft.command;
     draft.comparison = said.comparison ?? draft.comparison;
   }
@@ -142,17 +138,18 @@ function findDraft(drafts: readonly Draft[], name: string): Draft | undefined {
 }
 
 function toCheck(draft: Draft, facts: ProjectFacts | null): Check | string {
-  const { command, verification, text } = draft;
+  const { command, kind, text } = draft;
   if (command !== null) {
     const check = commandOf(draft);
-    const isMissing = typeof check !== "string" && check.kind !== "measure" && verification === "measurement";
-    return isMissing ? `"${draft.name}" is a measurement without a comparison, ${AS_IN}` : check;
+    const mismatch =
+      typeof check === "string" || kind === kindOf(check) ? null : (kind?.shape.mismatch ?? null);
+    return mismatch === null ? check : `"${draft.name}" ${mismatch}`;
   }
-  if (verification === "observation") return { kind: "judge", question: text };
-  if (verification === "code review") return { kind: "review", question: text };
-  const known = facts === null || verification === "assumption" ? null : parsePhrase(text, facts);
+  const named = kind?.shape.ofText(text) ?? null;
+  if (named !== null) return named;
+  const known = facts === null ? null : parsePhrase(text, facts);
   const [only, ...others] = known?.kind === "known" ? known.criteria : [];
-  return only !== undefined && others.length === 0 ? only.check : { kind: "assumption" };
+  return only !== undefined && others.length === 0 ? only.check : ASSUMED;
 }
 
 function commandOf({ command, comparison }: Draft): Check | string {
@@ -161,12 +158,8 @@ function commandOf({ command, comparison }: Draft): Check | string {
   return typeof check === "string" && command?.trim() === "" ? "the command is empty" : check;
 }
 
-function kindOf(word: string): Verification | null {
-  return KINDS.find(([pattern]) => pattern.test(word.trim()))?.[1] ?? null;
-}
-
 function unknownKind(text: string): string {
-  return `"${shorten(text)}" names no way to verify; write ${KIND_NAMES}`;
+  return `"${shorten(text)}" names no way to verify; write ${VERIFICATIONS.slice(0, -1).join(", ")} or ${VERIFICATIONS.at(-1)}`;
 }
 
 function faultOfVerification(text: string, drafts: readonly Draft[]): string {

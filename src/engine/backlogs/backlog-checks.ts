@@ -8,12 +8,14 @@ import type { Attempt, Backlog } from "../../core/backlog/backlog.ts";
 import type { StoryRound } from "../../core/backlog/event.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import { outcomeOfAnalysis } from "../../core/backlog/verdict.ts";
-import type { Criterion, Evidence } from "../../core/goal/goal.ts";
-import { parseCheckFlag, verificationOf } from "../../core/spec/check-flag.ts";
-import type { WorkPlace } from "../../ports/stories.ts";
-import { compares, lastNumber } from "../goals/goal-checks.ts";
-import { PASSES, TAIL_KEPT } from "../goals/round.ts";
-import type { BacklogParts, EngineParts } from "../parts.ts";
+import type { Criterion, EvidenceByName } from "../../core/checks/check.ts";
+import { evidenceOfLook, noEvidence, type Taken } from "../../core/checks/evidence.ts";
+import { commandOf, verificationOf } from "../../core/checks/kinds.ts";
+import { parseCheckFlag } from "../../core/spec/check-flag.ts";
+import type { StoryPlaces, WorkPlace } from "../../ports/stories.ts";
+import { type Place, runRound } from "../checks/round.ts";
+import type { BacklogParts } from "../parts.ts";
+import type { StoryJob } from "./story-job.ts";
 
 export interface NamedCheck {
   /** As evidence names it. */
@@ -51,111 +53,78 @@ function behind(stories: readonly Story[], id: string): ReadonlySet<string> {
   return found;
 }
 
+/** `isTogether`: is all that has passed in this place? */
 export async function runStoryRound(
-  parts: EngineParts,
-  backlogParts: BacklogParts,
-  backlog: Backlog,
-  attempt: Attempt,
+  work: StoryJob,
   place: WorkPlace,
   isTogether: boolean,
-  mark: string,
-  signal: AbortSignal,
 ): Promise<StoryRound> {
-  const { places } = backlogParts;
+  const { parts, backlogParts, backlog, attempt, job, signal } = work;
   const startedAt = parts.clock.now();
   const checks = checksFor(backlog, attempt, isTogether);
-  let tree = await places.tree(place);
-  let evidence: Readonly<Record<string, Evidence>> = {};
-  let isUnstable = false;
-  for (let n = 0; n < PASSES && !signal.aborted; n++) {
-    evidence = await runAll(parts, backlogParts, backlog, checks, place, tree, mark, signal);
-    if (Object.values(evidence).some(({ met }) => !met)) break;
-    const after = await places.tree(place);
-    isUnstable = after !== tree;
-    tree = after;
-    if (!isUnstable) break;
-  }
+  const criteria = checks.map(({ name, criterion }) => ({ ...criterion, name }));
+  const files = await openFiles(backlogParts.places, place);
+  const { tree, evidence, unstable } = await runRound(
+    {
+      criteria,
+      mustNot: [],
+      checker: backlogParts.checkerFor(place.dir),
+      timeoutMs: backlog.terms.checkTimeoutMs,
+      mark: job.id,
+      signal,
+      clock: parts.clock,
+      judges: null,
+    },
+    files,
+  );
+  const at = { tree, startedAt: parts.clock.now(), endedAt: parts.clock.now() };
   return {
     tree,
-    evidence: { ...evidence, ...analysisOf(parts, backlogParts, backlog, attempt, tree) },
-    unstable: isUnstable ? ["files of the work tree"] : [],
+    evidence: {
+      ...withUnrun(criteria, evidence, at),
+      ...analysisOf(backlogParts, backlog, attempt, at),
+    },
+    unstable,
     durationMs: Math.max(0, parts.clock.now() - startedAt),
   };
 }
 
-/** `explore` changes nothing: what it has to show is what it found out. */
-function analysisOf(
-  { clock }: EngineParts,
-  { files }: BacklogParts,
-  { terms }: Backlog,
-  { story }: Attempt,
-  tree: string,
-): Readonly<Record<string, Evidence>> {
-  if (terms.mode !== "explore") return {};
-  const { path, text } = files.analysis(story);
-  const { met, result } = outcomeOfAnalysis(path, text);
-  const at = clock.now();
+/** The files of a story are known by one fingerprint: it does not tell which of them changed. */
+async function openFiles(places: StoryPlaces, place: WorkPlace): Promise<Place> {
+  let last = await places.tree(place);
   return {
-    [`${story}: analysis`]: {
-      met,
-      at,
-      tree,
-      exitCode: null,
-      value: null,
-      timedOut: false,
-      durationMs: 0,
-      note: null,
-      verification: "observation",
-      tail: result,
+    tree: last,
+    async look() {
+      const before = last;
+      last = await places.tree(place);
+      return { tree: last, changed: last === before ? [] : ["files of the work tree"] };
     },
   };
 }
 
-async function runAll(
-  { clock }: EngineParts,
-  backlogParts: BacklogParts,
+/** The evaluator looks at what no command finds out. As a check it proves nothing. */
+function withUnrun(criteria: readonly Criterion[], evidence: EvidenceByName, taken: Taken): EvidenceByName {
+  return Object.fromEntries(
+    criteria.flatMap(({ name, check }) => {
+      const found =
+        commandOf(check) === null
+          ? { ...noEvidence(verificationOf(check), taken), note: "nothing runs it" }
+          : evidence[name];
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+}
+
+/** `explore` changes nothing: what it has to show is what it found out. */
+function analysisOf(
+  { files }: BacklogParts,
   { terms }: Backlog,
-  checks: readonly NamedCheck[],
-  place: WorkPlace,
-  tree: string,
-  mark: string,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, Evidence>>> {
-  const checker = backlogParts.checkerFor(place.dir);
-  const found: Record<string, Evidence> = {};
-  for (const { name, criterion } of checks) {
-    const { check } = criterion;
-    if (signal.aborted) break;
-    const at = clock.now();
-    const blank: Evidence = {
-      met: false,
-      exitCode: null,
-      value: null,
-      timedOut: false,
-      tail: "",
-      durationMs: 0,
-      note: null,
-      verification: verificationOf(check),
-      at,
-      tree,
-    };
-    if (check.kind !== "command" && check.kind !== "measure") {
-      // an evaluator looks; what nothing can run proves nothing
-      found[name] = { ...blank, note: "nothing runs it" };
-      continue;
-    }
-    const result = await checker.run(check.command, terms.checkTimeoutMs, signal, mark);
-    const value = check.kind === "measure" ? lastNumber(result.tail) : null;
-    found[name] = {
-      ...blank,
-      met: result.exitCode === 0 && (check.kind === "command" || compares(value, check)),
-      exitCode: result.exitCode,
-      value,
-      timedOut: result.timedOut,
-      tail: result.tail.slice(-TAIL_KEPT),
-      at: clock.now(),
-      durationMs: Math.max(0, clock.now() - at),
-    };
-  }
-  return found;
+  { story }: Attempt,
+  taken: Taken,
+): EvidenceByName {
+  if (terms.mode !== "explore") return {};
+  const { path, text } = files.analysis(story);
+  const { met, result } = outcomeOfAnalysis(path, text);
+  const seen = { isYes: met, text: result, note: null };
+  return { [`${story}: analysis`]: evidenceOfLook("observation", seen, taken) };
 }

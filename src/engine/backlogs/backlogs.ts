@@ -1,4 +1,5 @@
 /** What people ask of backlog loops: start, find, change. Every surface goes through here. */
+import { NOTHING_SPENT } from "../../core/backlog/attempt-spent.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import type { BacklogEvent } from "../../core/backlog/event.ts";
 import type { Story } from "../../core/backlog/stories.ts";
@@ -49,7 +50,7 @@ export async function addBacklog(
       pause: null,
       end: null,
       notice: null,
-      spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
+      spent: NOTHING_SPENT,
     };
     const event = { type: "backlog.created" } as const;
     const commit = { id, expectedVersion: 0, loop, event, effects: [], outcomes: [], at: now, token: null };

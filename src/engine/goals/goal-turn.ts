@@ -1,8 +1,9 @@
 /** One turn of a goal's agent: what it is told, and what is recorded of it. */
+import { commandsOfChecks } from "../../core/checks/kinds.ts";
 import { parseClaims, parseVerdict } from "../../core/claims/claims.ts";
 import { changedFiles } from "../../core/goal/changed-files.ts";
 import type { TurnRecord } from "../../core/goal/event.ts";
-import type { Criterion, Goal, Job, Report } from "../../core/goal/goal.ts";
+import type { Goal, Job, Report } from "../../core/goal/goal.ts";
 import type { ProcessRef } from "../../core/loop.ts";
 import {
   renderPlanPrompt,
@@ -49,7 +50,7 @@ export function openTurn(
     ...conversationOf(goal, job),
     budgetUsd: Math.max(0.01, goal.limits.budgetUsd - goal.spent.costUsd),
     leavesNothing: true,
-    commands: kind === "work" ? goal.criteria.flatMap(commandOf) : [],
+    commands: kind === "work" ? commandsOfChecks(goal.criteria) : [],
   };
   const onStarted = (process: ProcessRef | null) =>
     underway.started(job.id, { type: "job.started", jobId: job.id, process });
@@ -73,10 +74,6 @@ function conversationOf(goal: Goal, job: Job): Pick<Turn, "conversation" | "text
 function turnTimeOf({ policy, limits, spent }: Goal): number {
   if (limits.timeMs === null) return policy.turnTimeoutMs;
   return Math.min(policy.turnTimeoutMs, Math.max(LEAST_TURN_MS, limits.timeMs - spent.timeMs));
-}
-
-function commandOf({ check }: Criterion): readonly string[] {
-  return check.kind === "command" || check.kind === "measure" ? [check.command] : [];
 }
 
 function promptFor(goal: Goal, job: Job): string {

@@ -6,12 +6,12 @@ import type { LoopEvent } from "../../core/event.ts";
 import type { Goal, Job, JobId } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import type { Snapshot } from "../../ports/checks.ts";
+import { askedOf, stopJudges } from "../checks/judges.ts";
 import { describe, type EngineParts, type GoalParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
-import { lookAround, runRound, runSurvey } from "./goal-checks.ts";
-import { stopJudges } from "./goal-judges.ts";
+import { lookAround, runGoalRound, runSurvey, type Sight } from "./goal-checks.ts";
+import { panelOf } from "./goal-judges.ts";
 import { type GoalTurn, openTurn, recordTurn } from "./goal-turn.ts";
-import type { Sight } from "./round.ts";
 
 export class GoalWork {
   readonly #parts: EngineParts;
@@ -52,7 +52,7 @@ export class GoalWork {
     }
     if (job.kind === "survey" || job.kind === "checks") {
       await this.#parts.checker.sweep(job.id);
-      await stopJudges(this.#parts, this.#goals, goal, job);
+      await stopJudges(panelOf(this.#parts, this.#goals, goal, job), askedOf(goal.criteria));
       return interrupted("the runner ended while the checks ran");
     }
     return this.#reconcile(goal, job, now, interrupted);
@@ -141,7 +141,7 @@ export class GoalWork {
   }
 
   #startRound(goal: Goal, job: Job, signal: AbortSignal): void {
-    const take = job.kind === "survey" ? runSurvey : runRound;
+    const take = job.kind === "survey" ? runSurvey : runGoalRound;
     // A round that is taken later, or again, looks for itself.
     const isNext = job.counts && this.#lastTurn === goal.receipts.at(-1)?.jobId;
     const known = isNext ? this.#last : null;

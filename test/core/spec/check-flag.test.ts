@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { renderCheck, verificationOf } from "../../../src/core/checks/kinds.ts";
 import type { Check } from "../../../src/core/goal/goal.ts";
-import { parseCheckFlag, renderCheck, verificationOf } from "../../../src/core/spec/check-flag.ts";
+import { parseCheckFlag } from "../../../src/core/spec/check-flag.ts";
 
 const checkOf = (text: string) => {
   const parsed = parseCheckFlag(text);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderCheck } from "../../../src/core/spec/check-flag.ts";
+import { renderCheck } from "../../../src/core/checks/kinds.ts";
 import type { ProjectFacts } from "../../../src/core/spec/phrases.ts";
 import { parseShapeFile } from "../../../src/core/spec/shape-file.ts";
 

@@ -1,12 +1,12 @@
 /** A goal that is played through by hand: events in, decisions and effects to look at. */
 import { expect } from "vitest";
+import { verificationOf } from "../../../src/core/checks/kinds.ts";
 import { decide } from "../../../src/core/decide.ts";
 import type { Decision, Effect } from "../../../src/core/event.ts";
 import { createGoal, type GoalDraft } from "../../../src/core/goal/create.ts";
 import type { CheckRound, GoalEvent, TurnRecord } from "../../../src/core/goal/event.ts";
 import type { Claims, Failure, FailureClass, Goal, JobId, JobKind } from "../../../src/core/goal/goal.ts";
 import type { LoopId } from "../../../src/core/loop.ts";
-import { verificationOf } from "../../../src/core/spec/check-flag.ts";
 import { aCriterion, LIMITS, START } from "./goals.ts";
 
 export const ID = "b7c1d2e3" as LoopId;

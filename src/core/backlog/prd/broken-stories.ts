@@ -5,11 +5,10 @@
  */
 import type { Evidence } from "../../goal/goal.ts";
 import { tellingLine } from "../../text/telling-line.ts";
+import { NOTHING_SPENT } from "../attempt-spent.ts";
 import type { Attempt, Backlog, StoryReceipt } from "../backlog.ts";
 import type { Story } from "../stories.ts";
 import { withNote } from "./registry.ts";
-
-const NOTHING_SPENT = { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 };
 
 /** An attempt that came to nothing stays for one more round of checks, when the others may not be what they were. */
 export function lookAfter({ stories, attempts }: Backlog, ended: Attempt): readonly Attempt[] {

@@ -2,6 +2,7 @@
  * What a planner answered (C14): one block of JSON with the nonce of its turn. Anything odd is refused with a
  * sentence; nothing is mended or guessed, because what is in it will be run.
  */
+import { runOf } from "../../checks/kinds.ts";
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { cleanLine, cleanText } from "../../text/clean.ts";
 import type { Mode } from "../backlog.ts";
@@ -173,9 +174,10 @@ function readChecks(value: unknown, id: string, mode: Mode): readonly string[] {
     const parsed = parseCheckFlag(text);
     if (parsed.kind === "wrong") continue;
     const { name, check } = parsed.criterion;
-    if (check.kind === "assumption") throw new Odd(`${id}: the check "${name}" only assumes something`);
-    if (check.kind !== "command" && check.kind !== "measure") continue;
-    if (EMPTY_COMMAND.test(check.command)) throw new Odd(`${id}: the check "${name}" proves nothing`);
+    const run = runOf(check);
+    if (run.kind === "nothing") throw new Odd(`${id}: the check "${name}" only assumes something`);
+    if (run.kind !== "command") continue;
+    if (EMPTY_COMMAND.test(run.command)) throw new Odd(`${id}: the check "${name}" proves nothing`);
     counted += 1;
   }
   if (counted === 0 && mode !== "explore") throw new Odd(`${id} has no check that a machine can run`);

@@ -6,10 +6,10 @@
  * 2. Nothing in a prompt, echoed whole or in part, is a verdict or any other claim.
  * 3. The generator sees no hidden criterion, not even where a reason, a note or an output quotes it.
  */
+import { renderDemand } from "../../checks/kinds.ts";
 import { countsIfEchoed, verdictTemplate } from "../../claims/claims.ts";
 import type { Criterion } from "../../goal/goal.ts";
 import { cleanText } from "../../text/clean.ts";
-import { renderDemand } from "../../text/goal/goal-facts.ts";
 import { inLine, lastPart, quote, quoteFenced } from "../../text/quote.ts";
 import type { Mode, ScopeBudget } from "../backlog.ts";
 import { lastEntries } from "../progress-entry.ts";

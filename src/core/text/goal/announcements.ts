@@ -1,4 +1,5 @@
 /** The lines by which a goal loop tells a person what it does (B15). */
+import { isWeak } from "../../checks/kinds.ts";
 import type { Goal, Receipt, StepStatus } from "../../goal/goal.ts";
 import { isMet, isProved } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
@@ -6,7 +7,6 @@ import { cleanLine } from "../clean.ts";
 import {
   count,
   currentStep,
-  isWeak,
   iterationOf,
   progressOf,
   renderBudget,

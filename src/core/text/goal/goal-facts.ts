@@ -1,9 +1,6 @@
 /** What the texts about a goal tell again and again, in the same words. */
-
-import type { Check, Criterion, Evidence, Goal, Receipt, Spent, Verification } from "../../goal/goal.ts";
-import { verificationOf } from "../../spec/check-flag.ts";
-import { renderDuration } from "../../task/interval.ts";
-import { codeSpan } from "../quote.ts";
+import { verificationOf } from "../../checks/kinds.ts";
+import type { Criterion, Evidence, Goal, Receipt, Spent, Verification } from "../../goal/goal.ts";
 
 /** Names are anything that a person typed, `constructor` too. */
 export function evidenceOf({ evidence }: Goal, name: string): Evidence | null {
@@ -12,11 +9,6 @@ export function evidenceOf({ evidence }: Goal, name: string): Evidence | null {
 
 export function verifiedBy(goal: Goal, { name, check }: Criterion): Verification {
   return evidenceOf(goal, name)?.verification ?? verificationOf(check);
-}
-
-/** Somebody looked, nothing was run (B6). */
-export function isWeak(verification: Verification): boolean {
-  return verification === "observation" || verification === "code review";
 }
 
 /** Steps that were replaced are neither done nor left. */
@@ -33,34 +25,6 @@ export function currentStep({ steps }: Goal): string | null {
 /** The iteration that is under way, or would be next. */
 export function iterationOf(goal: Goal): string {
   return `${goal.iteration + 1}/${goal.limits.iterations}`;
-}
-
-/** What a check demands, for a reader of Markdown. */
-export function renderDemand(check: Check): string {
-  switch (check.kind) {
-    case "command":
-      return `${codeSpan(check.command)} exits 0`;
-    case "measure":
-      return `the last number that ${codeSpan(check.command)} prints is ${check.comparison} ${check.target}`;
-    case "judge":
-      return `an agent with a fresh context looks at the running thing: ${codeSpan(check.question)}`;
-    case "review":
-      return `an agent with a fresh context reads the code: ${codeSpan(check.question)}`;
-    case "assumption":
-      return "nothing checks it, so it blocks the end until a person names a check";
-  }
-}
-
-/** What a check returned, in a few words. */
-export function renderResult({ check }: Criterion, evidence: Evidence | null): string {
-  if (evidence === null) return "never checked";
-  if (evidence.timedOut) return `ran out of time after ${renderDuration(evidence.durationMs)}`;
-  if (check.kind === "judge" || check.kind === "review") return evidence.met ? "said yes" : "said no";
-  if (check.kind === "assumption") return "assumed";
-  const exit = evidence.exitCode === null ? "ended by a signal" : `exit ${evidence.exitCode}`;
-  if (check.kind === "command") return exit;
-  if (evidence.value === null) return `printed no number, ${exit}`;
-  return evidence.met ? `${evidence.value}` : `${evidence.value}, wanted ${check.comparison} ${check.target}`;
 }
 
 export function renderUsd(amount: number): string {

@@ -3,6 +3,7 @@
  * in a fence or a code span that it cannot leave, so that no name, reason or output becomes markup, a link or a
  * mention.
  */
+import { isWeak, renderBareCheck, renderFinding } from "../../checks/kinds.ts";
 import type { Criterion, Evidence, Goal, Receipt } from "../../goal/goal.ts";
 import { isMet } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
@@ -11,13 +12,11 @@ import { codeSpan, fence, lastPart } from "../quote.ts";
 import {
   count,
   evidenceOf,
-  isWeak,
   progressOf,
   renderBudget,
   renderMoment,
   renderPricesNote,
   renderReceiptCost,
-  renderResult,
   renderTokens,
   renderToldCost,
   verifiedBy,
@@ -72,27 +71,13 @@ function renderCriteria(goal: Goal): string {
     const verification = verifiedBy(goal, criterion);
     return [
       cell(name),
-      cell(demandOf(check)),
+      cell(renderBareCheck(check)),
       `${verification}${isWeak(verification) ? " (weaker)" : ""}`,
       isMet(goal, name) ? "✓" : "✗",
-      `${renderResult(criterion, evidence)}${evidence === null ? "" : `, ${originOf(evidence)}`}`,
+      `${renderFinding(criterion, evidence)}${evidence === null ? "" : `, ${originOf(evidence)}`}`,
     ];
   });
   return table(["Criterion", "Check", "Verified by", "Met", "Evidence"], rows);
-}
-
-function demandOf(check: Criterion["check"]): string {
-  switch (check.kind) {
-    case "command":
-      return check.command;
-    case "measure":
-      return `${check.command} ${check.comparison} ${check.target}`;
-    case "judge":
-    case "review":
-      return check.question;
-    case "assumption":
-      return "nothing";
-  }
 }
 
 function originOf({ at, durationMs, tree }: Evidence): string {

@@ -1,4 +1,5 @@
 /** B18: what comes back again and again is better known to the person than done for them. */
+import { commandsOfChecks } from "../../checks/kinds.ts";
 import type { Goal } from "../../goal/goal.ts";
 import { cleanLine } from "../clean.ts";
 
@@ -12,9 +13,7 @@ export function suggestLearnable(goal: Goal): string | null {
   if (most === undefined) return null;
   const [pattern, times] = most;
   const files = cleanLine(pattern);
-  const commands = goal.criteria.flatMap(({ check }) =>
-    check.kind === "command" || check.kind === "measure" ? [`Check it: ${cleanLine(check.command)}`] : [],
-  );
+  const commands = commandsOfChecks(goal.criteria).map((command) => `Check it: ${cleanLine(command)}`);
   const steps = [
     `See what was changed each time: loop report ${goal.id}`,
     `Make the same change yourself in ${files}`,

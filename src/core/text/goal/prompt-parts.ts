@@ -1,18 +1,10 @@
 /** The parts that prompts of goals are put together from. Each is a paragraph, or empty. */
+import { renderDemand, renderFinding } from "../../checks/kinds.ts";
 import { statusTemplate } from "../../claims/claims.ts";
 import type { Criterion, Goal, Workflow } from "../../goal/goal.ts";
 import { isMet, isProved } from "../../goal/proof.ts";
 import { codeSpan, inLine, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
-import {
-  currentStep,
-  evidenceOf,
-  iterationOf,
-  progressOf,
-  renderBudget,
-  renderCost,
-  renderDemand,
-  renderResult,
-} from "./goal-facts.ts";
+import { currentStep, evidenceOf, iterationOf, progressOf, renderBudget, renderCost } from "./goal-facts.ts";
 
 /** Of one check, and of all of them together: the rest of a context is for the work. */
 const TAIL_LINES = 60;
@@ -63,7 +55,9 @@ export function renderCriteria(goal: Goal): string {
 function renderCriterion(goal: Goal, criterion: Criterion): string {
   const nonce = nonceOf(goal);
   const demand = withoutNonce(renderDemand(criterion.check), nonce);
-  const now = isMet(goal, criterion.name) ? "met" : renderResult(criterion, evidenceOf(goal, criterion.name));
+  const now = isMet(goal, criterion.name)
+    ? "met"
+    : renderFinding(criterion, evidenceOf(goal, criterion.name));
   return `- ${inLine(criterion.name, nonce)}: ${demand}. Now: ${now}.`;
 }
 
@@ -128,7 +122,7 @@ function renderEvidence(goal: Goal, criterion: Criterion, letters: number): stri
   const evidence = evidenceOf(goal, criterion.name);
   const note = evidence?.note ? ` Note: ${inLine(evidence.note, nonce).slice(0, 500)}` : "";
   const demand = withoutNonce(renderDemand(criterion.check), nonce);
-  const line = `- ${inLine(criterion.name, nonce)}: ${demand}. It returned: ${renderResult(criterion, evidence)}.${note}`;
+  const line = `- ${inLine(criterion.name, nonce)}: ${demand}. It returned: ${renderFinding(criterion, evidence)}.${note}`;
   if (evidence === null || evidence.tail.trim() === "") return line;
   if (letters < 200) return `${line} What it printed is too long for this message: run it yourself.`;
   return `${line}\n${quoteFenced(lastPart(evidence.tail, TAIL_LINES, letters), nonce)}`;

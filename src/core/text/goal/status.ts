@@ -1,4 +1,5 @@
 /** `loop status`: everything about one goal that fits on a screen. */
+import { isWeak, renderFinding } from "../../checks/kinds.ts";
 import { ERROR_LIMIT, NOOP_LIMIT, STUCK_LIMIT } from "../../goal/breakers.ts";
 import type { Criterion, Goal } from "../../goal/goal.ts";
 import { isMet, pendingChanges } from "../../goal/proof.ts";
@@ -10,14 +11,12 @@ import { renderGate, renderWaiting } from "./announcements.ts";
 import {
   count,
   evidenceOf,
-  isWeak,
   iterationOf,
   progressOf,
   renderBudget,
   renderCost,
   renderMoment,
   renderPricesNote,
-  renderResult,
   renderTokens,
   verifiedBy,
 } from "./goal-facts.ts";
@@ -103,7 +102,7 @@ function renderCriterion(goal: Goal, criterion: Criterion, now: number): string 
   const isFresh = evidence === null || evidence.tree === goal.tree;
   const said = evidence === null || evidence.met ? "" : lastLine(evidence.note ?? evidence.tail);
   const parts = [
-    renderResult(criterion, evidence),
+    renderFinding(criterion, evidence),
     `${verification}${isWeak(verification) ? " (weaker)" : ""}`,
     ...(evidence === null ? [] : [ago(evidence.at, now)]),
     ...(isFresh ? [] : ["older than the files"]),

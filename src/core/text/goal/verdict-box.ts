@@ -1,22 +1,15 @@
 /** The box at the end of a loop: what was verified and how, and what remains a risk (B15). Every line is a fact. */
-import type { Goal, Verdict, Verification } from "../../goal/goal.ts";
+import { isRunOrMeasured, isWeak, VERIFICATIONS, whyBlocked } from "../../checks/kinds.ts";
+import type { Goal, Verdict } from "../../goal/goal.ts";
 import { isMet, verdictFor } from "../../goal/proof.ts";
 import { cleanLine } from "../clean.ts";
 import { columnsOf, fitTo, simplify } from "../width.ts";
-import { evidenceOf, isWeak, verifiedBy } from "./goal-facts.ts";
+import { evidenceOf, verifiedBy } from "./goal-facts.ts";
 
 const NARROW = 36;
 const WIDE = 76;
 const MAX_RISKS = 3;
 const LIGHTS: Readonly<Record<Verdict, string>> = { SHIP: "🟢", MONITOR: "🟡", RESEARCH: "🔴" };
-const ORDER: readonly Verification[] = [
-  "execution output",
-  "measurement",
-  "observation",
-  "code review",
-  "assumption",
-];
-
 /** What was decided at the end; before that, what it would be now. A loop that did not end as done proves nothing. */
 export function verdictOf(goal: Goal): Verdict {
   if (goal.end === null) return verdictFor(goal);
@@ -43,7 +36,7 @@ export function renderVerdictBox(goal: Goal): string {
 function verifiedLine(goal: Goal): string {
   const met = goal.criteria.filter(({ name }) => isMet(goal, name));
   const kinds = met.map((criterion) => verifiedBy(goal, criterion));
-  const parts = ORDER.map((kind) => [kind, kinds.filter((found) => found === kind).length] as const)
+  const parts = VERIFICATIONS.map((kind) => [kind, kinds.filter((found) => found === kind).length] as const)
     .filter(([, amount]) => amount > 0)
     .map(([kind, amount]) => `${kind} ×${amount}${isWeak(kind) ? " (weaker)" : ""}`);
   return `Verified: ${parts.length === 0 ? "nothing" : parts.join(", ")}`;
@@ -57,8 +50,7 @@ function checklistLine(goal: Goal): string {
 /** The seed has a guessed confidence here; the share that was run or measured is no guess. */
 function figuresLine(goal: Goal): string {
   const hard = goal.criteria.filter((criterion) => {
-    const kind = verifiedBy(goal, criterion);
-    return isMet(goal, criterion.name) && (kind === "execution output" || kind === "measurement");
+    return isMet(goal, criterion.name) && isRunOrMeasured(verifiedBy(goal, criterion));
   });
   return `Run or measured: ${hard.length}/${goal.criteria.length} · Type ${goal.reversibility} · ${goal.score}pt`;
 }
@@ -82,8 +74,8 @@ function shownRisks(goal: Goal): readonly string[] {
 /** What is known to speak against it, the worst first. */
 export function risksOf(goal: Goal): readonly string[] {
   const names = goal.criteria.map(({ name }) => name);
-  const unmet = goal.criteria.filter(({ name, check }) => check.kind !== "assumption" && !isMet(goal, name));
-  const assumed = goal.criteria.filter(({ check }) => check.kind === "assumption");
+  const unmet = goal.criteria.filter(({ name, check }) => whyBlocked(check) === null && !isMet(goal, name));
+  const assumed = goal.criteria.filter(({ check }) => whyBlocked(check) !== null);
   const green = (goal.baseline?.green ?? []).filter((name) => names.includes(name));
   const weak = goal.criteria.filter((criterion) => isWeak(verifiedBy(goal, criterion)));
   return [

@@ -1,0 +1,183 @@
+/** How an attempt at a story ends, and what that makes of the story: passed, rejected, failed or interrupted. */
+import { remedyFor } from "../failures.ts";
+import type { Failure } from "../goal/goal.ts";
+import { addSpent } from "./attempt-spent.ts";
+import type { Attempt, AttemptPhase, Backlog, StoryReceipt } from "./backlog.ts";
+import { type BacklogDecision, change, pauseRun } from "./change.ts";
+import { isTouched, lookAfter, takeBack } from "./prd/broken-stories.ts";
+import { storyTokens } from "./prd/depth.ts";
+import { withNote } from "./prd/registry.ts";
+import type { Story } from "./stories.ts";
+import { hideHoldouts } from "./verdict.ts";
+
+/** Turns in a row that came to nothing before somebody has to look. */
+const PATIENCE = 5;
+const BACKOFF_MS = 5_000;
+const LONGEST_BACKOFF_MS = 10 * 60_000;
+/** Of the checks that were red, so many are kept for the next attempt. */
+const MOST_FAILING = 5;
+
+/** The attempt as it is at its end. */
+export interface Ending {
+  readonly backlog: Backlog;
+  readonly attempt: Attempt;
+  readonly now: number;
+}
+
+export function pass(ending: Ending): BacklogDecision {
+  const update = (story: Story): Story => ({ ...story, passes: true, blocked: false });
+  const { backlog, attempt } = ending;
+  return change(backlog, {
+    ...judged(ending, "passed", null, update),
+    places: backlog.places.filter(({ story }) => story !== attempt.story),
+  });
+}
+
+/**
+ * C7: it counts, the reason leads the next prompt, and at the limit a person has to look. `isLeft`: the files are not
+ * those that the evidence is of.
+ */
+export function reject(ending: Ending, reason: string, isLeft = false): BacklogDecision {
+  const { backlog, attempt, now } = ending;
+  const { holdouts = [] } = backlog.stories.find(({ id }) => id === attempt.story) ?? {};
+  // What only the evaluator may know must not reach the generator by its reasons (C15).
+  const told = hideHoldouts(reason, holdouts);
+  const rejected = {
+    ...backlog,
+    ...judged(ending, "rejected", told, (story) => sendBack(ending, story, told)),
+  };
+  const others = isLeft ? { attempts: lookAfter(backlog, attempt) } : takeBack(rejected, attempt, now);
+  return change(rejected, others);
+}
+
+/** One rejection more, and blocked when that was the last, or when its tokens are used up. */
+function sendBack({ backlog, attempt, now }: Ending, story: Story, reason: string): Story {
+  const rejections = story.rejections + 1;
+  const notes = withNote(story.notes, "REJECTED", reason);
+  const { used, limit, state } = storyTokens(story, {
+    receipts: [...backlog.receipts, receiptOf(attempt, "rejected", reason, null, now)],
+  });
+  const isLast = rejections >= backlog.terms.evalRetries;
+  if (!isLast && state !== "exhausted") return { ...story, rejections, notes };
+  const why = isLast
+    ? `rejected ${rejections} times, needs human review`
+    : `its ${limit} tokens are used up (${used}), needs human review`;
+  return { ...story, rejections, blocked: true, notes: withNote(notes, "BLOCKED", why) };
+}
+
+function judged(
+  { backlog, attempt, now }: Ending,
+  outcome: "passed" | "rejected",
+  reason: string | null,
+  update: (story: Story) => Story,
+): Pick<Backlog, "stories" | "attempts" | "receipts" | "spent" | "freeFailures"> {
+  return {
+    stories: backlog.stories.map((story) => (story.id === attempt.story ? update(story) : story)),
+    attempts: without(backlog, attempt),
+    receipts: [...backlog.receipts, receiptOf(attempt, outcome, reason, null, now)],
+    spent: addSpent(backlog.spent, attempt.spent),
+    freeFailures: 0,
+  };
+}
+
+/** C11: not the story's fault, whatever it was. `again`: the part that is taken again; null: all of the attempt. */
+export function endByFailure(
+  ending: Ending,
+  failure: Failure,
+  again: AttemptPhase | null = null,
+): BacklogDecision {
+  const { backlog, now } = ending;
+  const failed = { failure, reason: failure.reason, again };
+  const remedy = remedyFor(failure, backlog.freeFailures, spreadOf(backlog), now);
+  // What is not the agent's own doing costs no iteration.
+  const iteration = backlog.iteration - (again === null ? 1 : 0);
+  const folded = { ...fold(ending, failed), iteration };
+  if (remedy.kind === "pause") return pauseRun(folded, remedy.code, remedy.reason, now);
+  if (remedy.kind === "wait") {
+    const freeFailures = backlog.freeFailures + 1;
+    return change(folded, { freeFailures, waitUntil: remedy.until, waitReason: remedy.reason });
+  }
+  return backOff(ending, failed);
+}
+
+interface Failed {
+  /** null: the agent ended as it should, and did nothing. */
+  readonly failure: Failure | null;
+  readonly reason: string;
+  readonly again: AttemptPhase | null;
+}
+
+/** A warning with backoff, not the end; after some of them in a row somebody has to look. */
+export function backOff(ending: Ending, failed: Failed): BacklogDecision {
+  const { backlog, now } = ending;
+  const { reason } = failed;
+  const freeFailures = backlog.freeFailures + 1;
+  const folded = { ...fold(ending, failed), freeFailures };
+  if (freeFailures >= PATIENCE)
+    return pauseRun(folded, "failures", `${freeFailures} turns in a row failed; the last: ${reason}`, now);
+  const waitMs = Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (freeFailures - 1));
+  return change(folded, { waitUntil: now + waitMs, waitReason: reason });
+}
+
+function fold({ backlog, attempt, now }: Ending, { failure, reason, again }: Failed): Backlog {
+  if (again !== null) return { ...backlog, attempts: waitFor(backlog, attempt, again) };
+  return {
+    ...backlog,
+    attempts: isTouched(attempt) ? lookAfter(backlog, attempt) : without(backlog, attempt),
+    receipts: [...backlog.receipts, receiptOf(attempt, "failed", reason, failure, now)],
+    spent: addSpent(backlog.spent, attempt.spent),
+  };
+}
+
+/** A generator's turn that was cut short is over; a judge's and a round of checks are simply taken again. */
+export function interrupt(
+  { backlog, attempt, now }: Ending,
+  phase: AttemptPhase,
+  reason: string,
+): BacklogDecision {
+  if (phase !== "generate") return change(backlog, { attempts: waitFor(backlog, attempt, phase) });
+  return change(backlog, {
+    attempts: without(backlog, attempt),
+    receipts: [...backlog.receipts, receiptOf(attempt, "interrupted", reason, null, now)],
+    spent: addSpent(backlog.spent, attempt.spent),
+  });
+}
+
+function receiptOf(
+  attempt: Attempt,
+  outcome: StoryReceipt["outcome"],
+  reason: string | null,
+  failure: Failure | null,
+  now: number,
+): StoryReceipt {
+  const { story, iteration, spent, outputTokens, diff, takenBy } = attempt;
+  const red = Object.entries(attempt.evidence).filter(([, { met }]) => !met);
+  return {
+    story,
+    iteration,
+    outcome,
+    reason,
+    failure,
+    at: now,
+    spent,
+    outputTokens,
+    filesChanged: diff?.filesChanged ?? 0,
+    failing: Object.fromEntries(red.slice(0, MOST_FAILING)),
+    ...(takenBy === undefined ? {} : { takenBy }),
+  };
+}
+
+/** The attempts, with this one waiting for its next part. */
+export function waitFor({ attempts }: Backlog, waiting: Attempt, next: AttemptPhase): readonly Attempt[] {
+  return attempts.map((each) => (each.story === waiting.story ? { ...waiting, next, job: null } : each));
+}
+
+/** The attempts without this one. */
+export function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
+  return attempts.filter(({ story }) => story !== gone.story);
+}
+
+/** Between 0 and 1, and the same for the same state: many that fail together do not come back together. */
+function spreadOf({ id, jobs }: Backlog): number {
+  return ((Number.parseInt(id.slice(0, 4), 16) + jobs * 7919) % 1000) / 1000;
+}

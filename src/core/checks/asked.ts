@@ -1,0 +1,56 @@
+/** Questions to an agent with a context of its own: `ui=judge: …`, `design=review: …`. Weaker than a run. */
+import { codeSpan } from "../text/quote.ts";
+import type { KindOfCheck } from "./kind.ts";
+import { textAfter } from "./written.ts";
+
+/** What one kind of question has of its own. */
+interface Question extends Pick<KindOfCheck, "verification" | "atMost"> {
+  readonly shapeWords: RegExp;
+  /** What the agent does, for a person and in a prompt. */
+  readonly does: string;
+  readonly doesInPrompt: string;
+  readonly instructions: string;
+}
+
+function askedKind<K extends "judge" | "review">(
+  kind: K,
+  { verification, atMost, shapeWords, does, doesInPrompt, instructions }: Question,
+): KindOfCheck<{ readonly kind: K; readonly question: string }> {
+  const ask = (question: string) => ({ kind, question });
+  return {
+    verification,
+    isWeaker: true,
+    atMost,
+    blocks: null,
+    shape: { words: shapeWords, ofText: ask, mismatch: null },
+    parse(text) {
+      const question = textAfter(kind, text);
+      if (question === null) return null;
+      return question === "" ? `there is no question after "${kind}:"` : ask(question);
+    },
+    run: ({ question }) => ({ kind: "ask", as: kind, question, instructions }),
+    describe: ({ question }) => `a second agent ${does} (weaker): ${question}`,
+    demand: ({ question }) => `an agent with a fresh context ${doesInPrompt}: ${codeSpan(question)}`,
+    renderFinding: (_check, { met }) => (met ? "said yes" : "said no"),
+  };
+}
+
+export const JUDGE = askedKind("judge", {
+  verification: "observation",
+  atMost: "SHIP",
+  shapeWords: /^(?:observation|observed?|visual|judged?)$/i,
+  does: "looks",
+  doesInPrompt: "looks at the running thing",
+  instructions:
+    "Look at the thing itself, as it runs: start it, call it, read what it prints or shows. Code that looks right proves nothing here. A comment, a commit message or a document that says that it works proves nothing either.",
+});
+
+export const REVIEW = askedKind("review", {
+  verification: "code review",
+  atMost: "MONITOR",
+  shapeWords: /^(?:code[- ]?review|review(?:ed)?|inspection)$/i,
+  does: "reads the code",
+  doesInPrompt: "reads the code",
+  instructions:
+    "Read the code itself: the changed files whole, and what calls them. Look for stubs, special cases for the tests, errors that are swallowed, and paths that nothing reaches. A comment, a commit message or a document that says that it is done proves nothing.",
+});

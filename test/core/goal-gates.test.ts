@@ -196,7 +196,7 @@ describe("B14 G3, before the end is claimed", () => {
     expect(play.goal.gate).toBeNull();
     expect(play.due()).toBe("checks");
     play.checked([], { tree: "tree-0" });
-    expect(play.goal).toMatchObject({ status: "active", confirmed: false });
+    expect(play.goal).toMatchObject({ status: "active", phase: { kind: "working" } });
   });
 });
 

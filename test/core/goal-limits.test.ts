@@ -89,8 +89,8 @@ describe("B12 a turn that would pass the cap is not started", () => {
 
   test("a plan and a pre-check are turns too: none is started over the budget", () => {
     const spent = { ...NOTHING_SPENT, costUsd: 25 };
-    expect(new Play(aGoal({ needsPlan: true, steps: [], spent })).due()).toBeNull();
-    expect(new Play(aGoal({ prechecked: false, spent })).due()).toBeNull();
+    for (const kind of ["planning", "pre-check"] as const)
+      expect(new Play(aGoal({ phase: { kind }, spent })).due()).toBeNull();
   });
 });
 

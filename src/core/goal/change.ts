@@ -1,6 +1,7 @@
 /** The few ways in which a decision about a goal changes it. Every other file of this folder ends in one of them. */
 import type { Decision, Effect } from "../event.ts";
 import type { End, Gate, GateKind, Goal, Job, JobId, JobKind, Pause, PauseCode } from "./goal.ts";
+import { owe } from "./phase.ts";
 
 export type GoalDecision = Decision<Goal>;
 
@@ -19,14 +20,12 @@ export function intend(
   goal: Goal,
   kind: JobKind,
   { token, nonce, now }: { readonly token: number; readonly nonce: string; readonly now: number },
-  counts = false,
 ): GoalDecision {
   const jobs = goal.jobs + 1;
   const id = `${goal.id}-${jobs}` as JobId;
   const job: Job = {
     id,
     kind,
-    counts,
     token,
     nonce,
     intendedAt: now,
@@ -48,9 +47,9 @@ export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
   const { code, reason, evidence = [], goOn = `loop continue ${goal.id}` } = wish;
   const paused: Pause = { code, reason, evidence, goOn, at: now };
   // A question about the end is put again when it goes on, and not answered with one more turn.
-  const unchecked = goal.unchecked || goal.gate?.kind === "G3" || goal.gate?.kind === "proved";
+  const phase = asksForEnd(goal.gate) ? owe(goal.phase) : goal.phase;
   const still = { gate: null, waitUntil: null, waitReason: null };
-  const fields = { ...still, status: "paused", pause: paused, unchecked } as const;
+  const fields = { ...still, status: "paused", pause: paused, phase } as const;
   const isPersonal = code === "person" || code === "interrupted";
   return change(goal, fields, [
     ...cancelling(goal, reason),
@@ -74,6 +73,11 @@ export function ask(
     answerBy: gateTimeoutMs === null ? null : now + gateTimeoutMs,
   };
   return change(goal, { gate }, [notice(goal, "asks", `${question} Answer with: loop approve ${goal.id}`)]);
+}
+
+/** Is a person asked whether it is done? */
+export function asksForEnd(gate: Gate | null): boolean {
+  return gate?.kind === "G3" || gate?.kind === "proved";
 }
 
 export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecision {

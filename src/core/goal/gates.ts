@@ -1,7 +1,9 @@
 /** A person's answers (B14). */
-import { change, type GoalDecision, pause, refused } from "./change.ts";
+import { asksForEnd, change, type GoalDecision, pause, refused } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
+import { confirm, moveTo } from "./phase.ts";
+import { stageAfterApproval } from "./stages.ts";
 
 /** The note of the default answer. */
 export const UNANSWERED = "nobody answered in time";
@@ -29,30 +31,37 @@ export function answerGate(
 function approve(goal: Goal, gate: Gate): GoalDecision {
   switch (gate.kind) {
     case "G1":
-      return change(goal, {
-        approved: true,
-        criteria: [...goal.criteria, ...goal.proposed],
-        proposed: [],
-        // What new checks consist of has to be known before any work.
-        baseline: goal.proposed.length > 0 ? null : goal.baseline,
-      });
+      return approvePlan(goal);
     case "G2":
       return change(goal, {});
     case "pre-check":
-      return change(goal, { prechecked: true });
+      return change(goal, { phase: moveTo(goal.phase, "working") });
     // The files may have changed while the question stood there: the checks have the last word.
     case "G3":
     case "proved":
-      return change(goal, { confirmed: true, unchecked: true });
+      return change(goal, { phase: confirm(goal.phase) });
   }
+}
+
+function approvePlan(goal: Goal): GoalDecision {
+  const { criteria, proposed, phase } = goal;
+  const stage = stageAfterApproval(goal);
+  if (proposed.length === 0) return change(goal, { phase: moveTo(phase, stage) });
+  return change(goal, {
+    criteria: [...criteria, ...proposed],
+    proposed: [],
+    // What new checks consist of has to be known before any work.
+    baseline: null,
+    phase: { kind: "survey", next: stage },
+  });
 }
 
 function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalDecision {
   // Proved, and still not what the person wants: the work goes on.
-  if (gate.kind === "G3" || gate.kind === "proved")
+  if (asksForEnd(gate))
     return change(goal, {
       exitSignal: false,
-      provedTree: null,
+      phase: moveTo(goal.phase, "working"),
       remarks:
         note === null
           ? [...goal.remarks, "A person looked at it and said that it is not done."]
@@ -65,7 +74,10 @@ function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalD
       ? `nobody answered in time, so ${what} was turned down`
       : `a person said no to ${what}${note === null ? "" : `: ${note}`}`;
   // Steps that were turned down are made anew.
-  const replanned = gate.kind === "G1" && goal.needsPlan ? { ...goal, steps: [], proposed: [] } : goal;
+  const replanned: Goal =
+    gate.kind === "G1" && goal.needsPlan
+      ? { ...goal, steps: [], proposed: [], phase: moveTo(goal.phase, "planning") }
+      : goal;
   return pause(replanned, { code: "rejected", reason }, now);
 }
 

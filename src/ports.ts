@@ -3,6 +3,7 @@
  * the suites under test/ hold every adapter to it.
  */
 import type { Backlog } from "./core/backlog/backlog.ts";
+import type { NoticeKind } from "./core/base.ts";
 import type { Effect, LoopEvent, Outcome } from "./core/event.ts";
 import type { Criterion, Goal, MustNot, ProtectedChange } from "./core/goal/goal.ts";
 import type { Loop, LoopId } from "./core/loop.ts";
@@ -220,5 +221,5 @@ export interface Checkpoints {
 
 /** Tells a person. Must not throw and must not wait for an answer. */
 export interface Notifier {
-  notify(title: string, body: string): void;
+  notify(title: string, body: string, kind: NoticeKind): void;
 }

@@ -180,7 +180,9 @@ describe("B12 warned at 80 %", () => {
     const play = limited({ budgetUsd: 10 });
     for (const green of [[], ["lint"], [], ["lint"]]) play.work(costing(2), green);
     expect(play.tryDue().kind).toBe("change");
-    expect(play.effects).toMatchObject([{ kind: "notify", body: "$8.00 of $10.00 used." }]);
+    expect(play.effects).toMatchObject([
+      { kind: "notify", notice: { kind: "near-limit", body: "$8.00 of $10.00 used." } },
+    ]);
     expect(play.goal).toMatchObject({ job: null, warned: ["budget"] });
     expect(play.tryDue().kind).toBe("change");
     expect(play.goal.job?.kind).toBe("work");
@@ -189,6 +191,6 @@ describe("B12 warned at 80 %", () => {
     play.turned(costing(2));
     play.checked([]);
     play.tryDue();
-    expect(play.effects).toMatchObject([{ kind: "notify", body: "$10.00 of $12.00 used." }]);
+    expect(play.effects).toMatchObject([{ notice: { kind: "near-limit", body: "$10.00 of $12.00 used." } }]);
   });
 });

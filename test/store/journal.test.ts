@@ -523,7 +523,7 @@ describe("goals", () => {
       newGoal(idOf(201), { createdAt: NOW - 30, status: "paused" }),
       // ended long ago, and not over: its turn has to be settled, its notice to be handed over
       { ...goalThatEnded(idOf(202), NOW - 50), job: aJob() },
-      { ...goalThatEnded(idOf(203), NOW - 50), notice: { title: "t", body: "b" } },
+      { ...goalThatEnded(idOf(203), NOW - 50), notice: { kind: "done", title: "t", body: "b" } as const },
     ];
     for (const goal of open) commit(journal, goalCreation(goal));
     journal.refresh();

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Notice } from "../../src/core/base.ts";
 import { decide } from "../../src/core/decide.ts";
 import { asksForEnd } from "../../src/core/goal/change.ts";
 import type { GateKind, Goal, JobKind } from "../../src/core/goal/goal.ts";
@@ -39,6 +40,7 @@ function upgraded(goal: Goal): Goal {
 const WORKING = { kind: "working" };
 const PROVED = { kind: "proved", tree: TREE };
 const green = { evidence: { tests: anEvidence(), lint: anEvidence() }, receipts: [] };
+const END = { reason: "r", at: START, verdict: null, notes: [] };
 const gateOf = (kind: GateKind) => ({ kind, question: "?", details: [], askedAt: START, answerBy: null });
 const round = (name: string, from: object) => ({ kind: "checking", round: name, from });
 
@@ -94,6 +96,27 @@ describe("A13 a goal of format 1", () => {
   test("a question about the end that nothing allows is put again after a round of checks", () => {
     const goal = upgraded(oldGoal({}, { gate: gateOf("G3") }));
     expect(goal).toMatchObject({ gate: null, phase: round("extra", WORKING) });
+  });
+
+  test.each<[string, Partial<Goal>, string]>([
+    ["a question", { gate: gateOf("G1") }, "asks"],
+    ["a pause", { status: "paused" }, "paused"],
+    ["an end", { status: "ended", end: { ...END, status: "done" } }, "done"],
+    ["a failure", { status: "ended", end: { ...END, status: "failed" } }, "ended"],
+    ["a wait", { waitUntil: START }, "waits"],
+    ["a warning", {}, "near-limit"],
+  ])("a notice of %s gets its kind", (_what, fields, kind) => {
+    const notice = { title: "t", body: "b" } as Notice;
+    expect(upgraded(oldGoal({}, { ...fields, notice })).notice).toEqual({ kind, title: "t", body: "b" });
+  });
+
+  test("a question that nobody answered in time is told from one that a person turned down", () => {
+    const pauseOf = (reason: string) => {
+      const pause = { code: "rejected", reason, evidence: [], goOn: "", at: START } as const;
+      return upgraded(oldGoal({}, { status: "paused", pause })).pause?.unanswered;
+    };
+    expect(pauseOf("nobody answered in time, so the plan was turned down")).toBe(true);
+    expect(pauseOf("a person said no to the plan")).toBeUndefined();
   });
 
   test("a goal that has a phase stays as it is", () => {

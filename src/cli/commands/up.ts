@@ -174,7 +174,7 @@ export async function runResident(
     isGone = true;
     const body = `${project.dir} was removed or moved away, and its tasks with it. This runner ends.`;
     view.problem(new Error(body));
-    notifier.notify("Loopwright stopped", body);
+    notifier.notify("Loopwright stopped", body, "stopped");
     void engine.stop("the folder .loop was removed or moved away");
   }
 }

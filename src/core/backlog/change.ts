@@ -1,4 +1,5 @@
 /** The few ways in which a decision about a backlog loop changes it. */
+import type { NoticeKind } from "../base.ts";
 import type { Decision, Effect } from "../event.ts";
 import type { JobId, PauseCode } from "../goal/goal.ts";
 import type { Attempt, AttemptPhase, Backlog, BacklogOutcome } from "./backlog.ts";
@@ -62,7 +63,7 @@ export function pauseRun(backlog: Backlog, code: PauseCode, reason: string, now:
     },
     [
       ...cancelling(backlog, reason),
-      ...(isPersonal ? [] : [notice(backlog, "is paused", `${reason}. Go on with: ${goOn}`)]),
+      ...(isPersonal ? [] : [notice(backlog, "paused", "is paused", `${reason}. Go on with: ${goOn}`)]),
     ],
   );
 }
@@ -74,21 +75,22 @@ export function endRun(
   now: number,
 ): BacklogDecision {
   const isPersonal = outcome === "cancelled" || outcome === "stopped";
+  const told =
+    outcome === "done"
+      ? notice(backlog, "done", "is done", reason)
+      : notice(backlog, "ended", "has ended", reason);
   return change(
     backlog,
     {
       ...{ status: "ended", end: { outcome, reason, at: now }, pause: null },
       ...{ waitUntil: null, waitReason: null, isStopping: false },
     },
-    [
-      ...cancelling(backlog, reason),
-      ...(isPersonal ? [] : [notice(backlog, outcome === "done" ? "is done" : "has ended", reason)]),
-    ],
+    [...cancelling(backlog, reason), ...(isPersonal ? [] : [told])],
   );
 }
 
-function notice({ id }: Backlog, what: string, body: string): Effect {
-  return { kind: "notify", title: `Backlog ${id} ${what}`, body };
+function notice({ id }: Backlog, kind: NoticeKind, what: string, body: string): Effect {
+  return { kind: "notify", notice: { kind, title: `Backlog ${id} ${what}`, body } };
 }
 
 function cancelling({ attempts }: Backlog, reason: string): readonly Effect[] {

@@ -46,7 +46,7 @@ export function decideBacklog(backlog: Backlog, event: BacklogEvent, now: number
   if (decision.kind !== "change") return decision;
   const notify = decision.effects.findLast((effect) => effect.kind === "notify");
   if (notify === undefined) return decision;
-  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+  return { ...decision, loop: { ...decision.loop, notice: notify.notice } };
 }
 
 function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {

@@ -87,7 +87,7 @@ function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, n
     case "wait": {
       const wait = { phase, waitUntil: remedy.until, waitReason: remedy.reason };
       const isLong = remedy.until - now >= 60_000;
-      return change(goal, wait, isLong ? [notice(goal, "waits", remedy.reason)] : []);
+      return change(goal, wait, isLong ? [notice(goal, "waits", "waits", remedy.reason)] : []);
     }
     case "fresh":
       return change(goal, { phase, conversation: null, conversationCostUsd: 0 });

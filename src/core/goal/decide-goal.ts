@@ -17,7 +17,7 @@ export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecis
   if (decision.kind !== "change") return decision;
   const notify = decision.effects.findLast((effect) => effect.kind === "notify");
   if (notify === undefined) return decision;
-  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+  return { ...decision, loop: { ...decision.loop, notice: notify.notice } };
 }
 
 function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {

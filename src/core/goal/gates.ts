@@ -5,8 +5,12 @@ import type { Gate, Goal } from "./goal.ts";
 import { confirm, moveTo } from "./phase.ts";
 import { stageAfterApproval } from "./stages.ts";
 
-/** The note of the default answer. */
-export const UNANSWERED = "nobody answered in time";
+export interface Answer {
+  readonly answer: "approve" | "reject";
+  readonly note: string | null;
+  /** `nobody`: the default answer, after the time to answer is over. */
+  readonly by: "person" | "nobody";
+}
 
 type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
 
@@ -14,18 +18,12 @@ export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered,
   const { gate } = goal;
   if (gate === null || gate.kind !== kind)
     return refused(`Goal ${goal.id} does not ask this${gate === null ? "" : ` but: ${gate.question}`}`);
-  return answerGate(goal, gate, answer, note, now);
+  return answerGate(goal, gate, { answer, note, by: "person" }, now);
 }
 
-export function answerGate(
-  goal: Goal,
-  gate: Gate,
-  answer: "approve" | "reject",
-  note: string | null,
-  now: number,
-): GoalDecision {
-  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, answer, note) };
-  return answer === "approve" ? approve(answered, gate) : reject(answered, gate, note, now);
+export function answerGate(goal: Goal, gate: Gate, given: Answer, now: number): GoalDecision {
+  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, given) };
+  return given.answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
 }
 
 function approve(goal: Goal, gate: Gate): GoalDecision {
@@ -56,7 +54,7 @@ function approvePlan(goal: Goal): GoalDecision {
   });
 }
 
-function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalDecision {
+function reject(goal: Goal, gate: Gate, { note, by }: Answer, now: number): GoalDecision {
   // Proved, and still not what the person wants: the work goes on.
   if (asksForEnd(gate))
     return change(goal, {
@@ -70,7 +68,7 @@ function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalD
   const what =
     gate.kind === "G1" ? "the plan" : gate.kind === "pre-check" ? "an irreversible change" : "going on";
   const reason =
-    note === UNANSWERED
+    by === "nobody"
       ? `nobody answered in time, so ${what} was turned down`
       : `a person said no to ${what}${note === null ? "" : `: ${note}`}`;
   // Steps that were turned down are made anew.
@@ -78,14 +76,14 @@ function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalD
     gate.kind === "G1" && goal.needsPlan
       ? { ...goal, steps: [], proposed: [], phase: moveTo(goal.phase, "planning") }
       : goal;
-  return pause(replanned, { code: "rejected", reason }, now);
+  return pause(
+    replanned,
+    { code: "rejected", reason, ...(by === "nobody" ? { unanswered: true } : {}) },
+    now,
+  );
 }
 
-function withNote(
-  remarks: readonly string[],
-  answer: "approve" | "reject",
-  note: string | null,
-): readonly string[] {
-  if (note === null || note === UNANSWERED) return remarks;
+function withNote(remarks: readonly string[], { answer, note }: Answer): readonly string[] {
+  if (note === null) return remarks;
   return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
 }

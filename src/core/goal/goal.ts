@@ -176,6 +176,8 @@ export interface Pause {
   readonly evidence: readonly string[];
   /** The command that goes on. */
   readonly goOn: string;
+  /** `rejected`: by the default answer, because nobody answered in time; left out: by a person. */
+  readonly unanswered?: true;
   readonly at: number;
 }
 

@@ -4,7 +4,7 @@ import { trippedBreaker } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
 import { renderCheck } from "./check-flag.ts";
 import type { GoalEvent } from "./event.ts";
-import { answerGate, UNANSWERED } from "./gates.ts";
+import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
 import { confirm } from "./phase.ts";
 import { askUnsignalled } from "./unsignalled.ts";
@@ -22,7 +22,9 @@ type Due = Extract<GoalEvent, { type: "goal.due" }>;
 export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
   const at = goalWakeAt(goal);
   if (at === null || at > now) return UNCHANGED;
-  if (goal.gate !== null) return answerGate(goal, goal.gate, goal.policy.gateDefault, UNANSWERED, now);
+  const { gate, policy } = goal;
+  if (gate !== null)
+    return answerGate(goal, gate, { answer: policy.gateDefault, note: null, by: "nobody" }, now);
   const ready = { token, nonce, now };
   switch (goal.phase.kind) {
     case "survey":
@@ -57,7 +59,7 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   const near = nearLimits(goal);
   if (near.length === 0) return null;
   return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
-    notice(goal, "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
+    notice(goal, "near-limit", "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
   ]);
 }
 

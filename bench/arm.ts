@@ -5,10 +5,10 @@
 import { closeSync, fsyncSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createTask } from "../src/core/task/decide-task.ts";
-import { addTask } from "../src/engine/tasks.ts";
-import type { Store } from "../src/ports.ts";
-import { encodeEntry } from "../src/store/entry.ts";
-import { createOrigin } from "../src/store/origin.ts";
+import { addTask } from "../src/engine/tasks/tasks.ts";
+import type { Store } from "../src/ports/store.ts";
+import { createOrigin } from "../src/store/folder/origin.ts";
+import { encodeEntry } from "../src/store/journal/entry.ts";
 import { MemoryJournal, MemoryStore } from "../test/support/memory-ports.ts";
 import { startTicking, type Ticking } from "./engine.ts";
 import { draftOf, farAway, idOf, openStore, tempProject } from "./project.ts";

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { type SlowReply, slow, startScriptedModel } from "../test/support/scripted-model.ts";
+import { type SlowReply, slow, startScriptedModel } from "../test/support/claude/scripted-model.ts";
 import { until } from "../test/support/until.ts";
 
 /** `npm run test:claude` puts it there; the figures run in the folder of the checkout. */

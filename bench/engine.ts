@@ -1,6 +1,8 @@
 /** An engine whose looks are started and awaited one by one, on a clock that moves only for them. */
 import { Engine } from "../src/engine/engine.ts";
-import type { Agent, Clock, Store } from "../src/ports.ts";
+import type { Agent } from "../src/ports/agent.ts";
+import type { Clock } from "../src/ports/clock.ts";
+import type { Store } from "../src/ports/store.ts";
 
 export interface Ticking {
   readonly engine: Engine;

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { measure } from "mitata";
-import { createCommandAgent } from "../src/agents/command.ts";
-import { createEngine, newLoopId, thisRunner } from "../src/compose.ts";
+import { createCommandAgent } from "../src/agents/process/command.ts";
+import { createEngine, newLoopId, thisRunner } from "../src/compose/engine.ts";
 import { applyEvent } from "../src/engine/apply.ts";
-import { addTask, requestEvent } from "../src/engine/tasks.ts";
+import { addTask, requestEvent } from "../src/engine/tasks/tasks.ts";
 import { draftOf, farAway, openStore, tempProject } from "./project.ts";
 import { isQuick, median, report } from "./report.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Cadence } from "../src/core/loop.ts";
 import type { TaskDraft } from "../src/core/task/decide-task.ts";
-import { addTask } from "../src/engine/tasks.ts";
-import { FolderStore } from "../src/store/folder-store.ts";
+import { addTask } from "../src/engine/tasks/tasks.ts";
+import { FolderStore } from "../src/store/folder/folder-store.ts";
 import { DRAFT } from "../test/support/memory-ports.ts";
 import { idOf } from "../test/support/year.ts";
 

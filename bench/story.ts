@@ -6,9 +6,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createEngine, createReconciler, newLoopId, thisRunner } from "../src/compose.ts";
+import { createEngine, createReconciler, newLoopId, thisRunner } from "../src/compose/engine.ts";
 import type { BacklogTerms } from "../src/core/backlog/backlog.ts";
-import { addBacklog } from "../src/engine/backlogs.ts";
+import { addBacklog } from "../src/engine/backlogs/backlogs.ts";
 import { parsePrdText } from "../src/schema/prd.ts";
 import { openStore, tempProject } from "./project.ts";
 import { isQuick, median, report } from "./report.ts";

@@ -5,12 +5,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCommandAgent } from "../src/agents/command.ts";
-import { readSpec } from "../src/cli/goal-spec.ts";
-import { createEngine, newLoopId, thisRunner } from "../src/compose.ts";
-import { addGoal } from "../src/engine/goals.ts";
+import { createCommandAgent } from "../src/agents/process/command.ts";
+import { readSpec } from "../src/cli/goals/goal-spec.ts";
+import { createEngine, newLoopId, thisRunner } from "../src/compose/engine.ts";
+import { addGoal } from "../src/engine/goals/goals.ts";
 import { defaultConfig } from "../src/schema/config.ts";
-import { FolderStore } from "../src/store/folder-store.ts";
+import { FolderStore } from "../src/store/folder/folder-store.ts";
 import { tempProject } from "./project.ts";
 import { isQuick, report } from "./report.ts";
 

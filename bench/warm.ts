@@ -9,7 +9,7 @@ import * as acp from "@agentclientprotocol/sdk";
 import { createAcpAgent } from "../src/agents/acp/acp-agent.ts";
 import { plainProfile } from "../src/agents/acp/profiles.ts";
 import type { LoopId } from "../src/core/loop.ts";
-import type { Conversation } from "../src/ports.ts";
+import type { Conversation } from "../src/ports/agent.ts";
 import { tempProject } from "./project.ts";
 import { isQuick, median, report } from "./report.ts";
 

@@ -1,5 +1,5 @@
 /** An agent that hands its turns on to a fresh one of its own: stories want a context without a past (C5). */
-import type { Agent, Turn } from "../ports.ts";
+import type { Agent, Turn } from "../ports/agent.ts";
 
 export function bySubAgent(agent: Agent): Agent {
   return {

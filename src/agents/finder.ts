@@ -1,9 +1,9 @@
 /** Finds turns that others started, for who starts none: also those that another agent of a chain took (chain.ts). */
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Agent, Turn } from "../ports.ts";
-import { createChain } from "./chain.ts";
-import { runFolder } from "./run-folder.ts";
+import type { Agent, Turn } from "../ports/agent.ts";
+import { createChain } from "./chain/chain.ts";
+import { runFolder } from "./process/run-folder.ts";
 
 /** `agent`: any that knows run folders and tickets. */
 export function createFinder(agent: Agent, projectDir: string): Agent {

@@ -1,6 +1,6 @@
 /** In the place of an agent that is not here: every turn fails with the reason. */
-import type { Agent } from "../ports.ts";
-import { failedEnd } from "./reasons.ts";
+import type { Agent } from "../ports/agent.ts";
+import { failedEnd } from "./process/reasons.ts";
 
 export function createMissingAgent(reason: string): Agent {
   return {

@@ -1,6 +1,6 @@
 import type { Usage } from "../core/base.ts";
-import { type Prices, priceOf } from "../core/prices.ts";
-import type { Agent, Turn, TurnControl, TurnEnd } from "../ports.ts";
+import { type Prices, priceOf } from "../core/cost/prices.ts";
+import type { Agent, Turn, TurnControl, TurnEnd } from "../ports/agent.ts";
 
 /**
  * The same agent; where it tells tokens, their model and no cost, the tables say what that makes. What they do not

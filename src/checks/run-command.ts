@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import type { CheckEvidence, Checker } from "../ports.ts";
+import type { CheckEvidence, Checker } from "../ports/checks.ts";
 import { stopTree, type Tree } from "../system/process-tree.ts";
 
 export interface CommandCheckerOptions {

@@ -2,7 +2,7 @@
  * Folders that tools fill. People do not write there, so without git, which would know, they do not count; and no
  * check finds its tests there. `build`, `out` and `bin` are not among them: too many projects keep scripts there.
  */
-import type { Listing } from "./listings.ts";
+import type { Listing } from "./files/listings.ts";
 
 const FILLED_BY_TOOLS: ReadonlySet<string> = new Set([
   ".git",

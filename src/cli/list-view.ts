@@ -1,8 +1,8 @@
 /** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
-import type { GoalLine } from "../core/goal/line.ts";
+import type { GoalLine } from "../core/spec/line.ts";
 import type { TaskView } from "../core/task/view.ts";
-import type { Lease } from "../ports.ts";
-import { heartbeatOf } from "../store/lease-file.ts";
+import type { Lease } from "../ports/store.ts";
+import { heartbeatOf } from "../store/folder/lease-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";

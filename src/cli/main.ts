@@ -3,10 +3,10 @@ import { CommanderError } from "commander";
 import { LoopError } from "../errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { createIo } from "./io.ts";
-import { surviveLostReaders } from "./leave.ts";
 import { createProgram } from "./program.ts";
 import { oneLine } from "./render/table.ts";
-import { checkHelpWord, explainParseError } from "./slips.ts";
+import { surviveLostReaders } from "./run/leave.ts";
+import { checkHelpWord, explainParseError } from "./tasks/slips.ts";
 
 const io = createIo(process.env);
 

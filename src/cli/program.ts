@@ -1,12 +1,12 @@
 /** All commands with their flags and help. The work is in `commands/`, loaded when it is asked for. */
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
-import { addBacklogCommands } from "./backlog-program.ts";
-import { addGoalCommands } from "./goal-program.ts";
+import { addBacklogCommands } from "./backlog/backlog-program.ts";
+import { addGoalCommands } from "./goals/goal-program.ts";
 import { EDIT_EXAMPLES, EXAMPLES, HELP, TRUST_HELP, UP_HELP } from "./help.ts";
-import { addHostCommands } from "./host-program.ts";
+import { addHostCommands } from "./hosts/host-program.ts";
 import type { Io } from "./io.ts";
-import { checkFirstWord, flagsBefore } from "./slips.ts";
+import { checkFirstWord, flagsBefore } from "./tasks/slips.ts";
 
 /** Where a command lives: its module is loaded only when it is called. */
 type Action = (flags: never, args: string[]) => Promise<number>;
@@ -46,24 +46,22 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     act(async (flags, words) => {
       if (words.length === 0 && !("cron" in (flags as object))) return program.help();
       checkFirstWord(program, words);
-      const { createCommand } = await import("./commands/create.ts");
+      const { createCommand } = await import("./tasks/create.ts");
       return createCommand(words, flags, io);
     }),
   );
 
   common(program.command("list").alias("ls").description("all tasks with their next and last fire"))
     .option("--ids", "only the ids, one per line")
-    .action(act(async (flags) => (await import("./commands/list.ts")).listCommand(flags, io)));
+    .action(act(async (flags) => (await import("./tasks/list.ts")).listCommand(flags, io)));
 
   common(program.command("show <id>").alias("inspect").description("everything about one task")).action(
-    act(async (flags, [id = ""]) => (await import("./commands/show.ts")).showCommand(id, flags, io)),
+    act(async (flags, [id = ""]) => (await import("./tasks/show.ts")).showCommand(id, flags, io)),
   );
 
   common(program.command("history [id]").description("what became of every slot, oldest first"))
     .option("--limit <n>", "only the newest n")
-    .action(
-      act(async (flags, [id]) => (await import("./commands/history.ts")).historyCommand(id, flags, io)),
-    );
+    .action(act(async (flags, [id]) => (await import("./tasks/history.ts")).historyCommand(id, flags, io)));
 
   addGoalCommands(program, { io, act, common, agentOptions });
   addBacklogCommands(program, { io, act, common, agentOptions });
@@ -71,15 +69,15 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 
   common(
     program.command("pause [ids...]").description("stop firing a task; stop a goal loop at once"),
-  ).action(act(async (flags, ids) => (await import("./commands/change.ts")).pauseCommand(ids, flags, io)));
+  ).action(act(async (flags, ids) => (await import("./tasks/change.ts")).pauseCommand(ids, flags, io)));
   common(program.command("resume <ids...>").description("go on after a pause")).action(
-    act(async (flags, ids) => (await import("./commands/change.ts")).resumeCommand(ids, flags, io)),
+    act(async (flags, ids) => (await import("./tasks/change.ts")).resumeCommand(ids, flags, io)),
   );
 
   const run = common(program.command("run <id>").description("fire it now, besides its schedule"));
   agentOptions(run)
     .option("--detach", "hand it to the runner; do not run it here")
-    .action(act(async (flags, [id = ""]) => (await import("./commands/run.ts")).runCommand(id, flags, io)));
+    .action(act(async (flags, [id = ""]) => (await import("./tasks/run.ts")).runCommand(id, flags, io)));
 
   const edit = common(program.command("edit <id> [words...]"))
     .description("change the interval, the prompt or a setting; what is not named stays")
@@ -87,7 +85,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   // `--jitter` comes first: alone, `--no-jitter` would make "on" the default of every edit
   taskOptions(edit.option("--jitter", "turn jitter on")).action(
     act(async (flags, [id = "", ...words]) =>
-      (await import("./commands/edit.ts")).editCommand(id, words, flags, io),
+      (await import("./tasks/edit.ts")).editCommand(id, words, flags, io),
     ),
   );
 
@@ -96,16 +94,14 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
       .command("delete <ids...>")
       .aliases(["remove", "rm", "stop"])
       .description("end a task; a running fire is stopped"),
-  ).action(act(async (flags, ids) => (await import("./commands/change.ts")).deleteCommand(ids, flags, io)));
+  ).action(act(async (flags, ids) => (await import("./tasks/change.ts")).deleteCommand(ids, flags, io)));
   common(program.command("clear").description("delete all tasks (asks first)"))
     .option("-y, --yes", "do not ask")
-    .action(act(async (flags) => (await import("./commands/change.ts")).clearCommand(flags, io)));
+    .action(act(async (flags) => (await import("./tasks/change.ts")).clearCommand(flags, io)));
 
   common(program.command("import [from]").description("take over the tasks of claude or pi in this folder"))
     .option("--dry-run", "show what would be imported; nothing is written")
-    .action(
-      act(async (flags, [from]) => (await import("./commands/import.ts")).importCommand(from, flags, io)),
-    );
+    .action(act(async (flags, [from]) => (await import("./tasks/import.ts")).importCommand(from, flags, io)));
 
   common(
     program
@@ -116,32 +112,30 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .option("--revoke", "trust no file of this project any more")
     .option("--list", "show the files that are trusted, of all projects")
     .addHelpText("after", TRUST_HELP)
-    .action(act(async (flags) => (await import("./commands/trust.ts")).trustCommand(flags, io)));
+    .action(act(async (flags) => (await import("./setup/trust.ts")).trustCommand(flags, io)));
 
   const up = common(
     program.command("up").description("the resident runner: fires what is due, until it is stopped"),
   );
   runnerOptions(up)
     .addHelpText("after", UP_HELP)
-    .action(act(async (flags) => (await import("./commands/up.ts")).upCommand(flags, io)));
+    .action(act(async (flags) => (await import("./tasks/up.ts")).upCommand(flags, io)));
 
   common(
     program.command("wakeup [words...]").description("for an agent inside `loop auto`: when to wake it next"),
   )
     .option("--stop", "end the loop with this turn")
-    .action(
-      act(async (flags, words) => (await import("./commands/wakeup.ts")).wakeupCommand(words, flags, io)),
-    );
+    .action(act(async (flags, words) => (await import("./tasks/wakeup.ts")).wakeupCommand(words, flags, io)));
 
   common(program.command("init").description("write .loop/ with a config file")).action(
-    act(async (flags) => (await import("./commands/init.ts")).initCommand(flags, io)),
+    act(async (flags) => (await import("./setup/init.ts")).initCommand(flags, io)),
   );
 
   program
     .command("demo [what]")
     .description("goal (default): an agent that lies and a loop that does not; tasks: a morning of schedules")
     .option("--json", "one JSON object per line")
-    .action(act(async (flags, [what]) => (await import("./commands/demo.ts")).demoCommand(what, flags, io)));
+    .action(act(async (flags, [what]) => (await import("./demo/demo.ts")).demoCommand(what, flags, io)));
 
   program
     .command("completions <shell>")
@@ -150,7 +144,7 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     .addHelpText("after", '\nExample: eval "$(loop completions bash)"')
     .action(
       act(async (flags, [shell = ""]) =>
-        (await import("./commands/completions.ts")).completionsCommand(shell, flags, program, io),
+        (await import("./setup/completions.ts")).completionsCommand(shell, flags, program, io),
       ),
     );
 

@@ -2,9 +2,9 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { usageError } from "../errors.ts";
-import { FolderStore } from "../store/folder-store.ts";
-import { checkLoopDir, ensureLoopDir, findProject } from "../store/loop-dir.ts";
-import { FOREIGN, originOf } from "../store/origin.ts";
+import { FolderStore } from "../store/folder/folder-store.ts";
+import { checkLoopDir, ensureLoopDir, findProject } from "../store/folder/loop-dir.ts";
+import { FOREIGN, originOf } from "../store/folder/origin.ts";
 import type { Io } from "./io.ts";
 
 export interface Project {

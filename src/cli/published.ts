@@ -4,13 +4,13 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { GoalLine } from "../core/goal/line.ts";
+import type { GoalLine } from "../core/spec/line.ts";
 import type { TaskView } from "../core/task/view.ts";
-import type { Lease } from "../ports.ts";
-import { holderState } from "../store/lease-file.ts";
-import { checkLoopDir, findProject } from "../store/loop-dir.ts";
-import { segmentPath } from "../store/segment.ts";
-import { readUntouched, type TasksFile } from "../store/tasks-file.ts";
+import type { Lease } from "../ports/store.ts";
+import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
+import { holderState } from "../store/folder/lease-file.ts";
+import { checkLoopDir, findProject } from "../store/folder/loop-dir.ts";
+import { segmentPath } from "../store/journal/segment.ts";
 import { readSmall } from "../system/files.ts";
 import { byAge, type Listing } from "./list-view.ts";
 

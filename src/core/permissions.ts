@@ -9,7 +9,7 @@
  *    is written only by a glob that begins with `/`.
  * 4. A star in the glob of a command stands for no text that would make a second command of it.
  */
-import { matchesGlob } from "./goal/glob.ts";
+import { matchesGlob } from "./glob.ts";
 
 export const TOOL_KINDS = ["read", "edit", "delete", "execute", "fetch", "other"] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];

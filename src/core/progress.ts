@@ -7,7 +7,7 @@ import { isMet } from "./goal/proof.ts";
 import type { Task } from "./loop.ts";
 import { nextFireAt } from "./task/slots.ts";
 import { cleanLine } from "./text/clean.ts";
-import { currentStep, progressOf as stepsOf } from "./text/goal-facts.ts";
+import { currentStep, progressOf as stepsOf } from "./text/goal/goal-facts.ts";
 import { cutTo, simplify } from "./text/width.ts";
 
 /** `ready`: nothing is under way and nothing is in its way. */

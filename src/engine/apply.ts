@@ -2,7 +2,7 @@
 import { decide } from "../core/decide.ts";
 import type { Change, LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
 
 export type Applied =
   | ({ readonly kind: "committed" } & Change)

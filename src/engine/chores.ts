@@ -1,5 +1,6 @@
 /** What an owner does beside its events: signs of life, and the published files. */
-import type { Clock, Lease, Store, Timer } from "../ports.ts";
+import type { Clock, Timer } from "../ports/clock.ts";
+import type { Lease, Store } from "../ports/store.ts";
 
 /** Looks come at least every 30 s, so that each of them is a sign of life when little happens. */
 const HEARTBEAT_MS = 20_000;

@@ -12,16 +12,14 @@
 import type { LoopEvent } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
 import { type Applied, applyEvent } from "./apply.ts";
-import { Awake } from "./awake.ts";
-import { BacklogWork } from "./backlog-work.ts";
+import { BacklogWork } from "./backlogs/backlog-work.ts";
 import { carryOut } from "./carry-out.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
-import { GoalWork } from "./goal-work.ts";
-import { handBack } from "./hand-back.ts";
-import { Handover, ownDueAt } from "./handover.ts";
-import { Leadership } from "./leadership.ts";
-import { LookTimer } from "./look-timer.ts";
+import { GoalWork } from "./goals/goal-work.ts";
+import { handBack } from "./lease/hand-back.ts";
+import { Handover, ownDueAt } from "./lease/handover.ts";
+import { Leadership } from "./lease/leadership.ts";
 import { Notices } from "./notices.ts";
 import {
   describe,
@@ -33,8 +31,10 @@ import {
   type Role,
 } from "./parts.ts";
 import { type Crew, notifiedEvent, recoverWork, stopUnwanted } from "./recover.ts";
-import { dueEvent, isForUs, lookTimeOf, Schedule } from "./schedule.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "./tasks/turns.ts";
+import { Awake } from "./time/awake.ts";
+import { LookTimer } from "./time/look-timer.ts";
+import { dueEvent, isForUs, lookTimeOf, Schedule } from "./time/schedule.ts";
 import { Underway, type WorkEnded } from "./underway.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";

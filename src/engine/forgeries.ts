@@ -3,7 +3,7 @@
 import type { Backlog } from "../core/backlog/backlog.ts";
 import { decide } from "../core/decide.ts";
 import type { Goal } from "../core/goal/goal.ts";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
 import type { Applied } from "./apply.ts";
 
 type Guarded = Goal | Backlog;

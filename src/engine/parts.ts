@@ -3,19 +3,13 @@ import type { Backlog } from "../core/backlog/backlog.ts";
 import type { Outcome } from "../core/event.ts";
 import type { AgentSpec, Goal } from "../core/goal/goal.ts";
 import type { Loop, LoopId, Notice, Task } from "../core/loop.ts";
-import type {
-  Agent,
-  AgentEvent,
-  Checker,
-  Checkpoints,
-  Clock,
-  Lease,
-  Notifier,
-  Protection,
-  Store,
-  Workspace,
-} from "../ports.ts";
-import type { StoryFiles, StoryPlaces } from "../story-ports.ts";
+import type { Agent, AgentEvent } from "../ports/agent.ts";
+import type { Checkpoints } from "../ports/checkpoints.ts";
+import type { Checker, Protection, Workspace } from "../ports/checks.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Notifier } from "../ports/notifier.ts";
+import type { Lease, Store } from "../ports/store.ts";
+import type { StoryFiles, StoryPlaces } from "../ports/stories.ts";
 import type { WorkEnded, WorkId, WorkStarted } from "./underway.ts";
 
 /** What goals need beyond tasks. */

@@ -1,7 +1,7 @@
 /** What an engine has under way: fires and jobs, started by it or found running after a takeover. */
 import type { LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
-import { ABANDONED } from "../ports.ts";
+import { ABANDONED } from "../ports/agent.ts";
 
 /** Ids of fires and jobs never meet: both begin with the id of their loop, and a loop is of one kind. */
 export type WorkId = string;

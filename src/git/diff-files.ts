@@ -1,6 +1,7 @@
 /** Two trees of git's compared: files, lines, and the text of the difference. Nothing in a `.loop` is looked at. */
+
+import { FILES, mustSucceed, splitNames } from "./checkpoints/stage.ts";
 import { type Git, readable } from "./git-process.ts";
-import { FILES, mustSucceed, splitNames } from "./stage.ts";
 
 export interface ChangedFile {
   /** From the top of the work tree, as people read it. */

@@ -5,10 +5,11 @@
  *
  * Files that are ignored, and what is inside of a repository in the repository, are not seen.
  */
+
+import { mustSucceed } from "./checkpoints/stage.ts";
 import { changedNames, type DiffOptions, diffTrees, type TreeDiff } from "./diff-files.ts";
 import { readable } from "./git-process.ts";
-import { mustSucceed } from "./stage.ts";
-import { openPlace, type Place, type PlaceOptions, treeOfFiles } from "./worktree-place.ts";
+import { openPlace, type Place, type PlaceOptions, treeOfFiles } from "./worktrees/worktree-place.ts";
 
 /** To be kept with the attempt: after a crash the diff is taken from the same place. */
 export interface GitMoment {

@@ -6,13 +6,13 @@ import { whyRed } from "../core/backlog/attempts.ts";
 import type { BacklogTerms, StoryPlace } from "../core/backlog/backlog.ts";
 import type { MergeRecord } from "../core/backlog/event.ts";
 import type { Story } from "../core/backlog/stories.ts";
-import type { StoryPlaces, StoryWork, WorkPlace } from "../story-ports.ts";
+import type { StoryPlaces, StoryWork, WorkPlace } from "../ports/stories.ts";
 import { noteMoment, workSince } from "./diff.ts";
-import { discardMerge, prepareMerge, publishMerge } from "./merge-queue.ts";
-import { commitWork } from "./worktree-commit.ts";
-import { makeWorktree } from "./worktree-making.ts";
-import { openPlace, treeOfFiles } from "./worktree-place.ts";
-import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees.ts";
+import { discardMerge, prepareMerge, publishMerge } from "./merge/merge-queue.ts";
+import { commitWork } from "./worktrees/worktree-commit.ts";
+import { makeWorktree } from "./worktrees/worktree-making.ts";
+import { openPlace, treeOfFiles } from "./worktrees/worktree-place.ts";
+import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
 
 /** Of stories that were rejected and wait, or were merged a moment ago. */
 const MOST_WORKTREES = 50;

@@ -3,8 +3,8 @@
  * of the file (`loop trust`); all else is names and numbers, of which nothing is ever executed.
  */
 import * as z from "zod";
-import { parseCheckFlag } from "../core/goal/check-flag.ts";
 import { type PermissionRules, wrongRules } from "../core/permissions.ts";
+import { parseCheckFlag } from "../core/spec/check-flag.ts";
 import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
 import { agentChoice } from "./agent-name.ts";

@@ -3,7 +3,7 @@
  * optional may be missing or null. What is not ours to know stays as it is when the file is written again.
  */
 import * as z from "zod";
-import { faultOfStoryId, faultsOfChecks } from "../core/backlog/registry.ts";
+import { faultOfStoryId, faultsOfChecks } from "../core/backlog/prd/registry.ts";
 import { DEPTHS, type Story } from "../core/backlog/stories.ts";
 
 const text = z.string();

@@ -3,7 +3,7 @@
  * (`$XDG_CONFIG_HOME/loopwright/prices.json`) and that of a project (`.loop/prices.json`). Numbers only.
  */
 import * as z from "zod";
-import type { Price, PriceTable } from "../core/prices.ts";
+import type { Price, PriceTable } from "../core/cost/prices.ts";
 import shipped from "./prices.json" with { type: "json" };
 
 const amount = z.number().min(0).max(100_000);

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /** Wall-clock time. Schedules are promises about the wall clock, so a timer is checked against it when it fires. */
 export const systemClock: Clock = {

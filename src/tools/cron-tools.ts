@@ -9,9 +9,9 @@ import { nextFireAt } from "../core/task/slots.ts";
 import { isoOrNull, type TaskView, viewTask } from "../core/task/view.ts";
 import { parseWakeup } from "../core/task/wakeup.ts";
 import { renderCadence } from "../core/text/human.ts";
-import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks.ts";
+import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks/tasks.ts";
 import { LoopError } from "../errors.ts";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
 import { attempt, type ToolResult } from "./attempt.ts";
 
 export interface ToolContext extends TaskDefaults {

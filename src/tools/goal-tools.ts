@@ -6,9 +6,9 @@ import * as z from "zod";
 import { tidyLine } from "../core/claims/tidy.ts";
 import type { Claims, Goal, Job } from "../core/goal/goal.ts";
 import { type GoalView, viewGoal } from "../core/goal/view.ts";
-import { allGoals, findGoal, requestGoal } from "../engine/goals.ts";
+import { allGoals, findGoal, requestGoal } from "../engine/goals/goals.ts";
 import { LoopError } from "../errors.ts";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
 import { attempt, type ToolResult } from "./attempt.ts";
 
 export interface GoalToolContext {

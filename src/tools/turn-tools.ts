@@ -4,7 +4,7 @@
  */
 import { VERDICT_TOOL } from "../core/backlog/verdict.ts";
 import type { McpTool } from "../hosts/mcp/tool.ts";
-import type { Turn } from "../ports.ts";
+import type { Turn } from "../ports/agent.ts";
 import { cronDelete } from "./cron-tools.ts";
 import { reportOnJob, turnReportInput } from "./goal-tools.ts";
 import { answerOf, type LoopToolContext, loopTools } from "./loop-tools.ts";

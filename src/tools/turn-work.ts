@@ -2,7 +2,8 @@
 import type { Attempt, AttemptJob, Backlog } from "../core/backlog/backlog.ts";
 import type { Goal, Job } from "../core/goal/goal.ts";
 import type { Fire, Task } from "../core/loop.ts";
-import type { Store, Turn } from "../ports.ts";
+import type { Turn } from "../ports/agent.ts";
+import type { Store } from "../ports/store.ts";
 
 export type TurnWork =
   | { readonly kind: "fire"; readonly task: Task; readonly fire: Fire }

@@ -7,7 +7,7 @@ import type { AttemptJob, Backlog } from "../core/backlog/backlog.ts";
 import { toolVerdictsOf } from "../core/backlog/verdict.ts";
 import { applyEvent } from "../engine/apply.ts";
 import { usageError } from "../errors.ts";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
 import { attempt, type ToolResult } from "./attempt.ts";
 
 export interface VerdictToolContext {

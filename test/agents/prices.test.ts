@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { withPrices } from "../../src/agents/prices.ts";
 import type { Usage } from "../../src/core/base.ts";
-import type { Prices } from "../../src/core/prices.ts";
-import type { Agent, TurnEnd, TurnFate } from "../../src/ports.ts";
+import type { Prices } from "../../src/core/cost/prices.ts";
+import type { Agent, TurnEnd, TurnFate } from "../../src/ports/agent.ts";
 import { makeControl, makeTurn, makeWatcher, plainEnd } from "../fixtures/agents/project.ts";
 
 const PRICES: Prices = {

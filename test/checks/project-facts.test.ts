@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readProjectFacts } from "../../src/checks/project-facts.ts";
-import { splitUntil } from "../../src/core/goal/phrases.ts";
+import { splitUntil } from "../../src/core/spec/phrases.ts";
 
 let dir: string;
 beforeEach(() => {

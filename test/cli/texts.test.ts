@@ -8,7 +8,7 @@ import type { Io } from "../../src/cli/io.ts";
 import { renderNews, renderNotice, renderProblem } from "../../src/cli/live/lines.ts";
 import { renderTask } from "../../src/cli/render/tasks.ts";
 import type { EngineNews } from "../../src/engine/engine.ts";
-import { checksum } from "../../src/store/checksum.ts";
+import { checksum } from "../../src/store/journal/checksum.ts";
 import { create, makeProject, runLoop, startLoop } from "../support/cli.ts";
 import { task as aTask, cron, START } from "../support/tasks.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compileGlob, compileGlobs, matchesGlob } from "../../src/core/goal/glob.ts";
+import { compileGlob, compileGlobs, matchesGlob } from "../../src/core/glob.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 
 describe("B7 a glob", () => {

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { type Notice, tellsStand } from "../../src/core/base.ts";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
-import { aTurn, failed, Play, signalled } from "../support/goal-play.ts";
-import { LIMITS } from "../support/goals.ts";
+import { aTurn, failed, Play, signalled } from "../support/goals/goal-play.ts";
+import { LIMITS } from "../support/goals/goals.ts";
 
 const HOUR = 3_600_000;
 

@@ -12,7 +12,7 @@ import {
 import { renderStatusLine } from "../../src/core/text/status-line.ts";
 import { columnsOf } from "../../src/core/text/width.ts";
 import { anyText } from "../support/any-text.ts";
-import { aDoneGoal, aGoal, aJob, anEvidence, aStep, NOTHING_SPENT, START } from "../support/goals.ts";
+import { aDoneGoal, aGoal, aJob, anEvidence, aStep, NOTHING_SPENT, START } from "../support/goals/goals.ts";
 import { every, MINUTE, once, task } from "../support/tasks.ts";
 
 const NOW = START + 10 * MINUTE;

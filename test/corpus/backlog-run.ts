@@ -6,8 +6,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checksText } from "../../src/core/backlog/accepted-checks.ts";
-import { ensureLoopDir } from "../../src/store/loop-dir.ts";
-import { createTrustStore } from "../../src/store/trust.ts";
+import { ensureLoopDir } from "../../src/store/folder/loop-dir.ts";
+import { createTrustStore } from "../../src/store/folder/trust.ts";
 import { cleanEnv, type Finish, LOOP, makeProject, runLoop } from "../support/cli.ts";
 
 export interface StoryText {

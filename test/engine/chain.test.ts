@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Failure } from "../../src/core/goal/goal.ts";
 import type { LoopId } from "../../src/core/loop.ts";
-import type { Turn, TurnEnd } from "../../src/ports.ts";
-import { COST, type GoalProcess, GoalWorld, statusBlock } from "../support/goal-world.ts";
+import type { Turn, TurnEnd } from "../../src/ports/agent.ts";
+import { COST, type GoalProcess, GoalWorld, statusBlock } from "../support/goals/goal-world.ts";
 import { ScriptedAgent, START } from "../support/memory-ports.ts";
 
 const SECOND = 1_000;

@@ -4,7 +4,7 @@ import type { Cadence, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { EngineParts } from "../../src/engine/parts.ts";
-import { ABANDONED, type Agent, type Turn, type TurnEnd } from "../../src/ports.ts";
+import { ABANDONED, type Agent, type Turn, type TurnEnd } from "../../src/ports/agent.ts";
 import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK, START, settled } from "../support/memory-ports.ts";
 import { asTask } from "../support/only-tasks.ts";
 

@@ -5,7 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { LoopId } from "../../src/core/loop.ts";
-import { type CheckpointOptions, createCheckpoints, type GitCheckpoints } from "../../src/git/checkpoints.ts";
+import {
+  type CheckpointOptions,
+  createCheckpoints,
+  type GitCheckpoints,
+} from "../../src/git/checkpoints/checkpoints.ts";
 import { hashTree } from "../support/cli.ts";
 
 export const LOOP = "abcd1234" as LoopId;

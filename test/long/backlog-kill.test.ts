@@ -18,7 +18,7 @@ import {
   storiesOf,
   trust,
   turnsNoted,
-} from "../support/backlog-cli.ts";
+} from "../support/backlog/backlog-cli.ts";
 import { type Finish, startLoop } from "../support/cli.ts";
 import { pause, seeded } from "../support/pause.ts";
 import { until } from "../support/until.ts";

@@ -2,8 +2,8 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { decodeEntry, encodeEntry } from "../../src/store/entry.ts";
-import { STALE_AFTER_MS } from "../../src/store/lease-file.ts";
+import { STALE_AFTER_MS } from "../../src/store/folder/lease-file.ts";
+import { decodeEntry, encodeEntry } from "../../src/store/journal/entry.ts";
 import { pause, seeded } from "../support/pause.ts";
 import { until } from "../support/until.ts";
 import { audit, installCommand, isLong, Project } from "./resident.ts";

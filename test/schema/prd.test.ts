@@ -1,7 +1,7 @@
 /** C2: `.loop/prd.json` as people, planning agents and Ralph write it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { markBlocked, registerStory } from "../../src/core/backlog/registry.ts";
+import { markBlocked, registerStory } from "../../src/core/backlog/prd/registry.ts";
 import type { Story } from "../../src/core/backlog/stories.ts";
 import {
   emptyPrd,

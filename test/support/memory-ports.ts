@@ -18,23 +18,17 @@ import { Engine, type EngineNews } from "../../src/engine/engine.ts";
 import {
   ABANDONED,
   type Agent,
-  type CheckEvidence,
-  type Checker,
-  type Clock,
-  type Commit,
-  type CommitResult,
-  type HolderState,
-  type Lease,
-  type Notifier,
-  type Store,
-  type Timer,
   type Turn,
   type TurnControl,
   type TurnEnd,
   type TurnFate,
-} from "../../src/ports.ts";
-import { admit, emptyState, type JournalState, type Verdict } from "../../src/store/admission.ts";
-import type { Entry, LoopEntry } from "../../src/store/entry.ts";
+} from "../../src/ports/agent.ts";
+import type { CheckEvidence, Checker } from "../../src/ports/checks.ts";
+import type { Clock, Timer } from "../../src/ports/clock.ts";
+import type { Notifier } from "../../src/ports/notifier.ts";
+import type { Commit, CommitResult, HolderState, Lease, Store } from "../../src/ports/store.ts";
+import { admit, emptyState, type JournalState, type Verdict } from "../../src/store/journal/admission.ts";
+import type { Entry, LoopEntry } from "../../src/store/journal/entry.ts";
 import { asTask } from "./only-tasks.ts";
 
 export const START = Date.UTC(2026, 0, 5, 10, 0, 0);

@@ -12,7 +12,7 @@ import { onTestFinished } from "vitest";
 import { type AgentModel, startModel } from "./agents/model.ts";
 import { makeWorld, type World, type WorldName } from "./agents/worlds.ts";
 import { cleanEnv, leftovers } from "./cli.ts";
-import { makeRepository } from "./goal-cli.ts";
+import { makeRepository } from "./goals/goal-cli.ts";
 import { openTerminal, type Terminal } from "./tmux.ts";
 import { until } from "./until.ts";
 

@@ -7,12 +7,12 @@ import type { AttemptJob, Backlog } from "../../src/core/backlog/backlog.ts";
 import type { LoopEvent } from "../../src/core/event.ts";
 import type { JobId, JobKind } from "../../src/core/goal/goal.ts";
 import type { Loop, LoopId } from "../../src/core/loop.ts";
-import type { Turn } from "../../src/ports.ts";
-import { FolderStore } from "../../src/store/folder-store.ts";
-import { ensureLoopDir } from "../../src/store/loop-dir.ts";
+import type { Turn } from "../../src/ports/agent.ts";
+import { FolderStore } from "../../src/store/folder/folder-store.ts";
+import { ensureLoopDir } from "../../src/store/folder/loop-dir.ts";
 import { aStory } from "../core/backlog/story-samples.ts";
 import { makeTurn } from "../fixtures/agents/project.ts";
-import { aGoal, aJob, START } from "./goals.ts";
+import { aGoal, aJob, START } from "./goals/goals.ts";
 import { fires, HOUR, once, paced, task } from "./tasks.ts";
 
 export const NOW = START + HOUR;

@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { decide } from "../../src/core/decide.ts";
 import type { FireId, LoopId, Task } from "../../src/core/loop.ts";
-import { addTask } from "../../src/engine/tasks.ts";
-import { FolderStore } from "../../src/store/folder-store.ts";
-import { ensureLoopDir } from "../../src/store/loop-dir.ts";
+import { addTask } from "../../src/engine/tasks/tasks.ts";
+import { FolderStore } from "../../src/store/folder/folder-store.ts";
+import { ensureLoopDir } from "../../src/store/folder/loop-dir.ts";
 import {
   cronCreate,
   cronCreateInput,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { LoopId } from "../../src/core/loop.ts";
 import { describeTool } from "../../src/hosts/mcp/tool.ts";
-import type { Turn } from "../../src/ports.ts";
+import type { Turn } from "../../src/ports/agent.ts";
 import { turnTools } from "../../src/tools/turn-tools.ts";
 import { EVALUATORS_NONCE, makeTurnWorld, NOW, type Role, TOKEN } from "../support/turn-world.ts";
 

@@ -4,20 +4,20 @@
  */
 import { resolve } from "node:path";
 import type { PermissionRules } from "../../core/permissions.ts";
-import type { TurnEnd, TurnFate } from "../../ports.ts";
-import { ABANDONED, type Agent, type ToolServer, type Turn, type TurnControl } from "../../ports.ts";
+import type { TurnEnd, TurnFate } from "../../ports/agent.ts";
+import { ABANDONED, type Agent, type ToolServer, type Turn, type TurnControl } from "../../ports/agent.ts";
 import { isAlive } from "../../system/process.ts";
 import { stopTree } from "../../system/process-tree.ts";
-import type { LaunchOptions } from "../launch.ts";
-import { describeError, failedEnd, makeFailure, refusedEnd } from "../reasons.ts";
-import { openFolder, prepareFolder, promptFile, pruneRuns, runFolder } from "../run-folder.ts";
-import { describeStop, firstStop } from "../stop.ts";
-import { settleTicket, type Ticket } from "../ticket.ts";
+import type { LaunchOptions } from "../process/launch.ts";
+import { describeError, failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
+import { openFolder, prepareFolder, promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
+import { describeStop, firstStop } from "../process/stop.ts";
+import { settleTicket, type Ticket } from "../process/ticket.ts";
 import { type AttemptSettings, startAttempt } from "./attempt.ts";
-import { readExportedStatus } from "./export-status.ts";
-import { readKeptError } from "./kept-error.ts";
-import { openPeer } from "./peer.ts";
-import { createPool, type Pool, staysWarm } from "./pool.ts";
+import { openPeer } from "./connection/peer.ts";
+import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
+import { readExportedStatus } from "./failures/export-status.ts";
+import { readKeptError } from "./failures/kept-error.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { readEnd, readMarks } from "./turn-files.ts";
 

@@ -1,8 +1,8 @@
 /** Answers what an agent asks leave for: by the rules, or by a person. */
 import { decidePermission, type PermissionRules } from "../../core/permissions.ts";
-import type { PermissionRequest, Turn, TurnControl } from "../../ports.ts";
-import type { PermissionParams, ToolCall } from "./messages.ts";
-import type { PermissionOutcome } from "./peer.ts";
+import type { PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
+import type { PermissionParams, ToolCall } from "./connection/messages.ts";
+import type { PermissionOutcome } from "./connection/peer.ts";
 import { placeOf } from "./place.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { TurnRecord } from "./record.ts";

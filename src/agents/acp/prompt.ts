@@ -2,11 +2,11 @@
  * One prompt, from the moment when it goes out to its answer. Owns what is listened to meanwhile; leaves no timer and
  * no listener behind.
  */
-import type { AgentEvent, Turn, TurnControl } from "../../ports.ts";
+import type { AgentEvent, Turn, TurnControl } from "../../ports/agent.ts";
 import { type Asking, answerPermission } from "./ask.ts";
-import { type PromptResult, parsePromptResult } from "./messages.ts";
-import type { Peer, PeerListener } from "./peer.ts";
-import type { Session } from "./session.ts";
+import { type PromptResult, parsePromptResult } from "./connection/messages.ts";
+import type { Peer, PeerListener } from "./connection/peer.ts";
+import type { Session } from "./connection/session.ts";
 import type { EventLog } from "./turn-files.ts";
 
 export interface PromptLimits {

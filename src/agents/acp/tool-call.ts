@@ -1,7 +1,7 @@
 /** What a tool call is of: its name, its files, its command. Agents tell it in different places. */
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { ToolKind } from "../../core/permissions.ts";
-import type { ToolCall } from "./messages.ts";
+import type { ToolCall } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {

@@ -12,11 +12,11 @@ import { closeSync, constants, existsSync, openSync, writeFileSync, writeSync } 
 import { join } from "node:path";
 import * as z from "zod";
 import type { ProcessRef } from "../../core/loop.ts";
-import type { TurnEnd } from "../../ports.ts";
+import type { TurnEnd } from "../../ports/agent.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
-import { describeRefusal } from "../ticket.ts";
+import { describeRefusal } from "../process/ticket.ts";
 
 export interface EventLog {
   write(line: string): void;

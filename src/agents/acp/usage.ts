@@ -1,7 +1,7 @@
 /** What a turn used, by what the agent's figures mean. */
 import * as z from "zod";
 import type { Usage } from "../../core/event.ts";
-import { type PromptResult, Tokens } from "./messages.ts";
+import { type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { TurnRecord } from "./record.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { END, START } from "../../core/claims/status-block.ts";
-import type { Wire } from "../acp/wire.ts";
+import type { Wire } from "../acp/connection/wire.ts";
 import { CRITERION, type Scene, type SceneEdit } from "./scenes.ts";
 
 export interface Stage {

@@ -5,8 +5,9 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Agent, Clock, Timer } from "../../ports.ts";
-import { describeError, failedEnd } from "../reasons.ts";
+import type { Agent } from "../../ports/agent.ts";
+import type { Clock, Timer } from "../../ports/clock.ts";
+import { describeError, failedEnd } from "../process/reasons.ts";
 
 /** What it answers to prompts about `about`, in turn; the last one stays. `does` names a file it really writes. */
 export interface DemoPart {

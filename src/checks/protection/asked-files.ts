@@ -3,10 +3,11 @@
  * scripts ask for are the product (`test -f dist/a.js || exit 1`): one that is not there makes the check red, and to
  * bring it is the work. So a file counts only where the check does less, or is told what to do, when it is there.
  */
+
+import { isInterpreter, isPython } from "../trace/trace-languages.ts";
 import { isPackageManager } from "./package-manager.ts";
 import { runnerOf, WRAPPERS } from "./runners.ts";
 import type { ShellPart, SimpleCommand } from "./shell-line.ts";
-import { isInterpreter, isPython } from "./trace-languages.ts";
 
 /** Words of the shell's, by the command that asks for them; nothing is known of where they lead to. */
 export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<SimpleCommand, readonly string[]> {

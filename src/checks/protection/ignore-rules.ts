@@ -5,8 +5,8 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { compileGlob, type GlobMatcher } from "../../core/goal/glob.ts";
-import { readPlain } from "../file-hash.ts";
+import { compileGlob, type GlobMatcher } from "../../core/glob.ts";
+import { readPlain } from "../files/file-hash.ts";
 
 export interface IgnoreRules {
   /** Before what is in it is asked for. */

@@ -1,8 +1,8 @@
 /** package.json, of which only some values belong to checks: a new version or keyword is no change of a check. */
 import { posix } from "node:path";
+import { readText } from "../trace/found.ts";
+import { GIT_SETTINGS, renderGitSettings } from "../trace/git-config.ts";
 import type { Role } from "./conventions.ts";
-import { readText } from "./found.ts";
-import { GIT_SETTINGS, renderGitSettings } from "./git-config.ts";
 
 export type Manifest = Readonly<Record<string, unknown>>;
 

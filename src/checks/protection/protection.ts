@@ -17,15 +17,15 @@ import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ProtectedChange } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
-import type { Protection, ProtectionRules, ProtectionState, Stamps } from "../../ports.ts";
-import { createFileHashes, readPlain } from "../file-hash.ts";
-import { createListings } from "../listings.ts";
+import type { Protection, ProtectionRules, ProtectionState, Stamps } from "../../ports/checks.ts";
+import { createFileHashes, readPlain } from "../files/file-hash.ts";
+import { createListings } from "../files/listings.ts";
+import { GIT_SETTINGS } from "../trace/git-config.ts";
+import { createPrograms } from "../trace/programs.ts";
 import { mayHoldSecrets } from "./conventions.ts";
-import { GIT_SETTINGS } from "./git-config.ts";
 import { createIgnoreRules, type IgnoreRules } from "./ignore-rules.ts";
 import { renderDiff } from "./line-diff.ts";
 import { readValue } from "./manifest.ts";
-import { createPrograms } from "./programs.ts";
 import {
   type Originals,
   type ProtectionRecord,

@@ -8,7 +8,7 @@ import * as z from "zod";
 import type { LoopId } from "../../core/loop.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import { readPlain, sha256 } from "../file-hash.ts";
+import { readPlain, sha256 } from "../files/file-hash.ts";
 
 const recordSchema = z.object({
   version: z.literal(1),

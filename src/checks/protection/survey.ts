@@ -1,21 +1,28 @@
 /** Everything that the checks of a goal consist of at this moment, with hashes and the criteria that it belongs to. */
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, posix, relative } from "node:path";
-import { compileGlobs } from "../../core/goal/glob.ts";
-import type { ProtectionRules } from "../../ports.ts";
-import type { FileHashes } from "../file-hash.ts";
-import { sha256 } from "../file-hash.ts";
-import { createBreather, type Listings } from "../listings.ts";
+import { compileGlobs } from "../../core/glob.ts";
+import type { ProtectionRules } from "../../ports/checks.ts";
+import type { FileHashes } from "../files/file-hash.ts";
+import { sha256 } from "../files/file-hash.ts";
+import { createBreather, type Listings } from "../files/listings.ts";
+import { type Found, targetOf } from "../trace/found.ts";
+import { closureOf } from "../trace/imports.ts";
+import { hashOwn } from "../trace/own-settings.ts";
+import {
+  hashEntry,
+  hashOutside,
+  hashPackage,
+  type Programs,
+  packageOf,
+  startedBy,
+} from "../trace/programs.ts";
+import { type ProjectTree, readTree } from "../trace/project-tree.ts";
+import { traceCommand } from "../trace/trace.ts";
 import { ALL_ROLES, isSource, type Role } from "./conventions.ts";
-import { type Found, targetOf } from "./found.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
-import { closureOf } from "./imports.ts";
 import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts";
-import { hashOwn } from "./own-settings.ts";
-import { hashEntry, hashOutside, hashPackage, type Programs, packageOf, startedBy } from "./programs.ts";
-import { type ProjectTree, readTree } from "./project-tree.ts";
 import { findTestPackages } from "./test-packages.ts";
-import { traceCommand } from "./trace.ts";
 
 /**
  * `entry`: a name in `node_modules/.bin`. `program`: what a name leads to on the path, outside of the project.

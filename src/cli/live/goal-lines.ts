@@ -2,10 +2,11 @@
 
 import { unmetLine } from "../../core/goal/breakers.ts";
 import type { GoalChange } from "../../core/goal/changes.ts";
-import { renderCheck } from "../../core/goal/check-flag.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { isConfirmed } from "../../core/goal/phase.ts";
 import { isMet, isProved } from "../../core/goal/proof.ts";
+import { renderCheck } from "../../core/spec/check-flag.ts";
+import { cleanLine } from "../../core/text/clean.ts";
 import {
   renderComplete,
   renderGate,
@@ -15,13 +16,12 @@ import {
   renderStarting,
   renderWaiting,
   renderWarning,
-} from "../../core/text/announcements.ts";
-import { cleanLine } from "../../core/text/clean.ts";
-import { renderResumeHeader } from "../../core/text/goal-prompt.ts";
-import { suggestLearnable } from "../../core/text/learnable.ts";
-import { renderReceipts } from "../../core/text/receipt.ts";
-import { renderVerdictBox } from "../../core/text/verdict-box.ts";
-import type { AgentEvent } from "../../ports.ts";
+} from "../../core/text/goal/announcements.ts";
+import { renderResumeHeader } from "../../core/text/goal/goal-prompt.ts";
+import { suggestLearnable } from "../../core/text/goal/learnable.ts";
+import { renderReceipts } from "../../core/text/goal/receipt.ts";
+import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
+import type { AgentEvent } from "../../ports/agent.ts";
 import { type Io, paint } from "../io.ts";
 
 export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io: Io): string[] {

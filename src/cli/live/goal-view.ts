@@ -1,11 +1,11 @@
 /** What a goal's runner shows: lines for people, or one JSON object per line. */
 import { type GoalChange, isTurn } from "../../core/goal/changes.ts";
-import { renderCheck, verificationOf } from "../../core/goal/check-flag.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewEnd, viewGoal } from "../../core/goal/view.ts";
+import { renderCheck, verificationOf } from "../../core/spec/check-flag.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { iso } from "../../core/task/view.ts";
-import type { AgentEvent } from "../../ports.ts";
+import type { AgentEvent } from "../../ports/agent.ts";
 import type { Io } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
 import { createAsker } from "./hold.ts";

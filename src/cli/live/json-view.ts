@@ -3,8 +3,8 @@
 import { changesOf } from "../../core/goal/changes.ts";
 import { iso, viewTask } from "../../core/task/view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
-import { viewOutcome } from "../commands/history.ts";
 import type { Io } from "../io.ts";
+import { viewOutcome } from "../tasks/history.ts";
 import { describeGoalChange } from "./goal-view.ts";
 import { writeInBackground } from "./outlet.ts";
 import type { LiveView } from "./view.ts";

@@ -1,11 +1,11 @@
 /** Plain lines, for logs and pipes. */
 import { hostname } from "node:os";
 import { viewTask } from "../../core/task/view.ts";
-import { liveOwner, liveTasks, localZone } from "../commands/list.ts";
 import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderTaskList } from "../render/task-list.ts";
+import { liveOwner, liveTasks, localZone } from "../tasks/list.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
 import type { LiveView } from "./view.ts";

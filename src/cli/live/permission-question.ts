@@ -1,6 +1,6 @@
 /** What an agent asks leave for, put to the person: one question at a time, and no question twice where they say so. */
 import { cleanLine } from "../../core/text/clean.ts";
-import type { PermissionRequest, TurnControl } from "../../ports.ts";
+import type { PermissionRequest, TurnControl } from "../../ports/agent.ts";
 
 export type PermissionAnswer = "once" | "always" | "no";
 

@@ -7,12 +7,12 @@
  */
 import { viewTask } from "../../core/task/view.ts";
 import type { Role } from "../../engine/engine.ts";
-import { liveTasks, localZone } from "../commands/list.ts";
 import { type Io, paint } from "../io.ts";
 import type { Project } from "../project.ts";
 import { cut, oneLine, printable, seenWidth } from "../render/table.ts";
 import { listChangesAt, renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
+import { liveTasks, localZone } from "../tasks/list.ts";
 import { farewell } from "./line-view.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
 import { leftOutText } from "./outlet.ts";

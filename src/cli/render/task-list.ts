@@ -2,7 +2,7 @@
  * The list of tasks, from what was published of them. `loop list` has hardly more time than bare Node takes to
  * start: nothing here may use Intl, whose first use alone costs half of that.
  */
-import type { GoalLine } from "../../core/goal/line.ts";
+import type { GoalLine } from "../../core/spec/line.ts";
 import type { TaskView } from "../../core/task/view.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderTable } from "./table.ts";

@@ -1,7 +1,7 @@
 /** What the turns of an attempt used up, and who took them. */
 import type { Usage } from "../base.ts";
+import { spend } from "../cost/usage.ts";
 import type { Spent } from "../goal/goal.ts";
-import { spend } from "../usage.ts";
 import type { Attempt } from "./backlog.ts";
 
 export function outputOf({ outputTokens }: Attempt, { usage }: { readonly usage: Usage | null }): number {

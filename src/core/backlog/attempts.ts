@@ -3,11 +3,11 @@ import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
 import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
-import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./broken-stories.ts";
 import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
-import { storyTokens } from "./depth.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
-import { withNote } from "./registry.ts";
+import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./prd/broken-stories.ts";
+import { storyTokens } from "./prd/depth.ts";
+import { withNote } from "./prd/registry.ts";
 import type { Story } from "./stories.ts";
 import { hideHoldouts } from "./verdict.ts";
 

@@ -7,10 +7,10 @@
  * 3. What nobody evaluates has to be proved by a check: without either, nothing stands behind a PASS.
  * 4. A reason names every cause, and no criterion that is hidden from the generator (C15).
  */
-import { parseVerdict } from "../claims.ts";
+import { parseVerdict } from "../claims/claims.ts";
 import type { Criterion, Evidence } from "../goal/goal.ts";
 import { cleanLine, cleanText } from "../text/clean.ts";
-import { count, renderDemand, renderResult } from "../text/goal-facts.ts";
+import { count, renderDemand, renderResult } from "../text/goal/goal-facts.ts";
 import { tellingLine } from "../text/telling-line.ts";
 import { cutTo } from "../text/width.ts";
 import type { Attempt, AttemptJob, Backlog, ToolVerdict } from "./backlog.ts";

@@ -1,5 +1,5 @@
 /** A judge's word as JSON, from agents whose last message can be held to a schema. It counts as the tag does (C6). */
-import { type ParsedVerdict, parseVerdict } from "../claims.ts";
+import { type ParsedVerdict, parseVerdict } from "./claims.ts";
 import { tidyLine } from "./tidy.ts";
 
 const MAX_REASON = 1000;

@@ -1,6 +1,7 @@
 /** What a round of checks means: the end, one more turn, a question, or a pause. */
+
+import { pricesOf, spend } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
-import { pricesOf, spend } from "../usage.ts";
 import { countRound } from "./breakers.ts";
 import { ask, change, finish, type GoalDecision, pause } from "./change.ts";
 import type { CheckRound, GoalEvent } from "./event.ts";

@@ -1,9 +1,10 @@
 /** What a turn leaves behind: its receipt, its claims, and what its failure costs. */
+
+import { pricesOf, spend } from "../cost/usage.ts";
 import { type Remedy, remedyFor } from "../failures.ts";
-import { pricesOf, spend } from "../usage.ts";
+import { parseCheckFlag } from "../spec/check-flag.ts";
 import { countError, countPattern } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause } from "./change.ts";
-import { parseCheckFlag } from "./check-flag.ts";
 import type { GoalEvent, TurnRecord } from "./event.ts";
 import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
 import { moveTo, owe } from "./phase.ts";

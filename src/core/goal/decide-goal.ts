@@ -1,5 +1,5 @@
 /** Pure decisions about a goal: what an event makes of it, and what has to be done. */
-import { limitReached, raiseLimits } from "../limits.ts";
+import { limitReached, raiseLimits } from "../cost/limits.ts";
 import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interrupt } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";

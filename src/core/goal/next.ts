@@ -1,8 +1,8 @@
 /** What a goal does next, when nothing is under way: it follows from its phase. */
-import { limitReached, nearLimits } from "../limits.ts";
+import { limitReached, nearLimits } from "../cost/limits.ts";
+import { renderCheck } from "../spec/check-flag.ts";
 import { trippedBreaker } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
-import { renderCheck } from "./check-flag.ts";
 import type { GoalEvent } from "./event.ts";
 import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";

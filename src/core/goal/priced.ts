@@ -1,6 +1,6 @@
 /** The price of a turn that is over: into its receipt, and into what was spent. Once. */
 import type { Usage } from "../base.ts";
-import { pricesOf, spend } from "../usage.ts";
+import { pricesOf, spend } from "../cost/usage.ts";
 import { change, type GoalDecision, UNCHANGED } from "./change.ts";
 import type { Goal, JobId, Receipt } from "./goal.ts";
 

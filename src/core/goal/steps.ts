@@ -1,7 +1,7 @@
 /** The steps of a spec (B21): does it have to be taken apart by a first turn, and those that a person wrote down. */
-import { actionsOf, type Clause, readClauses } from "./clauses.ts";
-import { countedSetIn, placesIn } from "./places.ts";
-import { leadingVerb } from "./verbs.ts";
+import { actionsOf, type Clause, readClauses } from "../spec/clauses.ts";
+import { countedSetIn, placesIn } from "../spec/places.ts";
+import { leadingVerb } from "../spec/verbs.ts";
 
 /** One thing to do needs no plan. What is not allowed, how it is verified and when it is over are no steps. */
 export function needsPlan(spec: string): boolean {

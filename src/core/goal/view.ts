@@ -1,5 +1,5 @@
 /** A goal as other programs see it: in state.json, in `--json` and in the last line of a headless run. */
-import { currentStep, evidenceOf, verifiedBy } from "../text/goal-facts.ts";
+import { currentStep, evidenceOf, verifiedBy } from "../text/goal/goal-facts.ts";
 import type {
   AgentSpec,
   Criterion,

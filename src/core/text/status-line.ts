@@ -4,7 +4,7 @@
  */
 import type { GoalProgress, Progress } from "../progress.ts";
 import { cleanLine } from "./clean.ts";
-import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal-facts.ts";
+import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal/goal-facts.ts";
 import { columnsOf, cutTo, simplify } from "./width.ts";
 
 export interface StatusLineView {

@@ -2,7 +2,7 @@
 import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
-import { findProject } from "../../store/loop-dir.ts";
+import { findProject } from "../../store/folder/loop-dir.ts";
 import { procStart } from "../../system/process.ts";
 
 export interface Client {

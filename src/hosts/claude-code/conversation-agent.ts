@@ -10,11 +10,11 @@ import {
   type TurnControl,
   type TurnEnd,
   type TurnFate,
-} from "../../ports.ts";
-import type { SeatEnd } from "../../store/session-records.ts";
-import { turnText } from "../turn-text.ts";
+} from "../../ports/agent.ts";
+import type { SeatEnd } from "../../store/folder/session-records.ts";
+import type { Seat } from "../conversation/seat.ts";
+import { turnText } from "../conversation/turn-text.ts";
 import { packTurn } from "./pack-turn.ts";
-import type { Seat } from "./seat.ts";
 
 export interface ConversationAgentParts {
   readonly seat: Seat;

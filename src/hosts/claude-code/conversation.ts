@@ -10,12 +10,11 @@
 import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { type NoticeKind, tellsStand } from "../../core/base.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
-import { renderVerdictBox } from "../../core/text/verdict-box.ts";
+import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Host } from "../../engine/parts.ts";
-import type { Store } from "../../ports.ts";
-import { ownerOf } from "../../store/session-records.ts";
-import { askForTool, capOf, nearCap } from "./block-cap.ts";
+import type { Store } from "../../ports/store.ts";
+import { ownerOf } from "../../store/folder/session-records.ts";
 import {
   type Bound,
   boundable,
@@ -25,12 +24,13 @@ import {
   hasTurnOfTask,
   isResting,
   pauseBound,
-} from "./bound-loop.ts";
-import { type HookAnswer, NOTHING, tell } from "./hook-answer.ts";
-import type { HookPayload } from "./payload.ts";
-import { priceConversation, WRITTEN_AFTER_MS } from "./pricing.ts";
-import type { Seat } from "./seat.ts";
+} from "../conversation/bound-loop.ts";
+import type { Seat } from "../conversation/seat.ts";
+import { askForTool, capOf, nearCap } from "./hooks/block-cap.ts";
+import { type HookAnswer, NOTHING, tell } from "./hooks/hook-answer.ts";
+import type { HookPayload } from "./hooks/payload.ts";
 import { failureOf } from "./turn-failure.ts";
+import { priceConversation, WRITTEN_AFTER_MS } from "./usage/pricing.ts";
 import { isSomeoneWaiting, offsetOf, wasEscaped } from "./waiting.ts";
 import { hasMonitor, type Waker, wakeIn } from "./wake.ts";
 

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
-import { readSessionRecord } from "../../store/session-records.ts";
+import { readSessionRecord } from "../../store/folder/session-records.ts";
 
 /** The one that came after `session` in the same client; null: it is still that one, or nobody knows yet. */
 export function sessionAfter(dir: string, session: string, client: ProcessRef): string | null {

@@ -1,6 +1,6 @@
 /** The file behind the plugin's command hooks. */
-import { needsHook } from "./hook-guard.ts";
+import { needsHook } from "./hooks/hook-guard.ts";
 
 const event = process.argv[2] ?? "";
 if (needsHook(event, process.env))
-  void import("./run-hook.ts").then(({ main }) => main(event)).finally(() => process.exit(0));
+  void import("./hooks/run-hook.ts").then(({ main }) => main(event)).finally(() => process.exit(0));

@@ -9,8 +9,8 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "no
 import { readSmall } from "../../system/files.ts";
 import { procStart } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
+import { openLog } from "../conversation/debug-log.ts";
 import { commandBeside, readClient, withoutClient } from "./client.ts";
-import { openLog } from "./debug-log.ts";
 import { loopDirOf } from "./open-conversation.ts";
 import { Resident } from "./resident.ts";
 import { registerMonitor, spoolPath } from "./wake.ts";

@@ -2,18 +2,18 @@
 
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { createEngine, createReconciler } from "../../compose.ts";
+import { createEngine, createReconciler } from "../../compose/engine.ts";
 import type { ProcessRef } from "../../core/base.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
-import type { Turn } from "../../ports.ts";
-import { FolderStore } from "../../store/folder-store.ts";
-import { readSessionCost } from "../../store/session-cost.ts";
-import { ownerOf } from "../../store/session-records.ts";
+import type { Turn } from "../../ports/agent.ts";
+import { FolderStore } from "../../store/folder/folder-store.ts";
+import { ownerOf } from "../../store/folder/session-records.ts";
+import { readSessionCost } from "../../store/ledger/session-cost.ts";
 import { procStart } from "../../system/process.ts";
-import { headlessAgent } from "../headless-agent.ts";
+import { headlessAgent } from "../conversation/headless-agent.ts";
+import { Seat } from "../conversation/seat.ts";
 import { Conversation } from "./conversation.ts";
 import { createConversationAgent } from "./conversation-agent.ts";
-import { Seat } from "./seat.ts";
 import { Waker } from "./wake.ts";
 
 export interface ConversationSetup {

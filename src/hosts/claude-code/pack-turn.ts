@@ -1,7 +1,7 @@
 /** A turn's text in the form in which hooks can hand it to the conversation. */
 import { dirname, join, relative } from "node:path";
-import type { Turn } from "../../ports.ts";
-import { ensureSessions } from "../../store/session-records.ts";
+import type { Turn } from "../../ports/agent.ts";
+import { ensureSessions } from "../../store/folder/session-records.ts";
 import { writeAtomic } from "../../system/files.ts";
 
 /** The client replaces what is longer than about 10,000 characters by a preview. */

@@ -5,13 +5,13 @@
  * Owns: which conversation is open here. Must not open one where there is no `.loop`.
  */
 import { existsSync } from "node:fs";
-import { isSessionId, pruneSessionRecords } from "../../store/session-records.ts";
-import { type AnswerContext, answerHook } from "./answer-hook.ts";
+import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
 import type { Client } from "./client.ts";
 import { sessionAfter } from "./current-session.ts";
-import { type HookAnswer, renderAnswer } from "./hook-answer.ts";
+import { type AnswerContext, answerHook } from "./hooks/answer-hook.ts";
+import { type HookAnswer, renderAnswer } from "./hooks/hook-answer.ts";
+import { type HookEvent, type HookPayload, parsePayload } from "./hooks/payload.ts";
 import { loopDirOf, type OpenConversation, openConversation } from "./open-conversation.ts";
-import { type HookEvent, type HookPayload, parsePayload } from "./payload.ts";
 import { hasMonitor } from "./wake.ts";
 
 export interface ResidentParts {

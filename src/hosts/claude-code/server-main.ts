@@ -9,12 +9,12 @@ import { usageError } from "../../errors.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
 import { answers } from "../../system/process-table.ts";
 import { VERSION } from "../../version.ts";
-import { conversationTools, type ToolPlace } from "../conversation-tools.ts";
+import { conversationTools, type ToolPlace } from "../conversation/conversation-tools.ts";
+import { openLog } from "../conversation/debug-log.ts";
 import { serveMcp } from "../mcp/server.ts";
 import type { McpTool } from "../mcp/tool.ts";
 import { commandBeside, readClient, withoutClient } from "./client.ts";
-import { openLog } from "./debug-log.ts";
-import { parsePayload } from "./payload.ts";
+import { parsePayload } from "./hooks/payload.ts";
 import { Resident } from "./resident.ts";
 
 /** How soon a `.loop` that somebody made, or a monitor that came up, is noticed. */

@@ -1,6 +1,6 @@
 /** The client's classes of API errors as ours (B13). Structured fields only. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
-import type { HookPayload } from "./payload.ts";
+import type { HookPayload } from "./hooks/payload.ts";
 
 const CLASSES: Readonly<Record<string, FailureClass>> = {
   server_error: "outage",

@@ -1,12 +1,12 @@
 /** What the person did in the middle of a turn, typed something or stopped it: from what the hooks told, and from the transcript. */
-import type { SessionRecord } from "../../store/session-records.ts";
+import type { SessionRecord } from "../../store/folder/session-records.ts";
 import {
   hasQueued,
   isSomeoneQueued,
   readTranscript,
   transcriptLength,
   wasInterrupted,
-} from "./transcript.ts";
+} from "./usage/transcript.ts";
 
 export function isSomeoneWaiting(record: SessionRecord): boolean {
   const lines = readTranscript(record.transcript, record.offset);

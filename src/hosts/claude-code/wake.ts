@@ -11,10 +11,10 @@ import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { ensureSessions } from "../../store/session-records.ts";
+import { ensureSessions } from "../../store/folder/session-records.ts";
 import { readIfThere, readSmall, writeAtomic } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
-import type { Seat } from "./seat.ts";
+import type { Seat } from "../conversation/seat.ts";
 
 /** A wake-up that was not taken by then is given once more. */
 const TAKEN_WITHIN_MS = 20_000;

@@ -8,7 +8,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import * as z from "zod";
-import { createLineSplitter } from "../../agents/lines.ts";
+import { createLineSplitter } from "../../agents/process/lines.ts";
 import {
   INVALID_REQUEST,
   type Message,

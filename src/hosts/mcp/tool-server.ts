@@ -5,8 +5,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Store, ToolAccess, ToolServer, Turn } from "../../ports.ts";
-import { localTimeZone, readConfig } from "../../store/config-file.ts";
+import type { ToolAccess, ToolServer, Turn } from "../../ports/agent.ts";
+import type { Store } from "../../ports/store.ts";
+import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { VERSION } from "../../version.ts";
 import type { McpHttp } from "./http.ts";
 

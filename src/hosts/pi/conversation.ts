@@ -5,15 +5,15 @@
  * 1. A message of ours is sent only when pi is free. At most one turn of ours is in the conversation.
  * 2. The person comes first: what they stop is paused, what they type is waited for.
  */
-import { makeFailure } from "../../agents/reasons.ts";
+import { makeFailure } from "../../agents/process/reasons.ts";
 import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { isBusy } from "../../core/loop.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
-import { renderVerdictBox } from "../../core/text/verdict-box.ts";
+import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Host } from "../../engine/parts.ts";
-import type { Store } from "../../ports.ts";
-import { ownerOf, type SeatEnd } from "../../store/session-records.ts";
+import type { Store } from "../../ports/store.ts";
+import { ownerOf, type SeatEnd } from "../../store/folder/session-records.ts";
 import {
   type Bound,
   boundable,
@@ -21,15 +21,15 @@ import {
   boundTo,
   isResting,
   pauseBound,
-} from "../claude-code/bound-loop.ts";
-import { resumeAnswer } from "../claude-code/resume.ts";
-import type { Seat } from "../claude-code/seat.ts";
+} from "../conversation/bound-loop.ts";
+import { resumeAnswer } from "../conversation/resume.ts";
+import type { Seat } from "../conversation/seat.ts";
 import { keepAnswers } from "./ledger.ts";
-import { readRetries } from "./retries.ts";
-import type { RunEnd } from "./run-end.ts";
-import { Runs } from "./runs.ts";
+import { readRetries } from "./runs/retries.ts";
+import type { RunEnd } from "./runs/run-end.ts";
+import { Runs } from "./runs/runs.ts";
+import { failureOf } from "./runs/turn-failure.ts";
 import type { Terminal } from "./terminal.ts";
-import { failureOf } from "./turn-failure.ts";
 
 export interface PiConversationParts {
   readonly dir: string;

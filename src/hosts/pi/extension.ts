@@ -5,10 +5,10 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PiApi } from "./api.ts";
-import { runTyped } from "./command.ts";
-import { completeArguments } from "./completions.ts";
 import { PiSession } from "./session.ts";
 import { registerTools } from "./tools.ts";
+import { runTyped } from "./typed/command.ts";
+import { completeArguments } from "./typed/completions.ts";
 
 export default function loopwright(pi: PiApi): void {
   // judges, stories and tasks that want no conversation get what the person has here, where nothing else is said

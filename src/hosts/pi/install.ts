@@ -8,14 +8,14 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runVersion } from "../../agents/capabilities-version.ts";
+import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findExecutable } from "../../agents/find.ts";
 import { LoopError } from "../../errors.ts";
-import { cannotWrite } from "../../store/loop-dir.ts";
-import { putFolder } from "../../store/put-folder.ts";
+import { putFolder } from "../../store/files/put-folder.ts";
+import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { readSmall } from "../../system/files.ts";
 import { placesOf } from "../claude-code/install/places.ts";
-import { asObject } from "./run-end.ts";
+import { asObject } from "./runs/run-end.ts";
 
 export interface PiInstalled {
   readonly clientVersion: string | null;

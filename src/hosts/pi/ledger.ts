@@ -1,8 +1,8 @@
 /** What a conversation of pi used, for the ledger of the project (D7). */
-import type { LedgerEntry } from "../../core/ledger.ts";
-import { appendLedger, publishLedger } from "../../store/ledger.ts";
+import type { LedgerEntry } from "../../core/cost/ledger.ts";
+import { appendLedger, publishLedger } from "../../store/ledger/ledger.ts";
 import type { PiEvents } from "./api.ts";
-import { parseAnswers } from "./run-end.ts";
+import { parseAnswers } from "./runs/run-end.ts";
 
 export function keepAnswers(
   dir: string,

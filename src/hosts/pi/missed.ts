@@ -1,7 +1,7 @@
 /** One-shots whose time passed while nothing ran: the person decides (A10). */
 import type { Task } from "../../core/loop.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { requestEvent } from "../../engine/tasks.ts";
+import { requestEvent } from "../../engine/tasks/tasks.ts";
 import type { OpenPi } from "./open-conversation.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -8,15 +8,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EngineNews, Role } from "../../engine/engine.ts";
-import { findProject } from "../../store/loop-dir.ts";
-import { isSessionId, pruneSessionRecords } from "../../store/session-records.ts";
-import { resumeAnswer } from "../claude-code/resume.ts";
-import { backpropFor } from "../claude-code/tool-use.ts";
+import { findProject } from "../../store/folder/loop-dir.ts";
+import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
+import { resumeAnswer } from "../conversation/resume.ts";
+import { backpropFor } from "../conversation/tool-use.ts";
 import type { PiApi, PiContext, PiEvents } from "./api.ts";
 import { keepTool } from "./ledger.ts";
 import { askMissed } from "./missed.ts";
 import { type OpenPi, openPi } from "./open-conversation.ts";
-import { ranCommand } from "./ran-command.ts";
+import { ranCommand } from "./runs/ran-command.ts";
 import { Terminal } from "./terminal.ts";
 
 /** How soon a task of somebody else's is seen (A12), and an input box that became empty. */

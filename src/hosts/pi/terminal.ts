@@ -4,7 +4,7 @@
  */
 import { readSmall } from "../../system/files.ts";
 import type { PiApi, PiContext } from "./api.ts";
-import { expandSlash } from "./slash-prompt.ts";
+import { expandSlash } from "./typed/slash-prompt.ts";
 
 /** Somebody who just cleared the input box may be about to type again. */
 const TYPED_MS = 500;

@@ -1,6 +1,6 @@
 /** The tools of the agent as pi takes them. What they do is in `src/tools`. */
 import { usageError } from "../../errors.ts";
-import { conversationTools } from "../conversation-tools.ts";
+import { conversationTools } from "../conversation/conversation-tools.ts";
 import { describeTool, type McpTool, runTool } from "../mcp/tool.ts";
 import type { PiApi } from "./api.ts";
 import type { PiSession } from "./session.ts";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
-import { ensureSessions } from "../../store/session-records.ts";
+import { ensureSessions } from "../../store/folder/session-records.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
 
 const note = z.object({

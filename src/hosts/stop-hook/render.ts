@@ -1,6 +1,6 @@
 /** What a hook is answered, by clients that took over the form of Claude Code's. */
-import type { HookAnswer } from "../claude-code/hook-answer.ts";
-import type { ClientEvent } from "./client.ts";
+import type { HookAnswer } from "../claude-code/hooks/hook-answer.ts";
+import type { ClientEvent } from "./clients/client.ts";
 
 /** `names`: the client's own of the events that can be answered. */
 export function renderLikeClaude(

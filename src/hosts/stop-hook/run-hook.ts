@@ -3,14 +3,21 @@
  * nothing else; whatever goes wrong, it exits with 0 and lets things happen.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { findProject } from "../../store/loop-dir.ts";
+import { findProject } from "../../store/folder/loop-dir.ts";
 import { commandBeside } from "../claude-code/client.ts";
-import { openLog } from "../claude-code/debug-log.ts";
-import type { HookAnswer } from "../claude-code/hook-answer.ts";
+import type { HookAnswer } from "../claude-code/hooks/hook-answer.ts";
 import { loopDirOf, type OpenConversation, openConversation } from "../claude-code/open-conversation.ts";
+import { openLog } from "../conversation/debug-log.ts";
 import { answerClient } from "./answer.ts";
-import { type ClientEvent, type Fields, isFields, type StopClient, type Told, typedAt } from "./client.ts";
 import { clientProcess } from "./client-process.ts";
+import {
+  type ClientEvent,
+  type Fields,
+  isFields,
+  type StopClient,
+  type Told,
+  typedAt,
+} from "./clients/client.ts";
 
 const STOPPED_BY = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 

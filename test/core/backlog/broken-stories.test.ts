@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Attempt, Backlog } from "../../../src/core/backlog/backlog.ts";
-import { isLook, isTouched, lookAfter, takeBack } from "../../../src/core/backlog/broken-stories.ts";
 import { adoptStories } from "../../../src/core/backlog/pick.ts";
+import { isLook, isTouched, lookAfter, takeBack } from "../../../src/core/backlog/prd/broken-stories.ts";
 import type { Story } from "../../../src/core/backlog/stories.ts";
 import type { Evidence } from "../../../src/core/goal/goal.ts";
 

@@ -6,7 +6,7 @@ import {
   draftContract,
   parseContract,
   renderContract,
-} from "../../../src/core/backlog/contract.ts";
+} from "../../../src/core/backlog/prd/contract.ts";
 import { anyText } from "../../support/any-text.ts";
 import { aStory } from "./story-samples.ts";
 

@@ -1,8 +1,8 @@
 /** C1, B6: what a project is made with, from the names of its files. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { detectStack, MANIFESTS, type StackFacts } from "../../../src/core/backlog/detect.ts";
-import { faultsOfChecks } from "../../../src/core/backlog/registry.ts";
+import { detectStack, MANIFESTS, type StackFacts } from "../../../src/core/backlog/prd/detect.ts";
+import { faultsOfChecks } from "../../../src/core/backlog/prd/registry.ts";
 
 function facts(files: string, more: Partial<StackFacts> = {}): StackFacts {
   const named = files.split(" ").filter((name) => name !== "");

@@ -1,9 +1,9 @@
 /** C2: backlogs of other tools. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { archiveName } from "../../../src/core/backlog/archive.ts";
-import { importPrdMarkdown } from "../../../src/core/backlog/import-prd-md.ts";
-import { type ImportResult, importRalph } from "../../../src/core/backlog/import-ralph.ts";
+import { archiveName } from "../../../src/core/backlog/prd/archive.ts";
+import { importPrdMarkdown } from "../../../src/core/backlog/prd/import-prd-md.ts";
+import { type ImportResult, importRalph } from "../../../src/core/backlog/prd/import-ralph.ts";
 import { parsePrd } from "../../../src/schema/prd.ts";
 import { aStory } from "./story-samples.ts";
 

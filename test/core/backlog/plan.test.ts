@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checksText } from "../../../src/core/backlog/accepted-checks.ts";
 import type { Mode } from "../../../src/core/backlog/backlog.ts";
-import { type PlanAnswer, parsePlan } from "../../../src/core/backlog/parse-plan.ts";
-import { type PlanRequest, renderPlanningPrompt } from "../../../src/core/backlog/plan-prompt.ts";
+import { type PlanAnswer, parsePlan } from "../../../src/core/backlog/prompts/parse-plan.ts";
+import { type PlanRequest, renderPlanningPrompt } from "../../../src/core/backlog/prompts/plan-prompt.ts";
 import { aStory } from "./story-samples.ts";
 
 const NONCE = "5eed5eed5eed5eed";

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultPrompts, MODES, PROMPT_ROLES } from "../../../src/core/backlog/prompt-texts.ts";
+import { defaultPrompts, MODES, PROMPT_ROLES } from "../../../src/core/backlog/prompts/prompt-texts.ts";
 import {
   type EvaluatorFacts,
   type RenderedPrompt,
   renderEvaluatorPrompt,
   renderGeneratorPrompt,
-} from "../../../src/core/backlog/prompts.ts";
-import { VARIABLES } from "../../../src/core/backlog/variables.ts";
+} from "../../../src/core/backlog/prompts/prompts.ts";
+import { VARIABLES } from "../../../src/core/backlog/prompts/variables.ts";
 import { outcomeOf } from "../../../src/core/backlog/verdict.ts";
-import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims.ts";
+import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims/claims.ts";
 import { anyText } from "../../support/any-text.ts";
-import { aCriterion, anEvidence, NONCE } from "../../support/goals.ts";
+import { aCriterion, anEvidence, NONCE } from "../../support/goals/goals.ts";
 import { aStory } from "./story-samples.ts";
 
 const RED = outcomeOf(

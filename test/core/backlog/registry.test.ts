@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { problemsOf } from "../../../src/core/backlog/dependencies.ts";
+import { problemsOf } from "../../../src/core/backlog/prd/dependencies.ts";
 import {
   type Change,
   markBlocked,
@@ -10,7 +10,7 @@ import {
   type StoryDraft,
   unblock,
   withNote,
-} from "../../../src/core/backlog/registry.ts";
+} from "../../../src/core/backlog/prd/registry.ts";
 import type { Story } from "../../../src/core/backlog/stories.ts";
 import { anyText } from "../../support/any-text.ts";
 import { aDraft, aStory } from "./story-samples.ts";

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { withNote } from "../../../src/core/backlog/prd/registry.ts";
 import {
   lastEntries,
   PROGRESS_HEADER,
   type ProgressEntry,
   renderProgressEntry,
 } from "../../../src/core/backlog/progress-entry.ts";
-import { withNote } from "../../../src/core/backlog/registry.ts";
 import {
   rejectionsIn,
   renderBlocked,
@@ -18,7 +18,7 @@ import {
   renderRejected,
 } from "../../../src/core/backlog/report.ts";
 import { anyText } from "../../support/any-text.ts";
-import { START } from "../../support/goals.ts";
+import { START } from "../../support/goals/goals.ts";
 import { aStory } from "./story-samples.ts";
 
 const STORIES = [

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { problemsOf, renderProblem, waves } from "../../../src/core/backlog/dependencies.ts";
+import { problemsOf, renderProblem, waves } from "../../../src/core/backlog/prd/dependencies.ts";
 import {
   nextOf,
   pickStory,

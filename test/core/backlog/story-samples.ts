@@ -1,6 +1,6 @@
 /** Stories for tests: what is not said is open, without a priority and without dependencies. */
 import fc from "fast-check";
-import type { StoryDraft } from "../../../src/core/backlog/registry.ts";
+import type { StoryDraft } from "../../../src/core/backlog/prd/registry.ts";
 import type { Story } from "../../../src/core/backlog/stories.ts";
 
 export function aStory(id: string, fields: Partial<Story> = {}): Story {

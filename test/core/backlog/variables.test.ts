@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fillVariables, VARIABLES } from "../../../src/core/backlog/variables.ts";
+import { fillVariables, VARIABLES } from "../../../src/core/backlog/prompts/variables.ts";
 
 const VALUES = { MODE: "fix", ITERATION: "3", STORY_TITLE: "Log in", EMPTY: "" };
 

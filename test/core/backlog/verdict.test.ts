@@ -11,9 +11,9 @@ import {
   type ToolVerdict,
   type VerdictFacts,
 } from "../../../src/core/backlog/verdict.ts";
-import { verdictTemplate } from "../../../src/core/claims.ts";
+import { verdictTemplate } from "../../../src/core/claims/claims.ts";
 import { anyText } from "../../support/any-text.ts";
-import { aCriterion, anEvidence, NONCE } from "../../support/goals.ts";
+import { aCriterion, anEvidence, NONCE } from "../../support/goals/goals.ts";
 
 const tag = (word: string, nonce = NONCE) => `<verdict nonce="${nonce}">${word}</verdict>`;
 const because = (reason: string) => `<rejection_reason>${reason}</rejection_reason>`;

@@ -6,9 +6,9 @@ import {
   renderBackpropDirective,
   renderBackpropEntry,
 } from "../../../src/core/backprop/directive.ts";
-import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims.ts";
+import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims/claims.ts";
 import { anyText } from "../../support/any-text.ts";
-import { NONCE } from "../../support/goals.ts";
+import { NONCE } from "../../support/goals/goals.ts";
 
 const aBackprop = (over: Partial<Backprop> = {}): Backprop => ({
   run: {

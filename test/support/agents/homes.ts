@@ -1,7 +1,7 @@
 /** The configuration that each agent needs in a home of its own so that it talks to a model on loopback only. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { MODEL } from "../goal-replies.ts";
+import { MODEL } from "../goals/goal-replies.ts";
 
 export interface Home {
   /** Path below HOME and its content. */

@@ -8,10 +8,10 @@ import { dirname, join } from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
 import type { FailureClass } from "../../../src/core/goal/goal.ts";
 import type { EndView } from "../../../src/core/goal/view.ts";
+import type { Script } from "../claude/scripted-model.ts";
 import { kill, leftovers, type RunningLoop, runLoop, startLoop } from "../cli.ts";
-import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goal-cli.ts";
-import { promptsOf, report } from "../goal-replies.ts";
-import type { Script } from "../scripted-model.ts";
+import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goals/goal-cli.ts";
+import { promptsOf, report } from "../goals/goal-replies.ts";
 import { type AgentModel, type Heard, refusal, resultsSince, startModel } from "./model.ts";
 import { commandLine, slowdown } from "./processes.ts";
 import {

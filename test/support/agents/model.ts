@@ -8,7 +8,14 @@
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Asked, type Message, type Reply, readAll, type Script, sendJson } from "../scripted-model.ts";
+import {
+  type Asked,
+  type Message,
+  type Reply,
+  readAll,
+  type Script,
+  sendJson,
+} from "../claude/scripted-model.ts";
 import { until } from "../until.ts";
 import type { Failed, Wire } from "./wire.ts";
 import { geminiWire } from "./wire-gemini.ts";

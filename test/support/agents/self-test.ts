@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, type TestContext } from "vitest";
+import type { Asked, Reply } from "../claude/scripted-model.ts";
 import { leftovers, makeProject, runLoop } from "../cli.ts";
-import { say } from "../goal-replies.ts";
-import type { Asked, Reply } from "../scripted-model.ts";
+import { say } from "../goals/goal-replies.ts";
 import { startModel } from "./model.ts";
 import { makeWorld, type World, type WorldName } from "./worlds.ts";
 

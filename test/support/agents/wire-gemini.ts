@@ -1,5 +1,5 @@
 /** Google's generateContent and streamGenerateContent. */
-import { sendJson } from "../scripted-model.ts";
+import { sendJson } from "../claude/scripted-model.ts";
 import { allText, callsIn, openStream, textIn, tokensIn, type Wire, wordsOf } from "./wire.ts";
 
 interface Part {

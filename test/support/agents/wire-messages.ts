@@ -1,5 +1,5 @@
 /** Anthropic's Messages API, as scripted-model.ts speaks it. */
-import { answer, type MessagesRequest, resultsOf, textOf } from "../scripted-model.ts";
+import { answer, type MessagesRequest, resultsOf, textOf } from "../claude/scripted-model.ts";
 import type { Wire } from "./wire.ts";
 
 export const messagesWire: Wire = {

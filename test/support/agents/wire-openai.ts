@@ -1,6 +1,6 @@
 /** OpenAI's two forms: chat completions, which most compatible vendors speak, and responses, which Codex speaks. */
 import type { ServerResponse } from "node:http";
-import { type Answer, type Asked, type Message, sendJson } from "../scripted-model.ts";
+import { type Answer, type Asked, type Message, sendJson } from "../claude/scripted-model.ts";
 import {
   allText,
   callsIn,

@@ -1,6 +1,6 @@
 /** A form in which agents talk to their models: where its requests arrive, what they say, and how it is answered. */
 import type { ServerResponse } from "node:http";
-import { type Answer, type Asked, type Call, type Reply, TOKENS } from "../scripted-model.ts";
+import { type Answer, type Asked, type Call, type Reply, TOKENS } from "../claude/scripted-model.ts";
 
 export interface Wire {
   readonly name: "messages" | "chat" | "responses" | "gemini";

@@ -5,7 +5,7 @@
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Reply, Tokens } from "../scripted-model.ts";
+import type { Reply, Tokens } from "../claude/scripted-model.ts";
 import {
   claudeHome,
   codexHome,

@@ -1,6 +1,11 @@
 /** The settings of Claude Code that concern our hooks, from all files that the client reads. Changes none of them. */
 import { join } from "node:path";
-import { type Fields, isFields, parseSettings, readSettings } from "../../../agents/capabilities-config.ts";
+import {
+  type Fields,
+  isFields,
+  parseSettings,
+  readSettings,
+} from "../../../agents/capabilities/client-settings.ts";
 import { tidyLine } from "../../../core/claims/tidy.ts";
 import { CAP } from "./project-settings.ts";
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import * as z from "zod";
-import { runVersion } from "../../../agents/capabilities-version.ts";
+import { runVersion } from "../../../agents/capabilities/program-version.ts";
 import { findExecutable } from "../../../agents/find.ts";
 import { LoopError } from "../../../errors.ts";
 import { MARKETPLACE, PLUGIN_ID } from "./places.ts";

@@ -1,6 +1,7 @@
 /** Is Claude Code ready for loops, and does anything stand in their way? Starts the client to ask it; writes nothing. */
 import { LoopError } from "../../../errors.ts";
-import { capOf } from "../block-cap.ts";
+import { broken, type Finding, note, ok } from "../../conversation/finding.ts";
+import { capOf } from "../hooks/block-cap.ts";
 import { clientVersion, findClient, type InstalledPlugin, PluginClient } from "./client.ts";
 import {
   type ClientSettings,
@@ -12,7 +13,6 @@ import {
   stopHooksOfPlugin,
 } from "./client-settings.ts";
 import { judgeVersion } from "./client-version.ts";
-import { broken, type Finding, note, ok } from "./finding.ts";
 import { PLUGIN_ID, placesOf } from "./places.ts";
 import { isSameFolder, readPlugin } from "./plugin-folder.ts";
 

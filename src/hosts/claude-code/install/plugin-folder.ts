@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { putFolder } from "../../../store/put-folder.ts";
+import { putFolder } from "../../../store/files/put-folder.ts";
 
 const HOOKS = "hooks/hooks.json";
 const WINDOWS_HOOKS = "hooks/hooks.windows.json";

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "n
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { LoopError } from "../../../errors.ts";
-import { cannotRead, cannotWrite } from "../../../store/loop-dir.ts";
+import { cannotRead, cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { readIfThere, replaceIf } from "../../../system/files.ts";
 import { isInside } from "../../../system/inside.ts";
 import { addSetting, readSetting, removeSetting, type SettingPath } from "./json-text.ts";

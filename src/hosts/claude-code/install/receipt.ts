@@ -6,7 +6,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { LoopError } from "../../../errors.ts";
-import { cannotWrite } from "../../../store/loop-dir.ts";
+import { cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { readSmall, writeAtomic } from "../../../system/files.ts";
 
 const writtenSetting = z.object({

@@ -2,9 +2,9 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { LoopError } from "../../../errors.ts";
-import { cannotRead } from "../../../store/loop-dir.ts";
+import { cannotRead } from "../../../store/folder/loop-dir.ts";
 import { errorCode, readIfThere } from "../../../system/files.ts";
-import type { ClientEvent, ClientName } from "../client.ts";
+import type { ClientEvent, ClientName } from "../clients/client.ts";
 import { hasHooks, putHooks, takeHooks } from "./hook-lists.ts";
 import { renderOpencodePlugin } from "./opencode-plugin.ts";
 import { COMMAND, ownCommand, sharedCommand } from "./shell.ts";

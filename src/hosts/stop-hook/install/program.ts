@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cannotWrite } from "../../../store/loop-dir.ts";
-import { putFolder } from "../../../store/put-folder.ts";
+import { putFolder } from "../../../store/files/put-folder.ts";
+import { cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { builtMarketplace, placesOf } from "../../claude-code/install/places.ts";
 import { HOOK_PROGRAM, renderHookProgram } from "./shell.ts";
 

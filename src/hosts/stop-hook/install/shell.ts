@@ -3,7 +3,7 @@
  * `.loop`, all that they cost is a shell that looks for one.
  */
 import { join } from "node:path";
-import type { ClientEvent, ClientName } from "../client.ts";
+import type { ClientEvent, ClientName } from "../clients/client.ts";
 
 /** The command line program, in the same folder. */
 export const COMMAND = join("loop", "loop.cjs");

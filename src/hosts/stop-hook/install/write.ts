@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { LoopError } from "../../../errors.ts";
-import { cannotWrite } from "../../../store/loop-dir.ts";
+import { cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { readIfThere, replaceIf } from "../../../system/files.ts";
 import { isInside } from "../../../system/inside.ts";
 import type { Change } from "./plan.ts";

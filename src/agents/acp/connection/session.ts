@@ -1,0 +1,184 @@
+/**
+ * Conversations of one peer: opened, gone on with, and set to what a turn wants. Remembers of each what has to be
+ * known for its next turn.
+ */
+import type { Conversation, ToolAccess, ToolServer, Turn } from "../../../ports/agent.ts";
+import type { AcpProfile } from "../profiles.ts";
+import type { Totals } from "../usage.ts";
+import { type OpenedSession, parseSession, type Setting } from "./messages.ts";
+import { type Peer, PeerGone, PeerSilent } from "./peer.ts";
+
+export interface Session {
+  readonly id: string;
+  /** The engine's tools, for this conversation alone; null: it has none. */
+  readonly access: ToolAccess | null;
+  /** After its last turn. */
+  totals: Totals;
+  mode: Setting | null;
+  model: Setting | null;
+}
+
+export interface SessionStart {
+  readonly session: Session;
+  /** Nothing of an earlier conversation is known in it. */
+  readonly isFresh: boolean;
+}
+
+/** The person named a model that the agent does not have. */
+export class UnknownModel extends Error {}
+
+const QUIET_MS = 100;
+const LONGEST_REPEAT_MS = 3_000;
+const NOTHING_SO_FAR: Totals = { costUsd: null, tokens: null };
+
+/** A session for `conversation`, or a fresh one where that cannot be had any more. Rejects as `Peer.request` does. */
+export async function openSession(
+  peer: Peer,
+  profile: AcpProfile,
+  projectDir: string,
+  conversation: Conversation | null,
+  toolServer: ToolServer | null,
+  withinMs: number,
+): Promise<SessionStart> {
+  const access = await openTools(peer, profile, toolServer);
+  const servers = access === null ? [] : [serverOf(access)];
+  const place = { cwd: projectDir, mcpServers: servers };
+  try {
+    const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
+    if (conversation !== null && again !== null) {
+      const costUsd = profile.cost === "conversation" ? conversation.costUsd : null;
+      const totals = { costUsd, tokens: null };
+      return { session: sessionOf(conversation.id, again, access, totals), isFresh: false };
+    }
+    const opened = parseSession(await peer.request("session/new", place, withinMs));
+    if (opened.sessionId === null) throw new Error("the agent opened a session without an id");
+    return { session: sessionOf(opened.sessionId, opened, access, NOTHING_SO_FAR), isFresh: true };
+  } catch (error) {
+    access?.close();
+    throw error;
+  }
+}
+
+/** Mode and model as the turn wants them. Rejects with `UnknownModel`, or as `Peer.request` does. */
+export async function settle(
+  peer: Peer,
+  profile: AcpProfile,
+  session: Session,
+  turn: Turn,
+  withinMs: number,
+): Promise<void> {
+  const wanted = turn.env.LOOP_ROLE === "generator" ? profile.modes?.work : profile.modes?.look;
+  const mode = session.mode?.choices.find(({ value }) => value === wanted)?.value;
+  if (session.mode !== null && mode !== undefined)
+    session.mode = await choose(peer, session.id, session.mode, mode, withinMs);
+  if (turn.model === undefined || session.model === null) return;
+  const model = findModel(session.model, turn.model);
+  if (model === null) throw new UnknownModel(describeModels(turn.model, session.model));
+  session.model = await choose(peer, session.id, session.model, model, withinMs);
+}
+
+async function openTools(
+  peer: Peer,
+  profile: AcpProfile,
+  toolServer: ToolServer | null,
+): Promise<ToolAccess | null> {
+  if (toolServer === null || !profile.httpTools || !peer.can.httpTools) return null;
+  // without them the agent says in text what it has to say
+  return toolServer.open().catch(() => null);
+}
+
+function serverOf({ url, headers }: ToolAccess): object {
+  const list = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  return { type: "http", name: "loopwright", url, headers: list };
+}
+
+/** null: the agent has it no more, or cannot go on with any. */
+async function takeUp(
+  peer: Peer,
+  sessionId: string,
+  place: object,
+  withinMs: number,
+): Promise<OpenedSession | null> {
+  // resuming repeats nothing of what was said
+  const methods = [
+    ...(peer.can.resume ? ["session/resume"] : []),
+    ...(peer.can.load ? ["session/load"] : []),
+  ];
+  for (const method of methods) {
+    try {
+      const opened = parseSession(await peer.request(method, { sessionId, ...place }, withinMs));
+      if (method === "session/load") await quiet(peer);
+      return opened;
+    } catch (error) {
+      if (error instanceof PeerGone || error instanceof PeerSilent) throw error;
+    }
+  }
+  return null;
+}
+
+/** Some repeat the conversation after they answered: it must not be taken for a part of the turn. */
+function quiet(peer: Peer): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      clearTimeout(longest);
+      peer.listen(null);
+      done();
+    };
+    let timer = setTimeout(end, QUIET_MS);
+    const longest = setTimeout(end, LONGEST_REPEAT_MS);
+    peer.listen({
+      onBytes() {
+        clearTimeout(timer);
+        timer = setTimeout(end, QUIET_MS);
+      },
+      onUpdate() {},
+      onPermission: async () => ({ outcome: "cancelled" }),
+    });
+    void peer.gone.then(end);
+  });
+}
+
+function sessionOf(
+  id: string,
+  { mode, model }: OpenedSession,
+  access: ToolAccess | null,
+  totals: Totals,
+): Session {
+  return { id, access, totals, mode, model };
+}
+
+async function choose(
+  peer: Peer,
+  sessionId: string,
+  setting: Setting,
+  value: string,
+  withinMs: number,
+): Promise<Setting> {
+  if (setting.current === value) return setting;
+  const [method, params] = {
+    mode: ["session/set_mode", { sessionId, modeId: value }] as const,
+    model: ["session/set_model", { sessionId, modelId: value }] as const,
+    option: ["session/set_config_option", { sessionId, configId: setting.id, value }] as const,
+  }[setting.via];
+  await peer.request(method, params, withinMs);
+  return { ...setting, current: value };
+}
+
+/** By its id, by its name, or by the id without what stands before a `/` or in brackets after it. */
+function findModel({ choices }: Setting, wanted: string): string | null {
+  const name = wanted.toLowerCase();
+  const fits = (text: string): boolean => text.toLowerCase() === name;
+  const found =
+    choices.find(({ value }) => fits(value)) ??
+    choices.find((choice) => fits(choice.name)) ??
+    choices.find(({ value }) => fits(value.replace(/\[[^\]]*\]$/, ""))) ??
+    choices.find(({ value }) => fits(value.slice(value.lastIndexOf("/") + 1)));
+  return found?.value ?? null;
+}
+
+function describeModels(wanted: string, { choices }: Setting): string {
+  const names = choices.map(({ value }) => value);
+  const list = names.length > 12 ? [...names.slice(0, 12), "…"] : names;
+  return `there is no model "${wanted}"; there are: ${list.join(", ")}`;
+}

@@ -1,0 +1,48 @@
+/**
+ * What a turn started and left behind, where the agent itself stays: all that has the agent's marks or is in its group
+ * and was not there before the prompt. Remembers who was there.
+ */
+import type { ProcessRef } from "../../../core/loop.ts";
+import { isAlive, procStart } from "../../../system/process.ts";
+import { type Tree, treeMembers } from "../../../system/process-tree.ts";
+
+/** Who belongs to the agent now. A pid alone would be mistaken for a later process that got the same. */
+export function membersOf(tree: Tree): readonly ProcessRef[] {
+  return treeMembers(tree).map((pid) => ({ pid, start: procStart(pid) }));
+}
+
+/** Ends who came after `before`. False: something cannot be killed. */
+export async function endStrays(
+  tree: Tree,
+  before: readonly ProcessRef[],
+  graceMs: number,
+): Promise<boolean> {
+  const known = new Set(before.map(({ pid, start }) => `${pid} ${start}`));
+  const find = (): readonly ProcessRef[] =>
+    membersOf(tree).filter(({ pid, start }) => !known.has(`${pid} ${start}`));
+  let strays = find();
+  for (const [signal, waitMs] of [["SIGTERM", graceMs], ...KILLS] as const) {
+    if (strays.length === 0) return true;
+    for (const { pid } of strays) send(pid, signal);
+    await goneWithin(strays, waitMs);
+    // what is being ended may have started something in the meantime
+    strays = find();
+  }
+  return strays.length === 0;
+}
+
+const KILLS = Array.from({ length: 8 }, () => ["SIGKILL", 250] as const);
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone in the meantime
+  }
+}
+
+async function goneWithin(refs: readonly ProcessRef[], ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  for (let pause = 5; refs.some(isAlive) && performance.now() < until; pause = Math.min(pause * 2, 50))
+    await new Promise((resolve) => setTimeout(resolve, pause));
+}

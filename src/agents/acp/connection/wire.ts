@@ -1,0 +1,141 @@
+/**
+ * JSON-RPC over the stdin and stdout of a process, one message a line. Not the SDK's own connection: it leaves requests
+ * waiting when the process dies, hands updates on after the answer that followed them, writes to our stderr, and cannot
+ * be loaded late from a bundle of one file (its schemas and ours share a library that is then set up too late). What it
+ * understands is the same: test/agents/acp-sdk.test.ts talks to it.
+ *
+ * 1. Messages are handed on at once, in the order in which they came.
+ * 2. What is no message is left out: agents print banners and warnings to stdout. So is an answer that nobody waits for.
+ * 3. When stdout ends all that is waited for is rejected.
+ */
+import type { Readable, Writable } from "node:stream";
+import { createLineSplitter } from "../../process/lines.ts";
+
+export interface WireOptions {
+  /** A longer line is left out. */
+  readonly maxLineBytes: number;
+  readonly onBytes: (count: number) => void;
+  readonly onNotification: (method: string, params: unknown, line: string) => void;
+  /** Its result is the answer; undefined: there is no such method. Rejected: the request was wrong. */
+  readonly onRequest: (method: string, params: unknown) => Promise<object> | undefined;
+}
+
+export interface Wire {
+  /** Resolves when stdout ended. */
+  readonly closed: Promise<void>;
+  /** Rejects with a `WireError`, or with `CLOSED`. */
+  request(method: string, params: object): Promise<unknown>;
+  notify(method: string, params: object): void;
+}
+
+/** What the other side answered instead of a result. */
+export class WireError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export const CLOSED = new Error("the connection is closed");
+
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function openWire(stdin: Writable, stdout: Readable, options: WireOptions): Wire {
+  const waiting = new Map<unknown, Waiting>();
+  const splitter = createLineSplitter(options.maxLineBytes);
+  let nextId = 1;
+  let isClosed = false;
+
+  const send = (message: object): void => {
+    stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  };
+
+  function read(line: string): void {
+    const message = parseMessage(line);
+    if (message === null) return;
+    const { id, method, params } = message;
+    if (typeof method !== "string") settle(message);
+    else if (id === undefined) options.onNotification(method, params, line);
+    else void answer(id, method, params);
+  }
+
+  function settle({ id, result, error }: Message): void {
+    const one = waiting.get(id);
+    waiting.delete(id);
+    if (error == null) one?.resolve(result);
+    else one?.reject(errorOf(error));
+  }
+
+  async function answer(id: unknown, method: string, params: unknown): Promise<void> {
+    const handled = options.onRequest(method, params);
+    if (handled === undefined)
+      return send({ id, error: { code: METHOD_NOT_FOUND, message: `${method} is not offered` } });
+    try {
+      send({ id, result: await handled });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      send({ id, error: { code: INVALID_PARAMS, message } });
+    }
+  }
+
+  const closed = new Promise<void>((done) => {
+    const close = (): void => {
+      isClosed = true;
+      for (const { reject } of waiting.values()) reject(CLOSED);
+      waiting.clear();
+      done();
+    };
+    stdout.once("end", close);
+    stdout.once("close", close);
+  });
+  stdout.on("data", (bytes: Buffer) => {
+    options.onBytes(bytes.length);
+    for (const line of splitter.push(bytes)) read(line);
+  });
+
+  return {
+    closed,
+    request(method, params) {
+      if (isClosed) return Promise.reject(CLOSED);
+      const id = nextId++;
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        send({ id, method, params });
+      });
+    },
+    notify: (method, params) => send({ method, params }),
+  };
+}
+
+function parseMessage(line: string): Message | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    const message = JSON.parse(line) as Message & { readonly jsonrpc?: unknown };
+    return message.jsonrpc === "2.0" ? message : null;
+  } catch {
+    return null;
+  }
+}
+
+function errorOf(error: unknown): WireError {
+  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
+  return new WireError(Number.isInteger(code) ? Number(code) : 0, String(message ?? ""), data);
+}

@@ -1,0 +1,93 @@
+/** Asks one program for its version, whatever the program then does. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { stopTree } from "../../system/process-tree.ts";
+
+export interface VersionAnswer {
+  readonly version: string | null;
+  /** The end of a sentence that starts with the program's name. */
+  readonly problem: string | null;
+}
+
+/** Nobody needs so much to say a version. */
+const MAX_BYTES = 64 * 1024;
+/** For what still holds the pipe when the program and its group are gone. */
+const CLOSE_WITHIN_MS = 500;
+/** Only this is kept of what a program prints. A name before it, as in `jq-1.7`, is cut off. */
+const VERSION =
+  /(?<![\w.])(?:[a-z]+-|v|go)?(\d{1,4}(?:\.\d{1,6}){1,3}(?:[a-z]\d{0,4})?(?:[-+][0-9a-z.-]{1,30})?)(?![\w:/])/i;
+
+export async function runVersion(
+  path: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  limitMs: number,
+  /** Aborted: it is ended at once, as if its time was over. */
+  signal?: AbortSignal,
+): Promise<VersionAnswer> {
+  let child: ChildProcess;
+  try {
+    // In the root folder, where only the machine's owner writes: yarn runs what the folder it is started in names,
+    // and rustup, go and corepack fetch what theirs asks for. A group of its own, so that it ends as a whole.
+    child = spawn(path, args, { cwd: "/", env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    return notStarted(error);
+  }
+  const output = { stdout: "", stderr: "", bytes: 0 };
+  const end = await endOf(child, output, limitMs, signal);
+  if (child.pid !== undefined) await stopTree({ group: child.pid, marks: [] }, 0);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (end.kind === "error") return notStarted(end.error);
+  if (end.kind === "late")
+    return { version: null, problem: `did not tell its version within ${limitMs / 1000} s` };
+  const version = VERSION.exec(output.stdout)?.[1] ?? VERSION.exec(output.stderr)?.[1] ?? null;
+  if (version === null || end.kind === "flood" || end.code !== 0)
+    return { version: null, problem: "told no version" };
+  return { version, problem: null };
+}
+
+type End =
+  | { readonly kind: "closed"; readonly code: number | null }
+  | { readonly kind: "error"; readonly error: Error }
+  | { readonly kind: "late" }
+  | { readonly kind: "flood" };
+
+function endOf(
+  child: ChildProcess,
+  output: { stdout: string; stderr: string; bytes: number },
+  limitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<End> {
+  return new Promise((done) => {
+    let closing: NodeJS.Timeout | null = null;
+    const settle = (end: End): void => {
+      clearTimeout(limit);
+      signal?.removeEventListener("abort", stop);
+      if (closing !== null) clearTimeout(closing);
+      done(end);
+    };
+    const stop = () => settle({ kind: "late" });
+    const limit = setTimeout(stop, limitMs);
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream]?.setEncoding("utf8").on("error", () => {});
+      child[stream]?.on("data", (text: string) => {
+        output.bytes += text.length;
+        if (output.bytes > MAX_BYTES) settle({ kind: "flood" });
+        else output[stream] += text;
+      });
+    }
+    child.once("error", (error) => settle({ kind: "error", error }));
+    child.once("close", (code) => settle({ kind: "closed", code }));
+    // something that it left behind may hold the pipe for ever
+    child.once("exit", (code) => {
+      closing = setTimeout(() => settle({ kind: "closed", code }), CLOSE_WITHIN_MS);
+    });
+  });
+}
+
+function notStarted(error: unknown): VersionAnswer {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+  return { version: null, problem: `could not be started (${code})` };
+}

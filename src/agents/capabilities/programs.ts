@@ -1,0 +1,167 @@
+/** Programs on the PATH: which there are, and what version they say they have. */
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { isInside } from "../../system/inside.ts";
+import { findExecutable } from "../find.ts";
+import type { Capabilities, Problem, Program } from "./capabilities-file.ts";
+import { runVersion } from "./program-version.ts";
+
+/** A name, and what makes it tell its version if that is not `--version`. */
+export type Wanted = readonly [name: string, ...args: string[]];
+
+export const AGENT_PROGRAMS: readonly Wanted[] = [
+  ["claude"],
+  ["codex"],
+  ["gemini"],
+  ["opencode"],
+  ["copilot"],
+  ["qwen"],
+  ["pi"],
+  ["cursor-agent"],
+  ["aider"],
+  ["amp"],
+  ["crush"],
+  ["droid"],
+];
+
+export const TOOL_PROGRAMS: readonly Wanted[] = [
+  ["git"],
+  ["gh"],
+  ["glab"],
+  ["node"],
+  ["npm"],
+  ["pnpm"],
+  ["yarn"],
+  ["bun"],
+  ["deno"],
+  ["python3"],
+  ["uv"],
+  ["go", "version"],
+  ["cargo"],
+  ["rustc"],
+  ["java"],
+  ["ruby"],
+  ["php"],
+  ["dotnet"],
+  ["docker"],
+  ["podman"],
+  ["make"],
+  ["cmake"],
+  ["jq"],
+  ["rg"],
+  ["tmux", "-V"],
+];
+
+/** More at once would make them wait for each other, and a slow one would look as if it hung. */
+const AT_ONCE = 8;
+
+export interface Found {
+  readonly wanted: Wanted;
+  readonly path: string;
+  readonly changedAt: number;
+}
+
+export interface LookFor {
+  readonly project: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly limitMs: number;
+  readonly known: Capabilities | null;
+  readonly onAsking: (count: number) => void;
+}
+
+/** Starts nothing. What lies in the project, or is a link into it, does not count. */
+export function findPrograms(
+  wanted: readonly Wanted[],
+  project: string,
+  env: NodeJS.ProcessEnv,
+): { readonly found: readonly Found[]; readonly problems: readonly Problem[] } {
+  const found: Found[] = [];
+  const problems: Problem[] = [];
+  const folders = outsideFolders(project, env);
+  const root = repositoryOf(project);
+  for (const one of wanted) {
+    const [name] = one;
+    const paths = folders
+      .map((folder) => findExecutable(name, { PATH: folder }))
+      .filter((path) => path !== null);
+    const path = paths.find((candidate) => !isInside(root, candidate));
+    if (path !== undefined)
+      found.push({ wanted: one, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
+    else if (paths.length > 0 || findExecutable(name, env) !== null)
+      problems.push({ where: name, problem: "is only there inside of this repository, and was not started" });
+  }
+  return { found, problems };
+}
+
+export async function askVersions(
+  found: readonly Found[],
+  look: LookFor,
+): Promise<{ readonly programs: Program[]; readonly problems: readonly Problem[] }> {
+  const problems: Problem[] = [];
+  const known = [...(look.known?.agents ?? []), ...(look.known?.tools ?? [])];
+  const programs = found.map(({ wanted: [name], path, changedAt }) => {
+    const before = known.find((one) => one.name === name && one.path === path && one.changedAt === changedAt);
+    if (before?.version === null)
+      problems.push(...(look.known?.problems ?? []).filter(({ where }) => where === name));
+    return { name, path, version: before?.version ?? null, changedAt, isKnown: before !== undefined };
+  });
+  const queue = [...programs.entries()].filter(([, { isKnown }]) => !isKnown);
+  if (queue.length > 0) look.onAsking(queue.length);
+  const env = versionEnvironment(look.project, look.env);
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [at, program] = next;
+      const [, ...args] = found[at]?.wanted ?? [program.name];
+      const answer = await runVersion(
+        program.path,
+        args.length === 0 ? ["--version"] : args,
+        env,
+        look.limitMs,
+      );
+      program.version = answer.version;
+      if (answer.problem !== null) problems.push({ where: program.name, problem: answer.problem });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { programs: programs.map(({ isKnown: _, ...program }) => program), problems };
+}
+
+/** Where the repository ends: a `.loop` may be in a folder of it, and its programs in another. */
+function repositoryOf(project: string): string {
+  for (let dir = project; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, ".git"))) return dir;
+    if (dir === dirname(dir)) return project;
+  }
+}
+
+function outsideFolders(project: string, env: NodeJS.ProcessEnv): string[] {
+  const root = repositoryOf(project);
+  const folders = (env.PATH ?? "").split(delimiter);
+  return folders.filter((folder) => folder.startsWith("/") && !isInside(root, folder));
+}
+
+/** What programs and the shims of version managers need to find themselves. Keys and tokens are not among it. */
+const KEPT =
+  /^(?:HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TMPDIR|XDG_\w+|NVM_\w+|VOLTA_HOME|ASDF_\w+|MISE_\w+|PYENV_ROOT|RUSTUP_HOME|CARGO_HOME|GOROOT|JAVA_HOME|DOTNET_ROOT|SDKMAN_DIR)$/;
+
+/** Telling a version must neither fetch anything nor heed what some folder asks for. */
+const QUIET = {
+  TERM: "dumb",
+  NO_COLOR: "1",
+  NO_UPDATE_NOTIFIER: "1",
+  npm_config_update_notifier: "false",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  DISABLE_AUTOUPDATER: "1",
+  COREPACK_ENABLE_NETWORK: "0",
+  COREPACK_ENABLE_PROJECT_SPEC: "0",
+  GOTOOLCHAIN: "local",
+  RUSTUP_AUTO_INSTALL: "0",
+  DOTNET_CLI_TELEMETRY_OPTOUT: "1",
+} as const;
+
+/** With a PATH that does not lead into the project: `#!/usr/bin/env node` would find its `node` there. */
+function versionEnvironment(project: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => KEPT.test(name));
+  const path = outsideFolders(project, env).join(delimiter);
+  return { ...Object.fromEntries(kept), ...QUIET, PATH: path };
+}

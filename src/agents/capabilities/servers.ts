@@ -1,0 +1,200 @@
+/**
+ * MCP servers that agents are configured to use in this project. Names, kinds and places: nothing else of these files
+ * leaves this module, because arguments, addresses, variables and headers are where people keep tokens.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { isInside } from "../../system/inside.ts";
+import type { McpServer, Problem } from "./capabilities-file.ts";
+import { type Fields, isFields, parseSettings, readSettings, serversOfToml } from "./client-settings.ts";
+
+interface Source {
+  readonly client: string;
+  readonly where: string;
+  readonly path: string;
+  /** A file of the repository must not be a way out of it. */
+  readonly isProjects: boolean;
+  /** Where in the file the servers are. */
+  readonly key: "mcpServers" | "mcp" | "servers" | "toml";
+}
+
+export function readServers(
+  project: string,
+  env: NodeJS.ProcessEnv,
+): { readonly servers: McpServer[]; readonly problems: Problem[] } {
+  const servers: McpServer[] = [];
+  const problems: Problem[] = [];
+  const claude = readClaude(project, env, problems);
+  for (const source of sourcesOf(project, env)) {
+    const fields = read(source, project, problems);
+    if (fields === null) continue;
+    for (const [name, server] of entriesOf(fields[source.key === "toml" ? "mcp_servers" : source.key])) {
+      const enabled = source.where === ".mcp.json" ? claude.answerFor(name) : isOn(server);
+      servers.push({
+        name,
+        client: source.client,
+        transport: transportOf(server),
+        where: source.where,
+        enabled,
+      });
+    }
+  }
+  return { servers: [...servers, ...claude.servers], problems };
+}
+
+function sourcesOf(project: string, env: NodeJS.ProcessEnv): Source[] {
+  const inProject: readonly [client: string, where: string, key: Source["key"]][] = [
+    ["claude", ".mcp.json", "mcpServers"],
+    ["claude", ".claude/settings.json", "mcpServers"],
+    ["claude", ".claude/settings.local.json", "mcpServers"],
+    ["codex", ".codex/config.toml", "toml"],
+    ["cursor", ".cursor/mcp.json", "mcpServers"],
+    ["gemini", ".gemini/settings.json", "mcpServers"],
+    ["qwen", ".qwen/settings.json", "mcpServers"],
+    ["opencode", "opencode.json", "mcp"],
+    ["opencode", "opencode.jsonc", "mcp"],
+    ["vscode", ".vscode/mcp.json", "servers"],
+  ];
+  const atHome: readonly [client: string, where: string, key: Source["key"]][] = [
+    ["codex", ".codex/config.toml", "toml"],
+    ["cursor", ".cursor/mcp.json", "mcpServers"],
+    ["gemini", ".gemini/settings.json", "mcpServers"],
+    ["qwen", ".qwen/settings.json", "mcpServers"],
+    ["copilot", ".copilot/mcp-config.json", "mcpServers"],
+    ["opencode", ".config/opencode/opencode.json", "mcp"],
+    ["opencode", ".config/opencode/opencode.jsonc", "mcp"],
+  ];
+  const home = homeOf(env);
+  return [
+    ...inProject.map(([client, where, key]) => ({
+      client,
+      where,
+      path: join(project, where),
+      isProjects: true,
+      key,
+    })),
+    ...(home === null ? [] : atHome).map(([client, where, key]) => ({
+      client,
+      where: `~/${where}`,
+      path: join(home ?? "", where),
+      isProjects: false,
+      key,
+    })),
+  ];
+}
+
+function homeOf({ HOME }: NodeJS.ProcessEnv): string | null {
+  return HOME !== undefined && isAbsolute(HOME) ? HOME : null;
+}
+
+function read(
+  source: Omit<Source, "client" | "key"> & { key?: Source["key"] },
+  project: string,
+  problems: Problem[],
+): Fields | null {
+  const { where, path } = source;
+  if (!existsSync(path)) return null;
+  if (source.isProjects && !isInside(project, path)) {
+    problems.push({ where, problem: "leads out of the project, and was not read" });
+    return null;
+  }
+  const file = readSettings(path);
+  if (file.kind === "unreadable") {
+    problems.push({ where, problem: `cannot be read (${file.reason})` });
+    return null;
+  }
+  const parsed = source.key === "toml" ? serversOfToml(file.text) : parseSettings(file.text);
+  if (typeof parsed === "string") {
+    problems.push({ where, problem: parsed });
+    return null;
+  }
+  return parsed;
+}
+
+interface ClaudeServers {
+  readonly servers: readonly McpServer[];
+  /** May a server of `.mcp.json` be used? null: the person has not been asked. */
+  answerFor(name: string): boolean | null;
+}
+
+/** `~/.claude.json` has servers for all projects and for this one; answers about `.mcp.json` are in several files. */
+function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]): ClaudeServers {
+  const home = homeOf(env);
+  const own = env.CLAUDE_CONFIG_DIR;
+  const folder = own !== undefined && isAbsolute(own) ? own : home;
+  const settings =
+    folder === own ? join(own ?? "", "settings.json") : join(home ?? "", ".claude/settings.json");
+  const shown = folder === own ? "$CLAUDE_CONFIG_DIR" : "~";
+  const mine = (where: string, path: string): Fields =>
+    (folder === null ? null : read({ where, path, isProjects: false }, project, problems)) ?? {};
+  const all = mine(`${shown}/.claude.json`, join(folder ?? "", ".claude.json"));
+  const projects = fieldsOf(all.projects);
+  const here = fieldsOf(projects[project] ?? projects[realpathSync(project)]);
+  const projectFile = (where: string): Fields =>
+    // its problems are told where its servers are read
+    read({ where, path: join(project, where), isProjects: true }, project, []) ?? {};
+  const answers = [
+    here,
+    mine(shown === "~" ? "~/.claude/settings.json" : `${shown}/settings.json`, settings),
+    projectFile(".claude/settings.json"),
+    projectFile(".claude/settings.local.json"),
+  ];
+  const off = new Set(namesIn(here.disabledMcpServers));
+  const serversIn = (where: string, fields: Fields): McpServer[] =>
+    entriesOf(fields.mcpServers).map(([name, server]) => ({
+      name,
+      client: "claude",
+      transport: transportOf(server),
+      where,
+      enabled: isOn(server) && !off.has(name),
+    }));
+  return {
+    servers: [
+      ...serversIn(`${shown}/.claude.json`, all),
+      ...serversIn(`${shown}/.claude.json (this project)`, here),
+    ],
+    answerFor: (name) => {
+      if (answers.some((fields) => namesIn(fields.disabledMcpjsonServers).includes(name))) return false;
+      const isYes = answers.some(
+        (fields) =>
+          fields.enableAllProjectMcpServers === true || namesIn(fields.enabledMcpjsonServers).includes(name),
+      );
+      return isYes ? true : null;
+    },
+  };
+}
+
+function isOn({ enabled, disabled }: Fields): boolean {
+  return enabled !== false && disabled !== true;
+}
+
+function transportOf(server: Fields): McpServer["transport"] {
+  const type = typeof server.type === "string" ? server.type : server.transport;
+  switch (type) {
+    case "stdio":
+    case "local":
+      return "stdio";
+    case "http":
+    case "streamable-http":
+    case "streamableHttp":
+    case "remote":
+      return "http";
+    case "sse":
+    case "ws":
+      return type;
+  }
+  if ("command" in server) return "stdio";
+  return "url" in server || "httpUrl" in server ? "http" : "unknown";
+}
+
+function entriesOf(value: unknown): [string, Fields][] {
+  return Object.entries(fieldsOf(value)).map(([name, server]) => [name, fieldsOf(server)]);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+function namesIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+}

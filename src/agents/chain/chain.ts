@@ -1,0 +1,303 @@
+/**
+ * Several agents as one: the first that can take a turn takes it, and where a quota, an outage or a missing login
+ * keeps it from that, the next one takes the same turn at once. Owns what is known of who is out, for as long as this
+ * process lives; runs and tickets are the agents' own. Must not start anything after a runner's death.
+ *
+ * 1. One after the other, each at most once per token, in a run folder of its own. The turn's id stays the same.
+ * 2. A recovery looks at the last one first: whoever it looks at and finds not started never starts. So nobody is left
+ *    who could take the turn, and the next turn goes to the next agent.
+ * 3. A conversation goes to nobody but the agent that it is of; any other is told everything.
+ * 4. What those used that did not get through counts too.
+ */
+
+import { sumUsage } from "../../core/cost/usage.ts";
+import { resetOf } from "../../core/failures.ts";
+import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { renderMoment } from "../../core/text/goal/goal-facts.ts";
+import type {
+  Activity,
+  Agent,
+  Conversation,
+  Turn,
+  TurnControl,
+  TurnEnd,
+  TurnFate,
+} from "../../ports/agent.ts";
+import { failedEnd, makeFailure } from "../process/reasons.ts";
+
+export interface ChainOptions {
+  readonly now?: () => number;
+  /** How long an agent is passed over that was out of service or had no access. */
+  readonly passOverMs?: number;
+}
+
+interface Member {
+  readonly agent: Agent;
+  readonly label: string;
+  readonly index: number;
+  readonly isAbsent: boolean;
+}
+
+interface Out {
+  readonly failure: Failure;
+  readonly until: number;
+}
+
+type Ended = Exclude<TurnEnd, { kind: "cancelled" }>;
+type Failed = Extract<TurnEnd, { kind: "failed" }>;
+
+/** What another agent may help with. */
+const OUT: ReadonlySet<FailureClass> = new Set<FailureClass>(["quota", "outage", "auth"]);
+const PASS_OVER_MS = 5 * 60_000;
+
+/** In the order in which they are asked. Keep it between turns: it remembers who is out. */
+export function createChain(agents: readonly Agent[], options: ChainOptions = {}): Agent {
+  const chain = new Chain(membersOf(agents), options);
+  return {
+    name: membersOf(agents)
+      .map(({ label }) => label)
+      .join(", "),
+    run: (turn, control) => chain.run(turn, control),
+    reconcile: (turn, control) => chain.reconcile(turn, control),
+    close: async () => {
+      await Promise.all(agents.map((agent) => agent.close?.()));
+    },
+  };
+}
+
+/**
+ * In the place of an agent of a chain that is not to be had here, so that the others keep their places. `finder`
+ * finds the turns that it took while it was.
+ */
+export function createAbsentAgent(name: string, reason: string, finder: Pick<Agent, "reconcile">): Agent {
+  const absent: Agent = {
+    name,
+    run: async () => failedEnd("auth", reason),
+    reconcile: (turn, control) => finder.reconcile(turn, control),
+  };
+  ABSENT.add(absent);
+  return absent;
+}
+
+const ABSENT = new WeakSet<Agent>();
+
+class Chain {
+  readonly #members: readonly Member[];
+  readonly #now: () => number;
+  readonly #passOverMs: number;
+  /** By label. An entry stays after its time, until the agent took a turn again. */
+  readonly #outs = new Map<string, Out>();
+  /** Who is absent stays so: that is news once. */
+  readonly #saidAbsent = new Set<Member>();
+
+  constructor(members: readonly Member[], { now = Date.now, passOverMs = PASS_OVER_MS }: ChainOptions) {
+    this.#members = members;
+    this.#now = now;
+    this.#passOverMs = passOverMs;
+  }
+
+  async run(turn: Turn, control: TurnControl): Promise<TurnEnd> {
+    const once = startedOnce(control);
+    const tried: Failed[] = [];
+    for (const member of this.#askable()) {
+      if (control.signal.aborted) return { kind: "cancelled" };
+      this.#announce(member, control);
+      const end = named(await member.agent.run(turnFor(member, turn), once), member);
+      if (!isOut(end)) return this.#taken(member, tried, end);
+      this.#note(member, end.failure);
+      tried.push(end);
+    }
+    return this.#nobody(turn, tried);
+  }
+
+  async reconcile(turn: Turn, control: TurnControl): Promise<TurnFate> {
+    const once = startedOnce(control);
+    for (const member of this.#members.toReversed()) {
+      const fate = await member.agent.reconcile(turnFor(member, turn), once);
+      if (fate.kind === "lost") return fate;
+      if (fate.kind === "ended")
+        return { kind: "ended", end: await this.#recovered(member, turn, control, fate.end) };
+      if (fate.kind === "running")
+        return { ...fate, end: fate.end.then((end) => this.#recovered(member, turn, control, end)) };
+    }
+    return { kind: "never" };
+  }
+
+  /**
+   * Those that are not out. If all are: those of which that is not certain, and where it is certain of all (a person
+   * wants it tried now), everybody.
+   */
+  #askable(): readonly Member[] {
+    const now = this.#now();
+    const outOf = ({ label }: Member) => {
+      const out = this.#outs.get(label);
+      return out === undefined || out.until <= now ? null : out;
+    };
+    const free = this.#members.filter((member) => outOf(member) === null);
+    if (free.length > 0) return free;
+    const unsure = this.#members.filter(
+      (member) => resetOf(outOf(member)?.failure ?? NO_RESET, now) === null,
+    );
+    return unsure.length > 0 ? unsure : this.#members;
+  }
+
+  #note({ label }: Member, failure: Failure): void {
+    const now = this.#now();
+    this.#outs.set(label, { failure, until: resetOf(failure, now) ?? now + this.#passOverMs });
+  }
+
+  #announce(member: Member, { onEvent, onTaken = onEvent }: TurnControl): void {
+    const before = this.#members[member.index - 1];
+    const out = before === undefined ? undefined : this.#outs.get(before.label);
+    if (before === undefined || out === undefined || this.#saidAbsent.has(before)) return;
+    if (before.isAbsent) this.#saidAbsent.add(before);
+    const reason = describe(before, out.failure);
+    onTaken?.({ type: "taken", by: member.label, instead: before.label, reason });
+  }
+
+  #taken(member: Member, tried: readonly Failed[], end: TurnEnd): TurnEnd {
+    if (end.kind === "cancelled") return end;
+    this.#outs.delete(member.label);
+    const why = this.#whyNot(this.#members.slice(0, member.index));
+    const taker =
+      member.index === 0 ? {} : { takenBy: member.label, ...(why === "" ? {} : { takenWhy: why }) };
+    return { ...joined(tried, end), ...taker };
+  }
+
+  /** The failure of the one that is free first: what is done about it is right for all. */
+  #nobody(turn: Turn, tried: readonly Failed[]): TurnEnd {
+    const outs = this.#members.flatMap(({ label }) => this.#outs.get(label) ?? []);
+    const [first] = outs.toSorted((a, b) => freeAt(a) - freeAt(b));
+    const last = tried.at(-1);
+    if (first === undefined || last === undefined) return failedEnd("fault", "the chain has no agent");
+    const reason = this.#members.length === 1 ? first.failure.reason : this.#whyNot(this.#members);
+    return unended(turn, tried, last, { ...first.failure, reason });
+  }
+
+  /** The end of a turn that another runner began. Those before it are over, so that looking at them ends nothing. */
+  async #recovered(member: Member, turn: Turn, control: TurnControl, end: TurnEnd): Promise<TurnEnd> {
+    const tried: Failed[] = [];
+    for (const earlier of this.#members.slice(0, member.index)) {
+      const fate = await earlier.agent.reconcile(turnFor(earlier, turn), { ...control, onStarted: () => {} });
+      const before = fate.kind === "ended" ? named(fate.end, earlier) : null;
+      if (before === null || !isOut(before)) continue;
+      this.#note(earlier, before.failure);
+      tried.push(before);
+    }
+    const last = named(end, member);
+    if (!isOut(last)) return this.#taken(member, tried, last);
+    this.#note(member, last.failure);
+    const now = this.#now();
+    const next = this.#members
+      .slice(member.index + 1)
+      .find(({ label }) => (this.#outs.get(label)?.until ?? 0) <= now);
+    const all = [...tried, last];
+    if (next === undefined) return this.#nobody(turn, all);
+    const reason = `${this.#whyNot(this.#members.slice(0, next.index))}; the next turn goes to ${next.label}`;
+    return unended(turn, all, last, makeFailure("outage", reason));
+  }
+
+  #whyNot(members: readonly Member[]): string {
+    const known = members.flatMap((member) => {
+      const out = this.#outs.get(member.label);
+      return out === undefined ? [] : [`${member.label}: ${describe(member, out.failure)}`];
+    });
+    return known.join("; ");
+  }
+}
+
+const NO_RESET: Failure = makeFailure("outage", "");
+
+function membersOf(agents: readonly Agent[]): readonly Member[] {
+  const seen = new Map<string, number>();
+  return agents.map((agent, index) => {
+    // the first colon ends it where it names a conversation
+    const name = agent.name.replaceAll(":", "-");
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return { agent, index, label: count === 1 ? name : `${name}-${count}`, isAbsent: ABSENT.has(agent) };
+  });
+}
+
+function turnFor({ label, index }: Member, turn: Turn): Turn {
+  const { conversation: asked, text, textIfFresh, model, env, ...rest } = turn;
+  const conversation = unnamed(asked, label);
+  const { LOOP_MODEL: _, ...others } = env;
+  return {
+    ...rest,
+    conversation,
+    text: asked !== null && conversation === null ? (textIfFresh ?? text) : text,
+    ...(textIfFresh === undefined ? {} : { textIfFresh }),
+    // a model is known by its name to the agent that it was chosen for
+    env: index === 0 ? env : others,
+    ...(index === 0 && model !== undefined ? { model } : {}),
+    ...(index === 0 ? {} : { run: `${turn.run ?? turn.id}.${index + 1}` }),
+  };
+}
+
+function unnamed(conversation: Conversation | null, label: string): Conversation | null {
+  if (conversation === null || !conversation.id.startsWith(`${label}:`)) return null;
+  return { ...conversation, id: conversation.id.slice(label.length + 1) };
+}
+
+function named<E extends TurnEnd>(end: E, { label }: Member): E {
+  const { conversation } = end;
+  if (conversation == null) return end;
+  return { ...end, conversation: { ...conversation, id: `${label}:${conversation.id}` } };
+}
+
+function isOut(end: TurnEnd): end is Failed {
+  return end.kind === "failed" && OUT.has(end.failure.class);
+}
+
+function joined<E extends Ended>(tried: readonly Failed[], end: E): E {
+  const usage = tried.map((each) => each.usage).reduce(sumUsage, null);
+  const activity = tried.map((each) => each.activity).reduce(joinActivity, null);
+  return { ...end, usage: sumUsage(usage, end.usage), activity: joinActivity(activity, end.activity) };
+}
+
+/** A turn that nobody took. The conversation that it was to go on in still can. */
+function unended(turn: Turn, tried: readonly Failed[], last: Failed, failure: Failure): TurnEnd {
+  const owner = turn.conversation?.id.split(":")[0];
+  const kept = tried.find(({ conversation }) => conversation?.id.split(":")[0] === owner);
+  const conversation = owner === undefined ? last.conversation : (kept?.conversation ?? null);
+  return { ...joined(tried.slice(0, -1), last), failure, conversation };
+}
+
+function joinActivity(a: Activity | null, b: Activity | null): Activity | null {
+  if (a === null || b === null) return a ?? b;
+  const edits = { ...a.edits };
+  for (const [path, count] of Object.entries(b.edits)) edits[path] = (edits[path] ?? 0) + count;
+  const reads = a.reads === undefined || b.reads === undefined ? {} : { reads: [...a.reads, ...b.reads] };
+  return { toolCalls: a.toolCalls + b.toolCalls, edits, denials: [...a.denials, ...b.denials], ...reads };
+}
+
+/** A login does not come back by itself. */
+function freeAt({ failure, until }: Out): number {
+  return failure.class === "auth" ? Number.POSITIVE_INFINITY : until;
+}
+
+const WORDS: Readonly<Partial<Record<FailureClass, string>>> = {
+  outage: "out of service",
+  auth: "NO ACCESS",
+};
+
+/** One line for a person: the class, the time, and what the agent said. */
+function describe({ isAbsent }: Member, { class: kind, reason, resetsAt }: Failure): string {
+  if (isAbsent) return reason;
+  const until = kind === "quota" && resetsAt !== null ? ` until ${renderMoment(resetsAt)}` : "";
+  return `${WORDS[kind] ?? kind}${until}${reason === "" ? "" : ` (${reason})`}`;
+}
+
+/** Ports: at most once. The first process stands for the turn. */
+function startedOnce(control: TurnControl): TurnControl {
+  let isStarted = false;
+  return {
+    ...control,
+    onStarted: (process) => {
+      if (isStarted) return;
+      isStarted = true;
+      control.onStarted(process);
+    },
+  };
+}

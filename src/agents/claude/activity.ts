@@ -1,0 +1,100 @@
+/** What Claude Code did in a turn, and what of it is shown while it does it. Sub-agents are included. */
+import { isAbsolute, relative, sep } from "node:path";
+import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { type Block, type ClaudeEvent, parseClaudeEvent } from "./events.ts";
+import { classifyRetry } from "./failure.ts";
+import { OUR_TOOLS } from "./tools.ts";
+import { readUsage } from "./usage.ts";
+
+/** Tools that write files, and the argument that names the file. */
+const EDITORS: ReadonlyMap<string, string> = new Map([
+  ["Edit", "file_path"],
+  ["MultiEdit", "file_path"],
+  ["Write", "file_path"],
+  ["NotebookEdit", "notebook_path"],
+]);
+
+/** Arguments that say most about a call, in this order. */
+const TELLING = ["file_path", "notebook_path", "command", "pattern", "url", "query", "description", "prompt"];
+const DETAIL_LENGTH = 200;
+
+/** An edit that failed or was denied wrote nothing, and is no edit. */
+export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
+  const calls = new Map<string, Block>();
+  const failed = new Set<string>();
+  const denials = new Set<string>();
+  for (const event of events) {
+    if (event.type === "assistant")
+      for (const call of callsOf(event.message.content)) calls.set(call.id, call);
+    if (event.type === "user")
+      for (const block of event.message.content) if (block.is_error) failed.add(block.tool_use_id ?? "");
+    if (event.type === "system" && event.subtype === "permission_denied" && event.tool_name)
+      denials.add(event.tool_name);
+    if (event.type === "result")
+      for (const { tool_name } of event.permission_denials ?? []) denials.add(tool_name);
+  }
+  const edits = new Map<string, number>();
+  const reads: string[] = [];
+  for (const [id, call] of calls) {
+    const path = failed.has(id) ? null : editedFile(call, projectDir);
+    if (path !== null) edits.set(path, (edits.get(path) ?? 0) + 1);
+    const read = call.name === "Read" && !failed.has(id) ? call.input?.file_path : null;
+    if (typeof read === "string") reads.push(shorten(read, projectDir));
+  }
+  return { toolCalls: calls.size, edits: Object.fromEntries(edits), reads, denials: [...denials] };
+}
+
+/** One line of the stream, for a person who watches. */
+export function readActivityLine(line: string, projectDir: string): readonly AgentEvent[] {
+  const event = parseClaudeEvent(line);
+  if (event?.type === "system") {
+    if (event.subtype === "permission_denied" && event.tool_name)
+      return [{ type: "permission", tool: event.tool_name, answer: "denied" }];
+    return event.subtype === "api_retry" ? [{ type: "failure", failure: classifyRetry(event) }] : [];
+  }
+  // those of the messages before it are of the beginning of each: they say 1 for what it put out
+  if (event?.type === "result") return [{ type: "usage", usage: readUsage(event, [event], null) }];
+  if (event?.type !== "assistant") return [];
+  const isMain = event.parent_tool_use_id == null;
+  return event.message.content.flatMap((block) => showBlock(block, isMain, projectDir));
+}
+
+/** What a sub-agent says is for the agent that asked it; what it does is shown. */
+function showBlock(block: Block, isMain: boolean, projectDir: string): readonly AgentEvent[] {
+  if (block.type === "text") return isMain && block.text ? [{ type: "text", text: block.text }] : [];
+  if (block.type !== "tool_use" || !block.name) return [];
+  const path = editedFile(block, projectDir);
+  const tool = { type: "tool", name: block.name, detail: describeCall(block, projectDir) } as const;
+  return path === null ? [tool] : [tool, { type: "file", path }];
+}
+
+function callsOf(blocks: readonly Block[]): readonly (Block & { readonly id: string })[] {
+  return blocks.flatMap((block) =>
+    block.type === "tool_use" && block.id && !OUR_TOOLS.test(block.name ?? "")
+      ? [{ ...block, id: block.id }]
+      : [],
+  );
+}
+
+function editedFile(call: Block, projectDir: string): string | null {
+  const path = call.input?.[EDITORS.get(call.name ?? "") ?? ""];
+  return typeof path === "string" && path !== "" ? shorten(path, projectDir) : null;
+}
+
+function describeCall(call: Block, projectDir: string): string {
+  const input = call.input ?? {};
+  const name = TELLING.find((key) => typeof input[key] === "string") ?? "";
+  const value = input[name];
+  if (typeof value !== "string") return "";
+  const text = name.endsWith("_path") ? shorten(value, projectDir) : value;
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return Array.from(line).slice(0, DETAIL_LENGTH).join("");
+}
+
+/** Relative to the project, with `/`, where it is inside. */
+function shorten(path: string, projectDir: string): string {
+  const way = isAbsolute(path) ? relative(projectDir, path) : path;
+  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
+    ? path
+    : way.split(sep).join("/");
+}

@@ -1,0 +1,116 @@
+import { resolve } from "node:path";
+import type { Agent, Conversation, ToolServer, Turn, TurnEnd } from "../../ports/agent.ts";
+import { lastBytes } from "../process/last-bytes.ts";
+import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
+import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
+import { readActivity, readActivityLine } from "./activity.ts";
+import { type ClaudeEvent, parseClaudeStream, type ResultEvent } from "./events.ts";
+import { classifyFailure, isUnresumable } from "./failure.ts";
+import { toolArguments, withClaudeTools } from "./tools.ts";
+import { readUsage } from "./usage.ts";
+
+export interface ClaudeAgentOptions extends LaunchOptions {
+  /** Absolute path, see `findExecutable`. */
+  readonly executable: string;
+  /** More arguments, one per element. */
+  readonly args?: readonly string[];
+  readonly projectDir: string;
+  readonly toolServer?: ToolServer;
+}
+
+/** Claude Code, headless: `claude -p` with its event stream, from which everything is read. */
+export function createClaudeAgent({
+  executable,
+  args = [],
+  projectDir,
+  toolServer,
+  ...options
+}: ClaudeAgentOptions): Agent {
+  const folder = resolve(projectDir);
+  const launcher = createLauncher({
+    ...options,
+    projectDir,
+    argv: (turn) => [
+      executable,
+      "-p",
+      "--output-format",
+      "stream-json",
+      "--verbose",
+      ...args,
+      ...argumentsOf(turn),
+    ],
+    // the last event holds the whole answer in one line: a cut line would be no event
+    answerCapBytes: 64 * 1024 * 1024,
+    readEnd: (finished, turn) => readClaudeEnd(finished, turn, folder),
+    readLine: (line) => readActivityLine(line, folder),
+  });
+  const agent = { name: "claude", ...launcher };
+  return toolServer === undefined ? agent : withClaudeTools(agent, toolServer);
+}
+
+/** Nobody is there to be asked: without it each edit is denied, and no goal is ever reached. */
+const MAY_EDIT = "Edit(./**)";
+
+function argumentsOf({ conversation, model, budgetUsd, env, commands = [] }: Turn): readonly string[] {
+  // A comma or a bracket would end the rule early, and allow something else.
+  const checks = commands.filter((command) => /^[^,()\n]+$/.test(command));
+  const work = [MAY_EDIT, ...checks.map((command) => `Bash(${command})`)];
+  const tools = toolArguments({ env });
+  const allowed = [...(env.LOOP_ROLE === "generator" ? work : []), ...tools.allowed];
+  return [
+    // added to what the person's own settings allow: a mode would take the place of theirs
+    ...(allowed.length > 0 ? [`--allowedTools=${allowed.join(",")}`] : []),
+    ...tools.args,
+    ...(conversation === null ? [] : ["--resume", conversation.id]),
+    ...(model === undefined ? [] : ["--model", model]),
+    // counts this run alone, also in a conversation that goes on
+    ...(budgetUsd === null ? [] : ["--max-budget-usd", Math.max(budgetUsd, 0.0001).toFixed(4)]),
+  ];
+}
+
+/** Reads `--output-format stream-json`. The last `result` event counts; without one nothing was achieved. */
+export function readClaudeEnd(
+  finished: Finished,
+  turn: Pick<Turn, "conversation">,
+  projectDir: string,
+): TurnEnd {
+  const events = parseClaudeStream(finished.answer);
+  const results = events.filter((event) => event.type === "result");
+  const last = results.at(-1);
+  const activity = readActivity(events, projectDir);
+  if (last === undefined) {
+    const reason = finished.exitCode === 0 ? "claude ended without a result" : describeExit(finished);
+    const failure = makeFailure("fault", reason);
+    const conversation = begunConversation(events, turn.conversation);
+    return { kind: "failed", failure, answer: "", usage: null, conversation, activity };
+  }
+  const result = {
+    answer: lastBytes(last.result ?? "", ANSWER_CAP_BYTES),
+    usage: readUsage(last, results, turn.conversation),
+    conversation: isUnresumable(last, events, turn.conversation) ? null : conversationOf(last),
+    activity,
+  };
+  // An API error arrives with subtype "success": is_error decides.
+  if (last.is_error || (last.subtype ?? "success") !== "success") {
+    return { kind: "failed", failure: classifyFailure(last, events, turn.conversation), ...result };
+  }
+  if (finished.exitCode !== 0) {
+    const failure = makeFailure("fault", describeExit({ ...finished, answer: "" }));
+    return { kind: "failed", failure, ...result };
+  }
+  return { kind: "ok", ...result };
+}
+
+function conversationOf({ session_id, total_cost_usd }: ResultEvent): Conversation | null {
+  return session_id ? { id: session_id, costUsd: total_cost_usd ?? null } : null;
+}
+
+/** Of a run that was killed: what it cost is in no total yet, so that of before still holds. */
+function begunConversation(
+  events: readonly ClaudeEvent[],
+  resumed: Conversation | null,
+): Conversation | null {
+  const begun = events.find((event) => event.type === "system" && event.subtype === "init");
+  if (begun?.type !== "system" || !begun.session_id) return null;
+  return { id: begun.session_id, costUsd: resumed === null ? 0 : resumed.costUsd };
+}

@@ -1,0 +1,48 @@
+/** What a run of Claude Code used. */
+import type { Usage } from "../../core/event.ts";
+import type { Conversation } from "../../ports/agent.ts";
+import type { ResultEvent } from "./events.ts";
+
+/** `results`: all of the run, `last` among them. `resumed`: the conversation that the run went on with. */
+export function readUsage(
+  last: ResultEvent,
+  results: readonly ResultEvent[],
+  resumed: Conversation | null,
+): Usage {
+  const parts = results.map((result) => result.model_usage_since_last_result);
+  const isComplete = parts.every((part) => part != null);
+  const models = parts.flatMap((part) => Object.values(part ?? {}));
+  const costUsd = costOf(last, isComplete ? sum(models.map((model) => model.costUSD)) : null, resumed);
+  if (isComplete) {
+    return {
+      costUsd,
+      inputTokens: sum(
+        models.map((m) => m.inputTokens + m.cacheReadInputTokens + m.cacheCreationInputTokens),
+      ),
+      outputTokens: sum(models.map((model) => model.outputTokens)),
+    };
+  }
+  const { usage } = last;
+  const input = [usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens];
+  return {
+    costUsd,
+    inputTokens: usage?.input_tokens == null ? null : sum(input.map((count) => count ?? 0)),
+    outputTokens: usage?.output_tokens ?? null,
+  };
+}
+
+/**
+ * What this run cost. The total goes on over the runs of a conversation, the parts are of this run alone; they agree
+ * unless the total began anew (the difference is too small then) or an earlier run was never told of (the parts are).
+ */
+function costOf(last: ResultEvent, parts: number | null, resumed: Conversation | null): number | null {
+  const total = last.total_cost_usd ?? null;
+  const before = resumed?.costUsd ?? null;
+  if (total === null || before === null) return parts ?? total;
+  const difference = total < before ? total : total - before;
+  return Math.max(difference, parts ?? 0);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

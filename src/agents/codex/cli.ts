@@ -1,0 +1,129 @@
+import { join } from "node:path";
+import type { Activity, Agent, AgentEvent, Turn } from "../../ports/agent.ts";
+import { writeAtomic } from "../../system/files.ts";
+import type { Finished } from "../process/reasons.ts";
+import { runFolder } from "../process/run-folder.ts";
+import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
+import { activityOf, showCall, type ToolCall } from "../stream/stream-events.ts";
+import type { Leave } from "../stream/stream-permissions.ts";
+import { parseThread, renderThread, usageSince } from "./conversation.ts";
+import { type CodexEvent, type CodexItem, parseCodexEvent, parseCodexStream } from "./events.ts";
+import { classifyCodexFailure } from "./failure.ts";
+import { readRollout } from "./rollout.ts";
+
+/** Codex, headless: `codex exec --json`, with the prompt on stdin. */
+export function createCodexAgent(options: StreamAgentOptions): Agent {
+  const env = options.env ?? process.env;
+  return createStreamAgent(options, {
+    name: "codex",
+    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
+    read: (finished, turn, projectDir) => readCodex(finished, turn, projectDir, env),
+    readLine: readCodexLine,
+    owns: (id) => parseThread(id) !== null,
+  });
+}
+
+function argumentsOf(turn: Turn, leave: Leave | null, projectDir: string): readonly string[] {
+  const { conversation, model, answerSchema } = turn;
+  const thread = conversation === null ? null : parseThread(conversation.id);
+  // it takes the place of permissions: whatever runs in it may write to the project, or to nothing
+  const sandbox = leave?.edits ? "workspace-write" : "read-only";
+  return [
+    ...["exec", ...(thread === null ? [] : ["resume"]), "--json", "--skip-git-repo-check"],
+    // `resume` has no --sandbox
+    ...(leave === null ? [] : ["-c", `sandbox_mode="${sandbox}"`]),
+    ...(model === undefined ? [] : [`--model=${model}`]),
+    ...(answerSchema === undefined ? [] : ["--output-schema", writeSchema(answerSchema, turn, projectDir)]),
+    ...(thread === null ? [] : [thread.id]),
+    "-",
+  ];
+}
+
+function writeSchema(schema: object, turn: Turn, projectDir: string): string {
+  const path = join(runFolder(projectDir, turn), "answer-schema.json");
+  writeAtomic(path, JSON.stringify(schema), false);
+  return path;
+}
+
+export function readCodex(
+  { answer: stream, stderr }: Finished,
+  { conversation, model }: Pick<Turn, "conversation" | "model">,
+  projectDir: string,
+  env: NodeJS.ProcessEnv,
+): StreamReading {
+  const events = parseCodexStream(stream);
+  const started = events.find((event) => event.type === "thread.started");
+  const completed = events.findLast((event) => event.type === "turn.completed");
+  const failed = events.findLast((event) => event.type === "turn.failed");
+  const before = conversation === null ? null : parseThread(conversation.id);
+  const rollout = started === undefined ? null : readRollout(started.thread_id, env);
+  const tokens = completed?.usage ?? (failed === undefined ? null : rollout?.tokens) ?? null;
+  const items = events.flatMap((event) => (event.type === "item.completed" ? [event.item] : []));
+  return {
+    answer: items.findLast(({ type, text }) => type === "agent_message" && text)?.text ?? "",
+    usage: tokens === null ? null : usageSince(before, tokens, rollout?.model ?? model ?? null),
+    conversation:
+      started === undefined ? null : { id: renderThread(started.thread_id, tokens, before), costUsd: null },
+    activity: tellsNoReads(activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir)),
+    failure: failed === undefined ? null : classifyCodexFailure(failed.error.message, rollout),
+    isOver: completed !== undefined || failed !== undefined,
+  };
+}
+
+/** It reads by commands of the shell, and which files those read nobody knows. */
+function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
+  return activity;
+}
+
+/** One line of the stream, for a person who watches. */
+export function readCodexLine(line: string, projectDir: string): readonly AgentEvent[] {
+  const event = parseCodexEvent(line);
+  if (event?.type === "item.completed" && event.item.type === "agent_message")
+    return event.item.text ? [{ type: "text", text: event.item.text }] : [];
+  if (event?.type === "item.started") return callOf(event.item).flatMap((call) => showCall(call, projectDir));
+  if (event?.type === "item.completed" && event.item.status === "declined")
+    return callOf(event.item).flatMap((call) => showCall(call, projectDir));
+  if (event?.type === "error")
+    return [{ type: "failure", failure: classifyCodexFailure(event.message, null) }];
+  return [];
+}
+
+/** The last that is told of an item holds. */
+function callsOf(events: readonly CodexEvent[]): readonly ToolCall[] {
+  const items = new Map<string, CodexItem>();
+  for (const event of events)
+    if (event.type === "item.started" || event.type === "item.completed")
+      items.set(event.item.id ?? `${items.size}`, event.item);
+  return [...items.values()].flatMap(callOf);
+}
+
+const OUTCOMES: Readonly<Record<string, ToolCall["outcome"]>> = {
+  completed: "done",
+  failed: "failed",
+  declined: "denied",
+};
+
+function callOf(item: CodexItem): readonly ToolCall[] {
+  const outcome = OUTCOMES[item.status ?? ""] ?? "open";
+  switch (item.type) {
+    case "command_execution":
+      return [{ name: "shell", detail: item.command ?? "", outcome }];
+    case "file_change":
+      return [
+        { name: "apply_patch", detail: "", edits: (item.changes ?? []).map(({ path }) => path), outcome },
+      ];
+    case "mcp_tool_call":
+    case "collab_tool_call":
+      return [{ name: [item.server, item.tool].filter(Boolean).join(".") || item.type, detail: "", outcome }];
+    case "web_search":
+      return [{ name: "web_search", detail: item.query ?? "", outcome }];
+    default:
+      return [];
+  }
+}
+
+/** A command that asked to leave the sandbox is refused without an event; only the log of the client says so. */
+function refusalsIn(stderr: string): readonly ToolCall[] {
+  const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
+  return refused.map(() => ({ name: "shell", detail: "outside of the sandbox", outcome: "denied" }));
+}

@@ -1,0 +1,78 @@
+/** The events of `codex exec --json`, as 0.166.0 prints them. Only what is read here. */
+import * as z from "zod";
+import { Count, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+
+const Item = z.object({
+  id: Text,
+  type: z.string(),
+  /** agent_message */
+  text: Text,
+  /** command_execution; `declined`: it was not allowed to run */
+  command: Text,
+  status: Text,
+  /** file_change */
+  changes: z
+    .array(z.object({ path: z.string() }))
+    .nullish()
+    .catch(null),
+  /** mcp_tool_call, collab_tool_call */
+  server: Text,
+  tool: Text,
+  /** web_search */
+  query: Text,
+});
+export type CodexItem = z.infer<typeof Item>;
+
+/** Of the whole thread so far, also of what was before it was resumed. What was cached is part of the input. */
+const Tokens = z.object({
+  input_tokens: z.number().nonnegative(),
+  cached_input_tokens: Count,
+  cache_write_input_tokens: Count,
+  output_tokens: z.number().nonnegative(),
+});
+export type CodexTokens = z.infer<typeof Tokens>;
+
+const CodexEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("thread.started"), thread_id: z.string() }),
+  z.object({ type: z.literal("item.started"), item: Item }),
+  z.object({ type: z.literal("item.completed"), item: Item }),
+  z.object({ type: z.literal("turn.completed"), usage: Tokens.nullish().catch(null) }),
+  z.object({ type: z.literal("turn.failed"), error: z.object({ message: z.string() }) }),
+  /** A try that failed, or what `turn.failed` says once more. */
+  z.object({ type: z.literal("error"), message: z.string() }),
+]);
+export type CodexEvent = z.infer<typeof CodexEvent>;
+
+export const parseCodexEvent = (line: string) => parseEvent(CodexEvent, line);
+export const parseCodexStream = (stream: string) => parseEvents(CodexEvent, stream);
+
+/** What codex writes down of a thread in its own home, line by line; more than it prints. */
+const Kind = z
+  .union([z.string(), z.record(z.string(), z.unknown())])
+  .nullish()
+  .catch(null);
+const Window = z.object({ used_percent: Count, resets_at: Count }).nullish().catch(null);
+
+const RolloutLine = z.object({
+  type: z.string(),
+  payload: z.object({
+    type: Text,
+    /** turn_context */
+    model: Text,
+    /** task_complete */
+    error: z.object({ codex_error_info: Kind }).nullish().catch(null),
+    /** token_count */
+    info: z
+      .object({ total_token_usage: Tokens.nullish().catch(null) })
+      .nullish()
+      .catch(null),
+    rate_limits: z.object({ primary: Window, secondary: Window }).nullish().catch(null),
+  }),
+});
+export type RolloutLine = z.infer<typeof RolloutLine>;
+
+/** Lines of other kinds can be megabytes, and are not looked into. */
+export function parseRollout(text: string): readonly RolloutLine[] {
+  const lines = text.split("\n").filter((line) => /"(?:turn_context|task_complete|token_count)"/.test(line));
+  return parseEvents(RolloutLine, lines.join("\n"));
+}

@@ -1,0 +1,79 @@
+/** What codex writes down of a thread besides what it prints: why a turn failed, by kind, and which model it was. */
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type CodexTokens, parseRollout, type RolloutLine } from "./events.ts";
+
+export interface Rollout {
+  readonly model: string | null;
+  /** The kind of the failure that the last turn ended with, and the HTTP status that it names. */
+  readonly error: { readonly kind: string; readonly status: number | null } | null;
+  readonly tokens: CodexTokens | null;
+  /** When a limit that is used up is over. */
+  readonly resetsAt: number | null;
+}
+
+/** So many folders of a day each are looked through; a thread is found by its id alone. */
+const DAYS = 400;
+const CAP_BYTES = 32 * 1024 * 1024;
+
+/** null: it is not there, or cannot be read. Never throws. */
+export function readRollout(threadId: string, env: NodeJS.ProcessEnv): Rollout | null {
+  try {
+    const home = env.CODEX_HOME || join(env.HOME || homedir(), ".codex");
+    const path = findRollout(join(home, "sessions"), threadId);
+    return path === null ? null : summarize(parseRollout(readEnd(path)));
+  } catch {
+    return null;
+  }
+}
+
+/** `sessions/2026/11/15/rollout-<when>-<thread>.jsonl`; the newest first. */
+function findRollout(sessions: string, threadId: string): string | null {
+  let left = DAYS;
+  const newest = (dir: string) => readdirSync(dir).sort().reverse();
+  for (const year of newest(sessions))
+    for (const month of newest(join(sessions, year)))
+      for (const day of newest(join(sessions, year, month))) {
+        const folder = join(sessions, year, month, day);
+        const name = readdirSync(folder).find((file) => file.endsWith(`-${threadId}.jsonl`));
+        if (name !== undefined) return join(folder, name);
+        if (--left === 0) return null;
+      }
+  return null;
+}
+
+function readEnd(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, CAP_BYTES));
+    const length = readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString("utf8", 0, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function summarize(lines: readonly RolloutLine[]): Rollout {
+  const payloads = lines.map((line) => ({ of: line.type, ...line.payload }));
+  const counts = payloads.filter(({ type }) => type === "token_count");
+  const limits = counts.findLast((count) => count.rate_limits != null)?.rate_limits;
+  const full = [limits?.primary, limits?.secondary].filter((window) => (window?.used_percent ?? 0) >= 100);
+  const resets = full.flatMap((window) => window?.resets_at ?? []);
+  return {
+    model: payloads.findLast(({ of, model }) => of === "turn_context" && model)?.model ?? null,
+    error: errorOf(payloads.findLast(({ type }) => type === "task_complete")?.error?.codex_error_info),
+    tokens: counts.findLast((count) => count.info?.total_token_usage)?.info?.total_token_usage ?? null,
+    resetsAt: resets.length === 0 ? null : Math.max(...resets) * 1000,
+  };
+}
+
+/** `"usage_limit_exceeded"` or `{"http_connection_failed":{"http_status_code":401}}`. */
+function errorOf(info: string | Readonly<Record<string, unknown>> | null | undefined): Rollout["error"] {
+  if (info == null) return null;
+  if (typeof info === "string") return { kind: info, status: null };
+  const [kind, detail] = Object.entries(info)[0] ?? ["other", null];
+  const status = (detail as { http_status_code?: unknown } | null)?.http_status_code;
+  return { kind, status: typeof status === "number" ? status : null };
+}

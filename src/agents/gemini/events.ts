@@ -1,0 +1,46 @@
+/** The events of `gemini --output-format stream-json`, as 0.61.0 prints them. Only what is read here. */
+import * as z from "zod";
+import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+
+const Tokens = z.object({ total_tokens: Count, input_tokens: Count, output_tokens: Count, cached: Count });
+
+const Result = z.object({
+  type: z.literal("result"),
+  status: z.string(),
+  error: z.object({ type: Text, message: Text }).nullish().catch(null),
+  /** Of this run alone, also in a conversation that goes on. What was cached is part of the input. */
+  stats: Tokens.extend({ models: z.record(z.string(), Tokens).nullish().catch(null) })
+    .nullish()
+    .catch(null),
+});
+export type GeminiResult = z.infer<typeof Result>;
+
+const ToolUse = z.object({
+  type: z.literal("tool_use"),
+  tool_name: z.string(),
+  tool_id: Text,
+  parameters: Input,
+});
+export type ToolUse = z.infer<typeof ToolUse>;
+
+const ToolResult = z.object({
+  type: z.literal("tool_result"),
+  tool_id: Text,
+  status: Text,
+  error: z.object({ type: Text }).nullish().catch(null),
+});
+export type ToolResult = z.infer<typeof ToolResult>;
+
+const GeminiEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("init"), session_id: Text, model: Text }),
+  /** `delta`: a piece of a message. */
+  z.object({ type: z.literal("message"), role: z.string(), content: z.string() }),
+  ToolUse,
+  ToolResult,
+  z.object({ type: z.literal("error"), severity: Text, message: Text }),
+  Result,
+]);
+export type GeminiEvent = z.infer<typeof GeminiEvent>;
+
+export const parseGeminiEvent = (line: string) => parseEvent(GeminiEvent, line);
+export const parseGeminiStream = (stream: string) => parseEvents(GeminiEvent, stream);

@@ -1,0 +1,50 @@
+/** The events of `opencode run --format json`, as 1.18.33 prints them. Only what is read here. */
+import * as z from "zod";
+import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+
+const ToolPart = z.object({
+  tool: z.string(),
+  callID: Text,
+  state: z.object({ status: Text, input: Input, error: Text }),
+});
+export type ToolPart = z.infer<typeof ToolPart>;
+
+const StepPart = z.object({
+  /** `stop`; `tool-calls`: it would have gone on; `length`, `content-filter`, … */
+  reason: Text,
+  /** Of this step alone. What was cached is no part of the input. */
+  cost: Count,
+  tokens: z
+    .object({
+      total: Count,
+      input: Count,
+      output: Count,
+      reasoning: Count,
+      cache: z.object({ read: Count, write: Count }).nullish().catch(null),
+    })
+    .nullish()
+    .catch(null),
+});
+export type StepPart = z.infer<typeof StepPart>;
+
+const ErrorInfo = z.object({
+  name: Text,
+  data: z
+    .object({ message: Text, statusCode: Count, providerID: Text, responseHeaders: Input })
+    .nullish()
+    .catch(null),
+});
+export type ErrorInfo = z.infer<typeof ErrorInfo>;
+
+const session = { sessionID: Text, timestamp: Count };
+const OpencodeEvent = z.discriminatedUnion("type", [
+  z.object({ ...session, type: z.literal("step_start") }),
+  z.object({ ...session, type: z.literal("text"), part: z.object({ messageID: Text, text: z.string() }) }),
+  z.object({ ...session, type: z.literal("tool_use"), part: ToolPart }),
+  z.object({ ...session, type: z.literal("step_finish"), part: StepPart }),
+  z.object({ ...session, type: z.literal("error"), error: ErrorInfo }),
+]);
+export type OpencodeEvent = z.infer<typeof OpencodeEvent>;
+
+export const parseOpencodeEvent = (line: string) => parseEvent(OpencodeEvent, line);
+export const parseOpencodeStream = (stream: string) => parseEvents(OpencodeEvent, stream);

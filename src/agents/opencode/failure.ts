@@ -1,0 +1,46 @@
+/** Why a turn of opencode failed (B13): by the name and the status of its error, or because it was stopped half way. */
+import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { makeFailure } from "../process/reasons.ts";
+import { classOfStatus, oneLine } from "../stream/stream-events.ts";
+import type { ErrorInfo, OpencodeEvent } from "./events.ts";
+
+const NAMES: ReadonlyMap<string, FailureClass> = new Map([
+  ["ProviderAuthError", "auth"],
+  ["ContextOverflowError", "overflow"],
+  ["MessageOutputLengthError", "timeout"],
+]);
+
+/** null: nothing in these events tells of one. */
+export function classifyOpencodeFailure(
+  events: readonly OpencodeEvent[],
+  exitCode: number,
+  denied: readonly string[],
+): Failure | null {
+  const error = events.findLast((event) => event.type === "error");
+  if (error !== undefined) return failureOf(error.error, error.timestamp ?? null);
+  if (exitCode !== 0) return null;
+  const last = events.findLast((event) => event.type === "step_finish");
+  // it ends with 0 when it asked for something and nobody was there
+  if (last?.part.reason === "tool-calls" && denied.length > 0)
+    return makeFailure("denied", `opencode: nobody was there to allow ${denied.join(", ")}`);
+  if (last?.part.reason === "tool-calls") return makeFailure("fault", "opencode: it was stopped half way");
+  if (last?.part.reason === "length") return makeFailure("timeout", "opencode: its answer grew too long");
+  return null;
+}
+
+function failureOf({ name, data }: ErrorInfo, at: number | null): Failure {
+  const status = data?.statusCode ?? null;
+  const type = NAMES.get(name ?? "") ?? (name === "APIError" ? classOfStatus(status) : "fault");
+  const words = [name ?? "error", status, data?.message].filter((part) => part != null && part !== "");
+  return makeFailure(
+    type,
+    `opencode: ${oneLine(words.join(" "))}`,
+    type === "quota" ? resetOf(data, at) : null,
+  );
+}
+
+/** In seconds after the answer. */
+function resetOf(data: ErrorInfo["data"], at: number | null): number | null {
+  const seconds = Number(data?.responseHeaders?.["retry-after"] ?? Number.NaN);
+  return at === null || !(seconds > 0) ? null : at + Math.round(seconds * 1000);
+}

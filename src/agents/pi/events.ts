@@ -1,0 +1,57 @@
+/** The lines of `pi --mode rpc` that pi-driver.ts lets through, as 0.73.1 and 0.87.1 print them. Only what is read here. */
+import * as z from "zod";
+import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+
+const Usage = z.object({
+  input: Count,
+  output: Count,
+  cacheRead: Count,
+  cacheWrite: Count,
+  cost: z.object({ total: Count }).nullish().catch(null),
+});
+
+const Message = z.object({
+  role: z.string(),
+  content: z.array(z.object({ type: z.string(), text: Text })).catch([]),
+  model: Text,
+  usage: Usage.nullish().catch(null),
+  /** `stop`, `length`, `toolUse`, `error`, `aborted` */
+  stopReason: Text,
+  errorMessage: Text,
+});
+export type PiMessage = z.infer<typeof Message>;
+
+const PiEvent = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("response"),
+    /** `begin`, `prompt`, `state`, `stats`: what the driver asked */
+    id: Text,
+    success: z.boolean().catch(true),
+    error: Text,
+    /** `cost`: of the whole session */
+    data: z.object({ sessionId: Text, cost: Count }).nullish().catch(null),
+  }),
+  z.object({ type: z.literal("message_end"), message: Message }),
+  z.object({
+    type: z.literal("tool_execution_start"),
+    toolCallId: Text,
+    toolName: z.string(),
+    args: Input,
+  }),
+  z.object({
+    type: z.literal("tool_execution_end"),
+    toolCallId: Text,
+    isError: z.boolean().nullish().catch(null),
+  }),
+  z.object({ type: z.literal("auto_retry_start"), errorMessage: Text }),
+  z.object({ type: z.literal("auto_retry_end"), success: z.boolean().nullish().catch(null) }),
+  /** `reason`: threshold, overflow, manual; `errorMessage`: it did not help. */
+  z.object({ type: z.literal("compaction_end"), reason: Text, errorMessage: Text }),
+  /** An extension asks a person; the driver says no. */
+  z.object({ type: z.literal("extension_ui_request"), method: Text, title: Text }),
+  z.object({ type: z.literal("agent_end") }),
+]);
+export type PiEvent = z.infer<typeof PiEvent>;
+
+export const parsePiEvent = (line: string) => parseEvent(PiEvent, line);
+export const parsePiStream = (stream: string) => parseEvents(PiEvent, stream);

@@ -1,0 +1,253 @@
+/**
+ * Runs an agent that is a process of its own, so that neither the death of the runner nor a second runner can
+ * make a turn run twice or lose its result. Owns a turn from its start, or from its recovery, to its end; what
+ * has to outlive the runner is in files (run-folder.ts, ticket.ts). Must not remember anything between turns.
+ *
+ * 1. A turn starts at most once per token (ticket.ts), and not at all once its time is over.
+ * 2. "never" is answered only where a recovery has the ticket; what cannot be read is "lost".
+ * 3. A turn that ended or was stopped leaves no process of its group; a stopped one none that it started.
+ * 4. Nothing here throws for what an agent, the disk or the system does.
+ * 5. What is streamed is for people who watch; the end is read from the files as if nobody had.
+ */
+import type { ChildProcess } from "node:child_process";
+import { join, resolve } from "node:path";
+import {
+  ABANDONED,
+  type Agent,
+  type AgentEvent,
+  type Turn,
+  type TurnControl,
+  type TurnEnd,
+  type TurnFate,
+} from "../../ports/agent.ts";
+import { lookAt } from "../../system/files.ts";
+import { isAlive, procStart } from "../../system/process.ts";
+import { stopTree, type Tree } from "../../system/process-tree.ts";
+import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
+import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
+import { describeStop, firstStop, type Stop } from "./stop.ts";
+import { type Tail, type TailStart, tailLines } from "./tail.ts";
+import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
+import { exitOf, NO_TICKET, spawnTurn, straysOf, treeOf } from "./turn-process.ts";
+
+export interface LaunchOptions {
+  readonly now?: () => number;
+  /** The runner's environment, which the agent gets too. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly shell?: string;
+  /** Between SIGTERM and SIGKILL. */
+  readonly killGraceMs?: number;
+  /** Of answer.txt and of stderr.txt each; more ends the turn. */
+  readonly maxOutputBytes?: number;
+  readonly sizeCheckMs?: number;
+  /** How many run folders of a loop are kept. */
+  readonly keepRuns?: number;
+}
+
+export interface LaunchSpec extends LaunchOptions {
+  readonly projectDir: string;
+  readonly argv: (turn: Turn) => readonly [string, ...string[]];
+  /** How much of the end of what it printed is read. */
+  readonly answerCapBytes?: number;
+  readonly readEnd: (finished: Finished, turn: Turn) => TurnEnd;
+  /** What a line of what it prints tells a person who watches. */
+  readonly readLine: (line: string) => readonly AgentEvent[];
+}
+
+export const ANSWER_CAP_BYTES = 1024 * 1024;
+const STDERR_CAP_BYTES = 64 * 1024;
+const FOLLOW_MS = 250;
+const NO_EXIT_CODE = "the agent's process ended without an exit code";
+const NOT_STARTED = "the agent could not be started";
+
+type Settings = Required<LaunchSpec>;
+
+/** An attempt that is under way, here or taken over from another runner. */
+interface Attempt {
+  readonly folder: string;
+  readonly tree: Tree;
+  /** Of the wrapper. */
+  readonly pid: number;
+  readonly startedAt: number;
+  /** The wrapper's exit code, null where only the exit file can say it. */
+  readonly exited: Promise<number | Error | null>;
+  readonly tail: Tail | null;
+}
+
+/** `run` and `reconcile` of an agent that is started as `argv` with the prompt on its stdin. */
+export function createLauncher(spec: LaunchSpec): Pick<Agent, "run" | "reconcile"> {
+  const settings: Settings = {
+    now: Date.now,
+    env: process.env,
+    shell: "/bin/sh",
+    killGraceMs: 3_000,
+    maxOutputBytes: 64 * 1024 * 1024,
+    sizeCheckMs: 1_000,
+    keepRuns: 20,
+    answerCapBytes: ANSWER_CAP_BYTES,
+    ...spec,
+    projectDir: resolve(spec.projectDir),
+  };
+  return {
+    run: (turn, control) => runTurn(settings, turn, control),
+    reconcile: (turn, control) => reconcileTurn(settings, turn, control),
+  };
+}
+
+async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnEnd> {
+  const startedAt = settings.now();
+  if (control.signal.aborted) return { kind: "cancelled" };
+  // A runner that was frozen since it intended the turn must not start it now.
+  if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
+  let folder: string;
+  let child: ChildProcess;
+  try {
+    folder = prepareFolder(settings.projectDir, turn);
+  } catch (error) {
+    return refusedEnd("the run folder could not be prepared", error);
+  }
+  // of an earlier attempt; the wrapper makes the file anew
+  const { mtimeMs } = lookAt(answerFile(folder));
+  const since = performance.now();
+  try {
+    child = spawnTurn(settings, turn, folder);
+  } catch (error) {
+    return refusedEnd(NOT_STARTED, error);
+  }
+  const exited = exitOf(child);
+  const { pid } = child;
+  if (pid === undefined) return refusedEnd(NOT_STARTED, await exited);
+  const tree = { ...treeOf(settings.projectDir, turn, pid), since };
+  try {
+    control.onStarted({ pid, start: procStart(pid) });
+  } catch (error) {
+    await stopTree(tree, settings.killGraceMs);
+    throw error;
+  }
+  const tail = watchAnswer(settings, control, folder, { kind: "changedFrom", mtimeMs });
+  // now, while there is nothing to do but wait
+  if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
+  const end = await finishTurn(settings, turn, control.signal, {
+    folder,
+    tree,
+    pid,
+    startedAt,
+    exited,
+    tail,
+  });
+  // what cannot be killed must not keep the runner
+  child.unref();
+  return end;
+}
+
+async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
+  let folder: string;
+  let ticket: Ticket;
+  try {
+    folder = openFolder(settings.projectDir, turn);
+    ticket = await settleTicket(folder, turn.token);
+  } catch (error) {
+    return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
+  }
+  if (ticket.kind === "void") return { kind: "never" };
+  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+  const { process } = ticket;
+  // The group of a wrapper that is gone may belong to somebody else by now: then only the marks tell.
+  const tree = treeOf(settings.projectDir, turn, isAlive(process) ? process.pid : null);
+  if (readExit(folder, turn.token) === null && tree.group !== null) {
+    const end = followTurn(settings, turn, control, folder, ticket, tree);
+    return { kind: "running", process, end };
+  }
+  // read again: it may have ended between the two looks
+  const code = readExit(folder, turn.token);
+  await stopTree(leftOf(turn, tree, process.pid), settings.killGraceMs);
+  if (code === null) return { kind: "lost", reason: NO_EXIT_CODE };
+  return { kind: "ended", end: endOf(settings, turn, folder, code) };
+}
+
+/** What may not go on after a turn that ended by itself. */
+function leftOf({ leavesNothing }: Turn, tree: Tree, pid: number): Tree {
+  return leavesNothing ? { ...tree, ...straysOf(tree, pid), marks: tree.marks } : straysOf(tree, pid);
+}
+
+/** Another runner's child sends no event: this is the one place that polls. */
+async function followTurn(
+  settings: Settings,
+  turn: Turn,
+  control: TurnControl,
+  folder: string,
+  { process, at }: Ticket & { kind: "taken" },
+  tree: Tree,
+): Promise<TurnEnd> {
+  let poll: NodeJS.Timeout | undefined;
+  const exited = new Promise<null>((done) => {
+    poll = setInterval(() => {
+      if (readExit(folder, turn.token) !== null || !isAlive(process)) done(null);
+    }, FOLLOW_MS);
+  });
+  const tail = watchAnswer(settings, control, folder, { kind: "here" });
+  try {
+    const attempt = { folder, tree, pid: process.pid, startedAt: at, exited, tail };
+    return await finishTurn(settings, turn, control.signal, attempt);
+  } finally {
+    clearInterval(poll);
+  }
+}
+
+/** Waits for the end of an attempt, or brings it about, and clears up. */
+async function finishTurn(
+  settings: Settings,
+  turn: Turn,
+  signal: AbortSignal,
+  { folder, tree, pid, startedAt, exited, tail }: Attempt,
+): Promise<TurnEnd> {
+  const stop = await firstStop(settings, turn.deadlineAt, signal, folder, exited);
+  if (stop?.kind === "aborted" && signal.reason === ABANDONED) {
+    tail?.drop();
+    return { kind: "cancelled" };
+  }
+  await stopTree(stop === null ? leftOf(turn, tree, pid) : tree, settings.killGraceMs);
+  tail?.finish();
+  if (stop !== null) return stoppedEnd(settings, turn, folder, stop, turn.deadlineAt - startedAt);
+  const exit = await exited;
+  const refusal = exit === NO_TICKET ? describeRefusal(folder, turn.token, pid) : null;
+  if (refusal !== null) return failedEnd("fault", refusal);
+  return endOf(settings, turn, folder, readExit(folder, turn.token) ?? exit);
+}
+
+/** null: nobody watches. */
+function watchAnswer(
+  settings: Settings,
+  { onEvent }: TurnControl,
+  folder: string,
+  start: TailStart,
+): Tail | null {
+  if (onEvent === undefined) return null;
+  return tailLines(answerFile(folder), start, (line) => {
+    for (const event of settings.readLine(line)) onEvent(event);
+  });
+}
+
+function stoppedEnd(settings: Settings, turn: Turn, folder: string, stop: Stop, allowedMs: number): TurnEnd {
+  const answer = readOutput(folder, "answer.txt", settings.answerCapBytes) ?? "";
+  const soFar = settings.readEnd({ exitCode: 0, answer, stderr: "" }, turn);
+  if (stop.kind === "aborted")
+    return { kind: "cancelled", ...(soFar.conversation == null ? {} : { conversation: soFar.conversation }) };
+  const type = stop.kind === "deadline" ? "timeout" : "fault";
+  const reason = describeStop(stop, settings, allowedMs);
+  if (soFar.kind === "cancelled") return failedEnd(type, reason);
+  return { ...soFar, kind: "failed", failure: makeFailure(type, reason) };
+}
+
+function endOf(settings: Settings, turn: Turn, folder: string, code: number | Error | null): TurnEnd {
+  if (code === null) return failedEnd("fault", NO_EXIT_CODE);
+  if (code instanceof Error) return refusedEnd(NOT_STARTED, code);
+  const answer = readOutput(folder, "answer.txt", settings.answerCapBytes);
+  if (answer === null) return failedEnd("fault", "the run folder was deleted or changed while the agent ran");
+  const stderr = readOutput(folder, "stderr.txt", STDERR_CAP_BYTES) ?? "";
+  return settings.readEnd({ exitCode: code, answer, stderr }, turn);
+}
+
+function answerFile(folder: string): string {
+  return join(folder, "answer.txt");
+}

@@ -1,0 +1,87 @@
+/**
+ * The lines of a file while another process writes it. Owns a timer and the open file until `finish` or `drop`.
+ *
+ * 1. Never throws: it is for people who watch, and a turn must not fail for them.
+ * 2. Holds one block and one line at most.
+ * 3. What was in the file before this attempt is not shown, nor more lines at once than anybody could follow.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { lookAt } from "../../system/files.ts";
+import { createLineSplitter, type LineSplitter } from "./lines.ts";
+
+export interface Tail {
+  /** Reads what is left, and ends. */
+  finish(): void;
+  /** Ends. */
+  drop(): void;
+}
+
+/** Where to begin. `changedFrom`: once the file is another one than at this time of change. `here`: at its present end. */
+export type TailStart =
+  | { readonly kind: "changedFrom"; readonly mtimeMs: number }
+  | { readonly kind: "here" };
+
+const POLL_MS = 100;
+const BLOCK_BYTES = 64 * 1024;
+/** Per look, so that a flood does not keep everybody else waiting. */
+const LOOK_BYTES = 4 * 1024 * 1024;
+const LONGEST_LINE_BYTES = 1024 * 1024;
+const LOOK_LINES = 400;
+
+export function tailLines(path: string, start: TailStart, onLine: (line: string) => void): Tail {
+  const size = start.kind === "here" ? lookAt(path).size : 0;
+  // from the byte before the end: if that ends a line, nothing of the next is left out
+  let offset = Math.max(0, size - 1);
+  let file: number | null = null;
+  const splitter = createLineSplitter(LONGEST_LINE_BYTES, size > 0);
+  const block = Buffer.alloc(BLOCK_BYTES);
+
+  function look(isLast: boolean): void {
+    file ??= openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = fstatSync(file);
+    if (!stat.isFile() || (start.kind === "changedFrom" && stat.mtimeMs === start.mtimeMs)) return;
+    const until = isLast ? stat.size : Math.min(stat.size, offset + LOOK_BYTES);
+    let left = LOOK_LINES;
+    while (offset < until) {
+      const length = readSync(file, block, 0, Math.min(block.length, until - offset), offset);
+      if (length === 0) return;
+      offset += length;
+      const lines = splitter.push(block.subarray(0, length));
+      give(lines.slice(0, left), onLine);
+      left = Math.max(0, left - lines.length);
+    }
+  }
+
+  function drop(): void {
+    clearInterval(timer);
+    if (file !== null) closeSync(file);
+    file = null;
+  }
+
+  const timer = setInterval(() => quietly(() => look(false)), POLL_MS);
+  return {
+    drop,
+    finish() {
+      quietly(() => look(true));
+      give(restOf(splitter), onLine);
+      drop();
+    },
+  };
+}
+
+function give(lines: readonly string[], onLine: (line: string) => void): void {
+  for (const line of lines) quietly(() => onLine(line));
+}
+
+function restOf(splitter: LineSplitter): readonly string[] {
+  const rest = splitter.rest();
+  return rest === null ? [] : [rest];
+}
+
+function quietly(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // not there yet, deleted, replaced by something else, or a surface that failed: the turn goes on
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The processes of a turn: a wrapper that takes the ticket, the agent in it, and what that started. Remembers
+ * nothing: they are found again by their group and by marks in their environment.
+ *
+ * 1. The agent starts only after its wrapper created the ticket (ticket.ts).
+ * 2. The files of the turn are opened by the wrapper after the ticket, not by the runner, which may be frozen.
+ * 3. A group counts as the turn's only while the wrapper or a marked member proves it.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import type { Turn } from "../../ports/agent.ts";
+import { type Tree, treeMembers } from "../../system/process-tree.ts";
+import { withoutTurn } from "../../system/turn-env.ts";
+import { promptFile } from "./run-folder.ts";
+
+export interface TurnProgram {
+  readonly projectDir: string;
+  readonly argv: (turn: Turn) => readonly [string, ...string[]];
+  readonly env: NodeJS.ProcessEnv;
+  readonly shell: string;
+}
+
+/** The wrapper's own exit code, which an agent may have too: only together with the ticket it says something. */
+export const NO_TICKET = 97;
+
+// Only builtins until the ticket is there: nothing to fork, nothing to find on PATH, nothing to hang on.
+// The ticket is written under `set -C`, which opens with O_EXCL. `exec` keeps builtins and functions out.
+const WRAPPER = `
+d=$1 t=$2 u=$3
+shift 3
+b= s=
+[ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id
+[ -r "/proc/$$/stat" ] && read -r s <"/proc/$$/stat"
+umask 077
+set -C
+printf 'pid %s\\nboot %s\\nstat %s\\nend\\n' "$$" "$b" "$s" >"$d/ticket.$t" || exit ${NO_TICKET}
+set +C
+( umask "$u"; exec "$@" ) <"$d/prompt.txt" >"$d/answer.txt" 2>"$d/stderr.txt"
+c=$?
+printf '%s\\n' "$c" >"$d/exit.$t"
+exit "$c"
+`;
+
+/** Starts the wrapper, as the leader of a group of its own. Throws what `spawn` throws. */
+export function spawnTurn(program: TurnProgram, turn: Turn, folder: string): ChildProcess {
+  const { projectDir, argv, env, shell } = program;
+  const umask = process.umask().toString(8);
+  return spawn(shell, ["-c", WRAPPER, "loop-turn", folder, String(turn.token), umask, ...argv(turn)], {
+    cwd: projectDir,
+    detached: true,
+    stdio: "ignore",
+    env: {
+      ...withoutTurn(env),
+      PWD: projectDir,
+      ...turn.env,
+      LOOP_ID: turn.loopId,
+      LOOP_FIRE_ID: turn.id,
+      LOOP_PROMPT_FILE: promptFile(folder),
+      LOOP_PROJECT: projectDir,
+    },
+  });
+}
+
+/** Never rejects: a child that could not be started resolves with the error. */
+export function exitOf(child: ChildProcess): Promise<number | Error> {
+  return new Promise((done) => {
+    child.once("error", done);
+    child.once("exit", (code, signal) =>
+      done(code ?? 128 + (signal === null ? 0 : constants.signals[signal])),
+    );
+  });
+}
+
+/** Everything that the turn started. `group`: null when the wrapper is gone and cannot vouch for it. */
+export function treeOf(projectDir: string, turn: Turn, group: number | null): Tree {
+  return { group, marks: [`LOOP_FIRE_ID=${turn.id}`, `LOOP_PROJECT=${projectDir}`] };
+}
+
+/** What an ended turn left in its group; found by the marks where the group cannot be vouched for. */
+export function straysOf(tree: Tree, pid: number): Tree {
+  if (tree.group !== null) return { group: tree.group, marks: [] };
+  const group = new Set(treeMembers({ group: pid, marks: [] }));
+  // A pid is not given out again while a group has its number: one marked member proves whose group it is.
+  const isOurs = treeMembers(tree).some((member) => group.has(member));
+  return { group: isOurs ? pid : null, marks: [] };
+}

@@ -1,0 +1,97 @@
+/** What agents have in common that are a process for each turn and print JSON events (codex, gemini, opencode, pi). */
+import { resolve } from "node:path";
+import type { Usage } from "../../core/event.ts";
+import type { Failure } from "../../core/goal/goal.ts";
+import type { PermissionRules } from "../../core/permissions.ts";
+import type { Activity, Agent, AgentEvent, Conversation, Turn, TurnEnd } from "../../ports/agent.ts";
+import { lastBytes } from "../process/last-bytes.ts";
+import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
+import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
+import { type Leave, leaveFor } from "./stream-permissions.ts";
+
+export interface StreamAgentOptions extends LaunchOptions {
+  /** Absolute path, see `findExecutable`. */
+  readonly executable: string;
+  readonly projectDir: string;
+  readonly permissions?: PermissionRules;
+}
+
+/** What the events of a turn say, all of them. */
+export interface StreamReading {
+  /** The last message; empty: it said nothing. */
+  readonly answer: string;
+  readonly usage: Usage | null;
+  readonly conversation: Conversation | null;
+  readonly activity: Activity;
+  /** null: no event tells of one. */
+  readonly failure: Failure | null;
+  /** An event said that the turn is over. */
+  readonly isOver: boolean;
+}
+
+export interface StreamKind {
+  readonly name: string;
+  /** `leave`: null where the person's own configuration of the agent counts. */
+  readonly argv: (turn: Turn, leave: Leave | null) => readonly [string, ...string[]];
+  readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
+  readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
+  /** Is this the id of a conversation of its own? An id goes on the command line. */
+  readonly owns: (conversationId: string) => boolean;
+}
+
+export function createStreamAgent(
+  { executable: _, permissions, ...options }: StreamAgentOptions,
+  kind: StreamKind,
+): Agent {
+  const folder = resolve(options.projectDir);
+  const launcher = createLauncher({
+    ...options,
+    argv: (turn) => kind.argv(turn, leaveFor(turn, permissions)),
+    // events are whole lines: a cut one would be none
+    answerCapBytes: 64 * 1024 * 1024,
+    readEnd: (finished, turn) => endOf(kind, finished, turn, kind.read(finished, turn, folder)),
+    readLine: (line) => kind.readLine(line, folder),
+  });
+  return {
+    name: kind.name,
+    run: (turn, control) => launcher.run(ownTurn(kind, turn), control),
+    reconcile: (turn, control) => launcher.reconcile(ownTurn(kind, turn), control),
+  };
+}
+
+/** A conversation of another agent's means nothing to this one: it is told everything. */
+function ownTurn({ owns }: StreamKind, turn: Turn): Turn {
+  if (turn.conversation === null || owns(turn.conversation.id)) return turn;
+  return { ...turn, conversation: null, text: turn.textIfFresh ?? turn.text };
+}
+
+/** No code and no event by itself is a success: it has to have come to its end, and to have said something. */
+function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
+  const { isOver, failure: told, ...rest } = reading;
+  const result = { ...rest, answer: lastBytes(rest.answer, ANSWER_CAP_BYTES) };
+  const failure =
+    told ?? resumeFailure(kind, finished, turn, reading) ?? silentFailure(kind, finished, reading);
+  return failure === null ? { kind: "ok", ...result } : { kind: "failed", failure, ...result };
+}
+
+/** It gave up before it had the conversation that it was to go on with: a fresh one is the cure. */
+function resumeFailure(
+  { name }: StreamKind,
+  finished: Finished,
+  { conversation }: Turn,
+  reading: StreamReading,
+): Failure | null {
+  const { exitCode } = finished;
+  if (conversation === null || reading.conversation !== null || exitCode === 0 || exitCode > 128) return null;
+  return makeFailure("overflow", `${name}: ${describeExit({ ...finished, answer: "" })}`);
+}
+
+function silentFailure(
+  { name }: StreamKind,
+  finished: Finished,
+  { answer, isOver }: StreamReading,
+): Failure | null {
+  if (finished.exitCode !== 0) return makeFailure("fault", describeExit({ ...finished, answer: "" }));
+  if (!isOver) return makeFailure("fault", `${name} ended without a result`);
+  return answer.trim() === "" ? makeFailure("fault", `${name} ended without a word`) : null;
+}

@@ -1,0 +1,192 @@
+/**
+ * Owns the hashes of files and the knowledge of which of them still hold. Must not hang, follow a link or throw,
+ * whatever lies under a name: a pipe, a socket, a device, a file that vanishes while it is read.
+ *
+ * 1. A hash is kept only as long as size, times, number and mode of the file stay.
+ * 2. A file that changed so lately that it could change again without its times telling is hashed again (the
+ *    problem that git calls racy). Only the time of the change of its inode counts: nobody can set that one.
+ * 3. Large files are read in parts, between which others get their turn.
+ */
+import { createHash, type Hash } from "node:crypto";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { errorCode } from "../../system/files.ts";
+import { encodePath } from "./raw-path.ts";
+
+export interface FileHashes {
+  /** Of kind, mode and content. null: there is nothing of that name. A promise only for large files. */
+  hash(path: string): string | null | Promise<string | null>;
+  /** What told the file from others when it was hashed last; null: it was not there. */
+  sign(path: string): string | null;
+}
+
+const LARGE_BYTES = 1024 * 1024;
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** The clocks of file systems tick every 10 ms at most, except for those that only know seconds. */
+const FINE_TICK_NS = 20_000_000n;
+const COARSE_TICK_NS = 2_000_000_000n;
+const SECOND_NS = 1_000_000_000n;
+
+export function createFileHashes(now: () => number = Date.now): FileHashes {
+  /** `hash` null: it has to be hashed again. */
+  const known = new Map<string, { readonly sign: string; readonly hash: string | null }>();
+  return {
+    hash(path) {
+      const raw = encodePath(path);
+      const stat = look(raw);
+      if (stat === null || stat.isDirectory()) {
+        known.delete(path);
+        return stat === null ? null : hashRepository(path);
+      }
+      const sign = signOf(stat);
+      const before = known.get(path);
+      if (before?.sign === sign && before.hash !== null) return before.hash;
+      known.set(path, { sign, hash: null });
+      if (!stat.isFile()) return hashOther(raw, stat);
+      const keep = (hash: string | null): string | null => {
+        if (isSettled(stat, now())) known.set(path, { sign, hash });
+        return hash;
+      };
+      return stat.size > LARGE_BYTES ? hashLarge(raw, stat).then(keep) : keep(hashSmall(raw, stat));
+    },
+    sign: (path) => known.get(path)?.sign ?? null,
+  };
+}
+
+/** The content of a small plain file; null: it is none, or too large. */
+export function readPlain(path: string, capBytes: number): Buffer | null {
+  let file: number;
+  try {
+    file = openSync(encodePath(path), READ);
+  } catch {
+    return null;
+  }
+  try {
+    const stat = fstatSync(file);
+    return stat.isFile() && stat.size <= capBytes ? readAll(file, stat.size) : null;
+  } catch {
+    return null;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What has to be the same for a file to be taken as unchanged. */
+export function signOf(stat: BigIntStats): string {
+  return `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.dev} ${stat.ino} ${stat.mode}`;
+}
+
+/** Would another change show in its times? */
+export function isSettled(stat: BigIntStats, nowMs: number): boolean {
+  const isCoarse = stat.ctimeNs % SECOND_NS === 0n && stat.mtimeNs % SECOND_NS === 0n;
+  return BigInt(Math.floor(nowMs)) * 1_000_000n - stat.ctimeNs > (isCoarse ? COARSE_TICK_NS : FINE_TICK_NS);
+}
+
+export function sha256(text: string | Buffer): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function look(path: string | Buffer): BigIntStats | null {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch {
+    // a folder on the way to it is none any more, or is closed to us
+    return null;
+  }
+}
+
+function hashSmall(path: string | Buffer, stat: BigIntStats): string | null {
+  let file: number;
+  try {
+    file = openSync(path, READ);
+  } catch (error) {
+    return hashFailure(error);
+  }
+  try {
+    // it may be something else by now
+    const size = fstatSync(file).isFile() ? Number(stat.size) : 0;
+    return start(stat).update(readAll(file, size)).digest("hex");
+  } catch (error) {
+    return hashFailure(error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads what is there, also when it grew or shrank since its size was looked at. */
+function readAll(file: number, size: number): Buffer {
+  let buffer = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const read = readSync(file, buffer, length, buffer.length - length, null);
+    length += read;
+    if (read === 0 || length > LARGE_BYTES * 16) return buffer.subarray(0, length);
+    if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+  }
+}
+
+async function hashLarge(path: string | Buffer, stat: BigIntStats): Promise<string | null> {
+  try {
+    const file = await open(path, READ);
+    try {
+      const hash = start(stat);
+      if ((await file.stat()).isFile()) {
+        const buffer = Buffer.allocUnsafe(LARGE_BYTES);
+        for (;;) {
+          const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+          if (bytesRead === 0) break;
+          hash.update(buffer.subarray(0, bytesRead));
+        }
+      }
+      return hash.digest("hex");
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return hashFailure(error);
+  }
+}
+
+/** Of the mode only what git keeps: who may run it is part of a file, who may read it is not. */
+function start(stat: BigIntStats): Hash {
+  return createHash("sha256").update((stat.mode & 0o111n) === 0n ? "file\n" : "program\n");
+}
+
+/** A file that vanished is gone; that one cannot be read is a fact like any other. */
+function hashFailure(error: unknown): string | null {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ENOTDIR" ? null : sha256(`unreadable\n${code}`);
+}
+
+function hashOther(path: string | Buffer, stat: BigIntStats): string | null {
+  if (!stat.isSymbolicLink()) return sha256(`special\n${stat.mode & 0o170000n} ${stat.rdev}`);
+  try {
+    return sha256(Buffer.concat([Buffer.from("link\n"), readlinkSync(path, { encoding: "buffer" })]));
+  } catch (error) {
+    return hashFailure(error);
+  }
+}
+
+const HEAD_BYTES = 4096;
+
+/** A repository inside of the project counts as the commit that it is at; any other folder is no file. */
+function hashRepository(path: string): string | null {
+  const link = readPlain(`${path}/.git`, HEAD_BYTES)?.toString("utf8");
+  const target = /^gitdir: (.+)/.exec(link ?? "")?.[1];
+  const gitDir =
+    target === undefined ? `${path}/.git` : target.startsWith("/") ? target : `${path}/${target}`;
+  const head = readPlain(`${gitDir}/HEAD`, HEAD_BYTES)?.toString("utf8");
+  if (head === undefined) return null;
+  const ref = /^ref: (refs\/[\w./-]+)\s*$/.exec(head)?.[1];
+  const commit = ref === undefined || ref.includes("..") ? null : readPlain(`${gitDir}/${ref}`, HEAD_BYTES);
+  return sha256(`repository\n${head}\n${commit?.toString("utf8") ?? ""}`);
+}

@@ -1,0 +1,136 @@
+/**
+ * The files that git tracks or would track. Runs git and nothing else: whatever an agent wrote into the repository's
+ * configuration, no monitor, hook, pager or transport of it is started.
+ */
+import { spawn } from "node:child_process";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { isInside } from "../../system/inside.ts";
+import type { Listings } from "./listings.ts";
+import { decodePath } from "./raw-path.ts";
+import { createSteadyList, type SteadyList } from "./steady-list.ts";
+
+const SETTINGS = ["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+const FILES = [...SETTINGS, "ls-files", "-co", "--exclude-standard", "-z"];
+/** What is ignored, folders as a whole. */
+const IGNORED = [...SETTINGS, "ls-files", "-oi", "--exclude-standard", "--directory", "-z"];
+/** How often the list is asked for anew before the ignored folders are. */
+const IGNORED_FOR = 50;
+
+export interface GitFiles {
+  /** Below the project, with `/`. null: no git here, or it cannot tell. */
+  list(): Promise<readonly string[] | null>;
+}
+
+export function createGitFiles(projectDir: string, listings: Listings, timeoutMs = 20_000): GitFiles {
+  let program: string | null | undefined;
+  let steady: { readonly root: string; readonly list: SteadyList } | null = null;
+  let ignored: ReadonlySet<string> | null = null;
+  let asked = 0;
+  // once: to copy it costs more than all else that is done for a start of git
+  let environment: NodeJS.ProcessEnv | undefined;
+  return {
+    async list() {
+      const root = findRoot(projectDir);
+      if (root === null) return null;
+      program ??= findGit(projectDir);
+      if (program === null) return null;
+      if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
+      const same = steady.list.current();
+      if (same !== null) return same;
+      environment ??= gitEnvironment();
+      const git = { program, cwd: projectDir, env: environment, timeoutMs };
+      if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(git, IGNORED)) ?? []);
+      const asOf = ignored === null ? null : steady.list.look(ignored);
+      const paths = await runGit(git, FILES);
+      if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
+      // a project inside of somebody's repository of dot files is ignored as a whole
+      return paths?.length === 0 && root !== projectDir ? null : paths;
+    },
+  };
+}
+
+function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+  return new Set(paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1)));
+}
+
+function findRoot(projectDir: string): string | null {
+  for (let folder = projectDir; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+/** Never one from the project: under `npx` its own programs come first on the path. */
+function findGit(projectDir: string): string | null {
+  const name = process.platform === "win32" ? "git.exe" : "git";
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(folder, name);
+    if (isAbsolute(folder) && isProgram(path) && !isInside(projectDir, path)) return path;
+  }
+  return null;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+interface GitCall {
+  readonly program: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+}
+
+/** Names; null: it failed. */
+function runGit(
+  { program, cwd, env, timeoutMs }: GitCall,
+  args: readonly string[],
+): Promise<string[] | null> {
+  return new Promise((done) => {
+    const chunks: Buffer[] = [];
+    // an ignore file that is a pipe would keep git waiting for ever
+    const child = spawn(program, args, {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+    });
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.stdout.on("error", () => {});
+    child.once("error", () => done(null));
+    child.once("close", (code) => done(code === 0 ? split(Buffer.concat(chunks)) : null));
+  });
+}
+
+/** What points git to another repository is left out; a missing object is not fetched by a transport of the agent's. */
+function gitEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_TERMINAL_PROMPT: "0",
+    LC_ALL: "C",
+  };
+}
+
+function split(output: Buffer): string[] {
+  const text = output.toString("utf8");
+  if (!text.includes("�")) return text.split("\0").slice(0, -1);
+  const paths: string[] = [];
+  for (let from = 0; from < output.length; ) {
+    const end = output.indexOf(0, from);
+    if (end === -1) break;
+    paths.push(decodePath(output.subarray(from, end)));
+    from = end + 1;
+  }
+  return paths;
+}

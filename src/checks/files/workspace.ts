@@ -1,0 +1,79 @@
+/**
+ * The files of a project at one moment. With git: what it tracks or would track. Without: all but the folders that
+ * tools fill. All of `.loop` is left out, also what people write there: the engine changes it all the time, and it
+ * is no work of an agent's. Links count as the text they hold; a repository inside of the project as its commit.
+ */
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { compileGlobs } from "../../core/glob.ts";
+import type { Snapshot, Workspace } from "../../ports/checks.ts";
+import { isToolFolder } from "../tool-folders.ts";
+import { createFileHashes, type FileHashes } from "./file-hash.ts";
+import { createGitFiles } from "./git-files.ts";
+import { createBreather, createListings, type Listings } from "./listings.ts";
+
+export interface WorkspaceOptions {
+  /** For how long git may take; then the folders are walked. */
+  readonly gitTimeoutMs?: number;
+}
+
+export function createWorkspace(projectDir: string, options: WorkspaceOptions = {}): Workspace {
+  const root = resolve(projectDir);
+  const hashes = createFileHashes();
+  const listings = createListings();
+  const git = createGitFiles(root, listings, options.gitTimeoutMs);
+  return {
+    async snapshot(except = []) {
+      const tracked = await git.list();
+      const paths = tracked ?? (await walk(root, listings));
+      const isExcept = except.length === 0 ? () => false : compileGlobs(except);
+      const counted = paths.filter((path) => !isEngines(path) && !isExcept(path));
+      return take(root, counted, tracked !== null, hashes);
+    },
+  };
+}
+
+function isEngines(path: string): boolean {
+  return path === ".loop" || path.startsWith(".loop/");
+}
+
+async function take(
+  root: string,
+  paths: readonly string[],
+  isGit: boolean,
+  hashes: FileHashes,
+): Promise<Snapshot> {
+  const files = new Map<string, string>();
+  const all = createHash("sha256");
+  const breathe = createBreather();
+  // a file in a merge that is not finished is listed more than once
+  for (const path of [...new Set(paths)].sort()) {
+    const found = hashes.hash(`${root}/${path}`);
+    const hash = found instanceof Promise ? await found : found;
+    if (hash !== null) {
+      // git names a repository inside of the project with a slash at its end
+      files.set(path.endsWith("/") ? path.slice(0, -1) : path, hash);
+      all.update(`${JSON.stringify(path)} ${hash}\n`);
+    }
+    const pause = breathe();
+    if (pause !== null) await pause;
+  }
+  return { hash: all.digest("hex"), files, isGit };
+}
+
+async function walk(root: string, listings: Listings): Promise<string[]> {
+  const paths: string[] = [];
+  const breathe = createBreather();
+  const open = [""];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    const listing = listings.list(root + (folder === "" ? "" : `/${folder}`));
+    const prefix = folder === "" ? "" : `${folder}/`;
+    for (const name of listing.files) paths.push(prefix + name);
+    for (const name of listing.folders) {
+      if (!isToolFolder(name, listing) && !isEngines(prefix + name)) open.push(prefix + name);
+    }
+    const pause = breathe();
+    if (pause !== null) await pause;
+  }
+  return paths;
+}

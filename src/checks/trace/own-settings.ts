@@ -1,0 +1,52 @@
+/**
+ * Settings of programs in the person's own folder, which an agent can write to as well. Only their hashes are kept:
+ * they hold secrets. Named as `~/.npmrc`, or absolute where they lie elsewhere.
+ */
+import { homedir } from "node:os";
+import { isAbsolute, join, relative } from "node:path";
+import { type FileHashes, readPlain, sha256 } from "../files/file-hash.ts";
+import { targetOf } from "./found.ts";
+import { GIT_SETTINGS, renderGitSettings } from "./git-config.ts";
+
+export function ownPath(place: string): string {
+  const way = relative(homedir(), place);
+  return way === "" || way.startsWith("..") || isAbsolute(way) ? place : `~/${way}`;
+}
+
+/** Absolute. */
+export function ownPlace(path: string): string {
+  return path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+}
+
+/** What a package manager reads besides the files of the project. */
+export function packageSettings(manager: string): string[] {
+  const npm = process.env.npm_config_userconfig ?? process.env.NPM_CONFIG_USERCONFIG ?? atHome(".npmrc");
+  return [npm, inConfig("npm/npmrc"), ...(BESIDES[manager]?.() ?? [])].filter(isAbsolute).map(ownPath);
+}
+
+const atHome = (name: string): string => join(homedir(), name);
+const inConfig = (name: string): string => join(process.env.XDG_CONFIG_HOME || atHome(".config"), name);
+const BESIDES: Readonly<Record<string, () => string[]>> = {
+  pnpm: () => [inConfig("pnpm/rc"), inConfig("pnpm/config.yaml")],
+  yarn: () => [atHome(".yarnrc"), atHome(".yarnrc.yml")],
+  bun: () => [atHome(".bunfig.toml"), inConfig(".bunfig.toml")],
+};
+
+/** The files of git that are not of one repository, the last wins. */
+export function gitSettings(): string[] {
+  const { GIT_CONFIG_GLOBAL: only } = process.env;
+  return only === undefined || !isAbsolute(only) ? [inConfig("git/config"), atHome(".gitconfig")] : [only];
+}
+
+const TEXT_BYTES = 512 * 1024;
+
+/** null: there is nothing. */
+export function hashOwn(path: string, hashes: FileHashes): string | null | Promise<string | null> {
+  const isPart = path.endsWith(GIT_SETTINGS);
+  const place = ownPlace(isPart ? path.slice(0, -GIT_SETTINGS.length) : path);
+  // people keep such files in a repository of theirs, and links to them here
+  const file = targetOf(place) ?? place;
+  if (!isPart) return hashes.hash(file);
+  const settings = renderGitSettings(readPlain(file, TEXT_BYTES)?.toString("utf8") ?? "");
+  return settings === null ? null : sha256(settings);
+}

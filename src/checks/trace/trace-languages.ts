@@ -1,0 +1,113 @@
+/** Interpreters, Python's ways to start a module, and make. */
+import { posix } from "node:path";
+import { includesOf, recipesOf } from "../protection/makefile.ts";
+import { findManifest } from "../protection/manifest.ts";
+import { skipFlags, valuesOf } from "../protection/words.ts";
+import { addEverything, placeOf, readText } from "./found.ts";
+import type { Trace } from "./trace-context.ts";
+
+const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(
+  "node tsx ts-node bun ruby perl php lua Rscript".split(" "),
+);
+const PRELOADS = ["-r", "--require", "--import", "--loader", "--env-file"];
+const CODE_FLAG = /^(?:-[ecp]|-pe|--eval|--print)$/;
+const PYTHON = /^(?:python|pypy)(?:\d(?:\.\d+)?)?$/;
+const PYTHON_STARTERS: ReadonlySet<string> = new Set("uv poetry pipenv pdm hatch rye conda".split(" "));
+const STARTER_FLAGS = "--with --extra --group -p --python -n --project".split(" ");
+const MAX_MAKEFILES = 200;
+
+export function isInterpreter(name: string): boolean {
+  return SCRIPT_RUNNERS.has(name);
+}
+
+export function traceInterpreter(trace: Trace, name: string, args: readonly string[], cwd: string): void {
+  trace.parts(valuesOf(args, [...PRELOADS, "--test-reporter"]), cwd);
+  const manifest = ["node", "tsx", "bun"].includes(name) ? findManifest(trace.root, cwd) : null;
+  if (manifest !== null) trace.usedManifests.add(manifest);
+  const [script, ...words] = skipFlags(args, PRELOADS);
+  if (args.includes("--test")) {
+    // node's own runner: its tests are found by the same names
+    trace.runner(
+      name,
+      "tape",
+      args.filter((word) => word !== "--test"),
+      cwd,
+    );
+  } else if (script === undefined || args.some((word) => CODE_FLAG.test(word))) addEverything(trace.found);
+  else {
+    trace.script(script, cwd, false);
+    trace.parts(words, cwd);
+  }
+}
+
+export function isPython(name: string): boolean {
+  return PYTHON.test(name);
+}
+
+export function tracePython(trace: Trace, args: readonly string[], cwd: string): void {
+  trace.found.roles.add("config:python");
+  const module = valuesOf(args, ["-m"])[0];
+  if (module === undefined) {
+    traceInterpreter(trace, "python", args, cwd);
+    return;
+  }
+  // a file of that name in the working folder comes before the installed one
+  const path = posix.join(cwd, module.replaceAll(".", "/"));
+  for (const file of [`${path}.py`, `${path}/__init__.py`, `${path}/__main__.py`])
+    trace.found.files.add(file);
+  const at = args.findIndex((word) => word.startsWith("-m"));
+  trace.runner(module, module, args.slice(at + (args[at] === "-m" ? 2 : 1)), cwd);
+}
+
+/** `uv run pytest` and the like. */
+export function isPythonStart(name: string, args: readonly string[]): boolean {
+  return PYTHON_STARTERS.has(name) && args.includes("run");
+}
+
+export function tracePythonStart(trace: Trace, args: readonly string[], cwd: string): void {
+  trace.found.roles.add("config:python");
+  const [program, ...words] = skipFlags(args.slice(args.indexOf("run") + 1), STARTER_FLAGS);
+  if (program !== undefined) trace.call(program, words, cwd);
+}
+
+export function traceMake(trace: Trace, args: readonly string[], cwd: string): void {
+  trace.found.roles.add("config:make");
+  const folder = valuesOf(args, ["-C", "--directory"])[0];
+  const home = folder === undefined ? cwd : (placeOf(cwd, folder, trace.root) ?? cwd);
+  const named = valuesOf(args, ["-f", "--file", "--makefile"]);
+  const names = named.length > 0 ? named : ["GNUmakefile", "makefile", "Makefile"];
+  const file = names
+    .map((name) => placeOf(home, name, trace.root))
+    .find((path) => path !== null && readText(trace.root, path) !== null);
+  if (file === undefined || file === null) {
+    addEverything(trace.found);
+    return;
+  }
+  const text = readMakefiles(trace, file, home);
+  const targets = skipFlags(args, ["-C", "--directory", "-f", "--file", "-j", "-l"]);
+  for (const recipe of recipesOf(
+    text,
+    targets.filter((word) => !word.includes("=") && !word.startsWith("-")),
+  )) {
+    trace.line(recipe, home);
+  }
+}
+
+/** It and all that it includes, as one text. */
+function readMakefiles(trace: Trace, first: string, home: string): string {
+  const seen = new Set<string>();
+  const open = [first];
+  let text = "";
+  for (let path = open.pop(); path !== undefined && seen.size < MAX_MAKEFILES; path = open.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    trace.found.files.add(path);
+    const part = readText(trace.root, path) ?? "";
+    text += `${part}\n`;
+    for (const name of includesOf(part)) {
+      const included = placeOf(home, name, trace.root);
+      if (included !== null) open.push(included);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,152 @@
+/**
+ * `loop agents`: which agents are here, in which ways each can be driven, and which of them turns go to.
+ *
+ * JSON: `{ version: 1, chosen, found, problem, agents: [{ name, title, installed, driver, executable, version, problem,
+ * ways: [{ driver, program, executable }], install }] }`. `chosen` is as one types it after `--agent`, or a command, or
+ * null where the settings cannot be read; `problem` says why. `found`: it, or one of the several, is here.
+ */
+
+import { runVersion } from "../../agents/capabilities/program-version.ts";
+import { findWay } from "../../agents/find-way.ts";
+import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice.ts";
+import {
+  AGENT_NAMES,
+  type AgentName,
+  type Driver,
+  KNOWN_AGENTS,
+  renderAgentSpec,
+  type Way,
+} from "../../core/agents.ts";
+import type { AgentSpec, SingleAgentSpec } from "../../core/goal/terms.ts";
+import { LoopError } from "../../errors.ts";
+import { readConfig } from "../../store/files/config-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Io, paint, terminalWidth } from "../io.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { type Cell, oneLine, renderTable } from "../render/table.ts";
+import { listenForStop } from "../run/signals.ts";
+
+export interface AgentsFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+/** Some load a whole runtime before they tell it. */
+const VERSION_WITHIN_MS = 10_000;
+/** Whoever waits longer is told for what. */
+const SAY_AFTER_MS = 2_000;
+
+interface AgentView {
+  readonly name: AgentName;
+  readonly title: string;
+  readonly installed: boolean;
+  /** The way that is taken; null: not installed. */
+  readonly driver: Driver | null;
+  readonly executable: string | null;
+  readonly version: string | null;
+  readonly problem: string | null;
+  readonly ways: readonly (Way & { readonly executable: string | null })[];
+  readonly install: string;
+}
+
+export async function agentsCommand(flags: AgentsFlags, io: Io): Promise<number> {
+  // a program that was asked for its version has a group of its own, which Ctrl-C does not reach
+  const stop = listenForStop();
+  const { env } = process;
+  const choice = readChoice(flags, env, io);
+  const slow = setTimeout(() => {
+    if (!flags.json) io.say("Waiting for programs to tell their version (10 s at the most).");
+  }, SAY_AFTER_MS);
+  const agents = await Promise.all(AGENT_NAMES.map((name) => lookAtAgent(name, env, stop.signal)));
+  clearTimeout(slow);
+  if (stop.signal.aborted) return EXIT.interrupted;
+  if (flags.json) io.json({ version: 1, ...viewChoice(choice, env), agents });
+  else {
+    io.out(renderAgents(agents, io));
+    io.say(renderChoice(choice, env));
+    io.say("To try one:  loop agents test <name>");
+    io.say("Another one: --agent <name>, --agent-acp '<command>', --agent-cmd '<command>'");
+  }
+  return EXIT.ok;
+}
+
+type Choice =
+  | { readonly kind: "chosen"; readonly spec: AgentSpec }
+  | { readonly kind: "unreadable"; readonly error: LoopError };
+
+/** Settings that are broken do not keep anybody from looking at what is here. */
+function readChoice(flags: AgentsFlags, env: NodeJS.ProcessEnv, io: Io): Choice {
+  try {
+    return { kind: "chosen", spec: chooseAgentSpec({}, readConfig(openProject(flags, io)), env) };
+  } catch (error) {
+    if (!(error instanceof LoopError) || error.code === "usage") throw error;
+    return { kind: "unreadable", error };
+  }
+}
+
+function viewChoice(choice: Choice, env: NodeJS.ProcessEnv): object {
+  if (choice.kind === "unreadable") return { chosen: null, found: false, problem: choice.error.message };
+  const { spec } = choice;
+  return {
+    chosen: renderAgentSpec(spec),
+    found: singlesOf(spec).some((one) => isThere(one, env)),
+    problem: null,
+  };
+}
+
+/** Who takes turns here, and who of them cannot. */
+function renderChoice(choice: Choice, env: NodeJS.ProcessEnv): string {
+  if (choice.kind === "unreadable")
+    return `Which of them turns go to is not known: ${oneLine(choice.error.message)}`;
+  const parts = singlesOf(choice.spec).map(
+    (one) => `${oneLine(renderAgentSpec(one))}${isThere(one, env) ? "" : " (not installed)"}`,
+  );
+  return `Turns here go to: ${parts.join(", then ")}`;
+}
+
+function singlesOf(spec: AgentSpec): readonly SingleAgentSpec[] {
+  return spec.kind === "chain" ? spec.agents : [spec];
+}
+
+async function lookAtAgent(name: AgentName, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<AgentView> {
+  const { title, install } = KNOWN_AGENTS[name];
+  const ways = KNOWN_AGENTS[name].ways.map((way) => {
+    const found = findWay(agentNamed(`${name}:${way.driver}`), "work", env);
+    return { ...way, executable: found?.executable ?? null };
+  });
+  const taken = ways.find(({ executable }) => executable !== null);
+  const { driver = null, executable = null } = taken ?? {};
+  const { version, problem } =
+    executable === null
+      ? { version: null, problem: null }
+      : await runVersion(executable, ["--version"], env, VERSION_WITHIN_MS, signal);
+  return { name, title, installed: executable !== null, driver, executable, version, problem, ways, install };
+}
+
+function renderAgents(agents: readonly AgentView[], io: Io): string {
+  const here = agents.filter(({ installed }) => installed);
+  const missing = agents.filter(({ installed }) => !installed);
+  const table = (rows: readonly (readonly Cell[])[]) => renderTable(rows, terminalWidth(), io);
+  const parts = [
+    here.length === 0
+      ? "None of the agents that have a name here is on the PATH."
+      : table([["AGENT", "VERSION", "DRIVEN BY", "PROGRAM"].map(dim), ...here.map(rowOf)]),
+    ...(missing.length === 0
+      ? []
+      : [paint(io, "dim", "NOT INSTALLED"), table(missing.map(({ name, install }) => [name, dim(install)]))]),
+  ];
+  return parts.join("\n");
+}
+
+const dim = (text: string) => ({ style: "dim", text }) as const;
+
+/** The way that is taken comes first. What is wrong stands where there is room for it. */
+function rowOf({ name, ways, executable, version, problem }: AgentView): readonly Cell[] {
+  const drivers = ways.filter((way) => way.executable !== null).map(({ driver }) => driver);
+  const trouble = problem === null ? [] : [{ style: "yellow", text: `${problem}:` } as const];
+  return [
+    name,
+    version ?? { style: "yellow", text: "?" },
+    drivers.join(", "),
+    [...trouble, executable ?? ""],
+  ];
+}

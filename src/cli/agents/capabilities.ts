@@ -1,0 +1,85 @@
+/**
+ * `loop capabilities`: which agents, tools and MCP servers there are for loops in this project (D11), kept in
+ * `.loop/capabilities.json`. A program that has not changed since is not started again, except with `--refresh`.
+ *
+ * JSON: what is in the file: `{ version: 1, at, agents: [{ name, path, version, changedAt }], tools: [the same],
+ * mcpServers: [{ name, client, transport, where, enabled }], problems: [{ where, problem }] }`.
+ */
+import { join } from "node:path";
+import { discoverCapabilities } from "../../agents/capabilities/capabilities.ts";
+import {
+  type Capabilities,
+  type McpServer,
+  type Program,
+  parseCapabilities,
+} from "../../agents/capabilities/capabilities-file.ts";
+import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { isMarked, originOf } from "../../store/folder/origin.ts";
+import { readSmall, writeAtomic } from "../../system/files.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Io, paint, terminalWidth } from "../io.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
+import { oneLine, renderTable } from "../render/table.ts";
+
+export interface CapabilitiesFlags extends ProjectFlags {
+  readonly json?: boolean;
+  readonly refresh?: boolean;
+}
+
+export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Promise<number> {
+  const { root, dir } = openProjectToRead(flags, io);
+  const found = await discoverCapabilities({
+    project: root,
+    env: process.env,
+    now: Date.now(),
+    known: flags.refresh ? null : readKnown(dir),
+    onAsking: (count) =>
+      io.say(`Asking ${count === 1 ? "1 program" : `${count} programs`} for the version …`),
+  });
+  // what somebody else's files lie in is only read
+  if (originOf(dir) !== "foreign") save(root, found);
+  if (flags.json) io.json(found);
+  else io.out(renderCapabilities(found, terminalWidth(), io));
+  return EXIT.ok;
+}
+
+/** A file that came with the repository could say anything. */
+function readKnown(dir: string): Capabilities | null {
+  const text = readSmall(join(dir, "capabilities.json"));
+  return text !== null && isMarked(dir) ? parseCapabilities(text) : null;
+}
+
+function save(root: string, found: Capabilities): void {
+  const path = join(ensureLoopDir(root), "capabilities.json");
+  try {
+    writeAtomic(path, `${JSON.stringify(found, null, 2)}\n`);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+export function renderCapabilities(found: Capabilities, width: number, io: Pick<Io, "colour">): string {
+  const { agents, tools, mcpServers, problems } = found;
+  const part = (title: string, rows: readonly (readonly string[])[], none: string): string =>
+    `${paint(io, "bold", title)}\n${indented(rows.length === 0 ? none : renderTable(rows, width - 2, io))}`;
+  const parts = [
+    part("Agents", agents.map(programRow), "none on the PATH"),
+    part("Tools", tools.map(programRow), "none on the PATH"),
+    part("MCP servers", mcpServers.map(serverRow), "none configured"),
+  ];
+  const lines = problems.map(({ where, problem }) => [oneLine(`${where} ${problem}`)]);
+  return [...parts, ...(lines.length === 0 ? [] : [part("Problems", lines, "")])].join("\n\n");
+}
+
+function programRow({ name, version, path }: Program): string[] {
+  return [name, version ?? "?", path];
+}
+
+function serverRow({ name, client, transport, where, enabled }: McpServer): string[] {
+  const state = enabled === null ? "not approved yet" : enabled ? "on" : "off";
+  return [name, client, transport, state, where];
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, "  ");
+}

@@ -1,0 +1,58 @@
+/**
+ * `loop prices [model]`: what tokens cost by the tables that hold here, for agents that tell tokens and no cost.
+ *
+ * JSON: `{ model, prices: [{ name, table: "own" | "shipped" | "project", date, input, output, cacheRead, cacheWrite }] }`,
+ * in US dollars for a million tokens; `model` is null without one.
+ */
+import { findPrices, type PriceSource, type Prices } from "../../core/cost/prices.ts";
+import { LoopError } from "../../errors.ts";
+import { ownPricesFile, readPrices } from "../../store/files/prices-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Io, terminalWidth } from "../io.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
+import { renderTable } from "../render/table.ts";
+
+export interface PricesFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+export async function pricesCommand(model: string | undefined, flags: PricesFlags, io: Io): Promise<number> {
+  const prices = readPrices(openProjectToRead(flags, io), process.env);
+  const rows = model === undefined ? allOf(prices) : findPrices(model, prices);
+  if (model !== undefined && rows.length === 0)
+    throw new LoopError(
+      "surroundings",
+      `No price is known for ${JSON.stringify(model)}: what its turns cost stays untold.`,
+      `Give one in ${ownPricesFile(process.env)}; docs/prices.md shows the form.`,
+    );
+  if (flags.json) io.json({ model: model ?? null, prices: rows.map(viewPrice) });
+  else io.out(renderPrices(rows, terminalWidth(), io));
+  return EXIT.ok;
+}
+
+function allOf(prices: Prices): readonly PriceSource[] {
+  return (["own", "project", "shipped"] as const).flatMap((table) => {
+    const { date = "", models = {} } = prices[table] ?? {};
+    return Object.entries(models).map(([name, price]) => ({ table, date, name, price }));
+  });
+}
+
+function viewPrice({ name, table, date, price }: PriceSource): object {
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  return { name, table, date, input, output, cacheRead, cacheWrite };
+}
+
+export function renderPrices(rows: readonly PriceSource[], width: number, io: Pick<Io, "colour">): string {
+  const head = ["Model", "Input", "Output", "Cache read", "Cache write", "Table"];
+  const lines = rows.map(({ name, table, date, price }) => {
+    const { input, output, cacheRead = input, cacheWrite = input } = price;
+    return [name, ...[input, output, cacheRead, cacheWrite].map(dollars), `${table}, ${date}`];
+  });
+  const note =
+    "US dollars for a million tokens. Your own table comes first; of the project's and ours the dearer counts.";
+  return `${renderTable([head, ...lines], width, io)}\n${note}`;
+}
+
+function dollars(amount: number): string {
+  return `$${amount < 1 ? String(amount) : amount.toFixed(2)}`;
+}

@@ -1,0 +1,94 @@
+/** The settings of a backlog as they stand in `.loop/config.json`, and whose word there is for what it would run. */
+import { join } from "node:path";
+import { checksText } from "../../core/backlog/accepted-checks.ts";
+import type { Story } from "../../core/backlog/stories.ts";
+import { LoopError } from "../../errors.ts";
+import {
+  BACKLOG_KEYS,
+  type BacklogConfig,
+  commandsOfRoles,
+  parseBacklogConfig,
+} from "../../schema/backlog-config.ts";
+import { type Config, parseConfig } from "../../schema/config.ts";
+import { prdPath } from "../../store/files/prd-file.ts";
+import { readText } from "../../store/files/read-text.ts";
+import { createTrustStore } from "../../store/folder/trust.ts";
+import type { Project } from "../project.ts";
+
+export interface BacklogSettings {
+  readonly path: string;
+  /** null: there is no file. */
+  readonly text: string | null;
+  /** As it was written. */
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly backlog: BacklogConfig;
+  readonly config: Config;
+}
+
+/** What is wrong in it is said with its place, and nothing is done. */
+export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSettings {
+  const path = join(dir, "config.json");
+  const text = readText(path);
+  const content = text === null ? {} : parseJson(path, text);
+  const backlog = parseBacklogConfig(content);
+  if (backlog.kind === "invalid") throw faulty(path, backlog.message);
+  const own: ReadonlySet<string> = new Set(BACKLOG_KEYS);
+  const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !own.has(key)));
+  const config = parseConfig(rest);
+  if (config.kind === "invalid") throw faulty(path, config.message);
+  return { path, text, content, backlog: backlog.config, config: config.config };
+}
+
+/** Would it run something that nobody has trusted? */
+export function isSettingsTrusted(settings: BacklogSettings, env: NodeJS.ProcessEnv): boolean {
+  const { path, text, backlog, config } = settings;
+  if (text === null || (commandsOfRoles(backlog).length === 0 && (config.checks ?? []).length === 0))
+    return true;
+  return createTrustStore(env).isTrusted({ path, content: text });
+}
+
+/**
+ * A person said yes to the checks of these stories, which were shown. false: what was there `before` has checks that
+ * nobody said yes to, or there is no place to keep it; then nothing of it runs until `loop trust`.
+ */
+export function acceptChecks(
+  root: string,
+  before: readonly Story[],
+  stories: readonly Story[],
+  env: NodeJS.ProcessEnv,
+  now: number,
+): boolean {
+  if (checksText(stories) === "") return true;
+  if (!areChecksAccepted(root, before, env)) return false;
+  try {
+    createTrustStore(env).trust({ path: prdPath(root), content: checksText(stories) }, now);
+    return true;
+  } catch (error) {
+    if (error instanceof LoopError) return false;
+    throw error;
+  }
+}
+
+/** B6, H2: whether the checks of a backlog may run at all. */
+export function areChecksAccepted(root: string, stories: readonly Story[], env: NodeJS.ProcessEnv): boolean {
+  const content = checksText(stories);
+  return content === "" || createTrustStore(env).isTrusted({ path: prdPath(root), content });
+}
+
+export const NOT_ACCEPTED = "Its checks do not run until you have looked at them and say so: loop trust";
+
+function parseJson(path: string, text: string): Readonly<Record<string, unknown>> {
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    throw faulty(path, `not JSON: ${(error as Error).message}`);
+  }
+  if (typeof content !== "object" || content === null || Array.isArray(content))
+    throw faulty(path, "expected an object");
+  return content as Record<string, unknown>;
+}
+
+function faulty(path: string, message: string): LoopError {
+  return new LoopError("surroundings", `${path}: ${message}.`, "Mend or remove it.");
+}

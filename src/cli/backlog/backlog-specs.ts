@@ -1,0 +1,89 @@
+/** The specs that a plan is made of: those that a person names, or those that a repository usually has. */
+import { lstatSync, readdirSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import type { SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { usageError } from "../../errors.ts";
+import { readTextThroughLinks } from "../../store/files/read-text.ts";
+import { readSmallFile } from "../../system/small-file.ts";
+
+const MAX_FILES = 12;
+/** A file of this size is no spec. */
+const MAX_BYTES = 5 * 1024 * 1024;
+/** Of one, and of all of them together: the rest the planner can read for itself. */
+const MAX_LETTERS = 60_000;
+const MAX_LETTERS_OF_ALL = 150_000;
+
+/** Throws the sentence for one that cannot be read. */
+export function readSpecs(root: string, named: readonly string[]): readonly SpecText[] {
+  const files = named.length > 0 ? named.map((file) => readNamed(root, file)) : findSpecs(root);
+  if (files.length === 0)
+    throw usageError(
+      "There is no spec here: no SPEC.md, PRD.md, README.md, and nothing in docs.",
+      "Write one, or name it: loop backlog plan <file>",
+    );
+  let room = MAX_LETTERS_OF_ALL;
+  return files.map(({ path, text }) => {
+    const kept = startOf(text, Math.min(MAX_LETTERS, room));
+    room -= kept.length;
+    return { path, text: kept, left: text.length - kept.length };
+  });
+}
+
+interface Found {
+  readonly path: string;
+  readonly text: string;
+}
+
+function readNamed(root: string, file: string): Found {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) throw usageError(`There is no file ${cleanLine(file)}.`);
+  if (!stat.isFile()) throw usageError(`${cleanLine(file)} is not a file.`);
+  if (stat.size > MAX_BYTES) throw usageError(`${cleanLine(file)} has more than 5 MB.`);
+  const text = readTextThroughLinks(file) ?? "";
+  if (text.includes("\0")) throw usageError(`${cleanLine(file)} is not text.`);
+  if (text.trim() === "") throw usageError(`${cleanLine(file)} is empty.`);
+  const way = relative(root, resolve(file));
+  return { path: way.startsWith("..") ? resolve(file) : way, text };
+}
+
+/** Folder from the root, and which of its files; what a spec is called comes before what only may be one. */
+const PLACES: readonly (readonly [string, RegExp])[] = [
+  ["", /^(?:spec|specification|requirements)[\w.-]*\.(?:md|txt)$/i],
+  ["", /^prd[\w.-]*\.md$/i],
+  ["specs", /\.md$/i],
+  ["docs", /^(?:spec|prd|design|requirements)[\w.-]*\.md$/i],
+  ["", /^(?:issues?|todo|backlog)\.(?:md|txt)$/i],
+  ["issues", /\.md$/i],
+  ["docs", /\.md$/i],
+  ["", /^readme\.md$/i],
+];
+
+/** Plain files only: a link may lead anywhere. */
+function findSpecs(root: string): readonly Found[] {
+  const paths = PLACES.flatMap(([folder, name]) =>
+    namesIn(join(root, folder))
+      .filter((file) => name.test(file))
+      .map((file) => (folder === "" ? file : `${folder}/${file}`)),
+  );
+  return [...new Set(paths)]
+    .map((path) => ({ path, text: readSmallFile(join(root, path), MAX_BYTES) ?? "" }))
+    .filter(({ text }) => text.trim() !== "" && !text.includes("\0"))
+    .slice(0, MAX_FILES);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return lstatSync(folder).isDirectory() ? readdirSync(folder).sort() : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whole lines, where there are any. */
+function startOf(text: string, letters: number): string {
+  if (text.length <= letters) return text;
+  const cut = text.slice(0, Math.max(0, letters));
+  const end = cut.lastIndexOf("\n");
+  return end === -1 ? cut.replace(/[\ud800-\udbff]$/, "") : cut.slice(0, end + 1);
+}

@@ -1,0 +1,16 @@
+/** The stack of a project, from its folder. Never throws: what cannot be read is not there. */
+import { join } from "node:path";
+import { readProjectFacts } from "../../checks/project-facts.ts";
+import { detectStack, MANIFESTS, type Stack } from "../../core/backlog/prd/detect.ts";
+import { readSmallFile } from "../../system/small-file.ts";
+
+const MAX_MANIFEST = 1024 * 1024;
+
+export function readStack(root: string): Stack {
+  const facts = readProjectFacts(root);
+  const texts = MANIFESTS.filter((name) => facts.files.includes(name)).map((name) => [
+    name,
+    readSmallFile(join(root, name), MAX_MANIFEST) ?? "",
+  ]);
+  return detectStack({ ...facts, manifests: Object.fromEntries(texts) as Record<string, string> });
+}

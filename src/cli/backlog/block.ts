@@ -1,0 +1,76 @@
+/** `loop backlog block | unblock US-003 [reason]`: a person's word on one story. */
+import { type Change, markBlocked, unblock } from "../../core/backlog/prd/registry.ts";
+import { progressOf, type Story } from "../../core/backlog/stories.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import { changeStories, prdPath } from "../../store/files/prd-file.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProject } from "../project.ts";
+import { viewStory } from "../render/stories.ts";
+import { refuseTurns } from "../run/person.ts";
+import { type BacklogFlags, loadBacklog } from "./show-story.ts";
+
+export async function backlogBlockCommand(
+  id: string,
+  words: readonly string[],
+  flags: BacklogFlags,
+  io: Io,
+): Promise<number> {
+  const reason = words.join(" ");
+  const { story, stories } = await change(flags, io, "block a story", (before) =>
+    markBlocked(before, id, reason),
+  );
+  if (flags.json) io.json({ version: 1, story: viewStory(story), progress: progressOf(stories) });
+  else
+    io.out(`Blocked ${story.id}: ${cleanLine(story.title)}. Undo it with: loop backlog unblock ${story.id}`);
+  return EXIT.ok;
+}
+
+/** The reason is kept for the next generator, who reads the notes. */
+export async function backlogUnblockCommand(
+  id: string,
+  words: readonly string[],
+  flags: BacklogFlags,
+  io: Io,
+): Promise<number> {
+  const reason = cleanLine(words.join(" "));
+  const { story, stories } = await change(flags, io, "unblock a story", (before) =>
+    withReason(unblock(before, id), reason),
+  );
+  if (flags.json) io.json({ version: 1, story: viewStory(story), progress: progressOf(stories) });
+  else io.out(`Unblocked ${story.id}: ${cleanLine(story.title)}. It has all its attempts again.`);
+  return EXIT.ok;
+}
+
+function withReason(change: Change, reason: string): Change {
+  if (change.kind === "refused" || reason === "") return change;
+  const before = change.story.notes.trimEnd();
+  const notes = `${before === "" ? "" : `${before}\n`}[UNBLOCKED] ${reason}`;
+  const story: Story = { ...change.story, notes };
+  return { ...change, story, stories: change.stories.map((one) => (one === change.story ? story : one)) };
+}
+
+async function change(
+  flags: BacklogFlags,
+  io: Io,
+  what: string,
+  decide: (stories: readonly Story[]) => Change,
+): Promise<Extract<Change, { kind: "changed" }>> {
+  const { root, dir, store } = openProject(flags, io);
+  refuseForeign(dir);
+  refuseTurns(store, what);
+  refuseDuringRun(store);
+  loadBacklog(root);
+  const done = await changeStories(root, decide);
+  if (done.kind === "changed") return done;
+  if (done.fault === "backlog")
+    throw new LoopError(
+      "surroundings",
+      `${prdPath(root)}: ${done.message}`,
+      done.hint ?? "Mend it; it was left as it is.",
+    );
+  throw usageError(done.message, done.hint);
+}

@@ -1,0 +1,175 @@
+/**
+ * `loop backlog init` (C1, C2): the files of a backlog. What is there stays: settings are added to, stories and
+ * progress are never touched. Nothing of the project is run to find out what it is made with.
+ */
+import { basename } from "node:path";
+import { CONTRACT_TEMPLATE } from "../../core/backlog/prd/contract.ts";
+import type { Stack } from "../../core/backlog/prd/detect.ts";
+import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
+import { defaultPrompts, PROMPT_ROLES } from "../../core/backlog/prompts/prompt-texts.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { LoopError } from "../../errors.ts";
+import { BACKLOG_DEFAULTS, commandsOfRoles, MODES } from "../../schema/backlog-config.ts";
+import { emptyPrd, renderPrd } from "../../schema/prd.ts";
+import { createFile } from "../../store/files/backlog-files.ts";
+import { loadPrd } from "../../store/files/prd-file.ts";
+import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
+import { createTrustStore } from "../../store/folder/trust.ts";
+import { readSmall, replaceIf } from "../../system/files.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../goals/goal-flags.ts";
+import type { Io } from "../io.ts";
+import { openProject } from "../project.ts";
+import { refuseTurns } from "../run/person.ts";
+import { type Questions, terminalQuestions } from "./backlog-questions.ts";
+import { type BacklogSettings, isSettingsTrusted, readBacklogSettings } from "./backlog-settings.ts";
+import { readStack } from "./backlog-stack.ts";
+import type { BacklogFlags } from "./show-story.ts";
+
+export interface BacklogInitFlags extends BacklogFlags {
+  readonly mode?: string;
+  /** Writes the built-in prompts out, to be changed. */
+  readonly prompts?: boolean;
+}
+
+export async function backlogInitCommand(
+  flags: BacklogInitFlags,
+  io: Io,
+  questions: Questions = terminalQuestions,
+): Promise<number> {
+  const asked = flags.mode === undefined ? null : oneOf("--mode", flags.mode, MODES);
+  const project = openProject(flags, io);
+  const { root, dir, store } = project;
+  refuseForeign(dir);
+  refuseTurns(store, "set up a backlog");
+  // all that can be wrong is found before the first file is written
+  loadPrd(root);
+  const settings = readBacklogSettings(project);
+  const stack = readStack(root);
+  const mode = asked ?? (await chooseMode(settings, flags, io, questions));
+  if (mode === null) {
+    io.say("Nothing was changed.");
+    return EXIT.ok;
+  }
+  const added = additions(settings, stack, mode, asked !== null);
+  ensureLoopDir(root);
+  const isTrusted = writeSettings(settings, added);
+  const files = filesFor(root, flags.prompts ?? false);
+  const written = Object.keys(files).filter((path) => createFile(root, path, files[path] ?? ""));
+  const isConfigWritten = Object.keys(added).length > 0;
+  if (flags.json)
+    io.json({
+      version: 1,
+      project: root,
+      mode,
+      stack,
+      config: { written: isConfigWritten, added: Object.keys(added), trusted: isTrusted },
+      written,
+      kept: Object.keys(files).filter((path) => !written.includes(path)),
+    });
+  else io.out(render(stack, mode, added, written, Object.keys(files)));
+  if (!isTrusted) io.say("The commands in config.json do not run until you have looked at them: loop trust");
+  return EXIT.ok;
+}
+
+/** null: the person left. A mode that stands in the file is not asked for again. */
+async function chooseMode(
+  { content, backlog }: BacklogSettings,
+  flags: BacklogInitFlags,
+  io: Io,
+  questions: Questions,
+): Promise<string | null> {
+  if ("mode" in content || !io.interactive || flags.json) return backlog.mode;
+  return await questions.choose("What are the stories about?", MODES, BACKLOG_DEFAULTS.mode);
+}
+
+type Added = Readonly<Record<string, unknown>>;
+
+/** Only what is not there, and the mode when it was named. */
+function additions({ content }: BacklogSettings, stack: Stack, mode: string, isNamed: boolean): Added {
+  const wanted = {
+    ...BACKLOG_DEFAULTS,
+    mode,
+    ...(stack.checks.length === 0 ? {} : { checks: stack.checks }),
+  };
+  const isNew = ([key, value]: [string, unknown]) =>
+    !(key in content) || (key === "mode" && isNamed && content.mode !== value);
+  return Object.fromEntries(Object.entries(wanted).filter(isNew));
+}
+
+/**
+ * false: the file would run what nobody trusted. What init adds comes from the names of files alone and is shown to
+ * the person, so that their word on what was there before holds for the whole.
+ */
+function writeSettings(settings: BacklogSettings, added: Added): boolean {
+  const { path, text, content, backlog } = settings;
+  const wasTrusted = isSettingsTrusted(settings, process.env);
+  if (Object.keys(added).length === 0) return wasTrusted;
+  const [, indent = "  "] = /^\s*\{\r?\n([ \t]{1,8})"/.exec(text ?? "") ?? [];
+  const after = `${JSON.stringify({ ...content, ...added }, null, indent)}\n`;
+  try {
+    if (!replaceIf(path, after, () => readSmall(path) === text))
+      throw new LoopError(
+        "surroundings",
+        `${path} was changed meanwhile.`,
+        "Nothing was written; try again.",
+      );
+  } catch (error) {
+    throw error instanceof LoopError ? error : cannotWrite(path, error);
+  }
+  if (!wasTrusted) return false;
+  if (!("checks" in { ...content, ...added }) && commandsOfRoles(backlog).length === 0) return true;
+  try {
+    createTrustStore(process.env).trust({ path, content: after }, Date.now());
+    return true;
+  } catch (error) {
+    if (error instanceof LoopError) return false;
+    throw error;
+  }
+}
+
+const PROGRESS_TEMPLATE = "templates/progress.md.template";
+
+/** Path from `.loop` → text, for those that are not there yet. */
+function filesFor(root: string, withPrompts: boolean): Readonly<Record<string, string>> {
+  const own = readSmall(`${root}/.loop/${PROGRESS_TEMPLATE}`);
+  return {
+    "prd.json": renderPrd(emptyPrd(basename(root)).content, null),
+    [PROGRESS_TEMPLATE]: PROGRESS_HEADER,
+    "templates/contract.md.template": CONTRACT_TEMPLATE,
+    "progress.md": own ?? PROGRESS_HEADER,
+    ...(withPrompts ? promptFiles() : {}),
+  };
+}
+
+function promptFiles(): Readonly<Record<string, string>> {
+  const files = PROMPT_ROLES.flatMap((role) => [
+    [`prompts/${role}/_base.md`, defaultPrompts(role, "implement").base.text],
+    ...MODES.map((mode) => [`prompts/${role}/${mode}.md`, defaultPrompts(role, mode).mode.text]),
+  ]);
+  return Object.fromEntries(files) as Record<string, string>;
+}
+
+function render(
+  stack: Stack,
+  mode: string,
+  added: Added,
+  written: readonly string[],
+  all: readonly string[],
+): string {
+  const keys = Object.keys(added);
+  const kept = all.filter((path) => !written.includes(path));
+  const lines = [
+    `Made with: ${stack.names.length === 0 ? "nothing that is known here" : stack.names.join(", ")}`,
+    `Mode: ${mode}`,
+    ...("checks" in added
+      ? ["Checks of every story:", ...stack.checks.map((one) => `  ${cleanLine(one)}`)]
+      : []),
+    keys.length === 0 ? "config.json has all of it already." : `Wrote to config.json: ${keys.join(", ")}`,
+    ...(written.length === 0 ? [] : [`Wrote: ${written.join(", ")}`]),
+    ...(kept.length === 0 ? [] : [`Left as they are: ${kept.join(", ")}`]),
+    "Next: loop backlog plan SPEC.md, or loop backlog import <file>",
+  ];
+  return lines.join("\n");
+}

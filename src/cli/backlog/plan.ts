@@ -1,0 +1,262 @@
+/**
+ * `loop backlog plan [SPEC.md…]` (C14): a planner reads the specs, asks at most 3 questions, and proposes stories
+ * with checks. They are shown, and written after a yes; the checks of an agent never run without it.
+ */
+import { basename } from "node:path";
+import { chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
+import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
+import type { Plan } from "../../core/backlog/prompts/parse-plan.ts";
+import type { AnsweredQuestion, PlanRequest, SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
+import type { Story } from "../../core/backlog/stories.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import { agentOfRole, MODES } from "../../schema/backlog-config.ts";
+import { emptyPrd, type Prd, type PrdContent, withStories } from "../../schema/prd.ts";
+import { type Replacement, replacePrd } from "../../store/files/archive.ts";
+import { createFile } from "../../store/files/backlog-files.ts";
+import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
+import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../goals/goal-flags.ts";
+import type { Io } from "../io.ts";
+import { openProject } from "../project.ts";
+import { countStories, renderPlanned, viewStory } from "../render/stories.ts";
+import { refuseTurns } from "../run/person.ts";
+import { listenForStop } from "../run/signals.ts";
+import { durationFlag } from "../tasks/task-flags.ts";
+import { type Questions, terminalQuestions } from "./backlog-questions.ts";
+import {
+  acceptChecks,
+  type BacklogSettings,
+  isSettingsTrusted,
+  NOT_ACCEPTED,
+  readBacklogSettings,
+} from "./backlog-settings.ts";
+import { readSpecs } from "./backlog-specs.ts";
+import { readStack } from "./backlog-stack.ts";
+import { askPlanner, type Planned, type Planner } from "./planner.ts";
+import type { BacklogFlags } from "./show-story.ts";
+
+export interface BacklogPlanFlags extends BacklogFlags {
+  readonly mode?: string;
+  readonly agent?: string;
+  readonly agentCmd?: string;
+  readonly agentAcp?: string;
+  readonly model?: string;
+  readonly timeout?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  /** The stories that are there are archived; otherwise new ones are added to them. */
+  readonly replace?: boolean;
+}
+
+export async function backlogPlanCommand(
+  files: readonly string[],
+  flags: BacklogPlanFlags,
+  io: Io,
+  questions: Questions = terminalQuestions,
+): Promise<number> {
+  const isAsking = io.interactive && !flags.json;
+  refuseUnasked(flags, isAsking);
+  const task = prepare(files, flags, io);
+  const { root, request } = task;
+  // the turn of the planner is kept there
+  ensureLoopDir(root);
+  sayStart(request.specs, io);
+  const planned = await plan(task, io, (asked) => askPerson(asked, isAsking, io, questions));
+  if (planned.kind === "stopped") {
+    io.say("Stopped. Nothing was written.");
+    return EXIT.interrupted;
+  }
+  if (JSON.stringify(loadPrd(root)?.prd.content) !== JSON.stringify(task.before?.content))
+    io.say(`${prdPath(root)} was changed while the planner worked; look at it before you run it.`);
+  refuseUnsound(request.stories, planned);
+  const view = viewPlanned(request.specs, planned);
+  if (!flags.json) io.out(renderPlanned(planned.plan.stories));
+  const isYes =
+    flags.yes || (!flags.dryRun && (await questions.confirm(question(planned.plan, task.before, flags))));
+  if (!isYes) {
+    if (flags.json) io.json({ ...view, written: false, archived: null, checksAccepted: false });
+    else io.say(`Nothing was written; the plan is in ${planned.answerFile}`);
+    return EXIT.ok;
+  }
+  const { archived, accepted } = await write(root, planned, flags.replace ?? false);
+  if (flags.json) io.json({ ...view, written: true, archived, checksAccepted: accepted });
+  else {
+    if (archived !== null) io.out(`Archived what was there: ${archived}`);
+    io.out(
+      `Wrote ${countStories(planned.plan.stories.length)} to ${prdPath(root)}. Run them: loop backlog run`,
+    );
+  }
+  if (!accepted) io.say(NOT_ACCEPTED);
+  return EXIT.ok;
+}
+
+/** Before anything is spent on a plan that could not be written. */
+function refuseUnasked(flags: BacklogPlanFlags, isAsking: boolean): void {
+  if (flags.yes && flags.dryRun) throw usageError("--yes and --dry-run do not go together.");
+  if (!isAsking && !flags.yes && !flags.dryRun)
+    throw usageError(
+      "plan shows the stories and asks before it writes them; without a terminal add --yes, or --dry-run to look only.",
+    );
+}
+
+interface PlanTask extends Pick<Planner, "root" | "agent" | "model" | "timeoutMs"> {
+  readonly request: PlanRequest;
+  readonly before: Prd | null;
+}
+
+/** All that can be wrong is found here, and nothing is written. */
+function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): PlanTask {
+  const project = openProject(flags, io);
+  const { root, dir, store } = project;
+  refuseForeign(dir);
+  refuseTurns(store, "plan a backlog");
+  refuseDuringRun(store);
+  const settings = readBacklogSettings(project);
+  const before = loadPrd(root)?.prd ?? null;
+  refuseFaulty(root, before);
+  const { config, backlog } = settings;
+  return {
+    root,
+    before,
+    agent: choosePlanner(flags, settings),
+    model: flags.model ?? backlog.agents.planner.model ?? null,
+    timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+    request: {
+      project: before?.project || basename(root),
+      mode: oneOf("--mode", flags.mode ?? backlog.mode, MODES),
+      specs: readSpecs(root, files),
+      stack: readStack(root),
+      checks: config.checks ?? [],
+      stories: flags.replace ? [] : (before?.stories ?? []),
+      branchPrefix: backlog.branchPrefix,
+    },
+  };
+}
+
+/** Ctrl-C ends the planner, and what it started. */
+async function plan({ request, ...task }: PlanTask, io: Io, ask: Planner["ask"]): Promise<Planned> {
+  const stop = listenForStop();
+  const onEvent: Planner["onEvent"] = (event) => {
+    if (event.type === "tool") io.say(`  ${cleanLine(`${event.name} ${event.detail}`).slice(0, 100)}`);
+  };
+  const planner: Planner = { ...task, env: process.env, signal: stop.signal, onEvent, ask };
+  return await askPlanner(planner, request).finally(stop.off);
+}
+
+function viewPlanned(specs: readonly SpecText[], { plan, answered, costUsd, answerFile }: Done): object {
+  return {
+    version: 1,
+    specs: specs.map(({ path, left }) => ({ path, left })),
+    questions: answered,
+    stories: plan.stories.map(viewStory),
+    costUsd,
+    answerFile,
+  };
+}
+
+type Done = Extract<Planned, { kind: "planned" }>;
+
+async function write(
+  root: string,
+  { plan, answerFile }: Done,
+  isReplacing: boolean,
+): Promise<{ readonly archived: string | null; readonly accepted: boolean }> {
+  const now = Date.now();
+  const done = await replacePrd(root, (there) => decide(there, plan, isReplacing, answerFile), now);
+  if (done.kind === "refused") throw new LoopError("surroundings", done.message, done.hint);
+  createFile(root, "progress.md", PROGRESS_HEADER);
+  const old = isReplacing ? [] : (done.before?.stories ?? []);
+  const accepted = acceptChecks(root, old, [...old, ...plan.stories], process.env, now);
+  return { archived: done.archived, accepted };
+}
+
+/** The command line, then the planner of the settings, then what every loop takes. */
+function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): AgentSpec {
+  const own = agentOfRole(settings.backlog.agents.planner);
+  if (isAgentTyped(flags) || own === null) return chooseAgentSpec(flags, settings.config, process.env);
+  if ((own.kind === "command" || own.kind === "acp") && !isSettingsTrusted(settings, process.env))
+    throw new LoopError(
+      "surroundings",
+      `${settings.path} names a command as the planner, which you have not trusted.`,
+      "Look at it and say so: loop trust",
+    );
+  return own;
+}
+
+function refuseFaulty(root: string, prd: Prd | null): void {
+  const [problem] = problemsOf(prd?.stories ?? []);
+  if (problem !== undefined)
+    throw new LoopError(
+      "surroundings",
+      `${prdPath(root)}: ${renderProblem(problem)}`,
+      "Mend it; it was left as it is.",
+    );
+}
+
+function sayStart(specs: readonly SpecText[], io: Io): void {
+  const names = specs.map(
+    ({ path, left }) => `${cleanLine(path)}${left === 0 ? "" : ` (without its last ${left} characters)`}`,
+  );
+  io.say(`Planning from ${names.join(", ")} …`);
+}
+
+/** Where nobody sits, the planner is told so: it must not wait, and must not be left without an answer. */
+async function askPerson(
+  asked: readonly string[],
+  isAsking: boolean,
+  io: Io,
+  questions: Questions,
+): Promise<readonly AnsweredQuestion[] | null> {
+  const answered: AnsweredQuestion[] = [];
+  for (const question of asked) {
+    const text = isAsking ? await questions.text(question) : "";
+    if (text === null) return null;
+    if (!isAsking) io.say(`The planner asks, and nobody is there to answer: ${question}`);
+    answered.push({ question, answer: text.trim() === "" ? null : text.trim() });
+  }
+  return answered;
+}
+
+function refuseUnsound(there: readonly Story[], { plan, answerFile }: Done): void {
+  const [problem] = problemsOf([...there, ...plan.stories]);
+  if (problem !== undefined)
+    throw new LoopError(
+      "surroundings",
+      `The planner's answer was refused: ${renderProblem(problem)}`,
+      `Nothing was written; what it said is in ${answerFile}`,
+    );
+}
+
+function question({ stories }: Plan, before: Prd | null, { replace }: BacklogPlanFlags): string {
+  const checks = stories.reduce((sum, story) => sum + story.checks.length, 0);
+  const old = before?.stories.length ?? 0;
+  const instead =
+    old === 0 ? "" : replace ? ` in place of ${countStories(old)}` : ` beside ${countStories(old)}`;
+  return `Write ${countStories(stories.length)}${instead}, and let ${checks === 1 ? "this check" : `these ${checks} checks`} run?`;
+}
+
+/** On what is there now: somebody may have changed it while the planner worked. */
+function decide(there: Prd | null, plan: Plan, isReplacing: boolean, answerFile: string): Replacement {
+  const old = isReplacing ? [] : (there?.stories ?? []);
+  const [problem] = problemsOf([...old, ...plan.stories]);
+  if (problem !== undefined)
+    return {
+      kind: "refused",
+      message: `The backlog was changed meanwhile: ${renderProblem(problem)}`,
+      hint: `Nothing was written; the plan is in ${answerFile}`,
+    };
+  const { project, branchName, description } = plan;
+  // what a person wrote there stays
+  const isSaid = ([key, value]: [string, string]) => value !== "" && (isReplacing || !there?.content[key]);
+  const header = Object.fromEntries(Object.entries({ project, branchName, description }).filter(isSaid));
+  const base = isReplacing || there === null ? emptyPrd(there?.project ?? plan.project) : there;
+  const content: PrdContent = { ...base.content, ...header, userStories: base.content.userStories };
+  const merged = withStories({ ...base, content }, [...old, ...plan.stories]);
+  return { kind: "replace", content: merged, archive: isReplacing && (there?.stories.length ?? 0) > 0 };
+}

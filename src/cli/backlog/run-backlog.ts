@@ -1,0 +1,220 @@
+/** `loop backlog run`: stories one after another, or some at a time, until all have passed or a limit is reached. */
+import { chooseAgentSpec, isAgentTyped, requireAgent } from "../../compose/agent-choice.ts";
+import { newLoopId } from "../../compose/engine.ts";
+import type { BacklogTerms } from "../../core/backlog/backlog.ts";
+import { keepHoldouts } from "../../core/backlog/pick.ts";
+import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
+import { nextOf, renderNext, type Story } from "../../core/backlog/stories.ts";
+import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
+import { parseCheckFlag } from "../../core/spec/check-flag.ts";
+import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import { noteMoment } from "../../git/diff.ts";
+import { agentOfRole, MODES, type Role } from "../../schema/backlog-config.ts";
+import { loadPrd } from "../../store/files/prd-file.ts";
+import { createStoryFiles } from "../../store/files/story-files.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../goals/goal-flags.ts";
+import { hostSession } from "../hosts/host-session.ts";
+import type { Io } from "../io.ts";
+import { openProject, openProjectToWrite, type Project } from "../project.ts";
+import { listenForStop } from "../run/signals.ts";
+import { countFlag, durationFlag } from "../tasks/task-flags.ts";
+import { runBacklog } from "./backlog-runner.ts";
+import {
+  areChecksAccepted,
+  type BacklogSettings,
+  isSettingsTrusted,
+  NOT_ACCEPTED,
+  readBacklogSettings,
+} from "./backlog-settings.ts";
+import type { BacklogFlags } from "./show-story.ts";
+
+export interface BacklogRunFlags extends BacklogFlags {
+  readonly story?: string;
+  readonly skipEval?: boolean;
+  readonly mode?: string;
+  readonly parallel?: string;
+  readonly dryRun?: boolean;
+  readonly resume?: boolean;
+  readonly agent?: string;
+  readonly agentCmd?: string;
+  readonly agentAcp?: string;
+  readonly budget?: string;
+  readonly timeout?: string;
+  readonly notifyCmd?: string;
+}
+
+export async function backlogRunCommand(
+  count: string | undefined,
+  flags: BacklogRunFlags,
+  io: Io,
+): Promise<number> {
+  const stop = listenForStop();
+  const reader = openProject(flags, io);
+  refuseForeign(reader.dir);
+  const settings = readBacklogSettings(reader);
+  const stories = readStories(reader, flags);
+  const terms = await termsFrom(count, flags, settings, reader);
+  refuseUntrusted(reader, settings, stories);
+  const session = hostSession(process.env);
+  if (session !== null && terms.parallel > 1)
+    throw usageError(
+      "In a conversation, stories are worked on one at a time.",
+      "For more: loop backlog run, in a terminal.",
+    );
+  if (flags.dryRun) return showRun(terms, stories, flags, io);
+  // before anything is written: an agent that is not there cannot be started
+  if (session === null && !flags.resume)
+    for (const agent of [terms.generator, ...(terms.skipEval ? [] : [terms.evaluator])])
+      requireAgent(agent, process.env);
+  const project = openProjectToWrite(flags, io);
+  const { store } = project;
+  await store.catchUp();
+  const before = openBacklog(store);
+  if (flags.resume && before !== null) {
+    const more = count === undefined ? 0 : countFlag("N", count);
+    // not what a crash kept from the file
+    const read = createStoryFiles(project.root).read(before.stories);
+    const written = "stories" in read ? read : { stories };
+    const event = { type: "backlog.continued", iterations: more, budgetUsd: 0, session, ...written } as const;
+    await requestBacklog(store, before, event, Date.now());
+    if (session !== null) return EXIT.ok;
+    return runBacklog(project, before.id, flags, io, stop);
+  }
+  if (before?.status === "paused") {
+    const event = { type: "backlog.cancelled", reason: "another run was started" } as const;
+    await requestBacklog(store, before, event, Date.now());
+    io.say(`The run ${before.id}, which was paused, is given up: what has passed stands in .loop/prd.json.`);
+  }
+  // a run that was killed may have left the file without them
+  const whole = keepHoldouts(stories, before?.stories ?? []);
+  const backlog = await addBacklog(store, terms, whole, session, Date.now(), newLoopId);
+  await store.publish();
+  if (!flags.json) io.out(renderLoopReady({ ...terms, stories }));
+  // the conversation in which it was typed does the work
+  if (session !== null) return EXIT.ok;
+  return runBacklog(project, backlog.id, flags, io, stop);
+}
+
+function readStories({ root }: Project, { story }: BacklogRunFlags): readonly Story[] {
+  const found = loadPrd(root);
+  if (found === null)
+    throw usageError("There is no backlog here.", "Make one with: loop backlog plan, or loop register-task");
+  const { stories } = found.prd;
+  const [problem] = problemsOf(stories);
+  if (problem !== undefined)
+    throw new LoopError("surroundings", renderProblem(problem), "Mend it in .loop/prd.json.");
+  if (story !== undefined && !stories.some(({ id }) => id === story))
+    throw usageError(`There is no story ${story} here.`, "See them with: loop backlog show");
+  for (const { id, checks } of stories) for (const text of checks) refuseUnrunnable(id, text);
+  return stories;
+}
+
+/** Looking at things is what the evaluator is there for. */
+function refuseUnrunnable(id: string, text: string): void {
+  const parsed = parseCheckFlag(text);
+  if (parsed.kind === "wrong") throw usageError(`${id}: ${parsed.message}`);
+  const { kind } = parsed.criterion.check;
+  if (kind !== "command" && kind !== "measure")
+    throw usageError(
+      `${id}: the check "${parsed.criterion.name}" is a ${kind}, and a story's checks are commands.`,
+      "Put it into its acceptanceCriteria: the evaluator looks at those.",
+    );
+}
+
+async function termsFrom(
+  count: string | undefined,
+  flags: BacklogRunFlags,
+  settings: BacklogSettings,
+  { root }: Project,
+): Promise<BacklogTerms> {
+  const { backlog, config } = settings;
+  const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, MODES);
+  const parallel = flags.parallel === undefined ? 1 : countFlag("--parallel", flags.parallel);
+  if (parallel > MOST_PARALLEL) throw usageError(`--parallel ${parallel} is more than ${MOST_PARALLEL}.`);
+  // all that can be wrong in what was typed comes before git, which keeps what it looked at
+  const typed = {
+    maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
+    generator: agentOf("generator", flags, settings),
+    evaluator: agentOf("evaluator", flags, settings),
+    budgetUsd: flags.budget === undefined ? DEFAULT_BUDGET_USD : dollars(flags.budget),
+    turnTimeoutMs:
+      flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+  };
+  const noted = await noteMoment(root);
+  if (noted.kind === "none")
+    throw new LoopError(
+      "surroundings",
+      `A backlog needs git, to know what was done for a story: ${noted.reason}.`,
+      "git init, and a first commit.",
+    );
+  const target = noted.moment.branch?.replace(/^refs\/heads\//, "") ?? null;
+  if (parallel > 1 && (target === null || noted.moment.head === null))
+    throw usageError("--parallel needs a branch with a commit that is checked out: work is merged into it.");
+  return {
+    ...{ ...typed, mode, parallel, target, only: flags.story ?? null },
+    branchPrefix: backlog.branchPrefix,
+    evalRetries: backlog.evalRetries,
+    skipEval: flags.skipEval ?? backlog.skipEval,
+    scope: backlog.scopeBudgets[mode],
+    models: {
+      generator: backlog.agents.generator.model ?? null,
+      evaluator: backlog.agents.evaluator.model ?? null,
+      depths: {
+        quick: backlog.depths.quick.model ?? null,
+        standard: backlog.depths.standard.model ?? null,
+        thorough: backlog.depths.thorough.model ?? null,
+      },
+    },
+    checks: (config.checks ?? []).flatMap((text): Criterion[] => {
+      const parsed = parseCheckFlag(text);
+      return parsed.kind === "ok" ? [{ ...parsed.criterion, source: "config" }] : [];
+    }),
+    checkTimeoutMs: CHECK_TIMEOUT_MS,
+  };
+}
+
+const MOST_PARALLEL = 16;
+const DEFAULT_BUDGET_USD = 25;
+const CHECK_TIMEOUT_MS = 10 * 60_000;
+
+/** What was typed comes before what the file says. */
+function agentOf(role: Role, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
+  return isAgentTyped(flags)
+    ? chooseAgentSpec(flags, config, process.env)
+    : (agentOfRole(backlog.agents[role]) ?? chooseAgentSpec({}, config, process.env));
+}
+
+function dollars(text: string): number {
+  const amount = Number(text);
+  if (!Number.isFinite(amount) || amount <= 0)
+    throw usageError(`--budget "${text}" is not an amount of dollars.`);
+  return amount;
+}
+
+/** H2: nothing of the project's files runs before a person has seen it. */
+function refuseUntrusted({ root }: Project, settings: BacklogSettings, stories: readonly Story[]): void {
+  if (!isSettingsTrusted(settings, process.env))
+    throw new LoopError(
+      "surroundings",
+      ".loop/config.json has commands in it that you have not trusted.",
+      "loop trust",
+    );
+  if (!areChecksAccepted(root, stories, process.env))
+    throw new LoopError("surroundings", "The stories have checks that you have not accepted.", NOT_ACCEPTED);
+}
+
+function showRun(terms: BacklogTerms, stories: readonly Story[], flags: BacklogRunFlags, io: Io): number {
+  const next = nextOf(stories);
+  if (flags.json) {
+    io.json({ type: "backlog.plan", ...terms, next: next.kind === "story" ? next.story.id : null });
+    return EXIT.ok;
+  }
+  io.out(renderLoopReady({ ...terms, stories }));
+  io.out(next.kind === "story" ? renderIterationStart(1, terms.maxIterations, next.story) : renderNext(next));
+  io.out("Nothing was run: --dry-run.");
+  return EXIT.ok;
+}

@@ -1,0 +1,83 @@
+/** `loop backlog show [US-003]`: one story, or all of them in short. Changes nothing. */
+import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { findStory } from "../../core/backlog/prd/registry.ts";
+import {
+  byPriority,
+  nextOf,
+  passedIn,
+  progressOf,
+  renderNext,
+  type Story,
+  statusOf,
+} from "../../core/backlog/stories.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { renderColumns } from "../../core/text/width.ts";
+import { usageError } from "../../errors.ts";
+import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { renderStory, viewStory } from "../render/stories.ts";
+
+export interface BacklogFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+export async function backlogShowCommand(
+  id: string | undefined,
+  flags: BacklogFlags,
+  io: Io,
+): Promise<number> {
+  const { root } = openProject(flags, io);
+  const { stories } = loadBacklog(root);
+  if (id === undefined) showAll(stories, flags, io);
+  else showOne(stories, id, flags, io);
+  // a backlog that nothing can run with is shown all the same
+  for (const problem of problemsOf(stories)) io.say(renderProblem(problem));
+  return EXIT.ok;
+}
+
+/** Throws the sentence when there is none. */
+export function loadBacklog(root: string): { readonly project: string; readonly stories: readonly Story[] } {
+  const loaded = loadPrd(root);
+  if (loaded === null)
+    throw usageError(
+      `There is no backlog here: ${prdPath(root)} is missing.`,
+      "Make one: loop backlog plan, loop backlog import <file>, or loop register-task",
+    );
+  return { project: loaded.prd.project ?? "", stories: loaded.prd.stories };
+}
+
+function showAll(stories: readonly Story[], flags: BacklogFlags, io: Io): void {
+  const next = nextOf(stories);
+  if (flags.json) {
+    io.json({
+      version: 1,
+      stories: stories.map(viewStory),
+      progress: progressOf(stories),
+      next: next.kind === "story" ? next.story.id : null,
+    });
+    return;
+  }
+  const rows = byPriority(stories).map((story) => [story.id, statusOf(story), cleanLine(story.title)]);
+  if (rows.length > 0) io.out(renderColumns(rows));
+  io.out(next.kind === "story" ? `Next: ${cleanLine(renderNext(next))}` : renderNext(next));
+}
+
+function showOne(stories: readonly Story[], id: string, flags: BacklogFlags, io: Io): void {
+  const story = findStory(stories, id);
+  if (story === null)
+    throw usageError(`There is no story "${cleanLine(id)}".`, "See them all: loop backlog show");
+  const isMet = passedIn(stories);
+  const waitsFor = story.dependsOn.filter((other) => !isMet.has(other));
+  const neededBy = stories.filter(({ dependsOn }) => dependsOn.includes(story.id)).map((one) => one.id);
+  if (flags.json) {
+    io.json({ version: 1, story: viewStory(story), waitsFor, neededBy, progress: progressOf(stories) });
+    return;
+  }
+  const more = [
+    ...(waitsFor.length === 0 || story.passes ? [] : [`Waits for: ${waitsFor.map(cleanLine).join(", ")}`]),
+    ...(neededBy.length === 0 ? [] : [`Needed by: ${neededBy.join(", ")}`]),
+  ];
+  io.out(renderStory(story, more));
+}

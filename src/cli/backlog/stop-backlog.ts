@@ -1,0 +1,41 @@
+/** `loop pause` and `loop cancel` where what runs is a backlog. */
+
+import { progressOf } from "../../core/backlog/stories.ts";
+import { openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
+import { allGoals } from "../../engine/goals/goals.ts";
+import { EXIT } from "../exit-codes.ts";
+import { openForChange } from "../goals/goal.ts";
+import type { Io } from "../io.ts";
+import { refuseTurns } from "../run/person.ts";
+import type { BacklogFlags } from "./show-story.ts";
+
+/** null: it is not a backlog that is meant. */
+export async function stopBacklog(
+  how: "pause" | "cancel",
+  id: string | undefined,
+  flags: BacklogFlags,
+  io: Io,
+): Promise<number | null> {
+  const { store } = openForChange(flags, io);
+  const backlog = openBacklog(store);
+  const isNamed = id !== undefined && backlog?.id.startsWith(id.toLowerCase()) === true;
+  const isOnly = id === undefined && !allGoals(store).some(({ status }) => status !== "ended");
+  if (backlog === null || (!isNamed && !isOnly)) return null;
+  refuseTurns(store, `${how} it`);
+  const reason = `${how === "pause" ? "paused" : "cancelled"} by a person`;
+  const event =
+    how === "pause"
+      ? ({ type: "backlog.paused", code: "person", reason } as const)
+      : ({ type: "backlog.cancelled", reason } as const);
+  const after = await requestBacklog(store, backlog, event, Date.now());
+  await store.publish();
+  const { passed, total } = progressOf(after.stories);
+  const goOn =
+    how === "pause" ? "Go on with: loop backlog run --resume" : "What has passed stands in .loop/prd.json.";
+  if (flags.json) io.json({ loop: after.id, status: after.status, passed, total });
+  else
+    io.out(
+      `${how === "pause" ? "Paused" : "Cancelled"} backlog ${after.id}, ${passed}/${total} stories complete. ${goOn}`,
+    );
+  return EXIT.ok;
+}

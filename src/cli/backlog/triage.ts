@@ -1,0 +1,76 @@
+/**
+ * `loop backlog triage` (C14): writes `.loop/triage/TRIAGE_BRIEF.md` from prd.json and, where there are any, from the
+ * receipts of the journal, which the caller brings. Offline. A brief that a person wrote into is kept beside it.
+ */
+import { join } from "node:path";
+import {
+  reasonsOf,
+  renderTriageBrief,
+  type TriageAttempt,
+  triageOf,
+} from "../../core/backlog/prompts/triage-brief.ts";
+import { progressOf } from "../../core/backlog/stories.ts";
+import { replaceFile } from "../../store/files/backlog-files.ts";
+import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { checksum } from "../../store/journal/checksum.ts";
+import { readSmall } from "../../system/files.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProject } from "../project.ts";
+import { viewStory } from "../render/stories.ts";
+import { type BacklogFlags, loadBacklog } from "./show-story.ts";
+
+const BRIEF = "triage/TRIAGE_BRIEF.md";
+
+export async function backlogTriageCommand(
+  flags: BacklogFlags,
+  io: Io,
+  attempts: readonly TriageAttempt[] = [],
+  now: number = Date.now(),
+): Promise<number> {
+  const { root } = openProject(flags, io);
+  const { project, stories } = loadBacklog(root);
+  ensureLoopDir(root);
+  const kept = keepEdited(root, now);
+  const brief = replaceFile(root, BRIEF, sealed(renderTriageBrief(project, stories, attempts, now)));
+  const { blocked, rejected, waiting } = triageOf(stories);
+  if (flags.json) {
+    const view = (of: typeof blocked) =>
+      of.map((story) => ({ ...viewStory(story), reasons: reasonsOf(story) }));
+    io.json({
+      version: 1,
+      brief,
+      kept,
+      blocked: view(blocked),
+      rejected: view(rejected),
+      waiting,
+      progress: progressOf(stories),
+    });
+    return EXIT.ok;
+  }
+  if (kept !== null) io.say(`The brief before was edited; it is kept as ${kept}.`);
+  const found = blocked.length + rejected.length;
+  io.out(
+    found === 0
+      ? `Nothing waits for a decision. Wrote ${brief}.`
+      : `${blocked.length} blocked, ${rejected.length} rejected and open, ${waiting.length} waiting for them. Wrote ${brief}.`,
+  );
+  return EXIT.ok;
+}
+
+const SEAL = /\n<!-- loopwright ([0-9a-f]{8}) -->\n$/;
+
+/** By its last line the next brief knows whether anybody wrote into this one. */
+function sealed(text: string): string {
+  return `${text}\n<!-- loopwright ${checksum(text)} -->\n`;
+}
+
+/** The copy's path; null: there is none, or nobody wrote into it. */
+function keepEdited(root: string, now: number): string | null {
+  const text = readSmall(join(root, ".loop", BRIEF));
+  if (text === null) return null;
+  const [seal, sum] = SEAL.exec(text) ?? [];
+  if (seal !== undefined && checksum(text.slice(0, -seal.length)) === sum) return null;
+  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
+  return replaceFile(root, `triage/TRIAGE_BRIEF-${stamp}.md`, text);
+}

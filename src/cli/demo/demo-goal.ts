@@ -1,0 +1,168 @@
+/**
+ * `loop demo`: a small repository with failing tests, repaired by a scripted agent that is not honest all the time. It
+ * is driven as any other: a process of its own that speaks the Agent Client Protocol. Everything else is real: git, the
+ * files, `npm test`, the engine, its checks, its journal.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createAcpAgent } from "../../agents/acp/acp-agent.ts";
+import { profileOf } from "../../agents/acp/profiles.ts";
+import { CRITERION, FILES } from "../../agents/demo/scenes.ts";
+import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
+import { END, START } from "../../core/claims/status-block.ts";
+import { changesOf } from "../../core/goal/changes.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { viewEnd } from "../../core/goal/view.ts";
+import { addGoal } from "../../engine/goals/goals.ts";
+import { commandBeside } from "../../hosts/claude-code/client.ts";
+import type { AgentEvent } from "../../ports/agent.ts";
+import { defaultConfig } from "../../schema/config.ts";
+import { FolderStore } from "../../store/folder/folder-store.ts";
+import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { EXIT, exitCodeOf } from "../exit-codes.ts";
+import { readSpec } from "../goals/goal-spec.ts";
+import { type Io, paint } from "../io.ts";
+import { renderAgentEvent, renderGoalChange } from "../live/goal-lines.ts";
+import { describeGoalChange } from "../live/goal-view.ts";
+import { listenForStop } from "../run/signals.ts";
+
+const WORDS = [CRITERION, "fix the two bugs in src/prices.js. No new dependencies."];
+const FLAGS = { yes: true, agentAcp: "loop demo-agent" } as const;
+
+export async function demoGoal(flags: { json?: boolean }, io: Io): Promise<number> {
+  const project = mkdtempSync(join(tmpdir(), "loopwright demo "));
+  const say = (line: string) => {
+    if (!flags.json) io.out(line);
+  };
+  const stop = listenForStop();
+  // npm would take it for a folder `~` in the project, and write there while it runs
+  if (process.env.HOME === "") delete process.env.HOME;
+  try {
+    writeProject(project);
+    say(
+      `${paint(io, "bold", "Loopwright demo")}: a real repository, real tests and checks; only the agent is scripted, and it lies twice.`,
+    );
+    say("");
+    say(`$ loop until "${WORDS[0]}" --yes ${WORDS[1]}`);
+    const goal = await run(project, flags, io, stop.signal);
+    if (stop.signal.aborted) return EXIT.interrupted;
+    if (flags.json) io.json(viewEnd(goal));
+    else if (goal.end?.status === "done") summarise(goal, say, io);
+    return goal.end?.status === "done" ? EXIT.ok : exitCodeOf(goal) || EXIT.failure;
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+    stop.off();
+  }
+}
+
+async function run(project: string, flags: { json?: boolean }, io: Io, signal: AbortSignal): Promise<Goal> {
+  const dir = ensureLoopDir(project);
+  const store = new FolderStore(dir, { now: Date.now, say: io.say });
+  const config = defaultConfig();
+  const { draft } = readSpec(WORDS, FLAGS, { root: project, dir }, config, {});
+  const { id } = await addGoal(store, draft, Date.now(), newLoopId);
+  const agent = openAgent(project);
+  let shown: Goal | null = null;
+  let isReport = false;
+  const engine = createEngine({
+    ...{ store, project, self: thisRunner(), firing: true, goalFiles: store.goalFiles },
+    ...{ agent, goalAgent: agent },
+    notifier: { notify: () => {} },
+    observe: (news) => {
+      if (news.type === "problem") io.say(news.message);
+      if (news.type === "agent") showAgent(news.event);
+      const goal = store.load(id);
+      if (goal?.kind !== "goal") return;
+      showGoal(shown, goal);
+      shown = goal;
+      if (goal.status !== "active" && goal.notice === null) void engine.stop("the demo is over");
+    },
+  });
+
+  function showGoal(before: Goal | null, goal: Goal): void {
+    for (const change of changesOf(before, goal)) {
+      if (flags.json) {
+        const [type, fields] = describeGoalChange(change, goal);
+        io.json({ type, ...fields });
+      } else for (const line of renderGoalChange(change, goal, Date.now(), io)) io.out(line);
+    }
+  }
+
+  function showAgent(event: AgentEvent): void {
+    const line = event.type === "text" ? renderSaid(event.text) : renderAgentEvent(event, io);
+    if (line !== null && !flags.json) io.out(line);
+  }
+
+  /** Its report is for the engine, which says what it makes of it. */
+  function renderSaid(line: string): string | null {
+    if (line === START) isReport = true;
+    const isForEngine = isReport;
+    if (line === END) isReport = false;
+    return isForEngine ? null : paint(io, "dim", `  “${line}”`);
+  }
+
+  try {
+    engine.start();
+    const onStop = (): void => void engine.stop(`stopped by a person (${signal.reason})`);
+    if (signal.aborted) onStop();
+    else signal.addEventListener("abort", onStop, { once: true });
+    await engine.done;
+  } finally {
+    await agent.close();
+  }
+  const goal = store.load(id);
+  if (goal?.kind !== "goal") throw new Error("the demo lost its goal");
+  return goal;
+}
+
+/** The same program once more, wherever it is. */
+function openAgent(projectDir: string): ReturnType<typeof createAcpAgent> {
+  const [executable, script] = commandBeside(process.argv[1] ?? "");
+  const profile = { ...profileOf("demo"), args: [script, "demo-agent"] };
+  return createAcpAgent({
+    profile,
+    program: { executable },
+    projectDir,
+    keepRuns: Number.POSITIVE_INFINITY,
+  });
+}
+
+function writeProject(project: string): void {
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), text);
+  }
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: project, stdio: "ignore" });
+  try {
+    git("init", "-q");
+    git("add", "-A");
+    git(
+      "-c",
+      "user.name=demo",
+      "-c",
+      "user.email=demo@localhost",
+      "-c",
+      "commit.gpgsign=false",
+      "commit",
+      "-qm",
+      "start",
+    );
+  } catch {
+    // without git the loop runs all the same, and says what is lost
+  }
+}
+
+function summarise(goal: Goal, say: (line: string) => void, io: Io): void {
+  const refused = goal.receipts.slice(0, -1).filter(({ claimedExit }) => claimedExit).length;
+  say("");
+  say(paint(io, "bold", "What happened"));
+  say(
+    `  The agent claimed to be done ${refused + 1} times. ${refused} times the engine's own run of the tests, or the changed`,
+  );
+  say("  test itself, said otherwise, and it was sent back with the evidence. The last claim was proved.");
+  say(
+    '  Next: loop until "npm test passes" <what to do> in your own project; loop demo tasks shows schedules.',
+  );
+}

@@ -1,0 +1,93 @@
+/** The rubric in the hands of an agent (`--score-with agent`): a second opinion, and no proof of anything. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { agentFor } from "../../compose/agents.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
+import type { LoopId } from "../../core/loop.ts";
+import type { Score } from "../../core/spec/rubric.ts";
+import { renderScorePrompt } from "../../core/text/goal/score-prompt.ts";
+import { LoopError } from "../../errors.ts";
+import type { Agent } from "../../ports/agent.ts";
+
+const DIMENSIONS = ["outcome", "scope", "constraints", "success", "done"] as const;
+const TIMEOUT_MS = 5 * 60_000;
+
+const Rating = z.object({
+  score: z.union([z.literal(0), z.literal(1), z.literal(2)]),
+  words: z.array(z.string()).default([]),
+  raise: z.string().nullable().default(null),
+});
+const Answer = z.object({
+  outcome: Rating,
+  scope: Rating,
+  constraints: Rating,
+  success: Rating,
+  done: Rating,
+});
+
+/**
+ * The agent runs in an empty folder of its own: it has the text to judge, and nothing to change. null: it was stopped.
+ */
+export async function scoreWithAgent(
+  spec: string,
+  agentSpec: AgentSpec,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Score | null> {
+  const folder = mkdtempSync(join(tmpdir(), "loopwright score "));
+  let agent: Agent | null = null;
+  try {
+    agent = agentFor(agentSpec, folder, env);
+    const end = await agent.run(
+      {
+        id: "score",
+        loopId: "score" as LoopId,
+        token: 1,
+        text: renderScorePrompt(spec),
+        deadlineAt: Date.now() + TIMEOUT_MS,
+        env: { LOOP_KIND: "score", LOOP_ROLE: "judge" },
+        conversation: null,
+        budgetUsd: null,
+      },
+      { signal, onStarted: () => {} },
+    );
+    if (end.kind === "cancelled") return null;
+    if (end.kind === "failed")
+      throw new LoopError(
+        "surroundings",
+        `The agent gave no score: ${end.failure.reason}.`,
+        "Leave out --score-with agent.",
+      );
+    return readScore(end.answer);
+  } finally {
+    await agent?.close?.();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readScore(answer: string): Score {
+  const parsed = Answer.safeParse(lastObject(answer));
+  if (!parsed.success)
+    throw new LoopError(
+      "surroundings",
+      "The agent's score could not be read.",
+      "Leave out --score-with agent.",
+    );
+  const dimensions = DIMENSIONS.map((dimension) => ({ dimension, ...parsed.data[dimension] }));
+  return { total: dimensions.reduce((sum, { score }) => sum + score, 0), dimensions };
+}
+
+/** The last line that is a JSON object. */
+function lastObject(answer: string): unknown {
+  for (const line of answer.split("\n").toReversed()) {
+    if (!line.trim().startsWith("{")) continue;
+    try {
+      return JSON.parse(line);
+    } catch {
+      // prose in braces
+    }
+  }
+  return null;
+}

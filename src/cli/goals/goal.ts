@@ -1,0 +1,230 @@
+/** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Backlog } from "../../core/backlog/backlog.ts";
+import { renderRun } from "../../core/backlog/report.ts";
+import { progressOf } from "../../core/backlog/stories.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { viewGoal } from "../../core/goal/view.ts";
+import { cleanLine, cleanText } from "../../core/text/clean.ts";
+import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
+import { renderGoalStatus } from "../../core/text/goal/status.ts";
+import { openBacklog } from "../../engine/backlogs/backlogs.ts";
+import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
+import { usageError } from "../../errors.ts";
+import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
+import { isInside } from "../../system/inside.ts";
+import { EXIT } from "../exit-codes.ts";
+import { hostSession } from "../hosts/host-session.ts";
+import type { Io } from "../io.ts";
+import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
+import { refuseAgent } from "../run/person.ts";
+import { listenForStop } from "../run/signals.ts";
+import { liveOwner } from "../tasks/list.ts";
+import { settleFire } from "../tasks/settle-fire.ts";
+import { type LimitFlags, raiseFrom } from "./goal-flags.ts";
+import { type GoalRunFlags, runGoal } from "./goal-runner.ts";
+
+export interface GoalFlags extends ProjectFlags, GoalRunFlags {
+  readonly yes?: boolean;
+}
+
+export async function statusCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
+  const { store } = openProjectToRead(flags, io);
+  const run = id === undefined ? openBacklog(store) : null;
+  if (run !== null && !flags.json) io.out(cleanText(renderRun(run)));
+  if (id === undefined && allGoals(store).length === 0) {
+    if (flags.json) io.json(run === null ? null : { backlog: viewRun(run) });
+    else if (run === null)
+      io.out('There is no goal loop here. Start one with: loop until "npm test passes" <what to do>');
+    return EXIT.ok;
+  }
+  const goal = findGoal(store, id, "any");
+  if (flags.json) {
+    const owner = liveOwner(store, Date.now())?.owner ?? null;
+    io.json({ ...viewGoal(goal), owner, ...(run === null ? {} : { backlog: viewRun(run) }) });
+    return EXIT.ok;
+  }
+  io.out(renderGoalStatus(goal, Date.now()));
+  if (goal.status === "active" && goal.gate === null && liveOwner(store, Date.now()) === null)
+    io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
+  return EXIT.ok;
+}
+
+function viewRun({ id, status, iteration, stories, attempts }: Backlog): object {
+  return { id, status, iteration, ...progressOf(stories), working: attempts.map(({ story }) => story) };
+}
+
+export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
+  const goal = findGoal(openProjectToRead(flags, io).store, id, "any");
+  if (flags.json) io.json(viewGoal(goal));
+  else io.out(renderReportMarkdown(goal).trimEnd());
+  return EXIT.ok;
+}
+
+export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, io: Io): Promise<void> {
+  const event = { type: "goal.paused", code: "person", reason: "paused by a person" } as const;
+  const paused = await requestGoal(project.store, goal, event, Date.now());
+  await settleIfOrphaned(project, paused, io);
+  await project.store.publish();
+  const now = load(project, paused);
+  if (flags.json) io.json(viewGoal(now));
+  else io.out(`Paused goal ${goal.id}. Go on with: loop continue ${goal.id}`);
+}
+
+export interface ContinueFlags extends GoalFlags, LimitFlags {
+  readonly now?: boolean;
+  readonly detach?: boolean;
+}
+
+export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
+  const stop = listenForStop();
+  const raise = raiseFrom(flags);
+  const { project, goal } = openGoal(id, flags, io);
+  const { store } = project;
+  refuseAgent(goal, "go on");
+  const session = hostSession(process.env);
+  refuseElsewhere(project, goal, session);
+  const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
+  await requestGoal(store, goal, event, Date.now());
+  await store.publish();
+  if (flags.detach) {
+    if (flags.json) io.json(viewGoal(load(project, goal)));
+    else io.out(whereItGoesOn(project, goal));
+    return EXIT.ok;
+  }
+  return runGoal(project, goal.id, flags, io, stop);
+}
+
+/** A goal moves to where it is told to go on, but not out of a conversation that is still there. */
+function refuseElsewhere({ store }: Project, goal: Goal, session: string | null): void {
+  if (goal.session === null || goal.session === session || store.isSessionOver(goal.session)) return;
+  throw usageError(
+    `Goal ${goal.id} belongs to a conversation that is still open.`,
+    "Go on there (/loopwright continue), or close it first.",
+  );
+}
+
+function whereItGoesOn({ store }: Project, { id }: Goal): string {
+  if (hostSession(process.env) !== null) return `Goal ${id} goes on in this conversation.`;
+  const owner = liveOwner(store, Date.now());
+  return owner === null
+    ? `Goal ${id} goes on where a runner is: loop continue ${id}, or loop up`
+    : `Goal ${id} goes on with ${owner.owner}.`;
+}
+
+export interface CancelFlags extends GoalFlags {
+  readonly keep?: boolean;
+}
+
+/** Immediate; the state is deleted unless the person keeps it. Checkpoints stay as long as the state does. */
+export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {
+  const { project, goal } = openGoal(id, flags, io);
+  const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
+  const cancelled = await requestGoal(project.store, goal, event, Date.now());
+  await settleIfOrphaned(project, cancelled, io);
+  await project.store.publish();
+  const isKept = await wantsToKeep(flags, io);
+  if (!isKept) await removeState(project, goal);
+  if (flags.json) io.json({ ...viewGoal(load(project, goal)), kept: isKept });
+  else
+    io.out(
+      isKept
+        ? `Cancelled goal ${goal.id}. Its state is kept: .loop/runs/${goal.id}/, loop report ${goal.id}`
+        : `Cancelled goal ${goal.id} and deleted its state. The files of the project are as they are.`,
+    );
+  return EXIT.ok;
+}
+
+async function wantsToKeep(flags: CancelFlags, io: Io): Promise<boolean> {
+  if (flags.keep !== undefined) return flags.keep;
+  if (!io.interactive || flags.json || flags.yes) return true;
+  const { confirm, isCancel } = await import("@clack/prompts");
+  const answer = await confirm({ message: "Keep its state and checkpoints?", initialValue: true });
+  return isCancel(answer) || answer;
+}
+
+async function removeState({ root, dir }: Project, { id }: Goal): Promise<void> {
+  const run = join(dir, "runs", id);
+  if (isInside(root, run)) rmSync(run, { recursive: true, force: true });
+  const state = join(dir, "state.json");
+  // it shows the newest goal, which may be another one
+  if (idIn(state) === id) rmSync(state, { force: true });
+  await createCheckpoints(root).remove(id);
+}
+
+function idIn(state: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(state, "utf8")) as { id?: unknown } | null)?.id;
+  } catch {
+    return null;
+  }
+}
+
+export async function answerCommand(
+  answer: "approve" | "reject",
+  args: readonly string[],
+  flags: GoalFlags,
+  io: Io,
+): Promise<number> {
+  const { store } = openForChange(flags, io);
+  const { id, note } = readAnswer(args, allGoals(store));
+  const goal = findGoal(store, id);
+  refuseAgent(goal, answer);
+  if (goal.gate === null) throw usageError(`Goal ${goal.id} asks nothing.`, `See: loop status ${goal.id}`);
+  const event = {
+    type: "goal.answered",
+    gate: goal.gate.kind,
+    answer,
+    note: note === "" ? null : note,
+  } as const;
+  const answered = await requestGoal(store, goal, event, Date.now());
+  await store.publish();
+  if (flags.json) io.json(viewGoal(answered));
+  else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${cleanLine(goal.gate.question)}`);
+  const isHere = hostSession(process.env) !== null;
+  if (!flags.json && !isHere && answered.status === "active" && liveOwner(store, Date.now()) === null)
+    io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
+  return EXIT.ok;
+}
+
+/** The first word may be an id. "add a test" is a note: letters alone are an id only where there is such a goal. */
+function readAnswer(
+  args: readonly string[],
+  goals: readonly Goal[],
+): { readonly id: string | undefined; readonly note: string } {
+  const [first = "", ...rest] = args;
+  const isKnown = goals.some(({ id }) => id.startsWith(first.toLowerCase()));
+  const isWord = /^[a-f]+$/i.test(first) && !(isKnown && (rest.length === 0 || first.length > 2));
+  const isId = /^[0-9a-f]{1,8}$/i.test(first) && !isWord;
+  return isId ? { id: first, note: rest.join(" ").trim() } : { id: undefined, note: args.join(" ").trim() };
+}
+
+/** The goal that is meant. It is looked up before anything is written: wrong input makes no `.loop`. */
+export function openGoal(
+  id: string | undefined,
+  flags: ProjectFlags,
+  io: Io,
+): { readonly project: Project; readonly goal: Goal } {
+  const project = openForChange(flags, io);
+  return { project, goal: findGoal(project.store, id) };
+}
+
+export function openForChange(flags: ProjectFlags, io: Io): Project {
+  const project = openProject(flags, io);
+  refuseForeign(project.dir);
+  return project;
+}
+
+/** A turn that no runner is there to stop is stopped from here. */
+async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
+  // a conversation that is still open ends its turn itself, and nobody else could
+  if (goal.session !== null && !project.store.isSessionOver(goal.session)) return;
+  if (goal.job !== null && liveOwner(project.store, Date.now()) === null) await settleFire(project, goal, io);
+}
+
+function load({ store }: Project, goal: Goal): Goal {
+  const loop = store.load(goal.id);
+  return loop?.kind === "goal" ? loop : goal;
+}

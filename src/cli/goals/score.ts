@@ -1,0 +1,178 @@
+/**
+ * `loop score`: how clear a spec is and what would raise it, offline and with nothing started. The answer is the
+ * score, so that the exit code is 0 for a vague spec too; `loop until` refuses such a spec with 5.
+ *
+ * JSON: `{ version: 1, spec, until, total, shape, dimensions: [{ dimension, score, words, raise }], questions,
+ * workflow: { workflow, words, gate }, reversibility: { reversibility, words }, needsPlan,
+ * checks: [{ name, verification, text, source }], protect, unknown }`.
+ */
+
+import { readProjectFacts } from "../../checks/project-facts.ts";
+import { chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
+import type { Criterion } from "../../core/goal/goal.ts";
+import { needsPlan } from "../../core/goal/steps.ts";
+import { parseCheckFlag, renderCheck, verificationOf } from "../../core/spec/check-flag.ts";
+import { splitUntil } from "../../core/spec/phrases.ts";
+import { decideReversibility } from "../../core/spec/reversibility.ts";
+import {
+  COLLEAGUE_FROM,
+  type DimensionScore,
+  questionsFor,
+  scoreSpec,
+  shapeOf,
+  TOOL_FROM,
+} from "../../core/spec/rubric.ts";
+import { decideWorkflow } from "../../core/spec/workflow.ts";
+import { usageError } from "../../errors.ts";
+import { readConfig } from "../../store/files/config-file.ts";
+import { findProject } from "../../store/folder/loop-dir.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Io, paint } from "../io.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { oneLine } from "../render/table.ts";
+import { listenForStop } from "../run/signals.ts";
+import { scoreWithAgent } from "./agent-score.ts";
+import { oneOf } from "./goal-flags.ts";
+
+export interface ScoreFlags extends ProjectFlags {
+  readonly json?: boolean;
+  readonly scoreWith?: string;
+  readonly agent?: string;
+  readonly agentCmd?: string;
+  readonly agentAcp?: string;
+  readonly promptFile?: string;
+  readonly check?: string[];
+  readonly protect?: string[];
+}
+
+export async function scoreCommand(words: string[], flags: ScoreFlags, io: Io): Promise<number> {
+  const byRules = readScore(await withFile(words, flags), flags);
+  const view = await withOpinion(byRules, flags, io);
+  if (view === null) return EXIT.interrupted;
+  if (flags.json) io.json({ version: 1, ...view });
+  else io.out(render(view, io));
+  return EXIT.ok;
+}
+
+/** The rules' view of everything but the score, which is the agent's when it was asked. null: it was stopped. */
+async function withOpinion(view: ScoreView, flags: ScoreFlags, io: Io): Promise<ScoreView | null> {
+  if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return view;
+  const stop = listenForStop();
+  const config = isAgentTyped(flags) ? {} : readConfig(openProject(flags, io));
+  const agent = chooseAgentSpec(flags, config, process.env);
+  const score = await scoreWithAgent(view.spec, agent, process.env, stop.signal);
+  if (score === null) return null;
+  return { ...view, ...score, shape: shapeOf(score.total), questions: questionsFor(score) };
+}
+
+async function withFile(words: string[], { promptFile }: ScoreFlags): Promise<string[]> {
+  if (promptFile === undefined) return words;
+  const { readPrompt } = await import("../tasks/create.ts");
+  return [...words, readPrompt(promptFile)];
+}
+
+type ScoreView = ReturnType<typeof readScore>;
+
+/** Takes what `loop until` takes, with or without the word itself. */
+function readScore(words: readonly string[], flags: ScoreFlags) {
+  const { criteria, phrase, prompt, unknown } = readWords(words, flags);
+  const checks = [...criteria, ...(flags.check ?? []).map(readCheck)];
+  const twice = checks.find(({ name }, at) => checks.findIndex((other) => other.name === name) !== at);
+  if (twice !== undefined) throw usageError(`Two checks have the name "${twice.name}"; give each its own.`);
+  const spec = prompt === "" ? (phrase ?? "") : prompt;
+  if (spec.trim() === "") throw usageError("There is nothing to score.", 'Write: loop score "<spec>"');
+  const protect = flags.protect ?? [];
+  const score = scoreSpec(spec, {
+    checks: checks.length - criteria.length,
+    phrases: criteria.length,
+    until: phrase,
+    protect: protect.length,
+  });
+  return {
+    spec,
+    until: phrase,
+    total: score.total,
+    shape: shapeOf(score.total),
+    dimensions: score.dimensions,
+    questions: questionsFor(score),
+    workflow: decideWorkflow(spec),
+    reversibility: decideReversibility(spec),
+    needsPlan: needsPlan(spec),
+    checks: checks.map((criterion) => ({
+      name: criterion.name,
+      verification: verificationOf(criterion.check),
+      text: renderCheck(criterion),
+      source: criterion.source,
+    })),
+    protect,
+    unknown,
+  };
+}
+
+function readWords(words: readonly string[], flags: ScoreFlags): ReturnType<typeof splitUntil> {
+  const [first, ...rest] = words;
+  if (first?.toLowerCase() !== "until") {
+    return { criteria: [], phrase: null, prompt: words.join(" ").trim(), unknown: null };
+  }
+  return splitUntil(rest, readProjectFacts(findProject(flags.project ?? ".")));
+}
+
+function readCheck(text: string): Criterion {
+  const parsed = parseCheckFlag(text);
+  if (parsed.kind === "wrong") throw usageError(parsed.message);
+  return parsed.criterion;
+}
+
+const WORKFLOWS = { A: "A (build)", B: "B (debug)", C: "C (refactor)" } as const;
+const REVERSIBILITIES = {
+  "2A": "2A (undone in a minute)",
+  "2B": "2B (a checkpoint at each step)",
+  "1": "1 (hard to undo: a second agent looks first, and a person says yes)",
+} as const;
+
+function render(view: ScoreView, io: Io): string {
+  const lines = [`${paint(io, "bold", `${view.total}/10`)}  ${shapeText(view.total)}`, ""];
+  for (const dimension of view.dimensions) lines.push(...renderDimension(dimension, io));
+  lines.push(
+    "",
+    `Workflow       ${WORKFLOWS[view.workflow.workflow]}${because(view.workflow.words)}`,
+    `Reversibility  ${REVERSIBILITIES[view.reversibility.reversibility]}${because(view.reversibility.words)}`,
+    `Plan           ${view.needsPlan ? "a first turn takes it apart into steps" : "one step, no planning turn"}`,
+    ...renderChecks(view),
+  );
+  if (view.total < COLLEAGUE_FROM) {
+    lines.push("", `Below ${COLLEAGUE_FROM} it is not started. Answer in the spec:`);
+    for (const question of view.questions) lines.push(`  - ${question}`);
+  }
+  return lines.join("\n");
+}
+
+function shapeText(total: number): string {
+  switch (shapeOf(total)) {
+    case "tool":
+      return `tool: ${TOOL_FROM} or more runs without questions and reports at the end`;
+    case "colleague":
+      return `colleague: ${COLLEAGUE_FROM} to ${TOOL_FROM - 1} asks after the plan, after each iteration and before the end`;
+    case "vague":
+      return `vague: \`loop until\` would not start it (exit 5) without --force`;
+  }
+}
+
+export function renderDimension({ dimension, score, words, raise }: DimensionScore, io: Io): string[] {
+  const quotes = words.map((word) => (word.startsWith("--") ? word : `"${oneLine(word)}"`)).join(", ");
+  const head = `${dimension.padEnd(13)}${score}  ${quotes === "" ? "no words for it" : quotes}`;
+  return raise === null ? [head] : [head, paint(io, "dim", `${" ".repeat(16)}${raise}`)];
+}
+
+function renderChecks({ checks, unknown, protect }: ScoreView): string[] {
+  const lines = checks.map(({ text }) => `  ${oneLine(text)}`);
+  if (unknown !== null)
+    lines.push(`  "${oneLine(unknown)}" is not a known phrase; give its command with --check.`);
+  if (lines.length === 0) lines.push("  none; the plan has to propose them");
+  if (protect.length > 0) lines.push(`  protected: ${protect.map(oneLine).join(", ")}`);
+  return ["Checks", ...lines];
+}
+
+function because(words: readonly string[]): string {
+  return words.length === 0 ? "" : `, because of ${words.map((word) => `"${oneLine(word)}"`).join(", ")}`;
+}

@@ -1,0 +1,110 @@
+/** `loop until`: an agent works turn after turn until checks that the engine runs itself are green. */
+import { requireAgent } from "../../compose/agent-choice.ts";
+import { newLoopId } from "../../compose/engine.ts";
+import { renderCheck } from "../../core/spec/check-flag.ts";
+import { questionsFor } from "../../core/spec/rubric.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { addGoal } from "../../engine/goals/goals.ts";
+import { readConfig } from "../../store/files/config-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import { hostSession } from "../hosts/host-session.ts";
+import type { Io } from "../io.ts";
+import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
+import { listenForStop } from "../run/signals.ts";
+import { scoreWithAgent } from "./agent-score.ts";
+import { oneOf } from "./goal-flags.ts";
+import { runGoal } from "./goal-runner.ts";
+import { readSpec, rescore, type Spec, type SpecFlags } from "./goal-spec.ts";
+import { renderDimension } from "./score.ts";
+
+export interface UntilFlags extends SpecFlags, ProjectFlags {
+  readonly json?: boolean;
+  readonly detach?: boolean;
+  readonly dryRun?: boolean;
+  readonly notifyCmd?: string;
+  /** As loops name it: the conversation that it is bound to by hand; without it, the one that it was typed in. */
+  readonly session?: string;
+}
+
+export async function untilCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
+  // first of all: a signal while the spec is read is no crash
+  const stop = listenForStop();
+  const reader = openProject(flags, io);
+  const config = readConfig(reader);
+  const typed = readSpec(words, flags, reader, config, process.env);
+  const spec = await scored(typed, flags, stop.signal);
+  if (spec === null) return EXIT.interrupted;
+  const session = flags.session ?? hostSession(process.env);
+  if (spec.shape === null) return refuseVague(spec, flags, io);
+  if (flags.dryRun) return showSpec(spec, flags, io);
+  // Before anything is written: an agent that is not there cannot be started.
+  if (session === null) requireAgent(spec.draft.agent, process.env);
+  if (spec.draft.criteria.length === 0) io.say(noCheck(spec));
+  const project = openProjectToWrite(flags, io);
+  const draft = { ...spec.draft, session };
+  const goal = await addGoal(project.store, draft, Date.now(), newLoopId);
+  await project.store.publish();
+  if (!flags.json) {
+    io.out(
+      `Goal ${goal.id}. Writing state to .loop/state.json and .loop/runs/${goal.id}/; loop cancel asks whether to keep it.`,
+    );
+  }
+  if (flags.detach) {
+    if (flags.json)
+      io.json({ type: "loop.created", loop: goal.id, ...(session === null ? {} : { session }) });
+    else if (goal.session === null) io.out(`It runs with: loop continue ${goal.id}, or under loop up.`);
+    return EXIT.ok;
+  }
+  return runGoal(project, goal.id, flags, io, stop);
+}
+
+/** null: it was stopped. */
+async function scored(spec: Spec, flags: UntilFlags, signal: AbortSignal): Promise<Spec | null> {
+  if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return spec;
+  const score = await scoreWithAgent(spec.draft.spec, spec.draft.agent, process.env, signal);
+  return score === null ? null : rescore(spec, score, flags, process.env);
+}
+
+function noCheck({ unknown }: Spec): string {
+  const what =
+    unknown === null
+      ? "Nothing was named that could prove the end"
+      : `"${cleanLine(unknown)}" is no phrase with a known check`;
+  return `${what}; the agent proposes checks, and you accept them. To name one: --check 'name=command'`;
+}
+
+/** B2: below 5 nothing is started. */
+function refuseVague(spec: Spec, flags: UntilFlags, io: Io): number {
+  const questions = questionsFor(spec.score);
+  if (flags.json) {
+    io.json({ type: "loop.vague", ...spec.score, questions });
+    return EXIT.vague;
+  }
+  for (const line of scoreLines(spec, io)) io.out(line);
+  io.say("This is too vague to start. Answer these in the spec, or start it all the same with --force:");
+  for (const question of questions) io.say(`  - ${question}`);
+  return EXIT.vague;
+}
+
+function showSpec(spec: Spec, flags: UntilFlags, io: Io): number {
+  const { draft, score } = spec;
+  if (flags.json) {
+    io.json({ type: "loop.plan", ...draft, score });
+    return EXIT.ok;
+  }
+  for (const line of scoreLines(spec, io)) io.out(line);
+  io.out(`Would start: ${draft.shape}, workflow ${draft.workflow}, type ${draft.reversibility}`);
+  for (const criterion of draft.criteria) io.out(`  check ${cleanLine(renderCheck(criterion))}`);
+  if (draft.criteria.length === 0) io.out(`  ${noCheck(spec)}`);
+  io.out(
+    `  ${draft.needsPlan ? "the first turn plans the steps" : `${draft.steps.length} step${draft.steps.length === 1 ? "" : "s"}`}`,
+  );
+  return EXIT.ok;
+}
+
+function scoreLines({ score }: Spec, io: Io): string[] {
+  return [
+    `The spec scores ${score.total} of 10:`,
+    ...score.dimensions.flatMap((one) => renderDimension(one, io)),
+  ];
+}

@@ -1,0 +1,27 @@
+/** `loop hook <client> <event>`: one hook of a client, on its own (D1). */
+import { usageError } from "../../errors.ts";
+import {
+  CLIENT_EVENTS,
+  CLIENT_NAMES,
+  isClientEvent,
+  isClientName,
+} from "../../hosts/stop-hook/clients/client.ts";
+import { EXIT } from "../exit-codes.ts";
+
+export async function hookCommand(client: string, event: string): Promise<number> {
+  if (client === "claude") {
+    const { main } = await import("../../hosts/claude-code/hooks/run-hook.ts");
+    await main(event);
+    return EXIT.ok;
+  }
+  if (!isClientName(client))
+    throw usageError(
+      `There is no client "${client}" with hooks here; known: ${["claude", ...CLIENT_NAMES].join(", ")}.`,
+    );
+  if (!isClientEvent(event))
+    throw usageError(`There is no event "${event}" of ${client} here; known: ${CLIENT_EVENTS.join(", ")}.`);
+  const { main } = await import("../../hosts/stop-hook/run-hook.ts");
+  const { CLIENTS } = await import("../../hosts/stop-hook/clients/clients.ts");
+  await main(CLIENTS[client], event);
+  return EXIT.ok;
+}

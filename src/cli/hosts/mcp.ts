@@ -1,0 +1,79 @@
+/** `loop mcp`: the tools for agents over stdio, for any MCP client (F6). Runs nothing: that is for who holds the lease. */
+import { newLoopId } from "../../compose/engine.ts";
+import type { FireId } from "../../core/loop.ts";
+import { serveMcp } from "../../hosts/mcp/server.ts";
+import type { Commit, CommitResult } from "../../ports/store.ts";
+import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { FolderStore } from "../../store/folder/folder-store.ts";
+import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { loopTools } from "../../tools/loop-tools.ts";
+import { VERSION } from "../../version.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
+import { renderRunner } from "../tasks/create.ts";
+import { liveOwner } from "../tasks/list.ts";
+import { adoptEdits } from "../tasks/requests.ts";
+
+const INSTRUCTIONS =
+  "Schedules prompts (Cron…) and reports on goal loops (loop_…) of the project in this folder. The person runs them with `loop up`.";
+
+/** Ends when the client closes stdin or stdout. Nothing but the protocol goes to stdout. */
+export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
+  const { LOOP_PROJECT: home, LOOP_FIRE_ID: fire } = process.env;
+  const { root, dir } = openProjectToRead({ ...(home ? { project: home } : {}), ...flags }, io);
+  const store = new LateFolderStore(root, dir, io);
+  const config = readConfig({ dir });
+  const tools = loopTools({
+    ...config,
+    store,
+    now: Date.now,
+    newId: newLoopId,
+    tz: localTimeZone(config),
+    session: null,
+    currentFire: () => (fire ? (fire as FireId) : null),
+    runner: () => renderRunner(liveOwner(store, Date.now()), process.env.LOOP_DISABLE_SCHEDULER !== "1"),
+  });
+  if (io.interactive)
+    io.say("Speaks MCP on stdin and stdout, for a client to start: claude mcp add loop -- loop mcp");
+
+  /** Once for calls that come together. */
+  let adopting: Promise<void> | null = null;
+  const adopt = async (): Promise<void> => {
+    await store.catchUp();
+    adopting ??= adoptEdits({ root, dir, store }, config, io).finally(() => {
+      adopting = null;
+    });
+    await adopting;
+  };
+  await serveMcp({
+    name: "loop",
+    version: VERSION,
+    instructions: INSTRUCTIONS,
+    input: process.stdin,
+    output: process.stdout,
+    tools: tools.map((tool) => ({
+      ...tool,
+      run: async (input, call) => {
+        await adopt();
+        return tool.run(input, call);
+      },
+    })),
+  });
+  return EXIT.ok;
+}
+
+/** Clients start their servers in every folder: `.loop/` is made by the first task, and not by being looked at. */
+class LateFolderStore extends FolderStore {
+  readonly #root: string;
+
+  constructor(root: string, dir: string, io: Io) {
+    super(dir, { now: Date.now, say: io.say });
+    this.#root = root;
+  }
+
+  override async commit(commit: Commit): Promise<CommitResult> {
+    ensureLoopDir(this.#root);
+    return super.commit(commit);
+  }
+}

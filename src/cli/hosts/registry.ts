@@ -1,0 +1,208 @@
+/**
+ * The registry of tasks (D8, D12): the stories of `.loop/prd.json`. `loop register-task | mark-complete |
+ * mark-blocked | next-task`. What only the evaluator may see (holdouts, C15) is never printed.
+ */
+import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import {
+  type Change,
+  faultOfStoryId,
+  markBlocked,
+  markComplete,
+  registerStory,
+  type StoryDraft,
+  unblock,
+} from "../../core/backlog/prd/registry.ts";
+import { DEPTHS, nextOf, progressOf, renderNext, type Story, statusOf } from "../../core/backlog/stories.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import { changeStories, loadPrd, prdPath } from "../../store/files/prd-file.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneOf } from "../goals/goal-flags.ts";
+import type { Io } from "../io.ts";
+import { openProject, type Project, type ProjectFlags } from "../project.ts";
+import { refuseTurns } from "../run/person.ts";
+import { countFlag } from "../tasks/task-flags.ts";
+
+export interface RegistryFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+export interface RegisterFlags extends RegistryFlags {
+  readonly description?: string;
+  readonly criterion?: readonly string[];
+  readonly check?: readonly string[];
+  /** Each may be several ids with commas. */
+  readonly dependsOn?: readonly string[];
+  readonly priority?: string;
+  readonly depth?: string;
+}
+
+/** C16: nothing that could be worked on. */
+const NOTHING_LEFT = 3;
+
+/** `loop register-task [id] <title>` */
+export async function registerTaskCommand(
+  words: readonly string[],
+  flags: RegisterFlags,
+  io: Io,
+): Promise<number> {
+  const draft = readDraft(words, flags);
+  const project = openRegistry(flags, io);
+  const { story, stories } = await carryOut(project, "register-task", (before) =>
+    registerStory(before, draft),
+  );
+  answer(story, stories, flags, io, () => {
+    const waits = story.dependsOn.length === 0 ? "" : ` It waits for ${story.dependsOn.join(", ")}.`;
+    return `Registered ${story.id}: ${cleanLine(story.title)}.${waits}`;
+  });
+  return EXIT.ok;
+}
+
+/** `loop mark-complete <id>` */
+export async function markCompleteCommand(id: string, flags: RegistryFlags, io: Io): Promise<number> {
+  const project = openRegistry(flags, io);
+  refuseTurns(project.store, "mark a story complete");
+  const { story, stories } = await carryOut(project, "mark-complete", (before) => markComplete(before, id));
+  answer(story, stories, flags, io, () => {
+    const { passed, total } = progressOf(stories);
+    return `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} have passed.`;
+  });
+  return EXIT.ok;
+}
+
+export interface BlockFlags extends RegistryFlags {
+  readonly reason?: string;
+  readonly undo?: boolean;
+}
+
+/** `loop mark-blocked <id>`. A loop ends when all that is left is blocked: an agent must not get out of it that way. */
+export async function markBlockedCommand(id: string, flags: BlockFlags, io: Io): Promise<number> {
+  if (flags.undo && flags.reason !== undefined)
+    throw usageError("--reason and --undo do not go together.", "See: loop help mark-blocked");
+  const project = openRegistry(flags, io);
+  refuseTurns(project.store, flags.undo ? "unblock a story" : "mark a story blocked");
+  const { story, stories } = await carryOut(project, "mark-blocked", (before) =>
+    flags.undo ? unblock(before, id) : markBlocked(before, id, flags.reason ?? ""),
+  );
+  answer(story, stories, flags, io, () =>
+    flags.undo
+      ? `Unblocked ${story.id}: ${cleanLine(story.title)}.`
+      : `Marked ${story.id} blocked: ${cleanLine(story.title)}. Undo it with: loop mark-blocked ${story.id} --undo`,
+  );
+  return EXIT.ok;
+}
+
+/** `loop next-task`: changes nothing. */
+export async function nextTaskCommand(flags: RegistryFlags, io: Io): Promise<number> {
+  const { root } = openProject(flags, io);
+  const loaded = loadPrd(root);
+  if (loaded === null) throw usageError(`There are no stories here: ${prdPath(root)} is missing.`, ADD_ONE);
+  const { stories } = loaded.prd;
+  refuseProblems(root, stories);
+  const next = nextOf(stories);
+  const isPicked = next.kind === "story";
+  if (flags.json)
+    io.json({
+      story: isPicked ? viewStory(next.story) : null,
+      reason: isPicked ? null : renderNext(next),
+      blocked: "blocked" in next ? next.blocked : [],
+      waiting: next.kind === "waiting" ? next.waiting : [],
+      progress: progressOf(stories),
+    });
+  else if (isPicked) io.out(renderStory(next.story));
+  else io.say(renderNext(next));
+  return isPicked ? EXIT.ok : NOTHING_LEFT;
+}
+
+const ADD_ONE = 'Add one: loop register-task "<title>"';
+
+function readDraft(words: readonly string[], flags: RegisterFlags): StoryDraft {
+  const { id, title } = readTitle(words);
+  if (title === "") throw usageError("A story needs a title.", ADD_ONE);
+  const dependsOn = (flags.dependsOn ?? []).flatMap((list) => list.split(",")).map((one) => one.trim());
+  if (dependsOn.includes(""))
+    throw usageError("--depends-on is empty; write ids with commas, such as US-001,US-002.");
+  return {
+    id,
+    title,
+    description: flags.description ?? "",
+    acceptanceCriteria: flags.criterion ?? [],
+    checks: flags.check ?? [],
+    dependsOn,
+    priority: flags.priority === undefined ? null : countFlag("--priority", flags.priority),
+    depth: flags.depth === undefined ? null : oneOf("--depth", flags.depth, DEPTHS),
+  };
+}
+
+/** `US-007 "Add a login"`, `login "Add a login"`, `"Add a login"` and `Add a login`. */
+function readTitle(words: readonly string[]): { readonly id: string | null; readonly title: string } {
+  const [first = "", ...rest] = words;
+  const isNumbered = /^[a-z]{1,10}[-_.]\d+$/i.test(first);
+  const isBeforeQuoted =
+    rest.length === 1 && /\s/.test(rest[0]?.trim() ?? "") && faultOfStoryId(first) === null;
+  if (isNumbered || isBeforeQuoted) return { id: first, title: rest.join(" ").trim() };
+  return { id: null, title: words.join(" ").trim() };
+}
+
+/** Nothing is created: a request that is refused makes no `.loop`. */
+function openRegistry(flags: RegistryFlags, io: Io): Project {
+  const project = openProject(flags, io);
+  refuseForeign(project.dir);
+  return project;
+}
+
+async function carryOut(
+  { root, store }: Project,
+  command: string,
+  decide: (stories: readonly Story[]) => Change,
+): Promise<Extract<Change, { kind: "changed" }>> {
+  refuseDuringRun(store);
+  const change = await changeStories(root, decide);
+  if (change.kind === "changed") return change;
+  if (change.fault === "backlog") throw faulty(root, change.message, change.hint);
+  throw usageError(change.message, change.hint ?? `See: loop help ${command}`);
+}
+
+/** C2: by name. */
+function refuseProblems(root: string, stories: readonly Story[]): void {
+  const [first, ...more] = problemsOf(stories).map(renderProblem);
+  if (first !== undefined) throw faulty(root, first, more.length === 0 ? null : `And: ${more.join(" ")}`);
+}
+
+function faulty(root: string, message: string, hint: string | null): LoopError {
+  return new LoopError(
+    "surroundings",
+    `${prdPath(root)}: ${message}`,
+    hint ?? "Mend it; it was left as it is.",
+  );
+}
+
+function answer(
+  story: Story,
+  stories: readonly Story[],
+  flags: RegistryFlags,
+  io: Io,
+  sentence: () => string,
+): void {
+  if (flags.json) io.json({ story: viewStory(story), progress: progressOf(stories) });
+  else io.out(sentence());
+}
+
+function viewStory(story: Story): object {
+  const { holdouts: _, ...shown } = story;
+  return { ...shown, status: statusOf(story) };
+}
+
+function renderStory(story: Story): string {
+  const { id, title, description, acceptanceCriteria, checks, notes, depth } = story;
+  const facts = [
+    ...(description.trim() === "" ? [] : [description]),
+    ...(depth === null ? [] : [`Depth: ${depth}`]),
+    ...acceptanceCriteria.map((one) => `- ${one}`),
+    ...checks.map((one) => `Check: ${one}`),
+    ...notes.split("\n").filter((line) => line.trim() !== ""),
+  ];
+  return [`${id}: ${cleanLine(title)}`, ...facts.map((fact) => `  ${cleanLine(fact)}`)].join("\n");
+}

@@ -1,0 +1,23 @@
+/** `loop init`: the folder, its .gitignore and a config file with the defaults to change. */
+import { join } from "node:path";
+import { DEFAULTS } from "../../schema/config.ts";
+import { cannotWrite } from "../../store/folder/loop-dir.ts";
+import { readIfThere, writeAtomic } from "../../system/files.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProjectToWrite, type ProjectFlags } from "../project.ts";
+
+export async function initCommand(flags: ProjectFlags & { json?: boolean }, io: Io): Promise<number> {
+  const { root, dir } = openProjectToWrite(flags, io);
+  const path = join(dir, "config.json");
+  const written = readIfThere(path) === null;
+  try {
+    if (written) writeAtomic(path, `${JSON.stringify(DEFAULTS, null, 2)}\n`);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+  if (flags.json) io.json({ project: root, dir, config: path, written });
+  else
+    io.out(written ? `Wrote ${path} with the defaults.` : `${path} is there already and was left as it is.`);
+  return EXIT.ok;
+}

@@ -1,0 +1,93 @@
+/**
+ * `loop install codex|gemini|cursor|opencode|copilot`: hooks in the client's own settings, and the command that a
+ * person types there. Doing it again changes nothing.
+ *
+ * JSON: `{ version: 1, client, scope, dryRun, program: { folder, copied } | null, files: [{ file, change }], kept, notes }`,
+ * where `change` is "made", "changed" or "removed".
+ */
+import type { ClientName } from "../../hosts/stop-hook/clients/client.ts";
+import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";
+import { type Around, type Change, planInstall } from "../../hosts/stop-hook/install/plan.ts";
+import { isProgramCurrent, programFolder, putProgram } from "../../hosts/stop-hook/install/program.ts";
+import { type Scope, TARGETS } from "../../hosts/stop-hook/install/targets.ts";
+import { writeChange } from "../../hosts/stop-hook/install/write.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { renderDiff } from "../render/text-diff.ts";
+
+export interface ClientInstallFlags {
+  readonly json?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function installClient(
+  client: ClientName,
+  scope: Scope,
+  project: string,
+  flags: ClientInstallFlags,
+  io: Io,
+): number {
+  const around = aroundOf(project);
+  // first of all: what cannot be read is said before anything is written
+  const { changes, kept } = planInstall(client, scope, around);
+  const copied = scope === "user" && !isProgramCurrent(around.program);
+  if (!flags.dryRun) {
+    if (copied) putProgram(around.program);
+    for (const change of changes) writeChange(change, scope === "project" ? project : null);
+  }
+  const program = scope === "user" ? { folder: around.program, copied } : null;
+  const notes = [
+    ...kept.map((file) => `${file} is not ours and was left as it is.`),
+    ...TARGETS[client].afterwards,
+  ];
+  if (flags.json)
+    io.json({
+      ...{ version: 1, client, scope, dryRun: flags.dryRun === true, program },
+      files: changes.map(({ file, ...change }) => ({ file, change: kindOf(change) })),
+      ...{ kept, notes },
+    });
+  else io.out((flags.dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes }));
+  return EXIT.ok;
+}
+
+export function aroundOf(project: string): Around {
+  return { project, env: process.env, program: programFolder(process.env) };
+}
+
+export function kindOf({ before, after }: Pick<Change, "before" | "after">): string {
+  return before === null ? "made" : after === null ? "removed" : "changed";
+}
+
+interface Done {
+  readonly changes: readonly Change[];
+  readonly program: { readonly folder: string; readonly copied: boolean } | null;
+  readonly notes: readonly string[];
+}
+
+function renderDone(client: ClientName, scope: Scope, { changes, program, notes }: Done): string {
+  const { title, word } = CLIENTS[client];
+  const whom = scope === "user" ? "you, in all projects" : "this project";
+  if (changes.length === 0 && program?.copied !== true)
+    return [`Loopwright is installed in ${title} for ${whom} already.`, ...notes].join("\n");
+  return [
+    ...(program?.copied ? [`Copied the program that hooks start to ${program.folder}`] : []),
+    ...changes.map((change) => `${kindOf(change) === "made" ? "Made" : "Changed"} ${change.file}`),
+    `Installed in ${title} for ${whom}. New conversations have it.`,
+    ...(scope === "project" ? ["Whoever else works on it needs `loop` on the PATH."] : []),
+    ...notes,
+    `Type in ${title}: ${word} help    Check: loop doctor    Undo: loop uninstall ${client}`,
+  ].join("\n");
+}
+
+function renderDry(client: ClientName, _scope: Scope, { changes, program, notes }: Done): string {
+  if (changes.length === 0 && program?.copied !== true) return "Nothing would change.";
+  return [
+    ...(program?.copied ? [`Would copy the program that hooks start to ${program.folder}`] : []),
+    ...changes.flatMap((change) => [
+      `Would ${kindOf(change) === "made" ? "make" : "change"} ${change.file}:`,
+      ...renderDiff(change.before ?? "", change.after ?? "").map((line) => `  ${line}`),
+    ]),
+    ...notes,
+    `To do it: loop install ${client}`,
+  ].join("\n");
+}

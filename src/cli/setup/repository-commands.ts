@@ -1,0 +1,175 @@
+/**
+ * What files of the project, which may have come with a repository, would run (H2). Whoever runs it takes it from
+ * the `content` that was found trusted, never from a second look at the disk.
+ */
+import { lstatSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { readProjectFacts } from "../../checks/project-facts.ts";
+import { checksText } from "../../core/backlog/accepted-checks.ts";
+import type { Check, Criterion, MustNot } from "../../core/goal/goal.ts";
+import { allowedBy } from "../../core/permissions.ts";
+import { parseCheckFlag } from "../../core/spec/check-flag.ts";
+import { parseShapeFile } from "../../core/spec/shape-file.ts";
+import { LoopError } from "../../errors.ts";
+import { commandsOfRoles } from "../../schema/backlog-config.ts";
+import { parseConfigText } from "../../schema/config.ts";
+import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
+import { readText, readTextThroughLinks } from "../../store/files/read-text.ts";
+import { cannotRead } from "../../store/folder/loop-dir.ts";
+import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
+import { errorCode } from "../../system/files.ts";
+import { isInside } from "../../system/inside.ts";
+import type { Project } from "../project.ts";
+
+type Place = Pick<Project, "root" | "dir">;
+
+export interface RepositoryFile {
+  /** From the project's folder. */
+  readonly file: string;
+  readonly path: string;
+  readonly content: string;
+  readonly commands: readonly NamedCommand[];
+}
+
+/** `command` is for a shell, or what an agent of its own is asked: `judge: …`, `review: …`. */
+export interface NamedCommand {
+  readonly name: string;
+  readonly command: string;
+}
+
+/** Files without anything to run are left out. Throws the sentence for a file that cannot be understood. */
+export function commandsOf(project: Place): readonly RepositoryFile[] {
+  return [...readFiles(project), ...readStories(project)]
+    .map(({ criteria, mustNot, programs = [], ...file }) => ({
+      ...file,
+      commands: [...toCommands(criteria), ...toWatches(mustNot), ...programs],
+    }))
+    .filter(({ commands }) => commands.length > 0);
+}
+
+export function untrustedOf(project: Place, trust: TrustStore): readonly RepositoryFile[] {
+  return commandsOf(project).filter((found) => !trust.isTrusted(found));
+}
+
+/** What a goal has to prove and must not do by the project's files. Throws the sentence when it is not trusted. */
+export function trustedCriteria(
+  project: Place,
+  env: NodeJS.ProcessEnv,
+): { readonly criteria: readonly Criterion[]; readonly mustNot: readonly MustNot[] } {
+  const files = readFiles(project);
+  const trust = createTrustStore(env);
+  const isHarmless = (file: ParsedFile) =>
+    toCommands(file.criteria).length + toWatches(file.mustNot).length === 0;
+  const untrusted = files.filter((file) => !isHarmless(file) && !trust.isTrusted(file));
+  if (untrusted.length > 0) throw notTrusted(untrusted.map(({ file }) => file));
+  return {
+    criteria: files.flatMap(({ criteria }) => criteria),
+    mustNot: files.flatMap(({ mustNot }) => mustNot),
+  };
+}
+
+function notTrusted(files: readonly string[]): LoopError {
+  const has = files.length === 1 ? "has" : "have";
+  const message = `${files.join(" and ")} ${has} commands in it that you have not trusted, or not as they are now.`;
+  return new LoopError("surroundings", message, "Look at them and say so: loop trust");
+}
+
+interface ParsedFile extends Omit<RepositoryFile, "commands"> {
+  readonly criteria: readonly Criterion[];
+  readonly mustNot: readonly MustNot[];
+  /** Agents of a backlog that the file names as commands. */
+  readonly programs?: readonly NamedCommand[];
+}
+
+function readFiles(project: Place): readonly ParsedFile[] {
+  return [readShape(project), readChecks(project)].filter((found) => found !== null);
+}
+
+/** Only for the question whether it may run: a story's checks are no criteria of goals. */
+function readStories({ root }: Place): readonly ParsedFile[] {
+  const stories = loadPrd(root)?.prd.stories ?? [];
+  const content = checksText(stories);
+  if (content === "") return [];
+  const criteria = stories.flatMap(({ id, checks }) =>
+    checks.flatMap((text): Criterion[] => {
+      const parsed = parseCheckFlag(text);
+      return parsed.kind === "ok" ? [{ ...parsed.criterion, name: `${id}: ${parsed.criterion.name}` }] : [];
+    }),
+  );
+  return [{ file: ".loop/prd.json", path: prdPath(root), content, criteria, mustNot: [] }];
+}
+
+function readShape({ root }: Place): ParsedFile | null {
+  const file = ".loop/shape/SHAPE.md";
+  const path = join(root, file);
+  const content = readInside(root, path);
+  if (content === null) return null;
+  const parsed = parseShapeFile(content, readProjectFacts(root));
+  if (parsed.kind === "wrong")
+    throw new LoopError("surroundings", `${path}: ${parsed.message}`, "Mend or remove it.");
+  return { file, path, content, criteria: parsed.criteria, mustNot: parsed.mustNot };
+}
+
+function readChecks({ dir }: Place): ParsedFile | null {
+  const file = ".loop/config.json";
+  const path = join(dir, "config.json");
+  const content = readText(path);
+  if (content === null) return null;
+  const parsed = parseConfigText(content);
+  if (parsed.kind === "invalid")
+    throw new LoopError("surroundings", `${path}: ${parsed.message}.`, "Mend or remove it.");
+  const criteria = (parsed.config.checks ?? []).flatMap((text): Criterion[] => {
+    const check = parseCheckFlag(text);
+    return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
+  });
+  const allowed = allowedBy(parsed.config.permissions ?? {});
+  const programs = [
+    ...commandsOfRoles(parsed.config),
+    ...allowed.map((command) => ({ name: "permissions: allow", command })),
+  ];
+  return { file, path, content, criteria, mustNot: [], programs };
+}
+
+function toCommands(criteria: readonly Criterion[]): readonly NamedCommand[] {
+  return criteria.flatMap(({ name, check }) => toCommand(name, check) ?? []);
+}
+
+function toWatches(mustNot: readonly MustNot[]): readonly NamedCommand[] {
+  return mustNot.flatMap(({ name, command }) =>
+    command === null ? [] : { name: `must not: ${name}`, command },
+  );
+}
+
+/** null: nothing runs for it. */
+function toCommand(name: string, check: Check): NamedCommand | null {
+  switch (check.kind) {
+    case "command":
+      return { name, command: check.command };
+    case "measure":
+      return { name: `${name} ${check.comparison} ${check.target}`, command: check.command };
+    case "judge":
+    case "review":
+      return { name, command: `${check.kind}: ${check.question}` };
+    case "assumption":
+      return null;
+  }
+}
+
+/** A link may lead to another file of the project, and nowhere else. */
+function readInside(root: string, path: string): string | null {
+  if (!isThere(path)) return null;
+  if (!isInside(root, path))
+    throw new LoopError("surroundings", `${path} leads out of the project.`, "Replace it with a file.");
+  if (!statSync(path).isFile()) throw new LoopError("surroundings", `${path} is not a file.`);
+  return readTextThroughLinks(path);
+}
+
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
+    throw cannotRead(path, error);
+  }
+}

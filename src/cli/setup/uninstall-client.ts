@@ -1,0 +1,75 @@
+/**
+ * `loop uninstall codex|gemini|cursor|opencode|copilot`: takes out what `loop install` put in, and nothing else.
+ *
+ * JSON: `{ version: 1, client, removed: [what], kept: [what and why] }`.
+ */
+import { CLIENT_NAMES, type ClientName } from "../../hosts/stop-hook/clients/client.ts";
+import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";
+import { type Around, isInstalled, planUninstall } from "../../hosts/stop-hook/install/plan.ts";
+import { removeProgram } from "../../hosts/stop-hook/install/program.ts";
+import type { Scope } from "../../hosts/stop-hook/install/targets.ts";
+import { writeChange } from "../../hosts/stop-hook/install/write.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { aroundOf, type ClientInstallFlags, kindOf } from "./install-client.ts";
+
+/** `scope`: null is both. */
+export function uninstallClient(
+  client: ClientName,
+  scope: Scope | null,
+  project: string,
+  flags: ClientInstallFlags,
+  io: Io,
+): number {
+  const around = aroundOf(project);
+  const scopes: readonly Scope[] = scope === null ? ["user", "project"] : [scope];
+  const plans = scopes.map((each) => ({ scope: each, plan: planUninstall(client, each, around) }));
+  const removed = plans.flatMap(({ plan }) =>
+    plan.changes.map((change) =>
+      kindOf(change) === "removed" ? change.file : `the hooks of Loopwright in ${change.file}`,
+    ),
+  );
+  const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not ours`));
+  if (!flags.dryRun) {
+    for (const { scope: each, plan } of plans)
+      for (const change of plan.changes) writeChange(change, each === "project" ? project : null);
+    if (removed.length > 0 && !isUsed(around)) {
+      removeProgram(around.program);
+      removed.push(around.program);
+    }
+  }
+  if (flags.json) io.json({ version: 1, client, removed, kept });
+  else io.out(render(client, removed, kept, flags));
+  return EXIT.ok;
+}
+
+/** Do a person's own hooks in any client still start the program? What cannot be read may. */
+function isUsed(around: Around): boolean {
+  return CLIENT_NAMES.some((client) => {
+    try {
+      return isInstalled(client, "user", around);
+    } catch {
+      return true;
+    }
+  });
+}
+
+function render(
+  client: ClientName,
+  removed: readonly string[],
+  kept: readonly string[],
+  { dryRun }: ClientInstallFlags,
+): string {
+  const { title } = CLIENTS[client];
+  if (removed.length === 0)
+    return [`Nothing of Loopwright is installed in ${title}.`, ...keptLines(kept)].join("\n");
+  return [
+    ...removed.map((what) => `${dryRun ? "Would remove" : "Removed"}: ${what}`),
+    ...keptLines(kept),
+    "Conversations that are open have it until they end. `.loop/` in your projects stays.",
+  ].join("\n");
+}
+
+function keptLines(kept: readonly string[]): readonly string[] {
+  return kept.map((what) => `Kept: ${what}`);
+}

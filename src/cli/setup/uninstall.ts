@@ -1,0 +1,140 @@
+/**
+ * `loop uninstall claude`: takes back what `loop install claude` did, and nothing else: the plugin, the marketplace,
+ * the copied folder, and lines in settings that are as they were written.
+ *
+ * JSON: `{ version: 1, client, removed: [what], kept: [what and why] }`.
+ */
+import { existsSync, rmdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { LoopError, usageError } from "../../errors.ts";
+import { findClient, type InstalledPlugin, PluginClient } from "../../hosts/claude-code/install/client.ts";
+import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
+import { isSameFolder } from "../../hosts/claude-code/install/plugin-folder.ts";
+import { takeBack } from "../../hosts/claude-code/install/project-settings.ts";
+import { readReceipt, type WrittenSetting, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
+import { isClientName } from "../../hosts/stop-hook/clients/client.ts";
+import { cannotWrite } from "../../store/folder/loop-dir.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import type { ProjectFlags } from "../project.ts";
+import { checkClient, projectFolder } from "./install.ts";
+
+export interface UninstallFlags extends ProjectFlags {
+  readonly json?: boolean;
+  readonly scope?: string;
+  readonly dryRun?: boolean;
+}
+
+/** What happened, for people. */
+interface Told {
+  readonly removed: string[];
+  readonly kept: string[];
+}
+
+export async function uninstallCommand(client: string, flags: UninstallFlags, io: Io): Promise<number> {
+  const scope = checkClient(client, flags);
+  const root = projectFolder(flags);
+  if (client === "pi") return (await import("./install-pi.ts")).uninstallPiCommand(flags, io);
+  if (isClientName(client)) {
+    const { uninstallClient } = await import("./uninstall-client.ts");
+    return uninstallClient(client, flags.scope === undefined ? null : scope, root, flags, io);
+  }
+  if (flags.dryRun) throw usageError("--dry-run is for clients other than claude.");
+  const places = placesOf(process.env);
+  const settings = readReceipt(places.receipt);
+  const claude = findClient(process.env);
+  if (claude === null)
+    throw new LoopError(
+      "surroundings",
+      "claude is not on the PATH, and only it can take the plugin out of its settings.",
+      "Nothing was changed.",
+    );
+  const told: Told = { removed: [], kept: [] };
+  const program = new PluginClient(claude, process.env);
+  const left = await removePlugin(program, root, flags.scope, told);
+  if (left.length === 0) {
+    await removeMarketplace(program, places, root, told);
+    removeSettings(settings, places, told);
+    removeFolder(places, told);
+  } else for (const each of left) told.kept.push(`the plugin, still installed for ${whose(each)}`);
+
+  if (flags.json) io.json({ version: 1, client: "claude", ...told });
+  else io.out(render(told));
+  return EXIT.ok;
+}
+
+/** The installations that stay. One whose project is gone counts for nothing. */
+async function removePlugin(
+  client: PluginClient,
+  root: string,
+  scope: string | undefined,
+  told: Told,
+): Promise<readonly InstalledPlugin[]> {
+  const isThere = ({ id, project }: InstalledPlugin) =>
+    id === PLUGIN_ID && (project === null || existsSync(project));
+  const isMeant = (each: InstalledPlugin) =>
+    scope === undefined ||
+    (each.scope === scope && (scope === "user" || isSameFolder(each.project ?? "", root)));
+  const ours = (await client.plugins(root)).filter(isThere);
+  for (const each of ours.filter(isMeant)) {
+    await client.uninstall(each.scope, each.project ?? root);
+    told.removed.push(`the plugin for ${whose(each)}`);
+  }
+  return (await client.plugins(root)).filter(isThere);
+}
+
+/** Only if it is the one that leads to our folder. */
+async function removeMarketplace(
+  client: PluginClient,
+  places: Places,
+  root: string,
+  told: Told,
+): Promise<void> {
+  const known = await client.marketplace(root);
+  if (known === null) return;
+  if (known.path !== null && isSameFolder(known.path, places.marketplace)) {
+    await client.removeMarketplace(root);
+    told.removed.push(`the marketplace ${MARKETPLACE}`);
+  } else told.kept.push(`the marketplace ${MARKETPLACE}, which is not ours (${known.path ?? known.source})`);
+}
+
+/** The last one first: what the first one made can go only when nothing else of ours is in it. */
+function removeSettings(settings: readonly WrittenSetting[], places: Places, told: Told): void {
+  for (let left = settings; left.length > 0; ) {
+    const setting = left[left.length - 1];
+    if (setting === undefined) return;
+    left = left.slice(0, -1);
+    const name = `${setting.path.join(".")} in ${setting.file}`;
+    if (takeBack(setting)) told.removed.push(name);
+    else told.kept.push(`${name}, which is not as it was written`);
+    writeReceipt(places.receipt, left);
+  }
+}
+
+function removeFolder({ marketplace }: Places, told: Told): void {
+  if (!existsSync(marketplace)) return;
+  try {
+    rmSync(marketplace, { recursive: true });
+  } catch (error) {
+    throw cannotWrite(marketplace, error);
+  }
+  told.removed.push(marketplace);
+  try {
+    rmdirSync(dirname(marketplace));
+  } catch {
+    // something of ours or of others is still in it
+  }
+}
+
+function whose({ scope, project }: InstalledPlugin): string {
+  return project === null ? scope : `${scope} ${project}`;
+}
+
+function render({ removed, kept }: Told): string {
+  const lines = [...removed.map((what) => `Removed: ${what}`), ...kept.map((what) => `Kept: ${what}`)];
+  if (removed.length === 0 && kept.length === 0) return "Nothing of Loopwright is installed in Claude Code.";
+  return [
+    ...lines,
+    "Conversations that are open have it until they end. `.loop/` in your projects stays.",
+  ].join("\n");
+}

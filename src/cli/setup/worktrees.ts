@@ -1,0 +1,66 @@
+/** `loop worktrees list | clean`: the worktrees of stories (C13), and those that hold nothing that could be lost. */
+import { cleanLine } from "../../core/text/clean.ts";
+import type { Worktree, WorktreeState } from "../../git/worktrees/worktree-state.ts";
+import { cleanWorktrees, listWorktrees } from "../../git/worktrees/worktrees.ts";
+import { EXIT } from "../exit-codes.ts";
+import { type Io, type Style, terminalWidth } from "../io.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { type Cell, renderTable } from "../render/table.ts";
+
+export interface WorktreesFlags extends ProjectFlags {
+  readonly json?: boolean;
+}
+
+export interface CleanFlags extends WorktreesFlags {
+  readonly dryRun?: boolean;
+}
+
+const STYLES: Readonly<Record<WorktreeState, Style>> = {
+  active: "green",
+  dirty: "yellow",
+  open: "yellow",
+  merged: "dim",
+  orphaned: "red",
+  unfinished: "dim",
+};
+
+/** `loop worktrees list`: changes nothing. */
+export async function worktreesListCommand(flags: WorktreesFlags, io: Io): Promise<number> {
+  const all = await listWorktrees(openProject(flags, io).root);
+  if (flags.json) {
+    io.json({ worktrees: all.map(view) });
+    return EXIT.ok;
+  }
+  if (all.length === 0) {
+    io.say("There are no worktrees of stories here.");
+    return EXIT.ok;
+  }
+  io.out(renderTable(all.map(rowOf), terminalWidth(), io));
+  const count = all.filter(({ isRemovable }) => isRemovable).length;
+  if (count > 0) io.say(`${count} of ${all.length} can go: loop worktrees clean`);
+  return EXIT.ok;
+}
+
+/** `loop worktrees clean`: a dirty or active worktree stays, and so does work that is not merged. */
+export async function worktreesCleanCommand(flags: CleanFlags, io: Io): Promise<number> {
+  const isDryRun = flags.dryRun ?? false;
+  const { root } = openProject(flags, io);
+  const { removed, kept, problems } = await cleanWorktrees(root, { isDryRun, keepMerged: 0 });
+  if (flags.json) io.json({ dryRun: isDryRun, removed: removed.map(view), kept: kept.map(view), problems });
+  else {
+    for (const { id, path, why } of removed)
+      io.out(cleanLine(`${isDryRun ? "Would remove" : "Removed"} ${id} (${path}). ${why}`));
+    if (removed.length === 0 && problems.length === 0) io.say("Nothing can go.");
+    for (const { id, why, isRemovable } of kept) if (!isRemovable) io.say(cleanLine(`${id} stays. ${why}`));
+  }
+  for (const problem of problems) io.say(cleanLine(problem));
+  return problems.length === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function view({ createdAt, ...worktree }: Worktree): object {
+  return { ...worktree, createdAt: new Date(createdAt).toISOString() };
+}
+
+function rowOf({ id, state, branch, path, why }: Worktree): readonly Cell[] {
+  return [id, { style: STYLES[state], text: state }, branch ?? "", path, why];
+}

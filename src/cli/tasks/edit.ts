@@ -1,0 +1,183 @@
+/** `loop edit <id> [interval] [prompt]`: what is not named stays as it is. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TaskEdit } from "../../core/event.ts";
+import type { Cadence, Task } from "../../core/loop.ts";
+import { type Interval, parseLeadingInterval, parseTrailingInterval } from "../../core/task/interval.ts";
+import { planCadence, planCron, planTask } from "../../core/task/plan.ts";
+import { viewTask } from "../../core/task/view.ts";
+import { renderCadence } from "../../core/text/human.ts";
+import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import type { ProjectFlags } from "../project.ts";
+import { openWithEdits } from "./change.ts";
+import { readPrompt } from "./create.ts";
+import {
+  countFlag,
+  durationFlag,
+  expectFlag,
+  expiryFlag,
+  missedFlag,
+  placeFlag,
+  type TaskFlags,
+} from "./task-flags.ts";
+
+export interface EditFlags extends TaskFlags, ProjectFlags {
+  readonly json?: boolean;
+}
+
+export async function editCommand(
+  prefix: string,
+  words: readonly string[],
+  flags: EditFlags,
+  io: Io,
+): Promise<number> {
+  const now = Date.now();
+  const project = await openWithEdits(flags, io);
+  const task = findTask(project.store, prefix);
+  const tz = flags.tz ?? zoneOf(task.cadence) ?? localTimeZone(readConfig(project));
+  const { edit, notice } = planEdit(task, words.join(" "), flags, tz, now);
+  const complete = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
+  const changed = await requestEvent(project.store, task, { type: "task.edited", edit: complete }, now);
+  await project.store.publish();
+  if (flags.json) io.json({ ...viewTask(changed), notice });
+  else
+    io.out(
+      `Changed ${changed.id}: ${renderCadence(changed.cadence)}${notice === null ? "" : `\n  ${notice}`}`,
+    );
+  return EXIT.ok;
+}
+
+function planEdit(
+  task: Task,
+  words: string,
+  flags: EditFlags,
+  tz: string,
+  now: number,
+): { edit: TaskEdit; notice: string | null } {
+  const isOnce = task.cadence.kind === "once";
+  if (isOnce && flags.expires !== undefined)
+    throw usageError("--expires is for recurring tasks; a one-shot ends when it has fired.");
+  const moment =
+    isOnce && flags.cron === undefined && /^\s*(at|in)\s/i.test(words)
+      ? planNewMoment(task, words, tz, now)
+      : null;
+  const split =
+    moment === null && flags.cron === undefined
+      ? splitInterval(words)
+      : { interval: null, prompt: moment?.prompt ?? words.trim() };
+  const prompt = flags.promptFile === undefined ? split.prompt : readPrompt(flags.promptFile).trim();
+  if (flags.promptFile !== undefined && prompt === "")
+    throw usageError("The prompt is empty; say what the agent should do.");
+  const planned = moment ?? planNewCadence(task, split.interval, flags, tz, now);
+  if (planned !== null && planned.cadence.kind !== "once" && task.cadence.kind === "paced") {
+    throw usageError(`Task ${task.id} paces itself; delete it and create one with an interval instead.`);
+  }
+  const edit: TaskEdit = {
+    ...(prompt === "" ? {} : { prompt }),
+    ...(planned === null ? {} : { cadence: planned.cadence }),
+    ...(flags.expires === undefined ? {} : { expiresAt: expiryFlag(flags.expires, now) }),
+    ...(flags.jitter === undefined ? {} : { jitter: flags.jitter }),
+    ...(flags.missed === undefined ? {} : { missed: missedFlag(flags.missed) ?? task.missed }),
+    ...(flags.grace === undefined ? {} : { graceMs: durationFlag("--grace", flags.grace) }),
+    ...(flags.expect === undefined ? {} : { expect: expectFlag(flags.expect) }),
+    ...(flags.alertAfter === undefined ? {} : { alertAfter: countFlag("--alert-after", flags.alertAfter) }),
+    ...(flags.timeout === undefined ? {} : { timeoutMs: durationFlag("--timeout", flags.timeout) }),
+    ...(flags.in === undefined ? {} : { where: placeFlag(flags.in) }),
+  };
+  return { edit, notice: planned?.notice ?? null };
+}
+
+/** `loop edit <id> at 15:00` and `in 20m` move a one-shot; words behind it are its new prompt. */
+function planNewMoment(
+  task: Task,
+  words: string,
+  tz: string,
+  now: number,
+): { cadence: Cadence; prompt: string; notice: null } {
+  const input = { cron: null, tz, exact: false, defaultIntervalMs: 600_000, now };
+  const bare = planTask({ ...input, words });
+  const planned =
+    bare.kind !== "plan" ? planTask({ ...input, words: `${words.trim()} ${task.prompt}` }) : bare;
+  if (planned.kind !== "plan")
+    throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
+  return { cadence: planned.cadence, prompt: planned.prompt, notice: null };
+}
+
+function splitInterval(words: string): { interval: Interval | null; prompt: string } {
+  const found = parseLeadingInterval(words) ?? parseTrailingInterval(words);
+  return found === null
+    ? { interval: null, prompt: words.trim() }
+    : { interval: found.interval, prompt: found.rest };
+}
+
+function planNewCadence(
+  task: Task,
+  interval: Interval | null,
+  flags: EditFlags,
+  tz: string,
+  now: number,
+): { cadence: Cadence; notice: string | null } | null {
+  if (interval !== null) {
+    if (task.cadence.kind === "once") {
+      throw usageError(
+        `Task ${task.id} is a one-shot and has no interval.`,
+        `Move it with: loop edit ${task.id} at 15:00, or: loop edit ${task.id} in 20m`,
+      );
+    }
+    const planned = planCadence(interval, { exact: flags.exact ?? task.cadence.kind === "every", tz, now });
+    if (planned.kind === "invalid") throw usageError(planned.message);
+    return planned;
+  }
+  if (flags.exact)
+    throw usageError(
+      "--exact needs the interval that it is about.",
+      `For example: loop edit ${task.id} 7m --exact`,
+    );
+  const expr =
+    flags.cron ?? (flags.tz !== undefined && task.cadence.kind === "cron" ? task.cadence.expr : undefined);
+  if (expr === undefined) {
+    if (flags.tz !== undefined) throw usageError("--tz is for tasks on a cron schedule.");
+    return null;
+  }
+  const planned = planCron(expr, task.prompt, task.cadence.kind !== "once", { tz, now });
+  if (planned.kind !== "plan")
+    throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
+  return planned;
+}
+
+function zoneOf(cadence: Cadence): string | null {
+  return cadence.kind === "cron" || cadence.kind === "once" ? cadence.tz : null;
+}
+
+/** Nothing named: in a terminal the prompt is edited in the person's editor. */
+function askEditor(task: Task, io: Io): TaskEdit {
+  const editor = process.env.VISUAL ?? process.env.EDITOR;
+  if (!io.interactive || editor === undefined) {
+    throw usageError(
+      "There is nothing to change; name an interval, a prompt or a flag.",
+      `For example: loop edit ${task.id} 15m`,
+    );
+  }
+  const folder = mkdtempSync(join(tmpdir(), "loop-edit-"));
+  const file = join(folder, "prompt.md");
+  try {
+    writeFileSync(file, `${task.prompt}\n`, { mode: 0o600 });
+    const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], {
+      stdio: "inherit",
+    });
+    if (error !== undefined || status !== 0)
+      throw new LoopError("surroundings", `The editor ${editor} failed.`, "Nothing was changed.");
+    const prompt = readFileSync(file, "utf8").trim();
+    if (prompt === "" || prompt === task.prompt)
+      throw usageError("The prompt was left as it was; nothing was changed.");
+    return { prompt };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,101 @@
+/** `loop history [id]`: what became of every slot, oldest first. */
+import type { Outcome } from "../../core/event.ts";
+import type { Task } from "../../core/loop.ts";
+import { iso, isoOrNull } from "../../core/task/view.ts";
+import { pick } from "../../engine/tasks/tasks.ts";
+import type { FolderStore } from "../../store/folder/folder-store.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProjectToRead, type ProjectFlags } from "../project.ts";
+import { renderHistory } from "../render/tasks.ts";
+import { renderClock } from "../render/times.ts";
+import { countFlag } from "./task-flags.ts";
+
+export interface HistoryFlags extends ProjectFlags {
+  readonly json?: boolean;
+  readonly limit?: string;
+}
+
+export async function historyCommand(
+  prefix: string | undefined,
+  flags: HistoryFlags,
+  io: Io,
+): Promise<number> {
+  const now = Date.now();
+  const limit = flags.limit === undefined ? null : countFlag("--limit", flags.limit);
+  const { store } = openProjectToRead(flags, io);
+  const { outcomes, running } = readHistory(store, prefix);
+  if (flags.json) {
+    const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(
+      (a, b) => Date.parse(a.slot) - Date.parse(b.slot),
+    );
+    io.json(limit === null ? rows : rows.slice(-limit));
+    return EXIT.ok;
+  }
+  const shown = outcomes.slice(-(limit ?? 50));
+  if (shown.length === 0 && running.length === 0) {
+    io.out("No history yet: nothing was due.");
+    return EXIT.ok;
+  }
+  if (shown.length < outcomes.length)
+    io.out(`(${outcomes.length - shown.length} earlier; --limit N shows more)`);
+  if (shown.length > 0)
+    io.out(renderHistory(shown, now, io, process.stdout.columns ?? Number.POSITIVE_INFINITY));
+  for (const task of running) {
+    if (task.fire !== null) io.out(`… running  ${renderClock(task.fire.slot, now)}  ${task.id}`);
+  }
+  return EXIT.ok;
+}
+
+/** Ids of tasks that are gone count too: their history stays. */
+export function readHistory(store: FolderStore, prefix?: string): { outcomes: Outcome[]; running: Task[] } {
+  const outcomes: Outcome[] = [];
+  const ids = new Set<string>();
+  for (const entry of store.journal.entries()) {
+    if (entry.type === "snapshot") for (const loop of entry.loops) if (loop.kind === "task") ids.add(loop.id);
+    if (entry.type !== "loop" || entry.loop.kind !== "task") continue;
+    ids.add(entry.id);
+    outcomes.push(...entry.outcomes);
+  }
+  const known = [...ids];
+  const only = prefix === undefined ? null : (known[pick(prefix, known)] ?? null);
+  const wanted = (id: string) => only === null || id === only;
+  return {
+    outcomes: outcomes.filter((line) => wanted(line.taskId)).sort((a, b) => a.slot - b.slot),
+    running: [...store.loops()]
+      .filter((loop) => loop.kind === "task")
+      .filter((task) => task.fire !== null && wanted(task.id)),
+  };
+}
+
+export function viewOutcome(line: Outcome) {
+  return {
+    fireId: line.fireId,
+    taskId: line.taskId,
+    slot: iso(line.slot),
+    dueAt: iso(line.dueAt),
+    outcome: line.outcome,
+    kind: line.kind,
+    reason: line.reason,
+    startedAt: isoOrNull(line.startedAt),
+    finishedAt: isoOrNull(line.finishedAt),
+    ...(line.usage === undefined ? {} : { usage: line.usage }),
+    ...(line.takenBy === undefined ? {} : { takenBy: line.takenBy }),
+    ...(line.count === undefined ? {} : { count: line.count, untilSlot: iso(line.untilSlot ?? line.slot) }),
+  };
+}
+
+function viewRunning(task: Task) {
+  const { fire } = task;
+  return {
+    fireId: fire?.id ?? "",
+    taskId: task.id,
+    slot: iso(fire?.slot ?? 0),
+    dueAt: iso(fire?.dueAt ?? 0),
+    outcome: "running",
+    kind: fire?.kind ?? "scheduled",
+    reason: null,
+    startedAt: isoOrNull(fire?.startedAt ?? null),
+    finishedAt: null,
+  };
+}

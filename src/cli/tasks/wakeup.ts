@@ -1,0 +1,60 @@
+/** `loop wakeup`: what a self-paced agent runs before it ends its turn (A17). Reads LOOP_ID and LOOP_FIRE_ID. */
+import type { FireId, Wakeup } from "../../core/loop.ts";
+import { parseLeadingInterval, renderDuration } from "../../core/task/interval.ts";
+import { MAX_WAKEUP_MS, MIN_WAKEUP_MS } from "../../core/task/settle.ts";
+import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
+import { usageError } from "../../errors.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+
+export interface WakeupFlags extends ProjectFlags {
+  readonly stop?: boolean;
+  readonly json?: boolean;
+}
+
+export async function wakeupCommand(words: readonly string[], flags: WakeupFlags, io: Io): Promise<number> {
+  const { LOOP_ID: id, LOOP_FIRE_ID: fireId, LOOP_PROJECT: home } = process.env;
+  if (!id || !fireId)
+    throw usageError(
+      "`loop wakeup` is for an agent inside a turn of `loop auto`: LOOP_ID and LOOP_FIRE_ID are not set.",
+    );
+  const wakeup = parseWords(words, flags);
+  const { store } = openProject({ ...(home === undefined ? {} : { project: home }), ...flags }, io);
+  const task = findTask(store, id);
+  if (task.fire?.id !== fireId)
+    throw usageError(`The turn ${fireId} is over; a wake-up can only be set while it runs.`);
+  const changed = await requestEvent(
+    store,
+    task,
+    { type: "fire.wakeup", fireId: fireId as FireId, wakeup },
+    Date.now(),
+  );
+  const asked = changed.fire?.wakeup ?? wakeup;
+  if (flags.json) io.json(asked);
+  else
+    io.out(
+      asked.kind === "stop"
+        ? "The loop ends with this turn."
+        : `You will be woken ${renderDuration(asked.delayMs)} after this turn ends.`,
+    );
+  if (asked.kind === "sleep" && wakeup.kind === "sleep" && asked.delayMs !== wakeup.delayMs) {
+    io.say(
+      `A wake-up is ${renderDuration(MIN_WAKEUP_MS)} to ${renderDuration(MAX_WAKEUP_MS)} away; ${renderDuration(asked.delayMs)} was taken.`,
+    );
+  }
+  return EXIT.ok;
+}
+
+function parseWords(words: readonly string[], flags: WakeupFlags): Wakeup {
+  const said = words.join(" ").trim();
+  if (flags.stop) return { kind: "stop", reason: said || "no reason given" };
+  if (said === "") throw usageError('Say when: loop wakeup 5m "why", or loop wakeup --stop "why".');
+  const found = parseLeadingInterval(said);
+  const [first = "", ...rest] = said.split(/\s+/);
+  const seconds = /^\d+$/.test(first) ? Number(first) : null;
+  if (found === null && seconds === null)
+    throw usageError(`"${first}" is not a length of time; write seconds (300) or 5m.`);
+  const delayMs = found?.interval.ms ?? (seconds ?? 0) * 1000;
+  return { kind: "sleep", delayMs, reason: (found?.rest ?? rest.join(" ")) || "no reason given" };
+}

@@ -1,0 +1,95 @@
+/** Which agent turns go to: what was typed, what the project says, and whether it is here. Starts none. */
+import { findWay } from "../agents/find-way.ts";
+import {
+  KNOWN_AGENTS,
+  type NamedAgent,
+  parseAgentList,
+  parseAgentName,
+  renderAgentSpec,
+} from "../core/agents.ts";
+import type { AgentSpec, SingleAgentSpec } from "../core/goal/terms.ts";
+import { LoopError, usageError } from "../errors.ts";
+import type { Config } from "../schema/config.ts";
+
+export interface AgentChoice {
+  /** One name, or several with commas. */
+  readonly agent?: string;
+  readonly agentCmd?: string;
+  readonly agentAcp?: string;
+}
+
+/** The same choice, of what is to be had here; throws the sentence for the person when it is not. */
+export function chooseAgent(
+  choice: AgentChoice,
+  config: Pick<Config, "agent">,
+  env: NodeJS.ProcessEnv,
+): AgentSpec {
+  const spec = chooseAgentSpec(choice, config, env);
+  requireAgent(spec, env);
+  return spec;
+}
+
+export function isAgentTyped({ agent, agentCmd, agentAcp }: AgentChoice): boolean {
+  return agent !== undefined || agentCmd !== undefined || agentAcp !== undefined;
+}
+
+/** The agent that turns go to: named on the command line, by LOOP_AGENT_CMD, by the config, or Claude Code. */
+export function chooseAgentSpec(
+  { agent, agentCmd, agentAcp }: AgentChoice,
+  config: Pick<Config, "agent">,
+  env: NodeJS.ProcessEnv,
+): AgentSpec {
+  const given = Object.entries({ "--agent": agent, "--agent-cmd": agentCmd, "--agent-acp": agentAcp });
+  const flags = given.filter(([, value]) => value !== undefined).map(([flag]) => flag);
+  if (flags.length > 1) throw usageError(`${flags.join(" and ")} exclude each other.`);
+  if (agentCmd?.trim() === "")
+    throw usageError("--agent-cmd is empty; give a command that reads the prompt on stdin.");
+  if (agentAcp?.trim() === "")
+    throw usageError("--agent-acp is empty; give a command that speaks the Agent Client Protocol.");
+  if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
+  const command = agentCmd ?? (agent === undefined ? env.LOOP_AGENT_CMD || undefined : undefined);
+  if (command !== undefined) return { kind: "command", command };
+  // what was typed in a conversation means the agent of that conversation
+  if (agent === undefined) return config.agent ?? { kind: "named", name: env.LOOP_HOST_AGENT || "claude" };
+  const parsed = parseAgentList(agent.split(","));
+  if (parsed.kind === "ok") return parsed.spec;
+  throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);
+}
+
+/** Throws the sentence for the person when it is not to be had here. */
+export function requireAgent(spec: AgentSpec, env: NodeJS.ProcessEnv): void {
+  const singles = spec.kind === "chain" ? spec.agents : [spec];
+  const missing = singles.flatMap((each) => (isThere(each, env) ? [] : [each]));
+  const [first, ...more] = missing;
+  if (missing.length < singles.length || first === undefined) return;
+  if (more.length === 0) throw notFound(first);
+  throw new LoopError(
+    "surroundings",
+    `No agent was found: none of ${missing.map(renderAgentSpec).join(", ")} is installed.`,
+    "See: loop agents",
+  );
+}
+
+export function isThere(spec: SingleAgentSpec, env: NodeJS.ProcessEnv): boolean {
+  return spec.kind !== "named" || findWay(agentNamed(spec.name), "work", env) !== null;
+}
+
+/** Throws the sentence for what is no name. */
+export function agentNamed(text: string): NamedAgent {
+  const parsed = parseAgentName(text);
+  if (parsed.kind === "ok") return parsed.agent;
+  throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);
+}
+
+export function notFound(spec: SingleAgentSpec): LoopError {
+  const { name, driver } = agentNamed(spec.kind === "named" ? spec.name : "");
+  const { title, ways, install } = KNOWN_AGENTS[name];
+  const programs = [
+    ...new Set(ways.filter((way) => driver === null || way.driver === driver).map((way) => way.program)),
+  ];
+  return new LoopError(
+    "surroundings",
+    `No agent was found: \`${programs.join("` or `")}\` is not on the PATH.`,
+    `Install ${title} (${install}), or name any command that reads a prompt on stdin: --agent-cmd '<command>'`,
+  );
+}

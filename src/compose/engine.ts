@@ -1,0 +1,165 @@
+/** The composition root: the only place that puts adapters together. */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { bySubAgent } from "../agents/by-sub-agent.ts";
+import { createFinder } from "../agents/finder.ts";
+import { createCommandAgent } from "../agents/process/command.ts";
+import { createWorkspace } from "../checks/files/workspace.ts";
+import { createProtection } from "../checks/protection/protection.ts";
+import { createCommandChecker } from "../checks/run-command.ts";
+import type { AgentSpec } from "../core/goal/goal.ts";
+import { Engine, type EngineNews } from "../engine/engine.ts";
+import type { BacklogParts, GoalParts, Host } from "../engine/parts.ts";
+import { createCheckpoints } from "../git/checkpoints/checkpoints.ts";
+import { createStoryPlaces } from "../git/story-places.ts";
+import { createToolServer } from "../hosts/mcp/tool-server.ts";
+import type { Agent, TurnControl } from "../ports/agent.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Notifier } from "../ports/notifier.ts";
+import type { Lease, Store } from "../ports/store.ts";
+import type { GoalFiles } from "../store/files/goal-files.ts";
+import { permissionsOf } from "../store/files/permissions.ts";
+import { readPrices } from "../store/files/prices-file.ts";
+import { createStoryFiles } from "../store/files/story-files.ts";
+import { systemClock } from "../system/clock.ts";
+import { procStart } from "../system/process.ts";
+import { type AgentParts, agentFor } from "./agents.ts";
+
+/** Finds and ends turns of any agent; for who starts none. */
+export function createReconciler(project: string): Agent {
+  return createFinder(createCommandAgent({ command: "true", projectDir: project }), project);
+}
+
+/** This process as a holder of the lease. */
+export function thisRunner(): Omit<Lease, "token" | "acquiredAt"> {
+  const procStartedAt = procStart(process.pid);
+  return {
+    owner: `runner:${process.pid}.${randomBytes(3).toString("hex")}`,
+    pid: process.pid,
+    procStart: procStartedAt,
+    host: hostname(),
+  };
+}
+
+export interface EngineSetup {
+  readonly store: Store;
+  readonly project: string;
+  /** Whom fires go to. */
+  readonly agent: Agent | AgentSpec;
+  readonly notifier: Notifier;
+  readonly self: Omit<Lease, "token" | "acquiredAt">;
+  readonly firing: boolean;
+  readonly observe: (news: EngineNews) => void;
+  readonly clock?: Clock;
+  /** Who notices that somebody wrote into the published state. */
+  readonly goalFiles?: GoalFiles;
+  /** Instead of the agents that goals name. */
+  readonly goalAgent?: Agent;
+  /** Backlogs are run here too. */
+  readonly backlogs?: boolean;
+  /** A person is here: for what an agent asks leave for. */
+  readonly askPerson?: TurnControl["askPerson"];
+  /** The live conversation that turns go to; judges and tasks that want none get a process of their own. */
+  readonly conversation?: {
+    readonly host: Host;
+    readonly headless: () => Agent;
+    /** Left out: it starts the agents of stories itself. */
+    readonly hasSubAgents?: false;
+  };
+}
+
+export function createEngine(setup: EngineSetup): Engine {
+  const {
+    project,
+    clock = systemClock,
+    goalFiles,
+    goalAgent,
+    conversation,
+    backlogs,
+    askPerson,
+    ...parts
+  } = setup;
+  const agents = createAgents(project, createToolServer({ store: setup.store, project }), askPerson);
+  const agent = isSpec(setup.agent) ? agents.get(setup.agent, project, "fires") : setup.agent;
+  const goals: GoalParts = {
+    agentFor: (spec, role) => {
+      if (conversation !== undefined && role === "work") return agent;
+      return goalAgent ?? agents.get(spec, project, role);
+    },
+    workspace: createWorkspace(project),
+    protection: createProtection(project),
+    checkpoints: createCheckpoints(project, { now: clock.now }),
+    newNonce: () => randomBytes(8).toString("hex"),
+    wasStateEdited: () => goalFiles?.wasStateEdited() ?? false,
+  };
+  const backlog: BacklogParts = {
+    newNonce: goals.newNonce,
+    // the live conversation starts the agents of stories as sub-agents of its own
+    agentFor: (spec, dir) =>
+      conversation === undefined || conversation.hasSubAgents === false
+        ? agents.get(spec, dir, "work")
+        : bySubAgent(agent),
+    checkerFor: (dir) => createCommandChecker(dir),
+    places: createStoryPlaces(project),
+    files: createStoryFiles(project),
+  };
+  const checker = createCommandChecker(project);
+  return new Engine({
+    ...{ ...parts, ...conversation, agent, goals, clock, checker, close: agents.close },
+    ...(backlogs ? { backlog } : {}),
+  });
+}
+
+interface Agents {
+  get(spec: AgentSpec, dir: string, use: "work" | "side" | "fires"): Agent;
+  close(): Promise<void>;
+}
+
+/** One of each for as long as the engine runs: some stay warm between their turns. */
+function createAgents(
+  project: string,
+  toolServer: ReturnType<typeof createToolServer>,
+  askPerson: TurnControl["askPerson"],
+): Agents {
+  const made = new Map<string, Agent>();
+  let settings: Pick<AgentParts, "permissions" | "prices"> | null = null;
+  /** The project's, also for an agent in the worktree of a story. A command has no use for them. */
+  const settingsFor = ({ kind }: AgentSpec) => {
+    if (kind === "command") return {};
+    settings ??= {
+      permissions: permissionsOf(project, process.env),
+      prices: readPrices({ dir: join(project, ".loop") }, process.env),
+    };
+    return settings;
+  };
+  return {
+    get: (spec, dir, use) => {
+      const key = JSON.stringify([spec, dir, use]);
+      const known = made.get(key);
+      if (known !== undefined) return known;
+      const agent = agentFor(spec, dir, process.env, {
+        ...settingsFor(spec),
+        ...(askPerson === undefined ? {} : { askPerson }),
+        // who is asked one question answers it in its last message
+        ...(use === "side" ? { use } : { use: "work", toolServer }),
+        // a goal has few turns, and each of them is part of its record
+        ...(use === "fires" ? {} : { keepRuns: Number.POSITIVE_INFINITY }),
+      });
+      made.set(key, agent);
+      return agent;
+    },
+    close: async () => {
+      await Promise.all([...made.values()].map((agent) => agent.close?.()));
+      await toolServer.close();
+    },
+  };
+}
+
+function isSpec(agent: Agent | AgentSpec): agent is AgentSpec {
+  return "kind" in agent;
+}
+
+export function newLoopId(): string {
+  return randomBytes(4).toString("hex");
+}

@@ -1,0 +1,224 @@
+/**
+ * What a planner answered (C14): one block of JSON with the nonce of its turn. Anything odd is refused with a
+ * sentence; nothing is mended or guessed, because what is in it will be run.
+ */
+import { parseCheckFlag } from "../../spec/check-flag.ts";
+import { cleanLine, cleanText } from "../../text/clean.ts";
+import type { Mode } from "../backlog.ts";
+import { faultOfStoryId, faultsOfChecks } from "../prd/registry.ts";
+import { DEPTHS, type Depth, type Story } from "../stories.ts";
+
+export const MAX_QUESTIONS = 3;
+export const MAX_STORIES = 30;
+export const MAX_CRITERIA = 12;
+
+export interface Plan {
+  readonly project: string;
+  readonly branchName: string;
+  readonly description: string;
+  readonly stories: readonly Story[];
+}
+
+/** The message is half a sentence that goes on from "The planner's answer was refused: …". */
+export type PlanAnswer =
+  | { readonly kind: "plan"; readonly plan: Plan }
+  | { readonly kind: "questions"; readonly questions: readonly string[] }
+  | { readonly kind: "refused"; readonly message: string };
+
+export function parsePlan(
+  answer: string,
+  { nonce, mode, mayAsk }: { readonly nonce: string; readonly mode: Mode; readonly mayAsk: boolean },
+): PlanAnswer {
+  try {
+    const { nonce: _, ...body } = readBlock(answer, nonce);
+    if (!("questions" in body)) return { kind: "plan", plan: readPlan(body, mode) };
+    if ("userStories" in body) throw new Odd("it has both questions and stories");
+    if (!mayAsk) throw new Odd("it asks again, after its questions were answered");
+    only(body, ["questions"], "the answer");
+    return { kind: "questions", questions: readQuestions(body.questions) };
+  } catch (error) {
+    if (error instanceof Odd) return { kind: "refused", message: error.message };
+    throw error;
+  }
+}
+
+/** Never leaves this file. */
+class Odd extends Error {}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)^ {0,3}\1[`~]*[ \t]*$/gm;
+const MAX_ANSWER = 2_000_000;
+
+/** In fences, or bare when the whole answer is nothing else. */
+function readBlock(answer: string, nonce: string): Fields {
+  if (answer.length > MAX_ANSWER) throw new Odd("it is too long");
+  const text = answer.replaceAll(/\r\n?/g, "\n").trim();
+  if (text === "") throw new Odd("it is empty");
+  const fenced = [...text.matchAll(FENCED)].map(([, , inside = ""]) => inside.trim());
+  const blocks = text.startsWith("{") ? [text] : fenced.filter((inside) => inside.startsWith("{"));
+  const ours = blocks.filter((inside) => inside.includes(nonce));
+  if (ours.length > 1) throw new Odd(`it has ${ours.length} blocks of JSON with the nonce of this turn`);
+  const [block] = ours;
+  if (block === undefined)
+    throw new Odd(
+      blocks.length === 0
+        ? "there is no block of JSON in it"
+        : "its JSON does not have the nonce of this turn",
+    );
+  const body = parseJson(block);
+  if (body.nonce !== nonce) throw new Odd("its JSON does not have the nonce of this turn");
+  return body;
+}
+
+function parseJson(block: string): Fields {
+  try {
+    const value: unknown = JSON.parse(block);
+    if (isRecord(value)) return value;
+  } catch (error) {
+    throw new Odd(`its block is not JSON: ${cleanLine((error as Error).message)}`);
+  }
+  throw new Odd("its block is not a JSON object");
+}
+
+function readQuestions(value: unknown): readonly string[] {
+  const questions = texts(value, "questions", 500);
+  if (questions.length === 0) throw new Odd("its list of questions is empty");
+  if (questions.length > MAX_QUESTIONS)
+    throw new Odd(`it has ${questions.length} questions; at most ${MAX_QUESTIONS} are allowed`);
+  return questions.map(cleanLine);
+}
+
+function readPlan(body: Fields, mode: Mode): Plan {
+  only(body, ["project", "branchName", "description", "userStories"], "the answer");
+  const { userStories } = body;
+  if (!Array.isArray(userStories)) throw new Odd("it has no list userStories");
+  if (userStories.length === 0) throw new Odd("its list of stories is empty");
+  if (userStories.length > MAX_STORIES)
+    throw new Odd(`it has ${userStories.length} stories; at most ${MAX_STORIES} are allowed`);
+  const branchName = optionalText(body.branchName, "branchName", 200);
+  if (
+    !/^(?:[A-Za-z0-9_][A-Za-z0-9._/-]*)?$/.test(branchName) ||
+    /\.\.|\/\/|\/\.|\/$|\.lock$/.test(branchName)
+  )
+    throw new Odd(`"${cleanLine(branchName)}" is no name for a branch`);
+  return {
+    project: cleanLine(optionalText(body.project, "project", 200)),
+    branchName,
+    description: cleanText(optionalText(body.description, "description", MAX_TEXT)).trim(),
+    stories: userStories.map((item: unknown, index) => readStory(item, index, mode)),
+  };
+}
+
+const MAX_TEXT = 8_000;
+const MAX_TITLE = 150;
+
+/** What only the engine says. Many planners write it with its first value, which says nothing. */
+const ENGINES: Readonly<Record<string, unknown>> = {
+  passes: false,
+  notes: "",
+  rejections: 0,
+  blocked: false,
+};
+
+const KEYS = "id title description acceptanceCriteria checks priority dependsOn depth holdouts".split(" ");
+
+function readStory(item: unknown, index: number, mode: Mode): Story {
+  if (!isRecord(item)) throw new Odd(`story ${index + 1} is not an object`);
+  const { id } = item;
+  if (typeof id !== "string") throw new Odd(`story ${index + 1} has no id`);
+  const fault = faultOfStoryId(id);
+  if (fault !== null)
+    throw new Odd(`story ${index + 1} cannot have the id "${cleanLine(id).slice(0, 80)}": ${fault}`);
+  for (const [key, value] of Object.entries(ENGINES))
+    if (item[key] !== undefined && item[key] !== null && item[key] !== value)
+      throw new Odd(`${id}: ${key} is not the planner's to say`);
+  only(item, [...KEYS, ...Object.keys(ENGINES)], id);
+  const title = cleanLine(optionalText(item.title, `${id}: title`, MAX_TITLE));
+  if (title === "") throw new Odd(`${id} has no title`);
+  const acceptanceCriteria = texts(item.acceptanceCriteria ?? [], `${id}: acceptanceCriteria`, 1_000);
+  if (acceptanceCriteria.length === 0) throw new Odd(`${id} has no acceptance criterion`);
+  if (acceptanceCriteria.length > MAX_CRITERIA)
+    throw new Odd(`${id} has ${acceptanceCriteria.length} criteria; at most ${MAX_CRITERIA} are allowed`);
+  return {
+    id,
+    title,
+    description: cleanText(optionalText(item.description, `${id}: description`, MAX_TEXT)).trim(),
+    acceptanceCriteria: acceptanceCriteria.map(cleanLine),
+    checks: readChecks(item.checks ?? [], id, mode),
+    priority: readPriority(item.priority ?? null, id),
+    dependsOn: [...new Set(texts(item.dependsOn ?? [], `${id}: dependsOn`, 64))],
+    passes: false,
+    notes: "",
+    rejections: 0,
+    blocked: false,
+    depth: readDepth(item.depth ?? null, id),
+    tier: null,
+    holdouts: texts(item.holdouts ?? [], `${id}: holdouts`, 1_000).map(cleanLine),
+  };
+}
+
+/** Exit 0 whatever was done. */
+const EMPTY_COMMAND = /^(?:true|:|exit(?: 0)?|(?:echo|printf)\b[^|&;<>`$]*)$/;
+
+function readChecks(value: unknown, id: string, mode: Mode): readonly string[] {
+  const checks = texts(value, `${id}: checks`, 2_000).map((text) => text.trim());
+  // a person reads them before they run: what cannot be seen, or hides the rest, has no place in them
+  const hidden = checks.find((text) => cleanText(text) !== text || text.includes("\n"));
+  if (hidden !== undefined) throw new Odd(`${id}: a check has characters in it that cannot be seen`);
+  const [wrong] = faultsOfChecks(checks);
+  if (wrong !== undefined) throw new Odd(`${id}: ${wrong.message}`);
+  let counted = 0;
+  for (const text of checks) {
+    const parsed = parseCheckFlag(text);
+    if (parsed.kind === "wrong") continue;
+    const { name, check } = parsed.criterion;
+    if (check.kind === "assumption") throw new Odd(`${id}: the check "${name}" only assumes something`);
+    if (check.kind !== "command" && check.kind !== "measure") continue;
+    if (EMPTY_COMMAND.test(check.command)) throw new Odd(`${id}: the check "${name}" proves nothing`);
+    counted += 1;
+  }
+  if (counted === 0 && mode !== "explore") throw new Odd(`${id} has no check that a machine can run`);
+  return checks;
+}
+
+function readPriority(value: unknown, id: string): number | null {
+  if (value === null) return null;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Odd(`${id}: priority is not a whole number, 1 for what comes first`);
+}
+
+function readDepth(value: unknown, id: string): Depth | null {
+  if (value === null) return null;
+  const depth = DEPTHS.find((known) => known === value);
+  if (depth === undefined) throw new Odd(`${id}: depth is none of ${DEPTHS.join(", ")}`);
+  return depth;
+}
+
+function only(fields: Fields, known: readonly string[], of: string): void {
+  const other = Object.keys(fields).find((key) => !known.includes(key));
+  if (other !== undefined)
+    throw new Odd(`${of} has a key "${cleanLine(other).slice(0, 60)}" that nobody asked for`);
+}
+
+function texts(value: unknown, name: string, most: number): readonly string[] {
+  if (!Array.isArray(value)) throw new Odd(`${name} is not a list`);
+  return value.map((one: unknown) => {
+    if (typeof one !== "string" || one.trim() === "")
+      throw new Odd(`${name} has something in it that is no text`);
+    if (one.length > most) throw new Odd(`${name} has a text of more than ${most} characters in it`);
+    return one;
+  });
+}
+
+/** "" for what is not there. */
+function optionalText(value: unknown, name: string, most: number): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value !== "string") throw new Odd(`${name} is not text`);
+  if (value.length > most) throw new Odd(`${name} has more than ${most} characters`);
+  return value;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

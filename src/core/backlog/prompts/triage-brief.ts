@@ -1,0 +1,160 @@
+/**
+ * `.loop/triage/TRIAGE_BRIEF.md` (C14): what stands still or was turned down, why, and what a person has to decide.
+ * A generator can read it, so that holdouts (C15) are not in it.
+ */
+import { cleanLine } from "../../text/clean.ts";
+import { codeSpan, lastPart, quote, quoteFenced } from "../../text/quote.ts";
+import type { StoryReceipt } from "../backlog.ts";
+import { byPriority, progressOf, type Story, statusOf } from "../stories.ts";
+
+/** A receipt of the journal, with the checks that failed where they are known. */
+export interface TriageAttempt
+  extends Pick<StoryReceipt, "story" | "iteration" | "outcome" | "reason" | "at" | "filesChanged"> {
+  readonly failing?: readonly { readonly name: string; readonly tail: string }[];
+}
+
+export interface Triage {
+  readonly blocked: readonly Story[];
+  /** Turned down, and still open. */
+  readonly rejected: readonly Story[];
+  readonly waiting: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly waitsFor: readonly string[];
+  }[];
+}
+
+export function triageOf(stories: readonly Story[]): Triage {
+  const blocked = byPriority(stories).filter((story) => statusOf(story) === "blocked");
+  const rejected = byPriority(stories).filter(
+    (story) => statusOf(story) === "open" && (story.rejections > 0 || reasonsOf(story).length > 0),
+  );
+  const waiting = byPriority(stories)
+    .filter((story) => statusOf(story) === "open")
+    .map(({ id, title }) => ({
+      id,
+      title,
+      waitsFor: blocked.filter((one) => isBehind(stories, id, one.id)).map((one) => one.id),
+    }))
+    .filter(({ waitsFor }) => waitsFor.length > 0);
+  return { blocked, rejected, waiting };
+}
+
+/** `project` may be empty. */
+export function renderTriageBrief(
+  project: string,
+  stories: readonly Story[],
+  attempts: readonly TriageAttempt[],
+  at: number,
+): string {
+  const { blocked, rejected, waiting } = triageOf(stories);
+  const { passed, total, open } = progressOf(stories);
+  const parts = [
+    `# Triage${project === "" ? "" : `: ${cleanLine(project)}`}`,
+    `${new Date(at).toISOString()} | ${passed} of ${total} passed, ${blocked.length} blocked, ${open} open`,
+  ];
+  if (blocked.length + rejected.length === 0) parts.push("Nothing waits for a decision.");
+  if (blocked.length > 0)
+    parts.push("## Blocked", ...blocked.map((story) => section(story, stories, attempts)));
+  if (rejected.length > 0)
+    parts.push("## Rejected, and tried again", ...rejected.map((story) => section(story, stories, attempts)));
+  if (waiting.length > 0)
+    parts.push(
+      "## Waiting for what is blocked",
+      waiting
+        .map(({ id, title, waitsFor }) => `- ${id} ${cleanLine(title)}: waits for ${waitsFor.join(", ")}`)
+        .join("\n"),
+    );
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** The reasons that its notes give, oldest first. */
+export function reasonsOf({ notes }: Story): readonly string[] {
+  return [...notes.matchAll(/^\s*\[(?:REJECTED|BLOCKED)\]\s*(.*)$/gm)]
+    .map(([, reason = ""]) => cleanLine(reason))
+    .filter((reason) => reason !== "");
+}
+
+const SHOWN_ATTEMPTS = 5;
+const TAIL_LINES = 20;
+const TAIL_LETTERS = 2_000;
+
+function section(story: Story, stories: readonly Story[], attempts: readonly TriageAttempt[]): string {
+  const own = attempts.filter((attempt) => attempt.story === story.id).toSorted((a, b) => a.at - b.at);
+  const reasons = reasonsOf(story);
+  const parts = [
+    `### ${story.id}: ${cleanLine(story.title)}`,
+    ...(story.description.trim() === "" ? [] : [quote(story.description.trim(), null)]),
+    `Rejections: ${story.rejections}`,
+    list("Criteria", story.acceptanceCriteria.map(cleanLine)),
+    list("Checks", story.checks.map(codeSpan)),
+    list("Why", reasons.length === 0 ? ["no reason was noted"] : reasons),
+    list("Attempts", own.slice(-SHOWN_ATTEMPTS).map(renderAttempt)),
+    ...evidenceOf(own),
+    list("To decide", decisions(story, stories, reasons, own)),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+function list(title: string, items: readonly string[]): string {
+  return items.length === 0 ? "" : [`${title}:`, ...items.map((item) => `- ${item}`)].join("\n");
+}
+
+function renderAttempt({ iteration, outcome, reason, at, filesChanged }: TriageAttempt): string {
+  const files = filesChanged === 1 ? "1 file changed" : `${filesChanged} files changed`;
+  const why = reason === null ? "" : `: ${cleanLine(reason)}`;
+  return `iteration ${iteration}, ${new Date(at).toISOString()}, ${outcome}, ${files}${why}`;
+}
+
+/** Of the last attempt that has any: earlier ones are of other files. */
+function evidenceOf(own: readonly TriageAttempt[]): readonly string[] {
+  const failing = own.findLast((attempt) => (attempt.failing?.length ?? 0) > 0)?.failing ?? [];
+  return failing.map(
+    ({ name, tail }) =>
+      `Failing: ${cleanLine(name)}\n\n${quoteFenced(lastPart(tail, TAIL_LINES, TAIL_LETTERS), null)}`,
+  );
+}
+
+function decisions(
+  story: Story,
+  stories: readonly Story[],
+  reasons: readonly string[],
+  own: readonly TriageAttempt[],
+): readonly string[] {
+  const { id, blocked, checks } = story;
+  const said = new Set(reasons.map((reason) => reason.toLowerCase()));
+  const waits = stories.filter((one) => statusOf(one) === "open" && isBehind(stories, one.id, id));
+  return [
+    ...(reasons.length > 1 && said.size === 1
+      ? ["The same reason each time: is the criterion right, and can it be met at all?"]
+      : []),
+    ...(reasons.length > 1 && said.size === reasons.length
+      ? ["Another reason each time: is it more than one story? Split it, or lay down its contract."]
+      : []),
+    ...(checks.length === 0
+      ? ["It has no check of its own: by what would a machine see that it is done?"]
+      : []),
+    ...(own.length > 0 && own.every(({ filesChanged }) => filesChanged === 0)
+      ? ["No attempt changed a file: may the agent write there, and does it know where?"]
+      : []),
+    ...(waits.length > 0 ? [`${waits.map((one) => one.id).join(", ")} wait for it: do they have to?`] : []),
+    ...(blocked
+      ? [
+          `Try it again, with what it should know: loop backlog unblock ${id} "<what to do differently>"`,
+          `It is done as it is, by your word: loop mark-complete ${id}`,
+        ]
+      : [`Leave it out: loop backlog block ${id} "<reason>"`]),
+  ];
+}
+
+/** Does the one depend on the other, directly or through others that have not passed? */
+function isBehind(stories: readonly Story[], id: string, other: string): boolean {
+  const byId = new Map(stories.map((story) => [story.id, story]));
+  const seen = new Set(byId.get(id)?.dependsOn ?? []);
+  for (const next of seen) {
+    const story = byId.get(next);
+    if (story === undefined || story.passes) continue;
+    for (const further of story.dependsOn) seen.add(further);
+  }
+  return seen.has(other);
+}

@@ -1,0 +1,47 @@
+/** What turns used, added up. */
+import type { Usage } from "../base.ts";
+import type { Spent } from "../goal/goal.ts";
+
+/** Of two turns that count as one. */
+export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
+  if (a === null || b === null) return a ?? b;
+  const date = [a.pricesDate ?? "", b.pricesDate ?? ""].sort().at(-1);
+  const cacheReadTokens = (a.cacheReadTokens ?? 0) + (b.cacheReadTokens ?? 0);
+  const cacheWriteTokens = (a.cacheWriteTokens ?? 0) + (b.cacheWriteTokens ?? 0);
+  return {
+    costUsd: sum(a.costUsd, b.costUsd),
+    inputTokens: sum(a.inputTokens, b.inputTokens),
+    outputTokens: sum(a.outputTokens, b.outputTokens),
+    ...(a.costFrom === undefined && b.costFrom === undefined ? {} : { costFrom: "prices" }),
+    ...(date ? { pricesDate: date } : {}),
+    // one name for both would be wrong
+    ...(a.model === b.model && a.model !== undefined ? { model: a.model } : {}),
+    ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}),
+    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
+  };
+}
+
+/** Whether its cost is by a price table, for a receipt. */
+export function pricesOf(usage: Usage | null | undefined): Pick<Usage, "costFrom" | "pricesDate"> {
+  if (usage?.costFrom === undefined) return {};
+  const { costFrom, pricesDate } = usage;
+  return { costFrom, ...(pricesDate === undefined ? {} : { pricesDate }) };
+}
+
+/** What is spent of money and tokens after this. */
+export function spend(
+  { costUsd, tokens, estimatedUsd = 0 }: Spent,
+  usage: Usage | null,
+): Pick<Spent, "costUsd" | "tokens" | "estimatedUsd"> {
+  const cost = usage?.costUsd ?? 0;
+  const estimated = estimatedUsd + (usage?.costFrom === "prices" ? cost : 0);
+  return {
+    costUsd: costUsd + cost,
+    tokens: tokens + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0),
+    ...(estimated > 0 ? { estimatedUsd: estimated } : {}),
+  };
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null && b === null ? null : (a ?? 0) + (b ?? 0);
+}

@@ -1,0 +1,197 @@
+/**
+ * `.loop/shape/SHAPE.md` (B5): criteria, what must never become true, and how each criterion is verified. It comes
+ * from a repository, so that its commands run only after a person trusted it; `source` says where they are from.
+ */
+
+import type { Check, Criterion, MustNot, Verification } from "../goal/goal.ts";
+import type { ProjectFacts } from "../goal/project-commands.ts";
+import { runnerCommand } from "../goal/runners.ts";
+import { faultOfName, parseCheck } from "./check-flag.ts";
+import { parsePhrase } from "./phrases.ts";
+import { readShapeItems, type ShapeItem } from "./shape-lines.ts";
+
+export type ParsedShape =
+  | { readonly kind: "ok"; readonly criteria: readonly Criterion[]; readonly mustNot: readonly MustNot[] }
+  | { readonly kind: "wrong"; readonly message: string };
+
+/** With the facts of the project, a criterion such as "tests pass" finds its command. */
+export function parseShapeFile(text: string, facts: ProjectFacts | null = null): ParsedShape {
+  const items = readShapeItems(text);
+  const large = items.find(({ text: { length } }, at) => length > MAX_ITEM || at >= MAX_ITEMS);
+  if (large !== undefined) {
+    return wrong(
+      large.line,
+      `that is too much; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
+    );
+  }
+  const drafts: Draft[] = [];
+  const mustNot: MustNot[] = [];
+  for (const item of items.filter(({ section }) => section === "criteria")) {
+    const draft = readDraft(item);
+    const fault = faultOfDraft(draft, drafts);
+    if (fault !== null) return wrong(item.line, fault);
+    drafts.push(draft);
+  }
+  for (const item of items.filter(({ section }) => section === "mustNot")) {
+    const draft = readDraft(item);
+    const fault = faultOfDraft(draft, mustNot);
+    if (fault !== null) return wrong(item.line, fault);
+    const check = draft.command === null ? null : commandOf(draft);
+    if (typeof check === "string") return wrong(item.line, check);
+    if (check !== null && check.kind !== "command") return wrong(item.line, NO_COMPARISON);
+    mustNot.push({ name: draft.name, command: check?.command ?? null, source: "shape" });
+  }
+  const fault = addVerification(
+    drafts,
+    items.filter(({ section }) => section === "verification"),
+  );
+  if (fault !== null) return fault;
+  const criteria: Criterion[] = [];
+  for (const draft of drafts) {
+    const check = toCheck(draft, facts);
+    if (typeof check === "string") return wrong(draft.line, check);
+    criteria.push({ name: draft.name, check, source: "shape" });
+  }
+  if (criteria.length === 0 && mustNot.length === 0) return { kind: "wrong", message: EMPTY };
+  return { kind: "ok", criteria, mustNot };
+}
+
+const EMPTY =
+  'SHAPE.md has no criteria: write "## Criteria" and below it lines such as "- tests pass: `npm test`".';
+const NO_COMPARISON = "what must not become true is a command that must not exit 0, without a comparison";
+const AS_IN = "which comes behind the command, as in `npm run -s cov` >= 80";
+const MAX_NAME = 60;
+const MAX_ITEM = 1_000;
+const MAX_ITEMS = 200;
+
+interface Draft {
+  readonly line: number;
+  readonly name: string;
+  /** The whole text, for a judge. */
+  readonly text: string;
+  command: string | null;
+  /** ">= 80" */
+  comparison: string | null;
+  verification: Verification | null;
+  fault: string | null;
+}
+
+const KINDS: readonly (readonly [RegExp, Verification])[] = [
+  [/^(?:execution(?: output)?|command|output|run|tests?)$/i, "execution output"],
+  [/^(?:measurement|measured?|metric)$/i, "measurement"],
+  [/^(?:observation|observed?|visual|judged?)$/i, "observation"],
+  [/^(?:code[- ]?review|review(?:ed)?|inspection)$/i, "code review"],
+  [/^(?:assumption|assumed?)$/i, "assumption"],
+];
+const KIND_NAMES = "execution output, measurement, observation, code review or assumption";
+
+/** At the end of an item, or with nothing behind it but what a passing command does. */
+const COMMAND =
+  /^(?:(.*?)(?:\s*[:–—(]|\s+-|\s+by|\s+with)?\s*)?`([^`]+)`\)?\s*((?:>=|<=|>|<|==|!=)\s*-?\d+(?:\.\d+)?%?|(?:passes|pass|succeeds|is green|is clean|exits? (?:with )?0))?\s*\.?$/i;
+const KIND_AT_END = /^(.*?)\s*(?:[:–—]\s*|\s-\s+|[([]\s*)([A-Za-z][A-Za-z -]{2,20}?)\s*[)\]]?\s*$/;
+
+function readDraft({ text, keys, line }: ShapeItem): Draft {
+  const said = readSaid(text);
+  const command = keys.command?.replace(/^`([^`]*)`/, "$1") ?? said.command;
+  const kind = keys.verification === undefined ? said.verification : kindOf(keys.verification);
+  const fault = keys.verification !== undefined && kind === null ? unknownKind(keys.verification) : null;
+  return { ...said, line, name: shorten(said.name), text: said.name, command, verification: kind, fault };
+}
+
+/** What one line says of a criterion. */
+function readSaid(text: string): Pick<Draft, "name" | "command" | "comparison" | "verification"> {
+  const [, before, command, after = ""] = COMMAND.exec(text) ?? [];
+  if (command !== undefined) {
+    const isCompared = /^[<>=!]/.test(after);
+    const plain = readSaid(before ?? "");
+    const name =
+      plain.name === "" ? `${command}${isCompared || after === "" ? "" : ` ${after}`}` : plain.name;
+    return { name, command, comparison: isCompared ? after : null, verification: plain.verification };
+  }
+  const [, name = "", word = ""] = KIND_AT_END.exec(text) ?? [];
+  const kind = name === "" ? null : kindOf(word);
+  if (kind !== null) return { ...readSaid(name), verification: kind };
+  const [, named, typed] = /^(.+?):\s+(.+)$/.exec(text) ?? [];
+  const runner = typed === undefined ? null : runnerCommand(typed.split(/\s+/));
+  if (named !== undefined && runner !== null)
+    return { name: named, command: runner, comparison: null, verification: null };
+  return { name: text.trim().replace(/[:.]$/, ""), command: null, comparison: null, verification: null };
+}
+
+function addVerification(drafts: readonly Draft[], items: readonly ShapeItem[]): ParsedShape | null {
+  for (const [index, { text, line }] of items.entries()) {
+    const alone = kindOf(text);
+    const said = alone === null ? readSaid(text) : null;
+    const draft = said === null ? drafts[index] : findDraft(drafts, said.name);
+    if (said === null || draft === undefined) {
+      if (draft === undefined) return wrong(line, faultOfVerification(text, drafts));
+      draft.verification = alone;
+      continue;
+    }
+    if (said.command === null && said.verification === null) return wrong(line, unknownKind(text));
+    draft.verification = said.verification ?? draft.verification;
+    draft.command = said.command ?? draft.command;
+    draft.comparison = said.comparison ?? draft.comparison;
+  }
+  return null;
+}
+
+function findDraft(drafts: readonly Draft[], name: string): Draft | undefined {
+  const same = (text: string) => text.toLowerCase() === name.trim().toLowerCase();
+  return drafts.find((draft) => same(draft.name) || same(draft.text));
+}
+
+function toCheck(draft: Draft, facts: ProjectFacts | null): Check | string {
+  const { command, verification, text } = draft;
+  if (command !== null) {
+    const check = commandOf(draft);
+    const isMissing = typeof check !== "string" && check.kind !== "measure" && verification === "measurement";
+    return isMissing ? `"${draft.name}" is a measurement without a comparison, ${AS_IN}` : check;
+  }
+  if (verification === "observation") return { kind: "judge", question: text };
+  if (verification === "code review") return { kind: "review", question: text };
+  const known = facts === null || verification === "assumption" ? null : parsePhrase(text, facts);
+  const [only, ...others] = known?.kind === "known" ? known.criteria : [];
+  return only !== undefined && others.length === 0 ? only.check : { kind: "assumption" };
+}
+
+function commandOf({ command, comparison }: Draft): Check | string {
+  const compared = comparison === null ? "" : comparison.replace(/^([<>=!]+)\s*/, " $1 ");
+  const check = parseCheck(`${command?.trim() ?? ""}${compared}`);
+  return typeof check === "string" && command?.trim() === "" ? "the command is empty" : check;
+}
+
+function kindOf(word: string): Verification | null {
+  return KINDS.find(([pattern]) => pattern.test(word.trim()))?.[1] ?? null;
+}
+
+function unknownKind(text: string): string {
+  return `"${shorten(text)}" names no way to verify; write ${KIND_NAMES}`;
+}
+
+function faultOfVerification(text: string, drafts: readonly Draft[]): string {
+  const [, name, word] = /^(.+):\s*(.+)$/.exec(text) ?? [];
+  if (word !== undefined && findDraft(drafts, name ?? "") !== undefined) return unknownKind(word);
+  const names = drafts.map(({ name }) => `"${name}"`).join(", ");
+  return `"${shorten(text)}" belongs to no criterion; there ${names === "" ? "are none" : `are: ${names}`}`;
+}
+
+function faultOfDraft(draft: Draft, others: readonly { readonly name: string }[]): string | null {
+  if (draft.fault !== null) return draft.fault;
+  const isTaken = others.some(({ name }) => name === draft.name);
+  return isTaken ? `"${draft.name}" is there twice` : faultOfName(draft.name);
+}
+
+function shorten(text: string): string {
+  const letters = [...text.trim()];
+  return letters.length > MAX_NAME
+    ? `${letters
+        .slice(0, MAX_NAME - 1)
+        .join("")
+        .trimEnd()}…`
+    : letters.join("");
+}
+
+function wrong(line: number, fault: string): ParsedShape {
+  return { kind: "wrong", message: `SHAPE.md line ${line}: ${fault}.` };
+}

@@ -1,0 +1,87 @@
+/** Which kind of work a spec asks for (B3): A builds, B debugs, C refactors. Each has a gate of its own. */
+
+import type { Workflow } from "../goal/goal.ts";
+import { type Clause, readClauses } from "./clauses.ts";
+import { leadingVerb } from "./verbs.ts";
+
+export interface WorkflowChoice {
+  readonly workflow: Workflow;
+  /** What decided, as it stands in the spec; empty: nothing did, and it is A. */
+  readonly words: readonly string[];
+  /** For the prompt. */
+  readonly gate: string;
+}
+
+/**
+ * The leading verb decides, unless a sentence before it says what is broken; without either, the first word that
+ * speaks of an error or of something new.
+ */
+export function decideWorkflow(spec: string): WorkflowChoice {
+  const clauses = readClauses(spec).filter(({ kind }) => kind !== "constraint" && kind !== "code");
+  const found = firstIn(clauses, leadIn) ?? firstIn(clauses, stateIn) ?? firstIn(clauses, weakIn);
+  const workflow = found?.workflow ?? "A";
+  return { workflow, words: found === null ? [] : [found.word], gate: GATES[workflow] };
+}
+
+const GATES: Readonly<Record<Workflow, string>> = {
+  A: "Before you build something, look for a library or for code of this project that already does it, and say what you found.",
+  B: "Find the root cause and name it before you change anything. A workaround comes only after that, and is called one.",
+  C: "Before you redesign something, delete what is not needed any more. Change only what is left.",
+};
+
+interface Found {
+  readonly workflow: Workflow;
+  readonly word: string;
+}
+
+const VERBS: readonly (readonly [Workflow, RegExp])[] = [
+  [
+    "B",
+    /^(?:fix|debug|repair|resolve|solve|correct|patch|unbreak|investigate|diagnose|troubleshoot|look into)$/,
+  ],
+  [
+    "C",
+    /^(?:refactor|clean ?up|clean|tidy|tidy up|reorgani[sz]e|restructure|migrate|rename|extract|split|simplify|deduplicate|consolidate|inline|moderni[sz]e|rewrite|decouple|unify|move|convert|port|separate|isolate|remove|delete|get rid of)$/,
+  ],
+  [
+    "A",
+    /^(?:add|implement|create|build|write|introduce|support|develop|design|scaffold|integrate|generate|expose|set up|setup|provide)$/,
+  ],
+];
+const STATE =
+  /\b(?:broken|failing|fails|failed|crash(?:es|ing|ed)?|regression|flaky|hangs|stack trace|throws|debug)\b/i;
+const WEAK: readonly (readonly [Workflow, RegExp])[] = [
+  ["B", /\b(?:errors?|bugs?|fix|exception)\b/i],
+  ["C", /\b(?:refactor(?:ing)?|clean ?up|reorgani[sz]e|migrat(?:e|ion))\b/i],
+  ["A", /\b(?:new|feature|add|implement|create)\b/i],
+];
+
+function leadIn({ kind, text }: Clause): Found | null {
+  if (kind === "context") return stateIn({ kind, text });
+  if (kind !== "action") return null;
+  const verb = leadingVerb(text);
+  const workflow = VERBS.find(([, pattern]) => verb !== null && pattern.test(verb.name))?.[0];
+  if (verb === null || workflow === undefined) return null;
+  return { workflow, word: verb.text };
+}
+
+function stateIn({ text }: Clause): Found | null {
+  const match = STATE.exec(text);
+  return match === null ? null : { workflow: "B", word: match[0] };
+}
+
+function weakIn({ text }: Clause): Found | null {
+  const hits = WEAK.flatMap(([workflow, pattern]) => {
+    const match = pattern.exec(text);
+    return match === null ? [] : [{ workflow, word: match[0], at: match.index }];
+  });
+  return hits.sort((a, b) => a.at - b.at)[0] ?? null;
+}
+
+function firstIn(clauses: readonly Clause[], find: (clause: Clause) => Found | null): Found | null {
+  for (const clause of clauses) {
+    const found = find(clause);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,136 @@
+/** The lines by which a goal loop tells a person what it does (B15). */
+import type { Goal, Receipt, StepStatus } from "../../goal/goal.ts";
+import { isMet, isProved } from "../../goal/proof.ts";
+import { renderDuration } from "../../task/interval.ts";
+import { cleanLine } from "../clean.ts";
+import {
+  count,
+  currentStep,
+  isWeak,
+  iterationOf,
+  progressOf,
+  renderBudget,
+  renderCost,
+  renderMoment,
+  renderTokens,
+  verifiedBy,
+} from "./goal-facts.ts";
+
+/** Before anything is done. */
+export function renderStarting(goal: Goal): string {
+  const shape = goal.shape === "tool" ? "Tool" : "Colleague";
+  const { total } = progressOf(goal);
+  const steps = total === 0 && goal.needsPlan ? "planned first" : `${total}`;
+  const budget = renderBudget(goal.limits.budgetUsd);
+  return `[LOOP] Starting | Shape: ${shape} (${goal.score}/10) | Workflow: ${goal.workflow} | Steps: ${steps} | Budget: ${budget}`;
+}
+
+/** Before each iteration. */
+export function renderIteration(goal: Goal): string {
+  const cost = `${renderCost(goal.spent)}/${renderBudget(goal.limits.budgetUsd)}`;
+  const step = cleanLine(taskOf(goal));
+  return `[LOOP] Iteration ${iterationOf(goal)} | Cost: ${cost} | Step: ${step}`;
+}
+
+function taskOf(goal: Goal): string {
+  if (goal.job?.kind === "plan") return "plan the steps";
+  if (goal.job?.kind === "precheck") return "pre-check";
+  return currentStep(goal) ?? "what is unmet";
+}
+
+/** After each iteration. Only a step that is done gets the mark. */
+export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
+  const { done, total } = progressOf(goal);
+  const step = cleanLine(receipt.step ?? (receipt.kind === "work" ? "turn" : receipt.kind));
+  const progress = `Progress: ${done}/${total} | Next: ${nextOf(goal)}`;
+  if (receipt.failure !== null) {
+    const { class: kind, reason } = receipt.failure;
+    const charge = receipt.charged ? "" : " | Costs no iteration";
+    return `[LOOP] ✗ ${step} failed (${kind}): ${cleanLine(reason)}${charge} | ${progress}`;
+  }
+  const is = (status: StepStatus) =>
+    goal.steps.some((each) => each.name === receipt.step && each.status === status);
+  if (receipt.step === null || is("done")) return `[LOOP] ✓ ${step} complete | ${progress}`;
+  return `[LOOP] ${step} ${is("open") ? "goes on" : "was replaced"} | ${progress}`;
+}
+
+/** Why it stands still and how to go on; below it what the reason rests on. */
+export function renderPaused(goal: Goal): string | null {
+  if (goal.pause === null) return null;
+  const { done, total } = progressOf(goal);
+  const { reason, goOn, evidence } = goal.pause;
+  return [
+    `[LOOP] ⏸ Paused: ${cleanLine(reason)}`,
+    `Progress: ${count(done, "step")} complete, ${total - done} remaining`,
+    `Resume: ${cleanLine(goOn)}`,
+    ...evidence.map((line) => `  - ${cleanLine(line)}`),
+  ].join("\n");
+}
+
+/** Only for a loop that ended as done, with every criterion proved. */
+export function renderComplete(goal: Goal): string | null {
+  if (goal.end?.status !== "done" || !isProved(goal)) return null;
+  const lines = goal.criteria.map((criterion) => {
+    const verification = verifiedBy(goal, criterion);
+    const weak = isWeak(verification) ? ` (${verification}: weaker than a run)` : "";
+    return `- ${cleanLine(criterion.name)}: ${isMet(goal, criterion.name) ? "✓" : "✗"}${weak}`;
+  });
+  return ["<loop-complete>", "All success criteria satisfied:", ...lines, "</loop-complete>"].join("\n");
+}
+
+/** A limit that is nearly used up, by the name under which `warned` has it. */
+export function renderWarning(goal: Goal, limit: string): string | null {
+  const { limits, spent, iteration, id } = goal;
+  const raise = (flag: string) => `Raise: loop continue ${id} ${flag} (adds to it)`;
+  const line = (used: number, of: number, what: string, flag: string) =>
+    `[LOOP] ⚠ ${Math.floor((used / of) * 100)} % of the ${limit} used: ${what} | ${raise(flag)}`;
+  if (limit === "budget") {
+    const { budgetUsd } = limits;
+    return line(spent.costUsd, budgetUsd, `${renderCost(spent)}/${renderBudget(budgetUsd)}`, "--budget=10");
+  }
+  if (limit === "iterations")
+    return line(iteration, limits.iterations, `${iteration}/${limits.iterations}`, "--iterations=5");
+  if (limit === "tokens" && limits.tokens !== null)
+    return line(
+      spent.tokens,
+      limits.tokens,
+      `${renderTokens(spent.tokens)}/${renderTokens(limits.tokens)}`,
+      "--tokens=200000",
+    );
+  if (limit === "time" && limits.timeMs !== null)
+    return line(
+      spent.timeMs,
+      limits.timeMs,
+      `${renderDuration(spent.timeMs)}/${renderDuration(limits.timeMs)}`,
+      "--time=30m",
+    );
+  return null;
+}
+
+/** A quota or an outage: how long it still takes. */
+export function renderWaiting(goal: Goal, now: number): string | null {
+  if (goal.waitUntil === null) return null;
+  const left = goal.waitUntil - now;
+  const when = left <= 0 ? "any moment now" : `in ${renderDuration(left)} (${renderMoment(goal.waitUntil)})`;
+  const reason = cleanLine(goal.waitReason ?? "the agent cannot be reached");
+  return `[LOOP] ⏳ Waiting: ${reason} | Goes on: ${when} | Costs nothing`;
+}
+
+/** A question to a person, with the commands that answer it. */
+export function renderGate(goal: Goal): string | null {
+  if (goal.gate === null) return null;
+  const { kind, question, details, answerBy } = goal.gate;
+  const answer = `Answer: loop approve ${goal.id} | loop reject ${goal.id} "why"`;
+  const word = goal.policy.gateDefault === "approve" ? "yes" : "no";
+  const deadline = answerBy === null ? [] : [`Without an answer by ${renderMoment(answerBy)}: ${word}`];
+  return [
+    `${kind}: ${cleanLine(question)}`,
+    ...details.map((line) => `  ${cleanLine(line)}`),
+    answer,
+    ...deadline,
+  ].join("\n");
+}
+
+function nextOf(goal: Goal): string {
+  return cleanLine(currentStep(goal) ?? goal.next ?? (isProved(goal) ? "none" : "what is unmet"));
+}

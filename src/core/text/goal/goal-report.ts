@@ -1,0 +1,176 @@
+/**
+ * Receipt and evidence of a goal as Markdown: `loop report` and summary.md. Everything that came from outside stands
+ * in a fence or a code span that it cannot leave, so that no name, reason or output becomes markup, a link or a
+ * mention.
+ */
+import type { Criterion, Evidence, Goal, Receipt } from "../../goal/goal.ts";
+import { isMet } from "../../goal/proof.ts";
+import { renderDuration } from "../../task/interval.ts";
+import { cleanText } from "../clean.ts";
+import { codeSpan, fence, lastPart } from "../quote.ts";
+import {
+  count,
+  evidenceOf,
+  isWeak,
+  progressOf,
+  renderBudget,
+  renderMoment,
+  renderPricesNote,
+  renderReceiptCost,
+  renderResult,
+  renderTokens,
+  renderToldCost,
+  verifiedBy,
+} from "./goal-facts.ts";
+import { renderVerdictBox, risksOf } from "./verdict-box.ts";
+
+const TAIL_LINES = 60;
+const TAIL_LETTERS = 8_000;
+
+export function renderReportMarkdown(goal: Goal): string {
+  const parts = [
+    `# Loop ${goal.id}`,
+    fence(cleanText(goal.spec)),
+    `## How it ${goal.end === null ? "stands" : "ended"}\n\n${renderStand(goal)}`,
+    `## Verdict\n\n${fence(renderVerdictBox(goal))}`,
+    section("Risks", bullets(risksOf(goal))),
+    section("Criteria", renderCriteria(goal)),
+    ...goal.criteria.map((criterion) => renderTail(goal, criterion)),
+    section("Steps", renderSteps(goal)),
+    section("Receipts", renderReceiptTable(goal)),
+    section("Changes of protected files that a person accepted", bullets(acceptedOf(goal))),
+    section("Changes of protected files that nobody accepted", bullets(pendingOf(goal))),
+    section("Notes", bullets(notesOf(goal))),
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function section(title: string, body: string): string {
+  return body === "" ? "" : `## ${title}\n\n${body}`;
+}
+
+function bullets(lines: readonly string[]): string {
+  return lines.map((line) => `- ${codeSpan(line)}`).join("\n");
+}
+
+function renderStand({ status, end, pause, gate, waitUntil, waitReason, id }: Goal): string {
+  if (end !== null) return `**${end.status}**, ${renderMoment(end.at)}: ${codeSpan(end.reason)}`;
+  if (pause !== null)
+    return `**paused** (${pause.code}) since ${renderMoment(pause.at)}: ${codeSpan(pause.reason)}\n\nGo on with ${codeSpan(pause.goOn)}`;
+  if (gate !== null)
+    return `**waits for a person** (${gate.kind}) since ${renderMoment(gate.askedAt)}: ${codeSpan(gate.question)}\n\nAnswer with ${codeSpan(`loop approve ${id}`)} or ${codeSpan(`loop reject ${id} "why"`)}`;
+  if (waitUntil !== null)
+    return `**waits** until ${renderMoment(waitUntil)}: ${codeSpan(waitReason ?? "the agent cannot be reached")}`;
+  return `**${status}**`;
+}
+
+function renderCriteria(goal: Goal): string {
+  if (goal.criteria.length === 0) return "";
+  const rows = goal.criteria.map((criterion) => {
+    const { name, check } = criterion;
+    const evidence = evidenceOf(goal, name);
+    const verification = verifiedBy(goal, criterion);
+    return [
+      cell(name),
+      cell(demandOf(check)),
+      `${verification}${isWeak(verification) ? " (weaker)" : ""}`,
+      isMet(goal, name) ? "✓" : "✗",
+      `${renderResult(criterion, evidence)}${evidence === null ? "" : `, ${originOf(evidence)}`}`,
+    ];
+  });
+  return table(["Criterion", "Check", "Verified by", "Met", "Evidence"], rows);
+}
+
+function demandOf(check: Criterion["check"]): string {
+  switch (check.kind) {
+    case "command":
+      return check.command;
+    case "measure":
+      return `${check.command} ${check.comparison} ${check.target}`;
+    case "judge":
+    case "review":
+      return check.question;
+    case "assumption":
+      return "nothing";
+  }
+}
+
+function originOf({ at, durationMs, tree }: Evidence): string {
+  return `${renderMoment(at)}, took ${renderDuration(durationMs)}, tree ${cell(tree.slice(0, 10))}`;
+}
+
+function renderTail(goal: Goal, { name }: Criterion): string {
+  const evidence = evidenceOf(goal, name);
+  if (evidence === null) return "";
+  const note = evidence.note === null ? [] : [`Note: ${codeSpan(evidence.note)}`];
+  const tail = evidence.tail.trim() === "" ? [] : [fence(lastPart(evidence.tail, TAIL_LINES, TAIL_LETTERS))];
+  const body = [...note, ...tail];
+  return body.length === 0 ? "" : [`### ${codeSpan(name)}`, ...body].join("\n\n");
+}
+
+function renderSteps(goal: Goal): string {
+  if (goal.steps.length === 0) return "";
+  const { done, total } = progressOf(goal);
+  const lines = goal.steps.map(({ name, status }) => {
+    const mark = status === "done" ? "[x]" : "[ ]";
+    return `- ${mark} ${codeSpan(name)}${status === "replaced" ? " (replaced)" : ""}`;
+  });
+  return [`${done} of ${total} done`, "", ...lines].join("\n");
+}
+
+function renderReceiptTable(goal: Goal): string {
+  if (goal.receipts.length === 0) return "";
+  const { spent, limits } = goal;
+  const untold =
+    spent.unpriced === 0 ? "" : ` (${count(spent.unpriced, "turn")}: cost not told by the agent)`;
+  const note = renderPricesNote(goal);
+  const head = ["#", "Step", "Agent", "Checks", "Tokens", "Cost", "Files", "Moved", "Checkpoint"];
+  return `${table(head, goal.receipts.map(receiptRow))}
+
+Total: ${count(goal.iteration, "iteration")} of ${limits.iterations}, ${renderToldCost(spent)} of ${renderBudget(limits.budgetUsd)}${untold}, ${renderTokens(spent.tokens)} tokens, ${renderDuration(spent.timeMs)}.${note === null ? "" : `\n\n${note}.`}`;
+}
+
+function receiptRow(receipt: Receipt): readonly string[] {
+  const { kind, iteration, failure, takenBy, inputTokens, outputTokens, moved, checkpoint } = receipt;
+  const tokens =
+    inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0);
+  const what = failure === null ? moved.join(", ") : `failed (${failure.class}): ${failure.reason}`;
+  return [
+    `${kind === "work" ? iteration : kind}${receipt.charged || kind !== "work" ? "" : " (free)"}${takenBy === undefined ? "" : ` ${cell(takenBy)}`}`,
+    receipt.step === null ? "–" : cell(receipt.step),
+    renderDuration(receipt.agentMs),
+    renderDuration(receipt.checksMs),
+    tokens === null ? "–" : renderTokens(tokens),
+    renderReceiptCost(receipt),
+    `${receipt.filesChanged}`,
+    what === "" ? "–" : cell(what),
+    checkpoint === null ? "–" : cell(String(checkpoint)),
+  ];
+}
+
+function acceptedOf({ accepted }: Goal): readonly string[] {
+  return accepted.map(({ path, hash }) => `${path} ${hash === null ? "(deleted)" : hash.slice(0, 10)}`);
+}
+
+function pendingOf({ protectedChanges, accepted }: Goal): readonly string[] {
+  return protectedChanges
+    .filter(({ path, hash }) => !accepted.some((known) => known.path === path && known.hash === hash))
+    .map(({ path, change, criteria }) => `${path} (${change}; ${criteria.join(", ")})`);
+}
+
+function notesOf({ end, receipts, pause }: Goal): readonly string[] {
+  const ofTurns = receipts.flatMap(({ iteration, notes }) =>
+    notes.map((note) => `iteration ${iteration}: ${note}`),
+  );
+  return [...(end?.notes ?? []), ...(pause?.evidence ?? []), ...ofTurns];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** A bar ends a cell even inside a code span. A backslash before one would take the escape away. */
+function cell(text: string): string {
+  return codeSpan(text).replaceAll("\\|", "\\ |").replaceAll("|", "\\|");
+}

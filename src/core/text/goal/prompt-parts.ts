@@ -1,0 +1,190 @@
+/** The parts that prompts of goals are put together from. Each is a paragraph, or empty. */
+import { statusTemplate } from "../../claims/claims.ts";
+import type { Criterion, Goal, Workflow } from "../../goal/goal.ts";
+import { isMet, isProved } from "../../goal/proof.ts";
+import { codeSpan, inLine, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
+import {
+  currentStep,
+  evidenceOf,
+  iterationOf,
+  progressOf,
+  renderBudget,
+  renderCost,
+  renderDemand,
+  renderResult,
+} from "./goal-facts.ts";
+
+/** Of one check, and of all of them together: the rest of a context is for the work. */
+const TAIL_LINES = 60;
+const TAIL_LETTERS = 4_000;
+const EVIDENCE_LETTERS = 12_000;
+const HANDED_OVER = 3;
+
+export function joinParts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** Where the loop stands, in one line. */
+export function renderHead(goal: Goal): string {
+  const { done, total } = progressOf(goal);
+  const cost = `${renderCost(goal.spent)}/${renderBudget(goal.limits.budgetUsd)}`;
+  return `[LOOP] Goal ${goal.id} | Iteration ${iterationOf(goal)} | Cost: ${cost} | Steps: ${done}/${total} done`;
+}
+
+export function renderSpec(goal: Goal): string {
+  return `# The spec, word for word\n${quote(goal.spec, nonceOf(goal))}`;
+}
+
+/** What people said and what the engine refused comes before everything else. */
+export function renderRemarks(goal: Goal): string {
+  if (goal.remarks.length === 0) return "";
+  return `# Read this first\n${goal.remarks.map((remark) => quote(remark, nonceOf(goal))).join("\n>\n")}`;
+}
+
+const WORKFLOWS: Readonly<Record<Workflow, string>> = {
+  A: "# Before you build\nSearch for a library first: what the project has already, then what a well-kept package does. Write it yourself only when neither fits, and say what you looked at.",
+  B: "# Before you fix\nFind the root cause before any workaround. Say what the cause is and how you know. A retry, a longer timeout or a caught error is no fix.",
+  C: "# Before you redesign\nDelete before you redesign: first take away what nothing needs, then look at what is left.",
+};
+
+export function renderWorkflow({ workflow }: Goal): string {
+  return WORKFLOWS[workflow];
+}
+
+export function renderCriteria(goal: Goal): string {
+  const head = "# What must be true at the end";
+  if (goal.criteria.length === 0)
+    return `${head}\nNo criterion has been named yet, so nothing can prove the end.`;
+  const lines = goal.criteria.map((criterion) => renderCriterion(goal, criterion));
+  const rule = "The engine runs these checks itself after your turn; your word does not count.";
+  return [head, rule, ...lines].join("\n");
+}
+
+function renderCriterion(goal: Goal, criterion: Criterion): string {
+  const nonce = nonceOf(goal);
+  const demand = withoutNonce(renderDemand(criterion.check), nonce);
+  const now = isMet(goal, criterion.name) ? "met" : renderResult(criterion, evidenceOf(goal, criterion.name));
+  return `- ${inLine(criterion.name, nonce)}: ${demand}. Now: ${now}.`;
+}
+
+export function renderMustNot(goal: Goal): string {
+  if (goal.mustNot.length === 0) return "";
+  const lines = goal.mustNot.map(({ name, command }) => {
+    const watch = command === null ? "" : ` (the engine looks with ${codeSpan(command)})`;
+    return `- ${withoutNonce(`${inLine(name, null)}${watch}`, nonceOf(goal))}`;
+  });
+  return [
+    "# What must never become true",
+    "If one of these turns true the loop stops at once.",
+    ...lines,
+  ].join("\n");
+}
+
+export function renderRules(goal: Goal): string {
+  const globs = goal.policy.protect.map(codeSpan);
+  const more = globs.length === 0 ? "" : ` So are ${withoutNonce(globs.join(", "), nonceOf(goal))}.`;
+  return `# What you leave alone
+Do not touch tests, the configuration of the checks or anything else that they consist of, unless the spec asks for it: these files are watched.${more} A change of one makes its check worthless until a person has accepted it. Nothing under .loop is yours to write.
+
+# Where your work ends
+What is not in the spec is not done. Do not widen it: no further features, no clean-up on the way, no new dependency that it does not name. Where it leaves a decision open, take none: stop and say in NEXT what has to be decided.`;
+}
+
+export function renderStep(goal: Goal): string {
+  const step = currentStep(goal);
+  const { done, total } = progressOf(goal);
+  if (isSilentlyProved(goal)) return PROVED;
+  if (step === null && isProved(goal))
+    return "# This turn\nEvery step is done and every criterion is proved, but a person does not take it for done. Do what the person said.";
+  if (step === null)
+    return "# This turn\nEvery step is done and not every criterion is met. Work on what is unmet, one thing in this turn.";
+  const name = inLine(step, nonceOf(goal));
+  return `# This turn\nOne iteration does one step. Step ${done + 1} of ${total}: ${name}\nWhen it is the wrong step, replace the remaining ones in your report; never drop one in silence.`;
+}
+
+const PROVED = `# This turn
+Every criterion is proved on the files as they are, but you did not signal the end.
+If nothing of the spec is left, change nothing and signal it now (EXIT_SIGNAL becomes true). If something is left, say in NEXT what it is and do it in this turn.`;
+
+/** Proved on these very files, and the agent has not said that it is finished (B9). */
+export function isSilentlyProved(goal: Goal): boolean {
+  return goal.phase.kind === "proved" && !goal.exitSignal;
+}
+
+/** What the checks that are not met printed, capped one by one and together. */
+export function renderFailing(goal: Goal): string {
+  const blocks: string[] = [];
+  let room = EVIDENCE_LETTERS;
+  for (const criterion of goal.criteria.filter(({ name }) => !isMet(goal, name))) {
+    const block = renderEvidence(goal, criterion, Math.min(TAIL_LETTERS, room));
+    blocks.push(block);
+    room = Math.max(0, room - block.length);
+  }
+  return blocks.length === 0 ? "" : `# What is not met\n${blocks.join("\n")}`;
+}
+
+function renderEvidence(goal: Goal, criterion: Criterion, letters: number): string {
+  const nonce = nonceOf(goal);
+  const evidence = evidenceOf(goal, criterion.name);
+  const note = evidence?.note ? ` Note: ${inLine(evidence.note, nonce).slice(0, 500)}` : "";
+  const demand = withoutNonce(renderDemand(criterion.check), nonce);
+  const line = `- ${inLine(criterion.name, nonce)}: ${demand}. It returned: ${renderResult(criterion, evidence)}.${note}`;
+  if (evidence === null || evidence.tail.trim() === "") return line;
+  if (letters < 200) return `${line} What it printed is too long for this message: run it yourself.`;
+  return `${line}\n${quoteFenced(lastPart(evidence.tail, TAIL_LINES, letters), nonce)}`;
+}
+
+export function renderMet(goal: Goal): string {
+  const met = goal.criteria.filter(({ name }) => isMet(goal, name));
+  if (met.length === 0) return "";
+  return `# What is met\n${met.map(({ name }) => `- ${inLine(name, nonceOf(goal))}`).join("\n")}`;
+}
+
+/** The way as a whole, for an agent that sees it for the first time. */
+export function renderSteps(goal: Goal): string {
+  return goal.steps.length < 2 ? "" : ["# The steps", ...stepLines(goal)].join("\n");
+}
+
+function stepLines(goal: Goal): readonly string[] {
+  const marks = { done: "[x]", open: "[ ]", replaced: "[replaced]" } as const;
+  return goal.steps.map(({ name, status }) => `${marks[status]} ${inLine(name, nonceOf(goal))}`);
+}
+
+/** For an agent that knows nothing of the turns before. */
+export function renderHandover(goal: Goal): string {
+  const nonce = nonceOf(goal);
+  const turns = goal.receipts.filter(({ kind }) => kind === "work").slice(-HANDED_OVER);
+  const steps = stepLines(goal);
+  const done = turns.map((turn) => {
+    const files = turn.files.map((file) => inLine(file, nonce)).join(", ");
+    const more = turn.filesChanged - turn.files.length;
+    const changed =
+      turn.filesChanged === 0 ? "no file changed" : `changed ${files}${more > 0 ? ` and ${more} more` : ""}`;
+    const moved = turn.moved.length === 0 ? "no check moved" : inLine(turn.moved.join(", "), nonce);
+    const failure =
+      turn.failure === null ? "" : `; it failed: ${inLine(turn.failure.reason, nonce).slice(0, 300)}`;
+    return `- iteration ${turn.iteration}, ${inLine(turn.step ?? "no step", nonce)}: ${changed}; ${moved}${failure}`;
+  });
+  const next = goal.next === null ? [] : ["The last turn said what comes next:", quote(goal.next, nonce)];
+  if (steps.length + done.length + next.length === 0) return "";
+  return [
+    "# What was done before you",
+    "You have no memory of it; the files are as those turns left them.",
+    ...steps,
+    ...(done.length === 0 ? [] : ["The last turns:", ...done]),
+    ...next,
+  ].join("\n");
+}
+
+/** The form of the report. It can be copied, but not taken for a report itself. */
+export function renderReportForm(goal: Goal, nonce: string, withChecks: boolean): string {
+  const names = goal.criteria.map(({ name }) => name);
+  return `# How you report
+End your last message with this block, filled in: bare, after an empty line, in no code block and no quote. Or call the tool loop_report with the same nonce, if you have it. EXIT_SIGNAL is true only when nothing of the spec is left to do. Without a report the turn counts, but claims nothing.
+${statusTemplate(nonce, names, withChecks)}`;
+}
+
+/** Of the turn that is under way. */
+export function nonceOf({ job }: Goal): string | null {
+  return job?.nonce ?? null;
+}

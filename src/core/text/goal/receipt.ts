@@ -1,0 +1,90 @@
+/** What iterations cost and moved, as a table for the terminal. */
+import type { Goal, Receipt } from "../../goal/goal.ts";
+import { renderDuration } from "../../task/interval.ts";
+import { cleanLine } from "../clean.ts";
+import { columnsOf, cutTo, renderColumns, simplify } from "../width.ts";
+import { count, renderPricesNote, renderReceiptCost, renderTokens, renderToldCost } from "./goal-facts.ts";
+
+const STEP_COLUMNS = 32;
+const MOVED_COLUMNS = 40;
+/** The two that are words: they give way when the terminal is narrow, down to this. */
+const LEAST_COLUMNS = 10;
+const STEP = 1;
+const MOVED = 6;
+
+export function renderReceipts(goal: Goal, columns = 80): string {
+  if (goal.receipts.length === 0) return "No turn has ended yet.";
+  const rows = goal.receipts.map(rowOf);
+  const { receipts, spent } = goal;
+  const total = [
+    "Total",
+    count(goal.iteration, "iteration"),
+    renderDuration(sum(receipts, ({ agentMs, checksMs }) => agentMs + checksMs)),
+    spent.tokens === 0 ? "–" : renderTokens(spent.tokens),
+    renderToldCost(spent),
+    "",
+    "",
+  ];
+  const notes = [
+    ...(spent.unpriced > 0 ? [`${count(spent.unpriced, "turn")}: cost not told by the agent`] : []),
+    ...(renderPricesNote(goal) === null ? [] : [renderPricesNote(goal)]),
+  ];
+  return [renderColumns(fitWords([HEAD, ...rows, total], columns)), ...notes].join("\n");
+}
+
+/** Figures are never cut; what they leave of the line is shared by the step and what moved. */
+function fitWords(rows: readonly (readonly string[])[], columns: number): readonly (readonly string[])[] {
+  const widthOf = (at: number) => Math.max(...rows.map((row) => columnsOf(row[at] ?? "")));
+  const figures = HEAD.map((_, at) => at).filter((at) => at !== STEP && at !== MOVED);
+  const taken = figures.reduce((width, at) => width + widthOf(at), 2 * (HEAD.length - 1));
+  const left = Math.max(2 * LEAST_COLUMNS, columns - taken);
+  const half = Math.floor(left / 2);
+  const step = Math.min(widthOf(STEP), Math.max(half, left - widthOf(MOVED)));
+  const widths = new Map([
+    [STEP, step],
+    [MOVED, left - step],
+  ]);
+  return rows.map((row) => row.map((cell, at) => cutTo(cell, widths.get(at) ?? columnsOf(cell))));
+}
+
+const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];
+
+/** One iteration in a few words, for the places that show the last one only. */
+export function renderReceiptLine(receipt: Receipt): string {
+  const [number, step, time, tokens, cost, , moved] = rowOf(receipt);
+  const files = count(receipt.filesChanged, "file");
+  return `${number} ${step}: ${time}, ${tokens} tokens, ${cost}, ${files} changed, ${moved}`;
+}
+
+function rowOf(receipt: Receipt): readonly string[] {
+  const { kind, iteration, step, agentMs, checksMs, filesChanged, charged } = receipt;
+  const number = kind === "work" ? `${iteration}` : kind;
+  return [
+    `${charged || kind !== "work" ? number : `${number} (free)`}${takerOf(receipt)}`,
+    cutTo(simplify(cleanLine(step ?? "–")), STEP_COLUMNS),
+    checksMs === 0 ? renderDuration(agentMs) : `${renderDuration(agentMs)} + ${renderDuration(checksMs)}`,
+    tokensOf(receipt),
+    renderReceiptCost(receipt),
+    `${filesChanged}`,
+    cutTo(simplify(movedOf(receipt)), MOVED_COLUMNS),
+  ];
+}
+
+/** Another agent than the one that was asked. */
+function takerOf({ takenBy }: Receipt): string {
+  return takenBy === undefined ? "" : ` ${simplify(cleanLine(takenBy))}`;
+}
+
+function tokensOf({ inputTokens, outputTokens }: Receipt): string {
+  if (inputTokens === null && outputTokens === null) return "–";
+  return renderTokens((inputTokens ?? 0) + (outputTokens ?? 0));
+}
+
+function movedOf({ moved, failure }: Receipt): string {
+  if (failure !== null) return `failed (${failure.class}): ${cleanLine(failure.reason)}`;
+  return moved.length === 0 ? "no check moved" : cleanLine(moved.join(", "));
+}
+
+function sum(receipts: readonly Receipt[], of: (receipt: Receipt) => number): number {
+  return receipts.reduce((total, receipt) => total + of(receipt), 0);
+}

@@ -1,0 +1,111 @@
+/** The box at the end of a loop: what was verified and how, and what remains a risk (B15). Every line is a fact. */
+import type { Goal, Verdict, Verification } from "../../goal/goal.ts";
+import { acceptedNotes, greenNotes, isMet, verdictFor } from "../../goal/proof.ts";
+import { cleanLine } from "../clean.ts";
+import { columnsOf, fitTo, simplify } from "../width.ts";
+import { evidenceOf, isWeak, verifiedBy } from "./goal-facts.ts";
+
+const NARROW = 36;
+const WIDE = 76;
+const MAX_RISKS = 3;
+const LIGHTS: Readonly<Record<Verdict, string>> = { SHIP: "🟢", MONITOR: "🟡", RESEARCH: "🔴" };
+const ORDER: readonly Verification[] = [
+  "execution output",
+  "measurement",
+  "observation",
+  "code review",
+  "assumption",
+];
+
+/** What was decided at the end; before that, what it would be now. A loop that did not end as done proves nothing. */
+export function verdictOf(goal: Goal): Verdict {
+  if (goal.end === null) return verdictFor(goal);
+  return goal.end.status === "done" ? (goal.end.verdict ?? verdictFor(goal)) : "RESEARCH";
+}
+
+export function renderVerdictBox(goal: Goal): string {
+  const verdict = verdictOf(goal);
+  const above = [verifiedLine(goal), checklistLine(goal), figuresLine(goal)];
+  const below = [`↳ Alt: ${alternativeOf(goal)}`, ...shownRisks(goal).map((risk) => `↳ Risk: ${risk}`)];
+  const lines = [...above, ...below].map((line) => simplify(cleanLine(line)));
+  const width = Math.min(WIDE, Math.max(NARROW, ...lines.map(columnsOf)));
+  const title = `─ ${LIGHTS[verdict]} ${verdict} `;
+  const row = (line: string) => `│ ${fitTo(line, width)} │`;
+  return [
+    `╭${title}${"─".repeat(width + 2 - columnsOf(title))}╮`,
+    ...lines.slice(0, above.length).map(row),
+    `├${"─".repeat(width + 2)}┤`,
+    ...lines.slice(above.length).map(row),
+    `╰${"─".repeat(width + 2)}╯`,
+  ].join("\n");
+}
+
+function verifiedLine(goal: Goal): string {
+  const met = goal.criteria.filter(({ name }) => isMet(goal, name));
+  const kinds = met.map((criterion) => verifiedBy(goal, criterion));
+  const parts = ORDER.map((kind) => [kind, kinds.filter((found) => found === kind).length] as const)
+    .filter(([, amount]) => amount > 0)
+    .map(([kind, amount]) => `${kind} ×${amount}${isWeak(kind) ? " (weaker)" : ""}`);
+  return `Verified: ${parts.length === 0 ? "nothing" : parts.join(", ")}`;
+}
+
+function checklistLine(goal: Goal): string {
+  const met = goal.criteria.filter(({ name }) => isMet(goal, name)).length;
+  return `Checklist: ${met}/${goal.criteria.length} criteria verified`;
+}
+
+/** The seed has a guessed confidence here; the share that was run or measured is no guess. */
+function figuresLine(goal: Goal): string {
+  const hard = goal.criteria.filter((criterion) => {
+    const kind = verifiedBy(goal, criterion);
+    return isMet(goal, criterion.name) && (kind === "execution output" || kind === "measurement");
+  });
+  return `Run or measured: ${hard.length}/${goal.criteria.length} · Type ${goal.reversibility} · ${goal.score}pt`;
+}
+
+function alternativeOf(goal: Goal): string {
+  if (goal.status === "paused") return `${goal.pause?.goOn ?? `loop continue ${goal.id}`} goes on`;
+  const hasCheckpoint = goal.receipts.some(({ checkpoint }) => checkpoint !== null);
+  if (hasCheckpoint) return `loop rollback ${goal.id} puts the files back`;
+  return goal.baseline?.isGit === true
+    ? "git diff shows the work; there is no checkpoint to roll back to"
+    : "no git here, so nothing can be rolled back";
+}
+
+function shownRisks(goal: Goal): readonly string[] {
+  const risks = risksOf(goal);
+  if (risks.length === 0) return ["what no check covers"];
+  const more = risks.length - MAX_RISKS;
+  return more > 0 ? [...risks.slice(0, MAX_RISKS), `${more} more: loop report ${goal.id}`] : risks;
+}
+
+/** What is known to speak against it, the worst first. */
+export function risksOf(goal: Goal): readonly string[] {
+  const names = goal.criteria.map(({ name }) => name);
+  const unmet = goal.criteria.filter(({ name, check }) => check.kind !== "assumption" && !isMet(goal, name));
+  const assumed = goal.criteria.filter(({ check }) => check.kind === "assumption");
+  const green = (goal.baseline?.green ?? []).filter((name) => names.includes(name));
+  const weak = goal.criteria.filter((criterion) => isWeak(verifiedBy(goal, criterion)));
+  return [
+    ...(goal.end !== null && goal.end.status !== "done" ? [`${goal.end.status}: ${goal.end.reason}`] : []),
+    ...(names.length === 0 ? ["there is no criterion"] : []),
+    ...assumed.map(({ name }) => `${name} is assumed, nothing checks it`),
+    ...unmet.map(({ name }) => `${name} is not met`),
+    ...(goal.reversibility === "1" ? ["it takes hours or more to undo"] : []),
+    ...goal.accepted.map(({ path }) => `checks consist of ${path}, and a person accepted its change`),
+    ...green.map((name) => `${name} was green before any work`),
+    ...weak.map(({ name }) => `${name} was looked at, not run`),
+    ...notesOf(goal),
+  ];
+}
+
+/** Notes that no other line tells. */
+function notesOf(goal: Goal): readonly string[] {
+  const told = [...greenNotes(goal), ...acceptedNotes(goal)];
+  const own = (goal.end?.notes ?? []).filter((note) => !told.includes(note));
+  const ofChecks = goal.criteria.flatMap(({ name }) => {
+    const evidence = evidenceOf(goal, name);
+    return evidence?.met === true && evidence.note !== null ? [`${name}: ${evidence.note}`] : [];
+  });
+  return [...own, ...ofChecks];
+}

@@ -1,0 +1,78 @@
+/** What people and agents ask of goals: create, find, change. Every surface goes through here. */
+import { createGoal, type GoalDraft } from "../../core/goal/create.ts";
+import type { GoalEvent } from "../../core/goal/event.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import type { LoopId } from "../../core/loop.ts";
+import { usageError } from "../../errors.ts";
+import type { Store } from "../../ports/store.ts";
+import { pick, request } from "../tasks/tasks.ts";
+
+/** Oldest first, ended ones included as far as they are still known. */
+export function allGoals(store: Store): readonly Goal[] {
+  const goals = [...store.loops()].filter((loop) => loop.kind === "goal");
+  return goals.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
+
+/** Under a new id. One at a time works on the files of a project: a second one is refused. */
+export async function addGoal(
+  store: Store,
+  draft: Omit<GoalDraft, "id">,
+  now: number,
+  newId: () => string,
+): Promise<Goal> {
+  for (;;) {
+    await store.catchUp();
+    refuseSecond(store, null);
+    const id = newId() as LoopId;
+    if (store.load(id) !== undefined) continue;
+    const { loop, effects, outcomes } = createGoal({ ...draft, id }, now);
+    const event = { type: "goal.created" } as const;
+    const commit = { id, expectedVersion: 0, loop, event, effects, outcomes, at: now, token: null };
+    if ((await store.commit(commit)).kind === "committed") return loop;
+  }
+}
+
+function refuseSecond(store: Store, own: LoopId | null): void {
+  const active = allGoals(store).find(({ id, status }) => status === "active" && id !== own);
+  if (active !== undefined)
+    throw usageError(
+      `Goal ${active.id} is at work in this folder, and two would undo each other's work.`,
+      `Pause it (loop pause ${active.id}), end it (loop cancel ${active.id}), or use another worktree.`,
+    );
+}
+
+/** A unique beginning of an id is enough; without one, the only goal that has not ended, or else the newest. */
+export function findGoal(store: Store, prefix: string | undefined, wanted: "any" | "live" = "live"): Goal {
+  const goals = allGoals(store);
+  const live = goals.filter(({ status }) => status !== "ended");
+  if (prefix !== undefined) {
+    const found = goals[
+      pick(
+        prefix,
+        goals.map(({ id }) => id),
+        "goal",
+      )
+    ] as Goal;
+    if (wanted === "live" && found.status === "ended")
+      throw usageError(`Goal ${found.id} has ended (${found.end?.status ?? "ended"}).`);
+    return found;
+  }
+  const [only, second] = live;
+  if (second !== undefined && wanted === "live")
+    throw usageError(`There are several goals here; name one: ${live.map(({ id }) => id).join(", ")}.`);
+  const found = live.at(-1) ?? only ?? (wanted === "any" ? goals.at(-1) : undefined);
+  if (found === undefined)
+    throw usageError(
+      wanted === "any" ? "There is no goal loop here." : "No goal loop is running or paused here.",
+      'Start one with: loop until "npm test passes" <what to do>',
+    );
+  return found;
+}
+
+export async function requestGoal(store: Store, goal: Goal, event: GoalEvent, now: number): Promise<Goal> {
+  if (event.type === "goal.continued" && goal.status === "paused") {
+    await store.catchUp();
+    refuseSecond(store, goal.id);
+  }
+  return (await request(store, goal, event, now)) as Goal;
+}

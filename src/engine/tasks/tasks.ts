@@ -1,0 +1,152 @@
+/** What people and agents ask of tasks: create, find, change. Every surface goes through here. */
+import type { LoopEvent } from "../../core/event.ts";
+import type { Loop, LoopId, Task } from "../../core/loop.ts";
+import { createTask, type TaskDraft } from "../../core/task/decide-task.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import type { Store } from "../../ports/store.ts";
+import { type Applied, applyEvent } from "../apply.ts";
+
+/** A task that has no id yet. */
+export type Draft = Omit<TaskDraft, "id">;
+
+/** What a project says of tasks that do not say it themselves. */
+export interface TaskDefaults {
+  /** How long a recurring task lives; null: for ever. */
+  readonly expiresMs: number | null;
+  readonly jitter: boolean;
+  readonly turnTimeoutMs: number;
+}
+
+/** What is not given takes its default; a one-shot never expires. */
+export function draftTask(
+  given: Pick<Draft, "prompt" | "cadence"> & Partial<Draft>,
+  defaults: TaskDefaults,
+  now: number,
+): Draft {
+  const expiresAt = defaults.expiresMs === null ? null : now + defaults.expiresMs;
+  return {
+    session: null,
+    jitter: defaults.jitter,
+    missed: null,
+    graceMs: null,
+    expect: null,
+    alertAfter: null,
+    timeoutMs: defaults.turnTimeoutMs,
+    runNow: false,
+    importedFrom: null,
+    ...given,
+    expiresAt:
+      given.cadence.kind === "once" ? null : given.expiresAt === undefined ? expiresAt : given.expiresAt,
+  };
+}
+
+/** Under a new id. Throws the sentence for the person when there is no room. */
+export async function addTask(
+  store: Store,
+  draft: Draft,
+  maxTasks: number,
+  now: number,
+  newId: () => string,
+): Promise<Task> {
+  for (;;) {
+    const added = await addTaskAs(newId() as LoopId, store, draft, maxTasks, now);
+    if (added.kind === "added") return added.task;
+    if (added.kind === "full")
+      throw usageError(fullMessage(added.live, maxTasks), "Delete one with: loop delete <id>");
+  }
+}
+
+export type Added =
+  | { readonly kind: "added"; readonly task: Task }
+  /** There is, or was a moment ago, a task of this id. */
+  | { readonly kind: "taken" }
+  | { readonly kind: "full"; readonly live: number };
+
+/** Under this id or not at all. */
+export async function addTaskAs(
+  id: LoopId,
+  store: Store,
+  draft: Draft,
+  maxTasks: number,
+  now: number,
+): Promise<Added> {
+  if (store.load(id) !== undefined) return { kind: "taken" };
+  const { loop, effects, outcomes } = createTask({ ...draft, id }, now);
+  const result = await store.commit({
+    id,
+    expectedVersion: 0,
+    loop,
+    event: { type: "task.created" },
+    effects,
+    outcomes,
+    at: now,
+    token: null,
+    maxLive: maxTasks,
+  });
+  if (result.kind === "committed") return { kind: "added", task: loop };
+  return result.kind === "full" ? result : { kind: "taken" };
+}
+
+export function fullMessage(live: number, maxTasks: number): string {
+  return `There are ${live} live tasks, and at most ${maxTasks} are allowed per project (maxTasks in .loop/config.json).`;
+}
+
+/** A unique beginning of an id is enough. */
+export function findTask(store: Store, prefix: string): Task {
+  const isGoal = [...store.loops()].some((loop) => loop.kind === "goal" && loop.id === prefix.toLowerCase());
+  if (isGoal)
+    throw usageError(
+      `${prefix} is a goal loop, and this is for tasks.`,
+      `For goals: loop status | pause | continue | cancel | report ${prefix}`,
+    );
+  const live = [...store.loops()].filter((loop) => loop.kind === "task" && loop.status !== "ended");
+  return live[
+    pick(
+      prefix,
+      live.map((task) => task.id),
+    )
+  ] as Task;
+}
+
+/** Index of the id that `prefix` means; throws the sentence for the person when it is none or several. */
+export function pick(prefix: string, ids: readonly string[], what: "task" | "goal" = "task"): number {
+  const wanted = prefix.toLowerCase();
+  if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
+    throw usageError(
+      `"${prefix}" is not an id; ids are up to 8 characters of 0-9 and a-f.`,
+      "See them with: loop list",
+    );
+  }
+  const exact = ids.indexOf(wanted);
+  if (exact !== -1) return exact;
+  const matches = ids.flatMap((id, index) => (id.startsWith(wanted) ? [index] : []));
+  const [only, second] = matches;
+  if (only === undefined) throw usageError(`There is no ${what} ${prefix} here.`, "See them with: loop list");
+  if (second !== undefined) {
+    throw usageError(`${prefix} is the beginning of several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
+  }
+  return only;
+}
+
+/** Carries out a request on one task. Returns the task after it. */
+export async function requestEvent(store: Store, task: Task, event: LoopEvent, now: number): Promise<Task> {
+  return (await request(store, task, event, now)) as Task;
+}
+
+/** Carries out a person's request on a loop of any kind. Returns the loop after it. */
+export async function request(store: Store, loop: Loop, event: LoopEvent, now: number): Promise<Loop> {
+  const applied: Applied = await applyEvent(store, loop.id, event, now, null);
+  const name = `${loop.kind === "task" ? "Task" : "Goal"} ${loop.id}`;
+  switch (applied.kind) {
+    case "committed":
+      return applied.loop;
+    case "none":
+      return store.load(loop.id) ?? loop;
+    case "refused":
+      throw usageError(applied.message);
+    case "gone":
+      throw usageError(`${name} is gone: somebody else ended it.`);
+    case "fenced":
+      throw new LoopError("surroundings", `${name} belongs to the owner of the lease just now; try again.`);
+  }
+}

@@ -1,0 +1,361 @@
+/**
+ * Checkpoints (B4): the files of a project as commits on `refs/loopwright/<loop>/<number>`. Each has the one before
+ * as its parent, the first the commit that was checked out. They stay until `remove`, also through `git gc`; a plain
+ * `git push` does not send them, `git push --mirror` does.
+ *
+ * 1. The person's index, branches, stash, configuration and reflogs are never written: all goes through an index of
+ *    our own (`private-index.ts`), and only refs below `refs/loopwright` are made.
+ * 2. Neither hooks nor programs that the repository's configuration names are run (`git-process.ts`,
+ *    `repository.ts`).
+ * 3. A checkpoint is there when its ref is; whatever is cut short before that leaves nothing that counts.
+ * 4. Nothing here throws for what git or an agent does: `save` says what is lost, `restore` why not.
+ *
+ * Line endings and the like are converted as git does for this repository, on the way in and on the way out.
+ */
+import { realpathSync } from "node:fs";
+import type { LoopId } from "../../core/loop.ts";
+import { LoopError } from "../../errors.ts";
+import type {
+  Checkpoint,
+  CheckpointBegun,
+  CheckpointResult,
+  Checkpoints,
+  RollbackResult,
+} from "../../ports/checkpoints.ts";
+import type { Snapshot } from "../../ports/checks.ts";
+import { asBytes, createGit, type Git, readable } from "../git-process.ts";
+import { findRepository, type Repository } from "../repository.ts";
+import { type Entries, type Importer, readChanges, startImporter } from "./import-save.ts";
+import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
+import { planPutBack, putBack } from "./put-back.ts";
+import { quickSave, signOfRepository } from "./quick-save.ts";
+import { mustSucceed, stageFiles } from "./stage.ts";
+
+export interface CheckpointOptions {
+  readonly now?: () => number;
+  readonly env?: NodeJS.ProcessEnv;
+  /** For each git command. */
+  readonly timeoutMs?: number;
+}
+
+export interface GitCheckpoints extends Checkpoints {
+  /** Forgets all checkpoints of the loop. False: there was nothing that could be removed. */
+  remove(loopId: LoopId): Promise<boolean>;
+}
+
+interface StoredCheckpoint extends Omit<Checkpoint, "step"> {
+  readonly ref: string;
+  readonly number: number;
+  readonly tree: string;
+}
+
+const BEFORE_ROLLBACK = "before rollback";
+const TIMEOUT_MS = 5 * 60_000;
+const ID = /^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$/;
+
+/** What the last save of this process knew, for a quick one after it. */
+interface Known {
+  readonly repository: Repository;
+  readonly sign: string;
+  readonly last: StoredCheckpoint;
+}
+
+interface Files {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+export function createCheckpoints(projectDir: string, options: CheckpointOptions = {}): GitCheckpoints {
+  return new RefCheckpoints(projectDir, options);
+}
+
+class RefCheckpoints implements GitCheckpoints {
+  readonly #projectDir: string;
+  readonly #now: () => number;
+  readonly #git: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number };
+  readonly #known = new Map<LoopId, Known>();
+  /** The number of the last checkpoint that was begun. */
+  readonly #begun = new Map<LoopId, number>();
+  #importer: Importer | null = null;
+  /** Saves run one after another: they share an index, and each has the one before as its parent. */
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    projectDir: string,
+    { now = Date.now, env = process.env, timeoutMs = TIMEOUT_MS }: CheckpointOptions,
+  ) {
+    this.#projectDir = projectDir;
+    this.#now = now;
+    this.#git = { env, timeoutMs };
+  }
+
+  save(loopId: LoopId, label: string): Promise<CheckpointResult> {
+    return this.#enqueue(() => this.#saveWhole(loopId, label));
+  }
+
+  begin(loopId: LoopId, label: string, files: Files | null): Promise<CheckpointBegun> {
+    const entries = this.#entriesOf(loopId, files);
+    if (entries === null)
+      return new Promise((done) => void this.#enqueue(() => this.#beginByGit(loopId, label, done)));
+    const number = (this.#begun.get(loopId) ?? 0) + 1;
+    this.#begun.set(loopId, number);
+    void this.#enqueue(() => this.#import(loopId, label, number, entries));
+    return Promise.resolve({ kind: "begun", step: stepOf(number) });
+  }
+
+  async settle(): Promise<void> {
+    await this.#running;
+    await this.#endImporter();
+  }
+
+  async list(loopId: LoopId): Promise<readonly Checkpoint[]> {
+    try {
+      const { existing } = await this.#open(loopId);
+      return existing.map(({ commit, label, at, number }) => ({ step: stepOf(number), commit, label, at }));
+    } catch {
+      return [];
+    }
+  }
+
+  async restore(loopId: LoopId, commit: string): Promise<RollbackResult> {
+    let undo: string | null = null;
+    try {
+      const { repository, existing } = await this.#open(loopId);
+      const target = existing.find((checkpoint) => checkpoint.commit === commit);
+      if (target === undefined)
+        return { kind: "refused", reason: `${commit} is not a checkpoint of ${loopId}.` };
+      return await withPrivateIndex(repository, loopId, async (index) => {
+        const present = await stageFiles(repository, index);
+        const plan = await planPutBack(repository, index, present, target.tree);
+        const state = { tree: plan.present, label: BEFORE_ROLLBACK, at: this.#now() };
+        undo = (await record(repository, loopId, existing, state)).commit;
+        await putBack(repository, index, plan);
+        return { kind: "restored", files: plan.changes.map(({ name }) => readable(name)), undo };
+      });
+    } catch (error) {
+      const reason =
+        undo === null
+          ? `Nothing was changed: ${why(error)}.`
+          : `Not all files could be put back: ${why(error)}. They are kept as they were before in ${undo}.`;
+      return { kind: "refused", reason };
+    }
+  }
+
+  async remove(loopId: LoopId): Promise<boolean> {
+    try {
+      const { repository, existing } = await this.#open(loopId);
+      const lines = existing.map(({ ref }) => `delete ${ref}\n`);
+      mustSucceed(await repository.git.run({ args: ["update-ref", "--stdin"], input: lines.join("") }));
+      removePrivateIndex(repository, loopId);
+      return existing.length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** git itself looks for what changed. `done` is called as soon as the files may change again. */
+  async #beginByGit(loopId: LoopId, label: string, done: (begun: CheckpointBegun) => void): Promise<void> {
+    const before = this.#known.get(loopId);
+    const step = before === undefined ? 0 : stepOf(before.last.number + 1);
+    let isTaken = false;
+    const onStaged = () => {
+      isTaken = true;
+      done({ kind: "begun", step });
+    };
+    const isSaved = before !== undefined && (await this.#saveQuickly(loopId, before, label, onStaged));
+    // Once taken, the files belong to the next turn: what could not be kept of them is lost.
+    if (!isSaved && !isTaken) {
+      const saved = await this.#saveWhole(loopId, label);
+      done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
+    }
+    this.#begun.set(loopId, this.#known.get(loopId)?.last.number ?? 0);
+  }
+
+  async #open(
+    loopId: LoopId,
+  ): Promise<{ readonly repository: Repository; readonly existing: readonly StoredCheckpoint[] }> {
+    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not the id of a loop`);
+    const git = createGit(realFolder(this.#projectDir), this.#git);
+    const [located, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
+    if (located.kind === "none") throw new LoopError("surroundings", located.reason);
+    return { repository: located.repository, existing: parseRefs(mustSucceed(refs)) };
+  }
+
+  async #saveWhole(loopId: LoopId, label: string): Promise<CheckpointResult> {
+    this.#known.delete(loopId);
+    // the importer knows only the state at its start, and what it made itself
+    await this.#endImporter();
+    try {
+      const { repository, existing } = await this.#open(loopId);
+      const sign = signOfRepository(repository);
+      const last = await withPrivateIndex(repository, loopId, async (index) => {
+        const tree = await stageFiles(repository, index);
+        return record(repository, loopId, existing, { tree, label, at: this.#now() });
+      });
+      if (!repository.isSparse) this.#known.set(loopId, { repository, sign, last });
+      this.#begun.set(loopId, last.number);
+      return { kind: "saved", commit: last.commit, step: stepOf(last.number) };
+    } catch (error) {
+      return {
+        kind: "none",
+        reason: `No checkpoint, so there is no way back to this step: ${why(error)}.`,
+      };
+    }
+  }
+
+  async #endImporter(): Promise<void> {
+    const ending = this.#importer?.end();
+    this.#importer = null;
+    await ending;
+  }
+
+  /** Saves the contents that were read already; the files may have changed since. */
+  async #import(loopId: LoopId, label: string, number: number, entries: Entries): Promise<void> {
+    // the check, or whatever else is about to start, goes first: starting a process takes its time
+    await new Promise((resolve) => setImmediate(resolve));
+    const before = this.#known.get(loopId);
+    if (before === undefined) return;
+    const at = this.#now();
+    const ref = refOf(loopId, number);
+    const save = { ref, parent: before.last.commit, label: subjectOf(label), at: seconds(at), entries };
+    this.#importer ??= startImporter(before.repository, this.#git);
+    const commit = await this.#importer.save(save);
+    // The tree is not known: the next save by `git add` has nothing to compare with.
+    if (commit === null) {
+      this.#known.delete(loopId);
+      await this.#endImporter();
+    } else this.#known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
+  }
+
+  /** False: the long way has to be taken. */
+  async #saveQuickly(
+    loopId: LoopId,
+    { repository, sign, last }: Known,
+    label: string,
+    onStaged: () => void,
+  ): Promise<boolean> {
+    try {
+      if (signOfRepository(repository) !== sign) return false;
+      const [number, at] = [last.number + 1, this.#now()];
+      const ref = refOf(loopId, number);
+      return await withPrivateIndex(repository, loopId, async (index) => {
+        const { commit: parent, tree } = last;
+        const save = { ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
+        const result = await quickSave(repository, save, this.#git, onStaged);
+        if (result.kind === "failed") throw new Error("the quick way failed");
+        if (result.kind === "saved")
+          this.#known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
+        return true;
+      });
+    } catch {
+      this.#known.delete(loopId);
+      return false;
+    }
+  }
+
+  /** null: git itself has to look at the files. */
+  #entriesOf(loopId: LoopId, files: Files | null): Entries | null {
+    const before = this.#known.get(loopId);
+    if (before === undefined || files === null || signOfRepository(before.repository) !== before.sign)
+      return null;
+    return readChanges(before.repository, files.before, files.after);
+  }
+
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#running.then(work);
+    this.#running = next.catch(() => {});
+    return next;
+  }
+}
+
+function readRefs(git: Git, loopId: LoopId) {
+  const fields = ["refname", "objectname", "tree", "committerdate:unix", "contents:subject"];
+  const format = fields.map((field) => `%(${field})`).join("%00");
+  return git.run({ args: ["for-each-ref", `--format=${format}`, `refs/loopwright/${loopId}/`] });
+}
+
+/** Oldest first. What else lies there is not ours. */
+function parseRefs(output: string): readonly StoredCheckpoint[] {
+  const found: StoredCheckpoint[] = [];
+  for (const line of output.split("\n")) {
+    const [ref = "", commit = "", tree = "", seconds = "", subject = ""] = line.split("\0");
+    const [, number] = /\/(\d{4,})$/.exec(ref) ?? [];
+    if (number === undefined || tree === "") continue;
+    const label = readable(subject);
+    found.push({ ref, number: Number(number), commit, tree, label, at: Number(seconds) * 1000 });
+  }
+  return found.sort((one, other) => one.number - other.number);
+}
+
+interface State {
+  readonly tree: string;
+  readonly label: string;
+  readonly at: number;
+}
+
+/** The commit of this state: the last checkpoint's if nothing changed since. */
+async function record(
+  { git, head }: Repository,
+  loopId: LoopId,
+  existing: readonly StoredCheckpoint[],
+  { tree, label, at }: State,
+): Promise<StoredCheckpoint> {
+  const last = existing.at(-1);
+  if (last?.tree === tree) return last;
+  const parent = last?.commit ?? head;
+  const args = ["commit-tree", tree, ...(parent === null ? [] : ["-p", parent])];
+  const input = asBytes(`${subjectOf(label)}\n`);
+  const commit = mustSucceed(await git.run({ args, input, env: signature(at) })).trim();
+  const first = (last?.number ?? 0) + 1;
+  for (let number = first; ; number++) {
+    // the empty text: it must not exist, for another process may have been faster
+    const ref = refOf(loopId, number);
+    const updated = await git.run({ args: ["update-ref", ref, commit, ""] });
+    if (updated.code === 0) return { ref, number, commit, tree, label, at };
+    if (!/already exists/.test(updated.problem) || number === first + 9) mustSucceed(updated);
+  }
+}
+
+function refOf(loopId: LoopId, number: number): string {
+  return `refs/loopwright/${loopId}/${String(number).padStart(4, "0")}`;
+}
+
+/** The first has the files before any work. */
+function stepOf(number: number): number {
+  return number - 1;
+}
+
+function seconds(at: number): number {
+  return Math.floor(at / 1000);
+}
+
+function subjectOf(label: string): string {
+  return label.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "checkpoint";
+}
+
+/** The person need not have told git a name. */
+function signature(at: number): Record<string, string> {
+  const date = `@${seconds(at)} +0000`;
+  const [name, email] = ["Loopwright", "loopwright@localhost"];
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+    GIT_COMMITTER_DATE: date,
+  };
+}
+
+/** git shows where files really are. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function why(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}

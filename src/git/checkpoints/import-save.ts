@@ -1,0 +1,161 @@
+/**
+ * A checkpoint from what is known already: the files that changed since the last one are read here, at once, and
+ * `git fast-import` makes blobs, trees, commit and ref of them while the next turn runs. git looks at no file.
+ *
+ * Only where git would keep the bytes as they are. Attributes, conversions of line endings, repositories inside of
+ * the project and whatever else is unusual are left to `git add`.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { changedFiles } from "../../core/goal/changed-files.ts";
+import type { Snapshot } from "../../ports/checks.ts";
+import { type GitOptions, gitEnvironment, SETTINGS } from "../git-process.ts";
+import type { Repository } from "../repository.ts";
+
+const MAX_FILES = 200;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export interface ImportSave {
+  readonly ref: string;
+  readonly parent: string;
+  readonly label: string;
+  /** Seconds. */
+  readonly at: number;
+  readonly entries: Entries;
+}
+
+/** One per file that changed. */
+export type Entries = readonly Entry[];
+
+type Entry =
+  | { readonly kind: "deleted"; readonly path: string }
+  | { readonly kind: "file"; readonly path: string; readonly mode: string; readonly content: Buffer };
+
+/** null: git itself has to look. Reads the files now: they may change right after it. */
+export function readChanges(
+  { git, hasConversions }: Repository,
+  before: Snapshot,
+  after: Snapshot,
+): Entries | null {
+  if (hasConversions || !after.isGit || !before.isGit) return null;
+  const paths = changedFiles(before, after);
+  if (paths.length > MAX_FILES || hasAttributes(after) || hasAttributes(before)) return null;
+  let left = MAX_BYTES;
+  const entries: Entry[] = [];
+  for (const path of paths) {
+    const entry = readEntry(join(git.cwd, path), path, after.files.has(path), left);
+    if (entry === null) return null;
+    if (entry.kind === "file") left -= entry.content.length;
+    entries.push(entry);
+  }
+  // what goes first: a folder may stand where a file was
+  return entries.sort((a, b) => Number(b.kind === "deleted") - Number(a.kind === "deleted"));
+}
+
+function hasAttributes({ files }: Snapshot): boolean {
+  for (const path of files.keys()) if (path.endsWith(".gitattributes")) return true;
+  return false;
+}
+
+function readEntry(file: string, path: string, isThere: boolean, most: number): Entry | null {
+  // bytes that are no text, or a name that would need quoting
+  if (!/^[^"\\\p{Cc}\p{Cs}]+$/u.test(path)) return null;
+  try {
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    // gone from the list and still on disk: ignored since
+    if (!isThere) return stat === undefined && !existsSync(file) ? { kind: "deleted", path } : null;
+    if (stat === undefined || stat.size > most) return null;
+    if (stat.isSymbolicLink())
+      return { kind: "file", path, mode: "120000", content: readlinkSync(file, { encoding: "buffer" }) };
+    if (!stat.isFile()) return null;
+    const mode = (stat.mode & 0o100) === 0 ? "100644" : "100755";
+    return { kind: "file", path, mode, content: readFileSync(file) };
+  } catch {
+    return null;
+  }
+}
+
+export interface Importer {
+  /** The commit; null: it was not made. */
+  save(save: ImportSave): Promise<string | null>;
+  /** Nothing more is to come; resolves when it has ended. */
+  end(): Promise<void>;
+}
+
+/**
+ * One `git fast-import` for all checkpoints of a run: it waits for the next on its input, and a checkpoint is on disk,
+ * with its ref, when it has answered. It ends by itself when this process does.
+ */
+export function startImporter({ git, prefix }: Repository, { env, timeoutMs }: GitOptions): Importer {
+  const args = [...SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw"];
+  const child = spawn("git", args, {
+    cwd: git.cwd,
+    env: gitEnvironment(env),
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  let waiting: ((commit: string | null) => void) | null = null;
+  let said = "";
+  let isOver = false;
+  const answer = (commit: string | null) => {
+    const done = waiting;
+    waiting = null;
+    done?.(commit);
+  };
+  const ended = new Promise<void>((resolve) => {
+    const over = () => {
+      isOver = true;
+      answer(null);
+      resolve();
+    };
+    child.once("error", over);
+    child.once("close", over);
+  });
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString("latin1");
+    const [line, rest] = said.split(/\n(.*)/s);
+    if (rest === undefined) return;
+    said = rest;
+    answer(/^[0-9a-f]{40,64}$/.test(line ?? "") ? (line ?? null) : null);
+  });
+  child.stdout.on("error", () => {});
+  child.stdin.on("error", () => {});
+  // it must not keep the process
+  child.unref();
+  return {
+    save: (save) =>
+      new Promise((done) => {
+        if (isOver || waiting !== null) return done(null);
+        const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+        waiting = (commit) => {
+          clearTimeout(timer);
+          done(commit);
+        };
+        child.stdin.write(streamOf(save, prefix));
+      }),
+    end() {
+      if (!isOver) child.stdin.end("done\n");
+      return ended;
+    },
+  };
+}
+
+function streamOf({ ref, parent, label, at, entries }: ImportSave, prefix: string): Buffer {
+  const message = Buffer.from(`${label}\n`);
+  const parts: Buffer[] = [
+    Buffer.from(`commit ${ref}\nmark :1\ncommitter Loopwright <loopwright@localhost> ${at} +0000\n`),
+    ...data(message),
+    Buffer.from(`from ${parent}\n`),
+  ];
+  for (const entry of entries) {
+    if (entry.kind === "deleted") parts.push(Buffer.from(`D ${prefix}${entry.path}\n`));
+    else parts.push(Buffer.from(`M ${entry.mode} inline ${prefix}${entry.path}\n`), ...data(entry.content));
+  }
+  // `checkpoint` puts all of it on disk; the answer comes after it
+  parts.push(Buffer.from("\ncheckpoint\n\nget-mark :1\n"));
+  return Buffer.concat(parts);
+}
+
+function data(bytes: Buffer): Buffer[] {
+  return [Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from("\n")];
+}

@@ -1,0 +1,92 @@
+/**
+ * An index of our own per loop, in the git folder: what git knows of the files stays from one checkpoint to the
+ * next, so that only what changed is read again.
+ *
+ * Work is done on a copy that takes the place of the last one when it succeeded. A process that is killed leaves
+ * neither a lock nor half an index behind, and a git that outlived it disturbs nobody.
+ */
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { LoopId } from "../../core/loop.ts";
+import { LoopError } from "../../errors.ts";
+import { errorCode } from "../../system/files.ts";
+import type { Repository } from "../repository.ts";
+
+/** Longer than any command may take. */
+const ABANDONED_MS = 6 * 3_600_000;
+
+export async function withPrivateIndex<T>(
+  { gitDir }: Repository,
+  loopId: LoopId,
+  work: (index: string) => Promise<T>,
+): Promise<T> {
+  const dir = makeFolder(gitDir);
+  const kept = join(dir, `${loopId}.index`);
+  const copy = join(dir, `${loopId}.${process.pid}-${Math.random().toString(36).slice(2, 10)}.index`);
+  try {
+    copyIfThere(kept, copy);
+    const result = await work(copy);
+    renameSync(copy, kept);
+    removeAbandoned(dir, loopId, kept);
+    return result;
+  } finally {
+    rmSync(copy, { force: true });
+    rmSync(`${copy}.lock`, { force: true });
+  }
+}
+
+export function removePrivateIndex({ gitDir }: Repository, loopId: LoopId): void {
+  const dir = join(gitDir, "loopwright");
+  for (const name of namesOf(dir, loopId)) rmSync(join(dir, name), { force: true });
+}
+
+function makeFolder(gitDir: string): string {
+  const dir = join(gitDir, "loopwright");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (lstatSync(dir).isSymbolicLink())
+    throw new LoopError("surroundings", `${dir} is a link, which is not followed`);
+  return dir;
+}
+
+/**
+ * With the time of the old one, or a little earlier: git compares it, in seconds, with the times of the files to
+ * know which of them may have been changed after they were looked at, without a sign of it.
+ */
+function copyIfThere(from: string, to: string): void {
+  try {
+    const seconds = Math.floor(statSync(from).mtimeMs / 1000);
+    copyFileSync(from, to);
+    utimesSync(to, seconds, seconds);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+}
+
+/** What killed processes left, by the time of the file system itself. */
+function removeAbandoned(dir: string, loopId: LoopId, kept: string): void {
+  const now = statSync(kept).mtimeMs;
+  for (const name of namesOf(dir, loopId)) {
+    const path = join(dir, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (path !== kept && stat !== undefined && now - stat.mtimeMs > ABANDONED_MS)
+      rmSync(path, { force: true });
+  }
+}
+
+function namesOf(dir: string, loopId: LoopId): string[] {
+  try {
+    return readdirSync(dir).filter((name) => name.startsWith(`${loopId}.`));
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * A checkpoint by one process instead of six, for the second and every later one of a run: what is known of the
+ * repository and of the last checkpoint is known already. It tells as soon as the files are taken, so that the next
+ * turn may begin while the commit is still being written.
+ *
+ * Whatever is not as it was (another HEAD, a changed configuration, an error) is left to the long way.
+ */
+import { spawn } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { type GitOptions, gitEnvironment, SETTINGS } from "../git-process.ts";
+import type { Repository } from "../repository.ts";
+import { FILES } from "./stage.ts";
+
+export interface QuickSave {
+  readonly ref: string;
+  readonly parent: string;
+  /** Of the last checkpoint: the same tree makes no new one. */
+  readonly tree: string;
+  readonly label: string;
+  readonly index: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type QuickResult =
+  | { readonly kind: "saved"; readonly tree: string; readonly commit: string }
+  | { readonly kind: "same" }
+  | { readonly kind: "failed" };
+
+// "$@" are the settings; the label goes through the environment, where no shell reads it.
+const SCRIPT = `
+n=$1; shift
+git "$@" add -A -- ${FILES.map((path) => `'${path}'`).join(" ")} || exit 3
+echo staged
+t=$(git "$@" write-tree) || exit 4
+[ "$t" = "$LOOP_TREE" ] && { echo same; exit 0; }
+c=$(printf '%s\\n' "$LOOP_LABEL" | git "$@" commit-tree "$t" -p "$LOOP_PARENT") || exit 5
+git "$@" update-ref "$n" "$c" '' || exit 6
+echo "saved $t $c"
+`;
+
+/** `onStaged` is called when the files may change again, at the latest with the result. */
+export function quickSave(
+  { git, filterSettings }: Repository,
+  save: QuickSave,
+  { env, timeoutMs }: GitOptions,
+  onStaged: () => void,
+): Promise<QuickResult> {
+  return new Promise((done) => {
+    const settings = [...SETTINGS, ...filterSettings];
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "loop-checkpoint", save.ref, ...settings], {
+      cwd: git.cwd,
+      env: {
+        ...gitEnvironment(env),
+        ...save.env,
+        GIT_INDEX_FILE: save.index,
+        LOOP_TREE: save.tree,
+        LOOP_PARENT: save.parent,
+        LOOP_LABEL: save.label,
+      },
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+    });
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString("latin1");
+      if (said.startsWith("staged\n")) onStaged();
+    });
+    child.stdout.on("error", () => {});
+    child.once("error", () => settle({ kind: "failed" }));
+    child.once("close", (code) => settle(code === 0 ? read(said) : { kind: "failed" }));
+    function settle(result: QuickResult): void {
+      if (result.kind !== "failed") onStaged();
+      done(result);
+    }
+  });
+}
+
+function read(said: string): QuickResult {
+  if (said.endsWith("same\n")) return { kind: "same" };
+  const [, tree, commit] = /^saved ([0-9a-f]{40,64}) ([0-9a-f]{40,64})$/m.exec(said) ?? [];
+  return tree === undefined || commit === undefined ? { kind: "failed" } : { kind: "saved", tree, commit };
+}
+
+/** The same as long as HEAD, what it points to and the configuration stay. */
+export function signOfRepository({ gitDir }: Repository): string {
+  const common = readIfThere(join(gitDir, "commondir"))?.trim() ?? "";
+  const shared = common === "" ? gitDir : isAbsolute(common) ? common : join(gitDir, common);
+  const head = readIfThere(join(gitDir, "HEAD")) ?? "";
+  const [, ref] = /^ref: (\S+)/.exec(head) ?? [];
+  const files = ["config", "config.worktree", "packed-refs", "info/attributes", ref ?? ""];
+  const paths = files.flatMap((name) => [join(shared, name), join(gitDir, name)]);
+  return JSON.stringify([head, ...paths.map(stampOf)]);
+}
+
+function stampOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true });
+    return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+  } catch {
+    return "";
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

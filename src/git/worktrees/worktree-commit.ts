@@ -1,0 +1,83 @@
+/** What an attempt left uncommitted becomes a commit on the story's branch: only commits can be merged. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { mustSucceed } from "../checkpoints/stage.ts";
+import { asBytes, type Git } from "../git-process.ts";
+import { openPlace, type Place, type PlaceOptions, treeOfFiles } from "./worktree-place.ts";
+import { commitOf, wordsOf } from "./worktrees.ts";
+
+export type CommitResult =
+  /** `commit` is where the branch stands now. */
+  | { readonly kind: "committed" | "nothing"; readonly commit: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * For a worktree that we made: its index is ours to write. Nothing in a `.loop` is committed, nor what is ignored. An
+ * agent that left the branch is brought back to it, if all of the branch is in what it has checked out.
+ */
+export async function commitWork(
+  worktree: string,
+  { branch, message }: { readonly branch: string; readonly message: string },
+  options: PlaceOptions = {},
+): Promise<CommitResult> {
+  try {
+    const opened = await openPlace(worktree, options);
+    if (opened.kind === "none") return refused(opened.reason);
+    return await commitIn(opened.place, `refs/heads/${branch}`, message);
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+async function commitIn(place: Place, ref: string, message: string): Promise<CommitResult> {
+  const { repository } = place;
+  const { git, head, gitDir, filterSettings } = repository;
+  const tip = await commitOf(place, ref);
+  if (tip === null || head === null) return refused(`the branch ${ref.replace("refs/heads/", "")} is gone`);
+  if (underWay(gitDir)) return refused("a merge or rebase is under way in it");
+  const follows = await git.run({ args: ["merge-base", "--is-ancestor", tip, head] });
+  if (follows.code !== 0)
+    return refused("what is checked out does not go on from the story's branch: its history was rewritten");
+  const tree = await treeOfFiles(place);
+  const isSame = tree === mustSucceed(await git.run({ args: ["rev-parse", `${head}^{tree}`] })).trim();
+  const commit = isSame ? head : await makeCommit(git, tree, [head], message);
+  if (commit !== tip) mustSucceed(await git.run({ args: ["update-ref", ref, commit, tip] }));
+  mustSucceed(await git.run({ args: ["symbolic-ref", "HEAD", ref] }));
+  // always: whoever was here before may have been killed right after the branch had moved
+  mustSucceed(await git.run({ args: [...filterSettings, "read-tree", commit] }));
+  // it only saves the next command some time
+  await git.run({ args: [...filterSettings, "update-index", "-q", "--refresh"] });
+  return { kind: commit === tip ? "nothing" : "committed", commit };
+}
+
+export function underWay(gitDir: string): boolean {
+  const signs = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
+  return signs.some((name) => existsSync(join(gitDir, name)));
+}
+
+/** By the person's name, or by ours where git knows none. */
+export async function makeCommit(
+  git: Git,
+  tree: string,
+  parents: readonly string[],
+  message: string,
+): Promise<string> {
+  const known = await Promise.all(
+    ["user.name", "user.email"].map((key) => git.run({ args: ["config", "--get", key] })),
+  );
+  const isKnown = known.every(({ code, stdout }) => code === 0 && stdout.trim() !== "");
+  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent])];
+  const input = asBytes(`${message.trim()}\n`);
+  return mustSucceed(await git.run({ args, input, ...(isKnown ? {} : { env: OUR_NAME }) })).trim();
+}
+
+export const OUR_NAME = {
+  GIT_AUTHOR_NAME: "Loopwright",
+  GIT_AUTHOR_EMAIL: "loopwright@localhost",
+  GIT_COMMITTER_NAME: "Loopwright",
+  GIT_COMMITTER_EMAIL: "loopwright@localhost",
+};
+
+function refused(reason: unknown): CommitResult {
+  return { kind: "refused", reason: `The work could not be committed: ${wordsOf(reason)}.` };
+}

@@ -1,0 +1,209 @@
+/** Makes worktrees: the record first, then the branch, then the files. See `worktrees.ts` for what holds of them. */
+import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
+import { errorCode } from "../../system/files.ts";
+import { openPlace, type Place, projectIn, realFolder } from "./worktree-place.ts";
+import {
+  createRecord,
+  lockReason,
+  removeRecord,
+  thisProcess,
+  type WorktreeRecord,
+  writeRecord,
+} from "./worktree-record.ts";
+import { MERGE_MARK, shortName, type Worktree } from "./worktree-state.ts";
+import {
+  commitOf,
+  listWorktrees,
+  removeWorktree,
+  takeAway,
+  type WorktreeOptions,
+  wordsOf,
+} from "./worktrees.ts";
+
+export interface WorktreeRequest {
+  readonly story: string;
+  /** `loop/` */
+  readonly branchPrefix: string;
+  /** The branch that its work is to go to; null: whatever is checked out. */
+  readonly target: string | null;
+  /** A commit or branch to start from; what is checked out when it is not given. */
+  readonly from?: string;
+  /** Worktrees of stories at the most. The oldest that are merged make room. */
+  readonly max: number;
+  readonly setUp?: SetUp;
+}
+
+/** Makes what is ignored, such as installed packages. The sentence why not, or null. */
+export type SetUp = (projectDir: string) => Promise<string | null>;
+
+/** Its owner is this process, until `releaseWorktree`. */
+export interface MadeWorktree {
+  readonly id: string;
+  readonly path: string;
+  readonly projectDir: string;
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  readonly base: string;
+}
+
+export type MakeResult =
+  | { readonly kind: "made"; readonly worktree: MadeWorktree }
+  | { readonly kind: "none"; readonly reason: string };
+
+const MAX_NUMBER = 1_000;
+
+export async function makeWorktree(
+  dir: string,
+  request: WorktreeRequest,
+  options: WorktreeOptions = {},
+): Promise<MakeResult> {
+  try {
+    const fault = faultOfStoryId(request.story);
+    if (fault !== null) return noWorktree(`"${request.story}" is no id of a story: ${fault}`);
+    const opened = await openPlace(dir, options);
+    if (opened.kind === "none") return noWorktree(opened.reason);
+    const { place } = opened;
+    const base = await commitOf(place, request.from ?? "HEAD");
+    if (base === null) return noWorktree(noBase(request));
+    const full = await makeRoom(dir, request.max, options);
+    if (full !== null) return noWorktree(full);
+    const record = await reserve(place, request, base, options);
+    const projectDir = await fill(place, record, request.setUp);
+    const { id, path, branch } = record;
+    return { kind: "made", worktree: { id, path, projectDir, branch: shortName(branch ?? ""), base } };
+  } catch (error) {
+    return noWorktree(error);
+  }
+}
+
+/** A worktree of a commit, for checks on what a merge would be. Throws half a sentence. */
+export async function makeMergeWorktree(
+  place: Place,
+  story: string,
+  commit: string,
+  setUp: SetUp | undefined,
+  options: WorktreeOptions,
+): Promise<{ readonly id: string; readonly path: string; readonly projectDir: string }> {
+  const folder = makeFolder(place, options);
+  for (let number = 1; number <= MAX_NUMBER; number++) {
+    const id = numbered(`${MERGE_MARK}${story}`, number);
+    const draft = { id, kind: "merge", story, branch: null, base: commit, target: null } as const;
+    const record = draftRecord(folder, draft, options);
+    if (isThere(record.path) || !createRecord(place.commonDir, record)) continue;
+    return { id, path: record.path, projectDir: await fill(place, record, setUp) };
+  }
+  throw new Error(`there are too many worktrees for merges of ${story}`);
+}
+
+function noBase({ from }: WorktreeRequest): string {
+  return from === undefined
+    ? "there is no commit yet that it could start from"
+    : `there is no commit ${from}`;
+}
+
+/** Half a sentence when there is none. */
+async function makeRoom(dir: string, max: number, options: WorktreeOptions): Promise<string | null> {
+  const isCounted = ({ kind, state }: Worktree) => kind === "story" && state !== "orphaned";
+  const all = (await listWorktrees(dir, options)).filter(isCounted);
+  let count = all.length;
+  for (const { id, isRemovable } of all) {
+    if (count < max) break;
+    if (isRemovable && (await removeWorktree(dir, id, options)) === null) count -= 1;
+  }
+  if (count < max) return null;
+  const first = all.find(({ isRemovable }) => !isRemovable);
+  const example = first === undefined ? "" : ` (${first.id}: ${first.why.replace(/\.$/, "")})`;
+  return `there are ${count} worktrees of stories already, at most ${max} are allowed, and none may go${example}`;
+}
+
+/** A record and a branch that nobody else has. */
+async function reserve(
+  place: Place,
+  { story, branchPrefix, target }: WorktreeRequest,
+  base: string,
+  options: WorktreeOptions,
+): Promise<WorktreeRecord> {
+  const { git } = place.repository;
+  const folder = makeFolder(place, options);
+  for (let number = 1; number <= MAX_NUMBER; number++) {
+    const id = numbered(story, number);
+    const branch = `refs/heads/${branchPrefix}${id}`;
+    const isName = await git.run({ args: ["check-ref-format", branch] });
+    if (isName.code !== 0) throw new Error(`${shortName(branch)} cannot be the name of a branch`);
+    const draft = {
+      id,
+      kind: "story",
+      story,
+      branch,
+      base,
+      target: target && `refs/heads/${target}`,
+    } as const;
+    const record = draftRecord(folder, draft, options);
+    // what is there may have somebody's work, whoever made it
+    if (isThere(record.path) || (await commitOf(place, branch)) !== null) continue;
+    if (!createRecord(place.commonDir, record)) continue;
+    // the empty text: it must not exist, for another process may have been faster
+    const made = await git.run({ args: ["update-ref", branch, base, ""] });
+    if (made.code === 0) return record;
+    removeRecord(place.commonDir, id);
+    if (!/already exists/.test(made.problem)) throw new Error(made.problem);
+  }
+  throw new Error(`there are too many worktrees of ${story}`);
+}
+
+function numbered(name: string, number: number): string {
+  return number === 1 ? name : `${name}-${number}`;
+}
+
+function draftRecord(
+  folder: string,
+  draft: Pick<WorktreeRecord, "id" | "kind" | "story" | "branch" | "base" | "target">,
+  { now = Date.now }: WorktreeOptions,
+): WorktreeRecord {
+  const path = join(folder, draft.id);
+  return { format: 1, ...draft, path, createdAt: now(), owner: thisProcess(), stage: "making" };
+}
+
+/** The files, then what `setUp` makes; the project in it. What does not work out leaves nothing behind. */
+async function fill(place: Place, record: WorktreeRecord, setUp: SetUp | undefined): Promise<string> {
+  const projectDir = projectIn(place, record.path);
+  try {
+    await addWorktree(place, record);
+    const problem = (await setUp?.(projectDir)) ?? null;
+    if (problem !== null) throw new Error(problem);
+  } catch (error) {
+    await takeAway(place, record, record.base);
+    throw error;
+  }
+  writeRecord(place.commonDir, { ...record, stage: "ready" });
+  return projectDir;
+}
+
+async function addWorktree({ repository }: Place, record: WorktreeRecord): Promise<void> {
+  const { id, path, branch, base } = record;
+  const what = branch === null ? ["--detach", path, base] : [path, shortName(branch)];
+  const args = ["worktree", "add", "--lock", "--reason", lockReason(id), ...what];
+  const added = await repository.git.run({ args: [...repository.filterSettings, ...args] });
+  if (added.code !== 0) throw new Error(added.problem);
+}
+
+/** It may lie in somebody's repository: there it is nothing to be committed. */
+function makeFolder({ top }: Place, { folder = `${top}.worktrees` }: WorktreeOptions): string {
+  try {
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined)
+      writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    throw new Error(`${folder} cannot be made (${errorCode(error) ?? String(error)})`);
+  }
+  return realFolder(folder);
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function noWorktree(reason: unknown): MakeResult {
+  return { kind: "none", reason: `There is no worktree: ${wordsOf(reason)}.` };
+}

@@ -1,0 +1,73 @@
+/** A work tree as a whole, seen from its top: stories change files anywhere in it, not only below the project. */
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { LoopId } from "../../core/loop.ts";
+import { withPrivateIndex } from "../checkpoints/private-index.ts";
+import { stageFiles } from "../checkpoints/stage.ts";
+import { createGit, readable } from "../git-process.ts";
+import { findRepository, type Repository } from "../repository.ts";
+
+export interface PlaceOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** For each git command. */
+  readonly timeoutMs?: number;
+}
+
+export interface Place {
+  /** Its `git` runs at the top. */
+  readonly repository: Repository;
+  readonly top: string;
+  /** The project in it: empty or with `/` at its end. */
+  readonly prefix: string;
+  /** What all work trees of the repository share. */
+  readonly commonDir: string;
+}
+
+/** `reason` is half a sentence. */
+export type Opened =
+  | { readonly kind: "found"; readonly place: Place }
+  | { readonly kind: "none"; readonly reason: string };
+
+export const TIMEOUT_MS = 5 * 60_000;
+
+export async function openPlace(dir: string, options: PlaceOptions = {}): Promise<Opened> {
+  const { env = process.env, timeoutMs = TIMEOUT_MS } = options;
+  // first what says why there is none, in words for people
+  const located = await findRepository(createGit(realFolder(dir), { env, timeoutMs }));
+  if (located.kind === "none") return located;
+  const { git, prefix } = located.repository;
+  const found = await git.run({ args: ["rev-parse", "--show-toplevel"] });
+  if (found.code !== 0) return { kind: "none", reason: found.problem };
+  const top = readable(found.stdout.replace(/\n$/, ""));
+  const atTop = await findRepository(createGit(top, { env, timeoutMs }));
+  if (atTop.kind === "none") return atTop;
+  const common = await atTop.repository.git.run({ args: ["rev-parse", "--git-common-dir"] });
+  if (common.code !== 0) return { kind: "none", reason: common.problem };
+  const commonDir = resolve(top, readable(common.stdout.replace(/\n$/, "")));
+  return {
+    kind: "found",
+    place: { repository: atTop.repository, top, prefix: readable(prefix), commonDir },
+  };
+}
+
+/** All files as they are now, also what is not committed, as a tree of git's. */
+export function treeOfFiles({ repository }: Place): Promise<string> {
+  return withPrivateIndex(repository, OWN_INDEX, (index) => stageFiles(repository, index));
+}
+
+/** Ids of loops are shorter. */
+export const OWN_INDEX = "backlog-work" as LoopId;
+
+/** The project's folder in another work tree of the same repository. */
+export function projectIn({ prefix }: Place, top: string): string {
+  return resolve(top, prefix);
+}
+
+/** git shows where files really are. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * What a worktree holds, and so whether it may go. It may only when all of this is so:
+ *
+ * 1. Nobody works in it: its owner's process is gone, and no process stands in its folder.
+ * 2. All its files are in a commit. Of one that was cut short while it was made or removed, files may be missing,
+ *    but none may be there that no commit has. A merge's own is looked at by nobody, so its files do not count.
+ * 3. Every commit of it is reachable from where its work was to go, or from what is checked out.
+ */
+import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import { join, sep } from "node:path";
+import { readSmall } from "../../system/files.ts";
+import { isAlive } from "../../system/process.ts";
+import { FILES, mustSucceed } from "../checkpoints/stage.ts";
+import { changedNames } from "../diff-files.ts";
+import { readable } from "../git-process.ts";
+import { openPlace, type Place, type PlaceOptions, projectIn, treeOfFiles } from "./worktree-place.ts";
+import { adminDirOf, type WorktreeRecord } from "./worktree-record.ts";
+
+/**
+ * `unfinished`: cut short while it was made or removed. `orphaned`: its folder is gone. `open`: it has commits that
+ * are not merged.
+ */
+export type WorktreeState = "active" | "dirty" | "open" | "merged" | "orphaned" | "unfinished";
+
+export interface Worktree {
+  readonly id: string;
+  readonly kind: WorktreeRecord["kind"];
+  readonly story: string;
+  /** Without `refs/heads/`; null: a merge has none. */
+  readonly branch: string | null;
+  readonly base: string;
+  readonly path: string;
+  /** The project in it. */
+  readonly projectDir: string;
+  readonly createdAt: number;
+  readonly state: WorktreeState;
+  /** A sentence about the state, with figures. */
+  readonly why: string;
+  /** Nothing that is in it could be lost. */
+  readonly isRemovable: boolean;
+  /** Commits that are in no other place. */
+  readonly unmerged: number;
+}
+
+export async function stateOf(
+  place: Place,
+  record: WorktreeRecord,
+  options: PlaceOptions = {},
+): Promise<Worktree> {
+  // what cannot be counted must not be lost
+  const unmerged = record.kind === "merge" ? 0 : await countUnmerged(place, record).catch(() => 1);
+  const { state, why } = await look(place, record, unmerged, options);
+  const { id, kind, story, branch, base, path, createdAt } = record;
+  return {
+    ...{ id, kind, story, base, path, createdAt, state, why, unmerged },
+    branch: branch === null ? null : shortName(branch),
+    projectDir: projectIn(place, path),
+    isRemovable: state !== "active" && state !== "dirty" && unmerged === 0,
+  };
+}
+
+export function shortName(ref: string): string {
+  return ref.replace(/^refs\/heads\//, "");
+}
+
+async function look(
+  place: Place,
+  record: WorktreeRecord,
+  unmerged: number,
+  options: PlaceOptions,
+): Promise<Pick<Worktree, "state" | "why">> {
+  const user = userOf(record);
+  if (user !== null) return { state: "active", why: user };
+  if (lstatSync(record.path, { throwIfNoEntry: false }) === undefined)
+    return {
+      state: "orphaned",
+      why: `Its folder is gone${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
+    };
+  const isCutShort = record.stage !== "ready";
+  const dirt = await dirtOf(place, record, isCutShort, options).catch(cannotLook);
+  if (dirt !== null) return { state: "dirty", why: dirt };
+  if (unmerged > 0) return { state: "open", why: `It has ${sayOpen(record, unmerged)}.` };
+  if (isCutShort)
+    return { state: "unfinished", why: `It was cut short while it was ${CUT_SHORT[record.stage]}.` };
+  return record.kind === "merge"
+    ? { state: "merged", why: "It is left over from a merge." }
+    : { state: "merged", why: `All of it is in ${targetName(record)}.` };
+}
+
+const CUT_SHORT = { making: "made", ready: "used", removing: "removed" } as const;
+
+function sayOpen(record: WorktreeRecord, unmerged: number): string {
+  const where = record.branch === null ? "" : ` of ${shortName(record.branch)}`;
+  return `${unmerged} ${unmerged === 1 ? "commit" : "commits"}${where} not in ${targetName(record)}`;
+}
+
+function targetName({ target }: WorktreeRecord): string {
+  return target === null ? "what is checked out" : shortName(target);
+}
+
+/** A sentence about who works in it; null: nobody. */
+function userOf({ owner, path }: WorktreeRecord): string | null {
+  // it cannot be looked at from here
+  if (owner !== null && owner.host !== hostname()) return `A process on ${owner.host} works with it.`;
+  if (owner !== null && isAlive(owner)) return `Process ${owner.pid} works with it.`;
+  const pid = processIn(path);
+  return pid === null ? null : `Process ${pid} is in its folder.`;
+}
+
+/** An agent that outlived its runner, or a person's shell. Only Linux tells. */
+function processIn(folder: string): string | null {
+  if (!existsSync("/proc/self/cwd")) return null;
+  for (const pid of readdirSync("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      const cwd = readlinkSync(`/proc/${pid}/cwd`);
+      if (cwd === folder || cwd.startsWith(folder + sep)) return pid;
+    } catch {
+      // it ended, or belongs to somebody else
+    }
+  }
+  return null;
+}
+
+/** A sentence about what would be lost; null: nothing. */
+async function dirtOf(
+  place: Place,
+  record: WorktreeRecord,
+  mayMiss: boolean,
+  options: PlaceOptions,
+): Promise<string | null> {
+  if (record.kind === "merge" && isMergesOwn(place, record)) return null;
+  if (isHardlyThere(record.path)) return null;
+  const admin = adminDirOf(place.commonDir, record);
+  if (admin === null) return "git does not know its folder as a worktree of this repository.";
+  // their commits are in this folder, and nowhere else
+  if (existsSync(join(admin, "modules"))) return "It has submodules of its own.";
+  if (["rebase-merge", "rebase-apply", "MERGE_HEAD"].some((name) => existsSync(join(admin, name))))
+    return "A merge or rebase is under way in it.";
+  const opened = await openPlace(record.path, options);
+  if (opened.kind === "none") return cannotLook(opened.reason);
+  if (opened.place.top !== record.path) return "Its folder is no worktree of its own.";
+  return changesIn(opened.place, mayMiss);
+}
+
+function cannotLook(reason: unknown): string {
+  const words = reason instanceof Error ? reason.message : String(reason);
+  return `It cannot be looked at: ${words.replace(/\.$/, "")}.`;
+}
+
+/** Detached, and of a name that no story can have: no person made this. */
+function isMergesOwn({ commonDir }: Place, record: WorktreeRecord): boolean {
+  const admin = adminDirOf(commonDir, record);
+  const head = admin === null ? null : readSmall(join(admin, "HEAD"));
+  return record.id.startsWith(MERGE_MARK) && head !== null && !head.startsWith("ref:");
+}
+
+/** `+` is in no story's id. */
+export const MERGE_MARK = "merge+";
+
+/** git makes the file `.git` first, and the rest after it. */
+function isHardlyThere(path: string): boolean {
+  const names = readdirSync(path);
+  return names.every((name) => name === ".git") && !lstatSync(join(path, ".git"), QUIET)?.isDirectory();
+}
+
+const QUIET = { throwIfNoEntry: false } as const;
+
+async function changesIn(place: Place, mayMiss: boolean): Promise<string | null> {
+  const { repository } = place;
+  const { git, head } = repository;
+  if (head === null) return "It has no commit.";
+  const tree = await treeOfFiles(place);
+  const changed = await changedNames(git, head, tree);
+  const counted = mayMiss ? await thereIn(place, tree, changed) : changed;
+  if (counted.length > 0) return sayChanged(counted.map(readable));
+  if (mayMiss) return null;
+  // what was staged, and is otherwise in the files
+  const staged = ["diff-index", "--cached", "--quiet", head, "--", ...FILES];
+  const answer = await git.run({ args: [...repository.filterSettings, ...staged] });
+  return answer.code === 0 ? null : "Something is staged that is in no commit.";
+}
+
+async function thereIn(
+  { repository }: Place,
+  tree: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const { git } = repository;
+  const all = mustSucceed(
+    await git.run({ args: ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree] }),
+  );
+  const there = new Set(all.split("\0"));
+  return names.filter((name) => there.has(name));
+}
+
+function sayChanged(names: readonly string[]): string {
+  const [first = ""] = names;
+  return names.length === 1
+    ? `${first} is not committed.`
+    : `${names.length} files are not committed: ${first}, …`;
+}
+
+async function countUnmerged({ repository, commonDir }: Place, record: WorktreeRecord): Promise<number> {
+  const { git } = repository;
+  const admin = adminDirOf(commonDir, record);
+  const head = admin === null ? "" : (readSmall(join(admin, "HEAD")) ?? "").trim();
+  const commitOf = async (name: string): Promise<string[]> => {
+    const found = await git.run({ args: ["rev-parse", "-q", "--verify", `${name}^{commit}`] });
+    return found.code === 0 ? [found.stdout.trim()] : [];
+  };
+  // a detached head, or one on another branch, may have commits that the story's branch does not
+  const own = [record.branch, head.replace(/^ref: /, "")].filter((name) => name !== null && name !== "");
+  const safe = [...(record.target === null ? [] : [record.target]), "HEAD"];
+  const [tips, reached] = await Promise.all([
+    Promise.all(own.map((name) => commitOf(name ?? ""))),
+    Promise.all(safe.map(commitOf)),
+  ]);
+  const wanted = tips.flat();
+  if (wanted.length === 0) return 0;
+  const args = ["rev-list", "--count", ...wanted, ...reached.flat().map((commit) => `^${commit}`), "--"];
+  return Number(mustSucceed(await git.run({ args })).trim());
+}

@@ -1,0 +1,71 @@
+/** The tools of the agent in a live conversation, for the conversation as it is when they are called. */
+import { newLoopId } from "../../compose/engine.ts";
+import type { FireId } from "../../core/loop.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { usageError } from "../../errors.ts";
+import type { Store } from "../../ports/store.ts";
+import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { ownerOf } from "../../store/folder/session-records.ts";
+import { loopTools } from "../../tools/loop-tools.ts";
+import type { McpTool } from "../mcp/tool.ts";
+import type { Seat } from "./seat.ts";
+
+export interface ToolPlace {
+  readonly root: string;
+  readonly dir: string;
+  /** null: there is no `.loop` here. */
+  openIfThere(): { readonly store: Store; readonly engine: Engine; readonly seat: Seat } | null;
+}
+
+/** `place` throws the sentence where there is no conversation any more. */
+export function conversationTools(place: () => ToolPlace): readonly McpTool[] {
+  const open = () => {
+    const there = place().openIfThere();
+    if (there === null) throw usageError("There is no loop in this project yet.");
+    return there;
+  };
+  const config = () => readConfig({ dir: place().dir });
+  const context = {
+    get store() {
+      return open().store;
+    },
+    get session() {
+      return ownerOf(open().seat.record.session);
+    },
+    get tz() {
+      return localTimeZone(config());
+    },
+    get maxTasks() {
+      return config().maxTasks;
+    },
+    get expiresMs() {
+      return config().expiresMs;
+    },
+    get jitter() {
+      return config().jitter;
+    },
+    get turnTimeoutMs() {
+      return config().turnTimeoutMs;
+    },
+    now: Date.now,
+    newId: newLoopId,
+    currentFire: () => {
+      const { turn } = open().seat.record;
+      return (turn?.end === null ? turn.id : null) as FireId | null;
+    },
+  };
+  return loopTools(context).map((tool) => ({
+    ...tool,
+    run: async (input, call) => {
+      const here = place();
+      // `.loop/` is made by the first task, and not by being looked at
+      if (tool.name === "CronCreate") ensureLoopDir(here.root);
+      try {
+        return await tool.run(input, call);
+      } finally {
+        here.openIfThere()?.engine.nudge();
+      }
+    },
+  }));
+}

@@ -1,0 +1,63 @@
+/** What a conversation is told when it begins, goes on or was compacted (B20, A10). */
+import type { Goal } from "../../core/goal/goal.ts";
+import type { Loop } from "../../core/loop.ts";
+import { decideDue } from "../../core/task/due.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { renderResumeHeader, renderResumePrompt } from "../../core/text/goal/goal-prompt.ts";
+import { renderCriteria, renderRules, renderSpec } from "../../core/text/goal/prompt-parts.ts";
+import type { HookAnswer } from "../claude-code/hooks/hook-answer.ts";
+import { NOTHING } from "../claude-code/hooks/hook-answer.ts";
+
+export interface Resumed {
+  /** The goal bound to this conversation that has not ended. */
+  readonly goal: Goal | undefined;
+  readonly loops: readonly Loop[];
+  /** The turn of ours that is under way in the conversation; null: none. */
+  readonly turnId?: string | null;
+}
+
+export function resumeAnswer({ goal, loops, turnId = null }: Resumed): HookAnswer {
+  const missed = loops.filter((loop) => loop.kind === "task" && loop.status === "missed");
+  const messages = [
+    ...(goal === undefined ? [] : [goalMessage(goal)]),
+    ...missed.map(
+      (task) =>
+        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: /loopwright run ${task.id}; or drop it: /loopwright delete ${task.id}`,
+    ),
+  ];
+  const message = messages.length === 0 ? {} : { message: messages.join("\n") };
+  if (goal?.status === "active") return { kind: "context", text: reminderOf(goal, turnId), ...message };
+  return messages.length === 0 ? NOTHING : { kind: "tell", message: messages.join("\n") };
+}
+
+/**
+ * One-shots whose time passed while nobody was there are missed, also before an owner has written it down: that one
+ * waits until the conversation can be woken, and the person reads this now.
+ */
+export function withMissed(loops: readonly Loop[], now: number): readonly Loop[] {
+  return loops.map((loop) => {
+    if (loop.kind !== "task" || loop.cadence.kind !== "once") return loop;
+    const decision = decideDue(loop, { now, token: 0, awakeSince: now });
+    return decision.kind === "change" && decision.loop.status === "missed" ? decision.loop : loop;
+  });
+}
+
+/** In the middle of a turn that became too long for its context, all of it again: it is not remembered any more. */
+function reminderOf(goal: Goal, turnId: string | null): string {
+  const { job } = goal;
+  if (job !== null && job.id === turnId && job.kind === "work") return renderResumePrompt(goal, job);
+  // the message with the spec and the rules may be gone
+  return [renderResumeHeader(goal), renderSpec(goal), renderCriteria(goal), renderRules(goal), RULE].join(
+    "\n\n",
+  );
+}
+
+const RULE =
+  "This goal loop is bound to this conversation. Its next turn comes from Loopwright at the next stop; do not begin it by yourself.";
+
+function goalMessage(goal: Goal): string {
+  if (goal.status === "active")
+    return `[LOOP] Goal ${goal.id} goes on in this conversation. Stop it: /loopwright pause`;
+  const why = goal.pause === null ? "" : `: ${cleanLine(goal.pause.reason)}`;
+  return `[LOOP] ⏸ Goal ${goal.id} is paused${why}. Go on with: /loopwright continue`;
+}

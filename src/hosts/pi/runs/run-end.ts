@@ -1,0 +1,145 @@
+/** How a run of pi's agent ended, from the messages that `agent_end` brings. What they hold is anything. */
+import type { Usage } from "../../../core/base.ts";
+
+export interface RunEnd {
+  /** `length`: the answer was cut, because it grew too long. */
+  readonly kind: "ok" | "aborted" | "error" | "length";
+  /** The text of the last message of the agent's. */
+  readonly answer: string;
+  /** As the provider's library words it; empty where nothing went wrong. */
+  readonly error: string;
+  readonly usage: Usage | null;
+  readonly toolCalls: number;
+  /** How often each file was written to. */
+  readonly edits: Readonly<Record<string, number>>;
+}
+
+/** One answer of the model, for the ledger. */
+export interface Answered {
+  readonly at: number;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly costUsd: number;
+}
+
+/** null: the agent said nothing, not even that something went wrong. */
+export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
+  const said = messages.map(asObject).filter(({ role }) => role === "assistant");
+  const last = said.at(-1);
+  if (last === undefined) return null;
+  const calls = said.flatMap(partsOf).filter(({ type }) => type === "toolCall");
+  return {
+    kind: KINDS[textOf(last.stopReason)] ?? "ok",
+    answer: partsOf(last)
+      .filter(({ type }) => type === "text")
+      .map(({ text }) => textOf(text))
+      .join("\n"),
+    error: textOf(last.errorMessage),
+    usage: usageOf(parseAnswers(messages)),
+    toolCalls: calls.length,
+    edits: countEdits(calls),
+  };
+}
+
+const KINDS: Readonly<Record<string, RunEnd["kind"]>> = {
+  aborted: "aborted",
+  error: "error",
+  length: "length",
+};
+
+/** A run that was tried again: the last word counts, and all that was used. */
+export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {
+  if (first === null) return then;
+  const edits = { ...first.edits };
+  for (const [path, count] of Object.entries(then.edits)) edits[path] = (edits[path] ?? 0) + count;
+  return {
+    ...then,
+    usage: addUsage(first.usage, then.usage),
+    toolCalls: first.toolCalls + then.toolCalls,
+    edits,
+  };
+}
+
+export function parseAnswers(messages: readonly unknown[]): readonly Answered[] {
+  return messages
+    .map(asObject)
+    .filter(({ role }) => role === "assistant")
+    .map((message) => {
+      const usage = asObject(message.usage);
+      return {
+        at: numberOf(message.timestamp),
+        model: textOf(message.model),
+        inputTokens: numberOf(usage.input),
+        outputTokens: numberOf(usage.output),
+        cacheReadTokens: numberOf(usage.cacheRead),
+        cacheWriteTokens: numberOf(usage.cacheWrite),
+        costUsd: numberOf(asObject(usage.cost).total),
+      };
+    })
+    .filter(
+      ({ inputTokens, outputTokens, cacheReadTokens }) => inputTokens + outputTokens + cacheReadTokens > 0,
+    );
+}
+
+function usageOf(answers: readonly Answered[]): Usage | null {
+  if (answers.length === 0) return null;
+  const sum = (of: (answer: Answered) => number) => answers.reduce((total, answer) => total + of(answer), 0);
+  const costUsd = sum((answer) => answer.costUsd);
+  const cacheReadTokens = sum((answer) => answer.cacheReadTokens);
+  const cacheWriteTokens = sum((answer) => answer.cacheWriteTokens);
+  return {
+    // a model without prices costs nothing here, and may well cost something elsewhere
+    costUsd: costUsd === 0 ? null : costUsd,
+    inputTokens: sum((answer) => answer.inputTokens) + cacheReadTokens + cacheWriteTokens,
+    outputTokens: sum((answer) => answer.outputTokens),
+    model: answers.at(-1)?.model ?? "",
+    ...{ cacheReadTokens, cacheWriteTokens },
+  };
+}
+
+/** Two attempts of one run, with one model. */
+function addUsage(a: Usage | null, b: Usage | null): Usage | null {
+  if (a === null || b === null) return a ?? b;
+  const add = (x: number | null = null, y: number | null = null) =>
+    x === null && y === null ? null : (x ?? 0) + (y ?? 0);
+  return {
+    ...b,
+    costUsd: add(a.costUsd, b.costUsd),
+    inputTokens: add(a.inputTokens, b.inputTokens),
+    outputTokens: add(a.outputTokens, b.outputTokens),
+    cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens) ?? 0,
+    cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens) ?? 0,
+  };
+}
+
+const WRITING = new Set(["edit", "write"]);
+
+function countEdits(calls: readonly Fields[]): Readonly<Record<string, number>> {
+  const edits: Record<string, number> = {};
+  for (const { name, arguments: input } of calls) {
+    const path = textOf(asObject(input).path);
+    if (WRITING.has(textOf(name)) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
+  }
+  return edits;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function partsOf({ content }: Fields): readonly Fields[] {
+  return Array.isArray(content) ? content.map(asObject) : [];
+}
+
+export function asObject(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

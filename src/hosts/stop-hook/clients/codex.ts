@@ -1,0 +1,64 @@
+/** Codex: hooks in the form of Claude Code's, in `hooks.json`. */
+
+import { addUp, after } from "../record-lines.ts";
+import { renderLikeClaude } from "../render.ts";
+import {
+  type Fields,
+  isFields,
+  type StopClient,
+  type Told,
+  type TurnFacts,
+  textOf,
+  UNTOLD,
+} from "./client.ts";
+
+const EVENTS = { stop: "Stop", prompt: "UserPromptSubmit", start: "SessionStart" } as const;
+
+export const codex: StopClient = {
+  name: "codex",
+  title: "Codex",
+  word: "$loop",
+  cap: 0,
+  givesContext: true,
+  steers: true,
+  read,
+  render: (event, answer) => renderLikeClaude(EVENTS, event, answer),
+  readTurn,
+};
+
+function read(input: Fields): Told {
+  return {
+    ...UNTOLD,
+    session: textOf(input, "session_id"),
+    cwd: textOf(input, "cwd"),
+    promptId: textOf(input, "turn_id"),
+    prompt: textOf(input, "prompt"),
+    answer: textOf(input, "last_assistant_message"),
+    source: textOf(input, "source"),
+    model: textOf(input, "model"),
+    transcript: textOf(input, "transcript_path") || null,
+  };
+}
+
+const CALLS = new Set(["function_call", "custom_tool_call", "local_shell_call", "web_search_call"]);
+
+/** The answer was told; the record has the calls and the tokens since the last prompt. */
+function readTurn(lines: readonly Fields[], { model }: Told): TurnFacts {
+  const own = after(lines, ({ type, payload }) => type === "response_item" && isPrompt(payload));
+  const payloads = own.map(({ payload }) => payload).filter(isFields);
+  const usages = payloads.filter(({ type }) => type === "token_count").map(({ info }) => lastUsage(info));
+  return {
+    answer: null,
+    toolCalls: payloads.filter((payload) => CALLS.has(textOf(payload, "type"))).length,
+    usage: addUp(usages, ["input_tokens", "output_tokens", "cached_input_tokens"], model),
+  };
+}
+
+function isPrompt(payload: unknown): boolean {
+  return isFields(payload) && payload.type === "message" && payload.role === "user";
+}
+
+/** Of one request to the model. */
+function lastUsage(info: unknown): unknown {
+  return isFields(info) ? info.last_token_usage : null;
+}

@@ -1,0 +1,78 @@
+/** GitHub Copilot CLI: hooks in files of their own. A stop tells neither the answer nor the calls: its record does. */
+import type { HookAnswer } from "../../claude-code/hooks/hook-answer.ts";
+import { addUp, after } from "../record-lines.ts";
+import {
+  type ClientEvent,
+  type Fields,
+  isFields,
+  type StopClient,
+  type Told,
+  type TurnFacts,
+  textOf,
+  UNTOLD,
+} from "./client.ts";
+
+export const copilot: StopClient = {
+  name: "copilot",
+  title: "GitHub Copilot CLI",
+  word: "/loopwright",
+  cap: 8,
+  givesContext: true,
+  steers: false,
+  read,
+  render,
+  readTurn,
+};
+
+function read(input: Fields): Told {
+  return {
+    ...UNTOLD,
+    session: textOf(input, "sessionId"),
+    cwd: textOf(input, "cwd"),
+    prompt: asTyped(textOf(input, "prompt")),
+    source: textOf(input, "source"),
+    transcript: textOf(input, "transcriptPath") || null,
+  };
+}
+
+/** At a terminal the hook is told what a command became: the text of our skill, and the words behind it at its end. */
+function asTyped(prompt: string): string {
+  if (!INVOKED.test(prompt)) return prompt;
+  const [, words = ""] = /\nARGUMENTS: ([\s\S]*)\n<\/skill-context>\s*$/.exec(prompt) ?? [];
+  return `/loopwright ${words}`;
+}
+
+const INVOKED =
+  /^The user explicitly invoked the "\/loopwright" skill\.[^\n]*\n\n<skill-context name="loopwright">\n/;
+
+function render(event: ClientEvent, answer: HookAnswer): string {
+  switch (answer.kind) {
+    case "context":
+      return JSON.stringify(
+        event === "stop" ? { decision: "block", reason: answer.text } : { additionalContext: answer.text },
+      );
+    case "local":
+      return JSON.stringify({ decision: "block", reason: answer.text });
+    case "tell":
+      return JSON.stringify({ systemMessage: answer.message });
+    default:
+      return "";
+  }
+}
+
+function readTurn(lines: readonly Fields[]): TurnFacts {
+  const own = after(lines, ({ type }) => type === "user.message");
+  const dataOf = (type: string) => own.filter((line) => line.type === type).map(({ data }) => data);
+  const last = dataOf("assistant.message").filter(isFields).at(-1);
+  const usages = dataOf("session.usage_record").map((data) => (isFields(data) ? data.usage : null));
+  const model = usages.filter(isFields).at(-1);
+  return {
+    answer: last === undefined ? null : textOf(last, "content"),
+    toolCalls: dataOf("tool.execution_complete").length,
+    usage: addUp(
+      usages,
+      ["inputTokens", "outputTokens", "cacheReadTokens"],
+      model === undefined ? "" : textOf(model, "model"),
+    ),
+  };
+}

@@ -1,0 +1,44 @@
+/** opencode: a plugin of ours asks and answers, so that the form is our own. See `install/opencode-plugin.ts`. */
+import type { Usage } from "../../../core/base.ts";
+import { countOf, type Fields, isFields, type StopClient, type Told, textOf, UNTOLD } from "./client.ts";
+
+export const opencode: StopClient = {
+  name: "opencode",
+  title: "opencode",
+  word: "/loop",
+  cap: 0,
+  givesContext: true,
+  steers: false,
+  read,
+  render: (_event, answer) =>
+    answer.kind === "nothing" || answer.kind === "permit" ? "" : JSON.stringify(answer),
+  readTurn: null,
+};
+
+const ENDS: Readonly<Record<string, Told["end"]>> = { interrupted: "interrupted", failed: "failed" };
+
+function read(input: Fields): Told {
+  const answer = textOf(input, "answer");
+  return {
+    ...UNTOLD,
+    session: textOf(input, "session"),
+    cwd: textOf(input, "cwd"),
+    prompt: textOf(input, "prompt"),
+    answer,
+    facts: { answer, toolCalls: countOf(input, "toolCalls"), usage: usageOf(input.usage) },
+    end: ENDS[textOf(input, "end")] ?? "ok",
+  };
+}
+
+/** It has a price for what models it knows; nothing spent is none known. */
+function usageOf(usage: unknown): Usage | null {
+  if (!isFields(usage)) return null;
+  const [cost, cached, model] = [countOf(usage, "cost"), countOf(usage, "cached"), textOf(usage, "model")];
+  return {
+    costUsd: cost > 0 ? cost : null,
+    inputTokens: countOf(usage, "input") + cached,
+    outputTokens: countOf(usage, "output"),
+    ...(model === "" ? {} : { model }),
+    ...(cached > 0 ? { cacheReadTokens: cached } : {}),
+  };
+}

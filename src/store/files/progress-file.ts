@@ -1,0 +1,155 @@
+/**
+ * `.loop/progress.json` (D9): what goes on in the project, for status lines. Nothing is decided on it, and nothing is
+ * lost with it: whatever is in its way is said once, and the next change writes it anew.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { GoalProgress, LeaseProgress, Phase, Progress, TasksProgress } from "../../core/progress.ts";
+import { writeAtomic } from "../../system/files.ts";
+import { readSmallFile } from "../../system/small-file.ts";
+
+interface StoredProgress extends Progress {
+  /** Inode of the folder: one that came with a clone or a copy tells of another folder. */
+  readonly folder: number;
+}
+
+const MAX_BYTES = 256 * 1024;
+const ID = /^[0-9a-f]{8}$/;
+
+export class ProgressFile {
+  readonly #dir: string;
+  readonly #say: (message: string) => void;
+  #said: string | null = null;
+
+  constructor(dir: string, say: (message: string) => void) {
+    this.#dir = dir;
+    this.#say = say;
+  }
+
+  /** Written only when it tells something new. Does not throw. */
+  publish(progress: Progress): void {
+    try {
+      const path = progressPath(this.#dir);
+      const stored: StoredProgress = { ...progress, folder: statSync(this.#dir).ino };
+      const text = `${JSON.stringify(stored, null, 2)}\n`;
+      const there = readSmallFile(path, MAX_BYTES);
+      if (there === null || withoutMoment(there) !== withoutMoment(text)) writeAtomic(path, text, false);
+      this.#said = null;
+    } catch (error) {
+      this.#complain(`Cannot write ${progressPath(this.#dir)}: ${String(error)}.`);
+    }
+  }
+
+  #complain(message: string): void {
+    // it names a temporary file, which has another name each time
+    const kind = message.replaceAll(/'[^']*'/g, "");
+    if (this.#said !== kind) this.#say(message);
+    this.#said = kind;
+  }
+}
+
+/** null for whatever this program, in this folder, did not write like that. By hand: it is a part of a fast path. */
+export function readProgress(dir: string): Progress | null {
+  const text = readSmallFile(progressPath(dir), MAX_BYTES);
+  if (text === null) return null;
+  try {
+    const stored: unknown = JSON.parse(text);
+    return isStored(stored) && stored.folder === statSync(dir).ino ? stored : null;
+  } catch {
+    return null;
+  }
+}
+
+function progressPath(dir: string): string {
+  return join(dir, "progress.json");
+}
+
+function withoutMoment(text: string): string {
+  return text.replace(/^ {2}"at": .*$/m, "");
+}
+
+type Unknown<T> = { readonly [K in keyof T]?: unknown };
+
+function isStored(value: unknown): value is StoredProgress {
+  if (!isObject(value)) return false;
+  const { version, tasks, goal, otherGoals, lease, folder }: Unknown<StoredProgress> = value;
+  return (
+    version === 1 &&
+    typeof folder === "number" &&
+    isTasks(tasks) &&
+    (goal === null || isGoal(goal)) &&
+    Array.isArray(otherGoals) &&
+    otherGoals.every(isGoal) &&
+    (lease === null || isLease(lease))
+  );
+}
+
+function isTasks(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { live, paused, missed }: Unknown<TasksProgress> = value;
+  return isCount(live) && isCount(paused) && isCount(missed);
+}
+
+function isGoal(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const goal: Unknown<GoalProgress> = value;
+  const numbers = [
+    goal.iteration,
+    goal.iterations,
+    goal.criteriaMet,
+    goal.criteriaTotal,
+    goal.unpriced,
+    goal.tokens,
+  ];
+  const texts = [goal.step, goal.pauseReason, goal.gate, goal.waitUntil, goal.endedAt, goal.session];
+  return (
+    typeof goal.id === "string" &&
+    ID.test(goal.id) &&
+    (goal.status === "active" || goal.status === "paused" || goal.status === "ended") &&
+    PHASES.has(goal.phase) &&
+    numbers.every(isCount) &&
+    isAmount(goal.budgetUsd) &&
+    (goal.costUsd === null || isAmount(goal.costUsd)) &&
+    texts.every((text) => text === null || typeof text === "string")
+  );
+}
+
+const PHASES: ReadonlySet<unknown> = new Set<Phase>([
+  "surveying",
+  "planning",
+  "pre-checking",
+  "working",
+  "checking",
+  "waiting for you",
+  "sleeping",
+  "ready",
+  "paused",
+  "done",
+  "cancelled",
+  "failed",
+]);
+
+function isLease(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { owner, pid, procStart, host, token, acquiredAt }: Unknown<LeaseProgress> = value;
+  return (
+    typeof owner === "string" &&
+    typeof host === "string" &&
+    (procStart === null || typeof procStart === "string") &&
+    isCount(pid) &&
+    isCount(token) &&
+    isAmount(acquiredAt)
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isAmount(value: unknown): boolean {
+  return Number.isFinite(value) && Number(value) >= 0;
+}

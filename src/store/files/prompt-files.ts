@@ -1,0 +1,143 @@
+/**
+ * What people write for the agents of a backlog: `.loop/prompts`, contracts and progress.md, read and never written
+ * here. Links inside of the project are followed; one that leads out of it is refused (H4).
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Mode } from "../../core/backlog/backlog.ts";
+import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
+import {
+  defaultPrompts,
+  type PromptRole,
+  type PromptText,
+  type PromptTexts,
+} from "../../core/backlog/prompts/prompt-texts.ts";
+import { cleanLine } from "../../core/text/clean.ts";
+import { LoopError, usageError } from "../../errors.ts";
+import { isInside } from "../../system/inside.ts";
+import { cannotRead, checkLoopDir } from "../folder/loop-dir.ts";
+
+const MAX_BYTES = 256 * 1024;
+const TAIL_BYTES = 64 * 1024;
+
+export function promptPath(root: string, role: PromptRole, name: Mode | "_base"): string {
+  return join(root, ".loop", "prompts", role, `${name}.md`);
+}
+
+export function contractPath(root: string, storyId: string): string {
+  return join(root, ".loop", "contracts", `${checkedId(storyId)}.contract.md`);
+}
+
+/** Where explore leaves what it found. */
+export function analysisPath(root: string, storyId: string): string {
+  return join(root, ".loop", "triage", `${checkedId(storyId)}-analysis.md`);
+}
+
+export function progressPath(root: string): string {
+  return join(root, ".loop", "progress.md");
+}
+
+/** Each of the two is the project's own, or ours where it has none. An empty one is nobody's intention. */
+export function readPrompts(root: string, role: PromptRole, mode: Mode): PromptTexts {
+  const ours = defaultPrompts(role, mode);
+  return {
+    base: readPrompt(root, promptPath(root, role, "_base")) ?? ours.base,
+    mode: readPrompt(root, promptPath(root, role, mode)) ?? ours.mode,
+  };
+}
+
+function readPrompt(root: string, path: string): PromptText | null {
+  const text = readInside(root, path);
+  if (text === null) return null;
+  if (text.trim() === "")
+    throw new LoopError("surroundings", `${path} is empty.`, "Remove it to have the default, or fill it.");
+  return { text, path };
+}
+
+/** null: the story has none. */
+export function readContract(root: string, storyId: string): string | null {
+  return readInside(root, contractPath(root, storyId));
+}
+
+export function readAnalysis(root: string, storyId: string): string | null {
+  return readInside(root, analysisPath(root, storyId));
+}
+
+/** The end of progress.md, from the beginning of a line; empty: there is none. */
+export function readProgressTail(root: string): string {
+  const path = progressPath(root);
+  return (
+    withFile(root, path, (fd, size) => {
+      const from = Math.max(0, size - TAIL_BYTES);
+      const buffer = Buffer.alloc(size - from);
+      const read = readSync(fd, buffer, 0, buffer.length, from);
+      const text = buffer.toString("utf8", 0, read);
+      return from === 0 ? withoutMark(text) : text.slice(text.indexOf("\n") + 1);
+    }) ?? ""
+  );
+}
+
+function readInside(root: string, path: string): string | null {
+  return withFile(root, path, (fd, size) => {
+    if (size > MAX_BYTES)
+      throw new LoopError(
+        "surroundings",
+        `${path} has more than ${MAX_BYTES / 1024} KiB.`,
+        "Make it shorter.",
+      );
+    return withoutMark(readFileSync(fd, "utf8"));
+  });
+}
+
+/** null: there is no such file. What is opened is where all links lead, and no further link. */
+function withFile<Result>(
+  root: string,
+  path: string,
+  read: (fd: number, size: number) => Result,
+): Result | null {
+  if (!checkLoopDir(root) || lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  if (!isInside(root, path))
+    throw new LoopError(
+      "surroundings",
+      `${path} is a link that leads out of the project, or nowhere.`,
+      "Replace it with a file.",
+    );
+  try {
+    // a pipe would be waited on for ever
+    const fd = openSync(realpathSync(path), constants.O_RDONLY | NO_LINK | NO_WAIT);
+    try {
+      const stat = fstatSync(fd);
+      if (!stat.isFile()) throw new LoopError("surroundings", `${path} is not a file.`, "Mend or remove it.");
+      return read(fd, stat.size);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    throw error instanceof LoopError ? error : cannotRead(path, error);
+  }
+}
+
+/** Windows has neither. */
+const NO_LINK = constants.O_NOFOLLOW ?? 0;
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+
+/** Some editors put a byte order mark in front. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, "");
+}
+
+/** H4: an id is a part of a path here. */
+function checkedId(id: string): string {
+  const fault = faultOfStoryId(id);
+  if (fault !== null) throw usageError(`"${cleanLine(id)}" cannot be the id of a story: ${fault}.`);
+  return id;
+}

@@ -1,0 +1,48 @@
+/** A folder of ours that others start programs from: put in place as a whole. */
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { errorCode } from "../../system/files.ts";
+import { cannotWrite } from "../folder/loop-dir.ts";
+
+const ATTEMPTS = 3;
+
+/**
+ * A new folder beside the old one, then two renames: who starts meanwhile meets the old, the new, or none, never a
+ * half. `fill` may say that it is not wanted after all (false).
+ */
+export function putFolder(target: string, fill: (fresh: string) => boolean): boolean {
+  const fresh = `${target}.${process.pid}.new`;
+  const old = `${target}.${process.pid}.old`;
+  makeParent(target);
+  try {
+    if (!fill(fresh)) return false;
+    swap(fresh, target, old);
+    return true;
+  } catch (error) {
+    throw cannotWrite(target, error);
+  } finally {
+    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeParent(target: string): void {
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw cannotWrite(dirname(target), error);
+  }
+}
+
+/** Another installation may be at it at the same time. */
+function swap(fresh: string, target: string, old: string): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (existsSync(target)) renameSync(target, old);
+      renameSync(fresh, target);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? ""))
+        throw error;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { LoopError } from "../../errors.ts";
+import { errorCode, readIfThere } from "../../system/files.ts";
+import { cannotRead } from "../folder/loop-dir.ts";
+
+/** The text of a file that may be missing; a link, a folder or a file that is closed to us is one clear sentence. */
+export function readText(path: string): string | null {
+  return orSentence(path, readIfThere);
+}
+
+/** For files outside of a project: dotfile managers keep them as links. */
+export function readTextThroughLinks(path: string): string | null {
+  return orSentence(path, (at) => readFileSync(at, "utf8"));
+}
+
+function orSentence(path: string, read: (path: string) => string | null): string | null {
+  try {
+    return read(path);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw cannotRead(path, error);
+  }
+}
+
+/** Of a file that a person writes; what is wrong with it is one sentence. */
+export function parseJsonFile(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${path} is not JSON: ${(error as Error).message}.`;
+    throw new LoopError("surroundings", message, "Mend or remove it.", error);
+  }
+}

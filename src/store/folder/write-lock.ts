@@ -1,0 +1,105 @@
+/**
+ * One process at a time changes a file that people write too, and that therefore cannot be a journal.
+ *
+ * 1. The lock is a file that only one process can create. It says who that is, so that a process that was killed
+ *    holds nobody up: whoever finds it gone on this machine takes the lock away at once.
+ * 2. What is done under it is synchronous and short. A lock that says nothing (its writer was killed between
+ *    creating and filling it) or comes from another machine is taken away when it is old.
+ * 3. It is no proof: a process that was frozen for long may find its lock taken away. So whoever writes under it
+ *    compares what is there once more, right before the rename.
+ */
+import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { LoopError } from "../../errors.ts";
+import { createOnce, errorCode, readSmall } from "../../system/files.ts";
+import { isAlive, procStart } from "../../system/process.ts";
+
+const LOOK_MS = 10;
+const PATIENCE_MS = 15_000;
+/** For locks whose holder cannot be looked at. */
+const OLD_MS = 10_000;
+
+/** Throws the sentence when another process does not let go of it. `act` is not called then. */
+export async function whileLocked<T>(lock: string, act: () => T): Promise<T> {
+  const mine = JSON.stringify({
+    host: hostname(),
+    pid: process.pid,
+    start: procStart(process.pid),
+    mark: Math.random(),
+  });
+  for (let waitedMs = 0; !take(lock, mine); waitedMs += LOOK_MS) {
+    if (waitedMs >= PATIENCE_MS) throw heldBy(lock);
+    await pause(LOOK_MS);
+  }
+  try {
+    return act();
+  } finally {
+    if (readSmall(lock) === mine) rmSync(lock, { force: true });
+  }
+}
+
+function take(lock: string, mine: string): boolean {
+  if (create(lock, mine)) return true;
+  const found = readSmall(lock);
+  if (found !== null && isAbandoned(lock, found)) takeAway(lock, found);
+  return create(lock, mine);
+}
+
+function create(lock: string, text: string): boolean {
+  try {
+    writeFileSync(lock, text, { mode: 0o600, flag: "wx" });
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Two can find the same lock abandoned: the slower one may have the new lock of the faster in its hand. */
+function takeAway(lock: string, abandoned: string): void {
+  const aside = `${lock}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
+  try {
+    renameSync(lock, aside);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return;
+    throw error;
+  }
+  const taken = readSmall(aside);
+  if (taken !== null && taken !== abandoned) createOnce(lock, taken);
+  rmSync(aside, { force: true });
+}
+
+function isAbandoned(lock: string, text: string): boolean {
+  const holder = parseHolder(text);
+  if (holder?.host === hostname()) return !isAlive(holder);
+  const changedAt = lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  return Date.now() - changedAt > OLD_MS;
+}
+
+interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  readonly start: string | null;
+}
+
+/** null: it is not whole. */
+function parseHolder(text: string): Holder | null {
+  try {
+    const { host, pid, start } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
+    if (typeof host !== "string" || typeof pid !== "number") return null;
+    return { host, pid, start: typeof start === "string" ? start : null };
+  } catch {
+    return null;
+  }
+}
+
+function heldBy(lock: string): LoopError {
+  const pid = parseHolder(readSmall(lock) ?? "")?.pid;
+  const who = pid === undefined ? "Another process" : `Process ${pid}`;
+  return new LoopError(
+    "surroundings",
+    `${who} does not let go of ${lock}.`,
+    "Nothing was changed; try again.",
+  );
+}

@@ -1,0 +1,189 @@
+/**
+ * The state of a project as the journal tells it, and the rules by which a line counts.
+ *
+ * Every process folds the same lines in the same order by the same rules, so all agree on which lines were
+ * accepted. That makes the append itself the compare-and-set: no lock, nothing to clean up after a crash.
+ *
+ * Invariants:
+ * 1. A line of a loop counts only if it was decided on the version that precedes it.
+ * 2. A line of an owner counts only while its token is the current one. Fires are the owner's alone.
+ * 3. A lease counts only if its token is one above the highest before it.
+ * 4. A verdict depends on nothing but the snapshot and the lines of the segment: a process that has been
+ *    reading for days and one that starts now come to the same.
+ */
+import { OWNERS_EVENTS } from "../../core/event.ts";
+import type { Loop, LoopId } from "../../core/loop.ts";
+import type { CommitResult, Lease } from "../../ports/store.ts";
+import type { Entry, LoopEntry } from "./entry.ts";
+
+export interface JournalState {
+  readonly loops: Map<LoopId, Loop>;
+  /** Loops that ended in this segment, with their last version: a late line must not revive one. */
+  readonly ended: Map<LoopId, number>;
+  lease: Lease | null;
+  lastToken: number;
+  live: number;
+  /** Lines that did not pass their checksum, since this process began to read. */
+  damaged: number;
+  /** This segment has such a line: what it said is unknown, and later lines may build on it. */
+  gap: boolean;
+  /** No line of this segment was taken yet. */
+  fresh: boolean;
+  /** The state came from the segment before, so that nothing is lost with a damaged snapshot. */
+  carried: boolean;
+  sealed: boolean;
+}
+
+export type Verdict = CommitResult | { readonly kind: "sealed" };
+
+const COMMITTED: Verdict = { kind: "committed" };
+const CONFLICT: Verdict = { kind: "conflict" };
+const FENCED: Verdict = { kind: "fenced" };
+const SEALED: Verdict = { kind: "sealed" };
+
+export function emptyState(): JournalState {
+  return {
+    loops: new Map(),
+    ended: new Map(),
+    lease: null,
+    lastToken: 0,
+    live: 0,
+    damaged: 0,
+    gap: false,
+    fresh: true,
+    carried: false,
+    sealed: false,
+  };
+}
+
+export function startSegment(state: JournalState, carried: boolean): void {
+  state.ended.clear();
+  state.gap = false;
+  state.fresh = true;
+  state.carried = carried;
+  state.sealed = false;
+}
+
+/** Folds one line into the state, or says why it does not count. null: a line that is not whole. */
+export function admit(state: JournalState, entry: Entry | null): Verdict {
+  const { fresh } = state;
+  state.fresh = false;
+  if (state.sealed) return SEALED;
+  if (entry === null) {
+    state.damaged += 1;
+    if (!fresh || !state.carried) state.gap = true;
+    return CONFLICT;
+  }
+  if (entry.type === "snapshot" && !fresh) return CONFLICT;
+  const verdict = judge(state, entry, state.gap);
+  if (verdict.kind === "committed" || verdict.kind === "sealed") take(state, entry);
+  return verdict;
+}
+
+/**
+ * What becomes of the line in this state; changes nothing.
+ *
+ * `heal`: a damaged line may have hidden the version or the lease that this line builds on. Versions and tokens
+ * only rise, and a line is written by somebody who saw what it builds on, so a higher one is proof that there
+ * was one. A writer judges its own line without: it must have seen everything.
+ */
+export function judge(state: JournalState, entry: Entry, heal: boolean): Verdict {
+  switch (entry.type) {
+    case "loop":
+      return judgeLoop(state, entry, heal);
+    case "lease":
+      return isNext(entry.lease.token, state.lastToken, heal) ? COMMITTED : FENCED;
+    case "release":
+      return holds(state, entry.token, heal) ? COMMITTED : FENCED;
+    case "snapshot":
+      return COMMITTED;
+    case "seal":
+      return SEALED;
+  }
+}
+
+function judgeLoop(state: JournalState, entry: LoopEntry, heal: boolean): Verdict {
+  if (entry.token === null ? OWNERS_EVENTS.has(entry.event.type) : !holds(state, entry.token, heal))
+    return FENCED;
+  const ended = state.ended.get(entry.id);
+  const version = state.loops.get(entry.id)?.version ?? ended ?? 0;
+  if (!isNext(entry.ver, version, heal && ended === undefined)) return CONFLICT;
+  if (entry.max !== undefined && state.live >= entry.max) return { kind: "full", live: state.live };
+  return COMMITTED;
+}
+
+function isNext(number: number, before: number, heal: boolean): boolean {
+  return number === before + 1 || (heal && number > before);
+}
+
+function holds(state: JournalState, token: number, heal: boolean): boolean {
+  return state.lease?.token === token || (heal && token > state.lastToken);
+}
+
+function take(state: JournalState, entry: Entry): void {
+  switch (entry.type) {
+    case "loop":
+      if (entry.token !== null && entry.token > state.lastToken) takeLease(state, unknownHolder(entry));
+      takeLoop(state, entry);
+      break;
+    case "lease":
+      takeLease(state, entry.lease);
+      break;
+    case "release":
+      state.lastToken = Math.max(state.lastToken, entry.token);
+      state.lease = null;
+      break;
+    case "snapshot":
+      state.loops.clear();
+      for (const loop of entry.loops) state.loops.set(loop.id, loop);
+      state.live = countLive(entry.loops);
+      state.lease = entry.lease;
+      state.lastToken = entry.lastToken;
+      break;
+    case "seal":
+      state.sealed = true;
+      break;
+  }
+}
+
+function takeLoop(state: JournalState, entry: LoopEntry): void {
+  const before = state.loops.get(entry.id);
+  state.live += Number(isLiveTask(entry.loop)) - Number(before !== undefined && isLiveTask(before));
+  if (isOver(entry.loop)) {
+    state.loops.delete(entry.id);
+    state.ended.set(entry.id, entry.ver);
+  } else {
+    state.loops.set(entry.id, entry.loop);
+  }
+}
+
+/** Nothing is left to do for it, not even a notice to hand over. A goal stays, for its report. */
+function isOver(loop: Loop): boolean {
+  return loop.kind === "task" && loop.status === "ended" && loop.fire === null && loop.notice === null;
+}
+
+/** Only tasks count towards the limit of live tasks. */
+function isLiveTask(loop: Loop): boolean {
+  return loop.kind === "task" && loop.status !== "ended";
+}
+
+function takeLease(state: JournalState, lease: Lease): void {
+  state.lastToken = lease.token;
+  state.lease = lease;
+}
+
+/** Its lease line is damaged: somebody holds this token. On no known host, so that its heartbeat decides. */
+function unknownHolder(entry: LoopEntry): Lease {
+  return {
+    token: entry.token ?? 0,
+    owner: "unknown",
+    pid: 0,
+    procStart: null,
+    host: "",
+    acquiredAt: entry.at,
+  };
+}
+
+function countLive(loops: readonly Loop[]): number {
+  return loops.filter(isLiveTask).length;
+}

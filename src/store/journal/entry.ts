@@ -1,0 +1,152 @@
+/**
+ * One line of the journal: JSON whose last key is a checksum of everything before it.
+ * A line that is torn, merged with another or damaged does not pass and counts for nothing.
+ */
+import type { Effect, LoopEvent, Outcome } from "../../core/event.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { isPhase } from "../../core/goal/phase.ts";
+import type { Loop, LoopId, Task } from "../../core/loop.ts";
+import { LoopError } from "../../errors.ts";
+import type { Lease } from "../../ports/store.ts";
+import { checksum } from "./checksum.ts";
+import { upgradeLoop } from "./upgrade.ts";
+
+/**
+ * 2: goals have a phase. An older program would take a goal without its old flags for one that nobody approved, so
+ * it has to refuse the journal instead.
+ */
+export const JOURNAL_VERSION = 2;
+
+interface Common {
+  readonly v: number;
+  readonly at: number;
+  /** Writer and sequence number: how a writer finds its own line again. */
+  readonly w: string;
+}
+
+export type LoopEntry = Common & {
+  readonly type: "loop";
+  readonly id: LoopId;
+  readonly ver: number;
+  readonly token: number | null;
+  readonly max?: number;
+  readonly event: LoopEvent;
+  readonly effects: readonly Effect[];
+  readonly outcomes: readonly Outcome[];
+  readonly loop: Loop;
+};
+export type LeaseEntry = Common & { readonly type: "lease"; readonly lease: Lease };
+export type ReleaseEntry = Common & { readonly type: "release"; readonly token: number };
+/** The last line of a segment: what comes after it in the same file is void. */
+export type SealEntry = Common & { readonly type: "seal" };
+/** The first line of every segment but the first. */
+export type SnapshotEntry = Common & {
+  readonly type: "snapshot";
+  readonly lastToken: number;
+  readonly lease: Lease | null;
+  readonly loops: readonly Loop[];
+};
+
+export type Entry = LoopEntry | LeaseEntry | ReleaseEntry | SealEntry | SnapshotEntry;
+
+const TYPES: ReadonlySet<string> = new Set<Entry["type"]>(["loop", "lease", "release", "seal", "snapshot"]);
+
+const SUM_LENGTH = ',"sum":"00000000"}'.length;
+
+export function encodeEntry(entry: Entry): string {
+  const body = JSON.stringify(entry).slice(0, -1);
+  return `${body},"sum":"${checksum(body)}"}\n`;
+}
+
+/** null for a line that is not whole. */
+export function decodeEntry(line: string): Entry | null {
+  const body = line.slice(0, -SUM_LENGTH);
+  if (line.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}`) return null;
+  const entry = parseEntry(line);
+  if (entry === null) return null;
+  if (entry.v > JOURNAL_VERSION) {
+    throw new LoopError(
+      "surroundings",
+      `The journal was written by a newer version of loopwright (format ${entry.v}; this one reads up to ${JOURNAL_VERSION}).`,
+      "Update loopwright.",
+    );
+  }
+  return TYPES.has(entry.type) && isSound(entry) ? upgrade(entry) : null;
+}
+
+const ID = /^[0-9a-f]{8}$/;
+const STATUSES: ReadonlySet<unknown> = new Set<Loop["status"]>(["active", "paused", "missed", "ended"]);
+const CADENCES: ReadonlySet<unknown> = new Set<Task["cadence"]["kind"]>(["cron", "every", "once", "paced"]);
+
+/** What the fold relies on, and no more: it is asked for every line. */
+function isSound(entry: Entry): boolean {
+  switch (entry.type) {
+    case "loop":
+      return (
+        isLoop(entry.loop) &&
+        entry.loop.id === entry.id &&
+        typeof entry.ver === "number" &&
+        typeof entry.event?.type === "string" &&
+        Array.isArray(entry.outcomes)
+      );
+    case "snapshot":
+      return typeof entry.lastToken === "number" && Array.isArray(entry.loops) && entry.loops.every(isLoop);
+    case "lease":
+      return typeof entry.lease?.token === "number";
+    case "release":
+      return typeof entry.token === "number";
+    case "seal":
+      return true;
+  }
+}
+
+function isLoop(loop: Loop | null | undefined): boolean {
+  return (
+    typeof loop?.id === "string" &&
+    ID.test(loop.id) &&
+    typeof loop.version === "number" &&
+    STATUSES.has(loop.status) &&
+    isSoundKind(loop)
+  );
+}
+
+function isSoundKind(loop: Loop): boolean {
+  switch (loop.kind) {
+    case "goal":
+      return isGoal(loop);
+    case "backlog":
+      return (
+        [loop.stories, loop.attempts, loop.receipts].every(Array.isArray) && typeof loop.terms === "object"
+      );
+    default:
+      return CADENCES.has(loop.cadence?.kind);
+  }
+}
+
+/** The lists and records that every reader of a goal goes through. */
+function isGoal(goal: Goal): boolean {
+  const lists = [goal.criteria, goal.mustNot, goal.steps, goal.receipts, goal.remarks, goal.accepted];
+  const records = [goal.limits, goal.spent, goal.policy, goal.evidence, goal.breakers, goal.agent];
+  return (
+    typeof goal.spec === "string" &&
+    // upgraded below where it is missing
+    (goal.phase === undefined || isPhase(goal.phase)) &&
+    lists.every(Array.isArray) &&
+    records.every((record) => typeof record === "object" && record !== null)
+  );
+}
+
+function upgrade(entry: Entry): Entry {
+  if (entry.type === "loop") return { ...entry, loop: upgradeLoop(entry.loop) };
+  return entry.type === "snapshot" ? { ...entry, loops: entry.loops.map(upgradeLoop) } : entry;
+}
+
+/** A checksum is no proof that we wrote it: anybody can compute one. */
+function parseEntry(line: string): Entry | null {
+  try {
+    const entry = JSON.parse(line) as Entry | null;
+    return typeof entry?.v === "number" ? entry : null;
+  } catch {
+    return null;
+  }
+}

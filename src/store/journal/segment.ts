@@ -1,0 +1,170 @@
+/**
+ * One file of the journal: whole lines in, one line out. Knows nothing of what the lines mean.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { errorCode } from "../../system/files.ts";
+import { decodeEntry, type Entry } from "./entry.ts";
+
+/** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
+const VOID = "~";
+/** So many bytes before the offset are compared at every read: a file that was replaced or cut is noticed. */
+const TAIL_BYTES = 64;
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+
+export const NOTHING = Buffer.alloc(0);
+
+export function segmentPath(dir: string, generation: number): string {
+  return join(dir, generation === 1 ? "journal.jsonl" : `journal.${generation}.jsonl`);
+}
+
+/** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
+export function openForAppend(path: string, isFirst: boolean): number | null {
+  const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
+  try {
+    return openSync(path, flags, 0o600);
+  } catch (error) {
+    if (!isFirst && errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+const SEGMENT = /^journal(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
+const LEFTOVER =
+  /^(?:journal(?:\.\d+)?\.jsonl|tasks\.json|loop\.lock|prd\.json|ledger\.json|capabilities\.json|progress\.json)\..+\.tmp$/;
+const LEFTOVER_AFTER_MS = 60 * 60_000;
+
+export function generations(dir: string): number[] {
+  const found: number[] = [];
+  for (const name of listDir(dir)) {
+    const match = SEGMENT.exec(name);
+    if (match !== null) found.push(Number(match[1] ?? 1));
+  }
+  return found.sort((a, b) => a - b);
+}
+
+/**
+ * Removes the oldest segments, so that at most so many closed ones of at most so many bytes are left. The current one
+ * stays, and the one before it, from which a damaged snapshot is rebuilt.
+ */
+export function retireSegments(dir: string, keptSegments: number, keptBytes: number): void {
+  const closed = generations(dir).slice(0, -1).reverse();
+  let bytes = 0;
+  for (const [place, generation] of closed.entries()) {
+    const path = segmentPath(dir, generation);
+    bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const isKept = place < keptSegments && (place === 0 || bytes <= keptBytes);
+    if (!isKept) rmSync(path, { force: true });
+  }
+}
+
+/** Temporary files of processes that were killed. */
+export function removeLeftovers(dir: string, now: number): void {
+  for (const name of listDir(dir)) {
+    if (!LEFTOVER.test(name)) continue;
+    const stat = statSync(join(dir, name), { throwIfNoEntry: false });
+    if (stat !== undefined && stat.mtimeMs < now - LEFTOVER_AFTER_MS)
+      rmSync(join(dir, name), { force: true });
+  }
+}
+
+function listDir(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+export function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+export interface Line {
+  readonly entry: Entry | null;
+  /** Index of the byte behind the line. */
+  readonly end: number;
+}
+
+/** A line as it was written, and what it says: found again byte by byte, it need not be parsed. */
+export interface Written {
+  readonly bytes: Buffer;
+  readonly entry: Entry;
+}
+
+/** Complete lines. A last line without its newline may still be growing: it is left for later. */
+export function* linesOf(bytes: Buffer, written: Written | null = null): Generator<Line> {
+  let start = 0;
+  for (;;) {
+    const newline = bytes.indexOf(0x0a, start);
+    if (newline === -1) return;
+    if (written?.bytes.equals(bytes.subarray(start, newline + 1)) === true) {
+      yield { entry: written.entry, end: newline + 1 };
+      start = newline + 1;
+      continue;
+    }
+    const text = bytes.toString("utf8", start, newline);
+    // nothing was torn after all: the line before was merely not finished when the next writer looked
+    if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
+    start = newline + 1;
+  }
+}
+
+export function startsWithSnapshot(bytes: Buffer): boolean {
+  for (const { entry } of linesOf(bytes)) return entry?.type === "snapshot";
+  return false;
+}
+
+export function readWhole(path: string): Buffer {
+  return readBehind(path, 0, NOTHING) ?? NOTHING;
+}
+
+/** What is behind the offset; null when the file is not there or does not hold `tail` before it. */
+export function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | NOFOLLOW);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const from = offset - tail.length;
+    const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));
+    const read = bytes.length === 0 ? 0 : readSync(fd, bytes, 0, bytes.length, from);
+    if (!bytes.subarray(0, Math.min(read, tail.length)).equals(tail)) return null;
+    return bytes.subarray(tail.length, read);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function lastBytes(bytes: Buffer): Buffer {
+  return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
+}
+
+export function writeLine(fd: number, line: Buffer): void {
+  const bytes = endsTorn(fd) ? Buffer.concat([Buffer.from(`${VOID}\n`), line]) : line;
+  // Never a second write(2) for the rest: somebody else's line may already stand in between.
+  if (writeSync(fd, bytes) === bytes.length) return;
+  throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+}
+
+function endsTorn(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}

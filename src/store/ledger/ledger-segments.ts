@@ -1,0 +1,106 @@
+/**
+ * The files that the lines of the ledger are in: `ledger.jsonl`, `ledger.2.jsonl`, … A full one is never renamed or
+ * cut: whoever had it open before may still write to it, and such a line counts like every other.
+ */
+import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { LedgerEntry } from "../../core/cost/ledger.ts";
+import { errorCode } from "../../system/files.ts";
+import { lastBytes, NOTHING, readBehind, writeLine } from "../journal/segment.ts";
+import { decodeLedgerEntry } from "./ledger-line.ts";
+
+/** How far a file has been read, and by what it is known again. */
+export interface SegmentMark {
+  readonly ino: string;
+  readonly offset: number;
+  /** The last bytes before the offset. */
+  readonly tail: Buffer;
+  /** Time of the newest entry so far. */
+  readonly latestAt: number;
+}
+
+export interface SegmentPart {
+  readonly entries: readonly LedgerEntry[];
+  readonly mark: SegmentMark;
+}
+
+const SEGMENT = /^ledger(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
+
+export function ledgerSegments(dir: string): number[] {
+  const found: number[] = [];
+  for (const name of readdirSync(dir)) {
+    const match = SEGMENT.exec(name);
+    if (match !== null) found.push(Number(match[1] ?? 1));
+  }
+  return found.sort((a, b) => a - b);
+}
+
+/** In one write(2): other writers' lines stand before it or behind it, never inside. */
+export function appendToSegment(dir: string, lines: string, segmentBytes: number): void {
+  const fd = openNewest(dir, segmentBytes);
+  try {
+    writeLine(fd, Buffer.from(lines));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What is new behind the mark; null when the file is another one than it was. */
+export function readSegment(dir: string, segment: number, mark: SegmentMark | null): SegmentPart | null {
+  const path = segmentPath(dir, segment);
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const ino = String(stat?.ino);
+  if (stat === undefined || (mark !== null && mark.ino !== ino)) return null;
+  if (mark !== null && Number(stat.size) === mark.offset) return { entries: [], mark };
+  const { offset, tail, latestAt } = mark ?? { offset: 0, tail: NOTHING, latestAt: 0 };
+  const bytes = readBehind(path, offset, tail);
+  if (bytes === null) return null;
+  const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
+  const entries = entriesOf(whole);
+  return {
+    entries,
+    mark: {
+      ino,
+      offset: offset + whole.length,
+      tail: Buffer.from(lastBytes(Buffer.concat([tail, whole]))),
+      latestAt: entries.reduce((latest, { at }) => Math.max(latest, at), latestAt),
+    },
+  };
+}
+
+/** What was read before, up to the mark. */
+export function readAgain(dir: string, segment: number, { offset }: SegmentMark): LedgerEntry[] {
+  const bytes = readBehind(segmentPath(dir, segment), 0, NOTHING) ?? NOTHING;
+  return entriesOf(bytes.subarray(0, offset));
+}
+
+function segmentPath(dir: string, segment: number): string {
+  return join(dir, segment === 1 ? "ledger.jsonl" : `ledger.${segment}.jsonl`);
+}
+
+function openNewest(dir: string, segmentBytes: number): number {
+  const newest = ledgerSegments(dir).at(-1) ?? 1;
+  const fd = open(segmentPath(dir, newest), constants.O_CREAT);
+  if (fstatSync(fd).size < segmentBytes) return fd;
+  closeSync(fd);
+  const next = segmentPath(dir, newest + 1);
+  try {
+    return open(next, constants.O_CREAT | constants.O_EXCL);
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+    return open(next, 0);
+  }
+}
+
+function open(path: string, flags: number): number {
+  return openSync(path, constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | flags, 0o600);
+}
+
+function entriesOf(bytes: Buffer): LedgerEntry[] {
+  const found: LedgerEntry[] = [];
+  for (const line of bytes.toString("utf8").split("\n")) {
+    const entry = line === "" ? null : decodeLedgerEntry(line);
+    if (entry !== null) found.push(entry);
+  }
+  return found;
+}

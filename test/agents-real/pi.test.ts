@@ -1,9 +1,0 @@
-import { describeAgent } from "../support/agents/matrix.ts";
-
-describeAgent({
-  world: "pi",
-  agent: "pi",
-  process: /\bpi --mode rpc/,
-  classes: { 429: "quota", 500: "outage", 401: "auth" },
-  denied: null,
-});

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createLineSplitter } from "../../../src/agents/process/lines.ts";
+
+function split(bytes: Uint8Array, cuts: readonly number[], maxBytes = 1_000, midLine = false): string[] {
+  const splitter = createLineSplitter(maxBytes, midLine);
+  const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+  const block = new Uint8Array(bytes.length);
+  let from = 0;
+  const lines = ends.flatMap((end) => {
+    // the same bytes again and again, as a reader with one block does
+    block.set(bytes.subarray(from, end));
+    const found = splitter.push(block.subarray(0, end - from));
+    from = end;
+    return found;
+  });
+  const rest = splitter.rest();
+  return rest === null ? lines : [...lines, rest];
+}
+
+test("wherever the bytes are cut, the lines are the same", () => {
+  const text = fc
+    .array(fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("\n")))
+    .map((parts) => parts.join(""));
+  const property = fc.property(text, fc.array(fc.nat()), (written, cuts) => {
+    const expected = written.split("\n").map((line) => line.replace(/\r$/, ""));
+    // what ends in a newline has no further line
+    if (expected.at(-1) === "") expected.pop();
+    expect(split(Buffer.from(written), cuts, 100_000)).toEqual(expected);
+  });
+  fc.assert(property);
+});
+
+test("a line that is too long is left out, wherever it is cut, and its neighbours are not", () => {
+  const bytes = Buffer.from(`one\n${"x".repeat(11)}\n${"y".repeat(10)}\n${"z".repeat(50)}`);
+  const property = fc.property(fc.array(fc.nat()), (cuts) => {
+    expect(split(bytes, cuts, 10)).toEqual(["one", "y".repeat(10)]);
+  });
+  fc.assert(property);
+});
+
+test("what begins in mid-line begins with the next", () => {
+  expect(split(Buffer.from("half\nwhole\n"), [2], 1_000, true)).toEqual(["whole"]);
+  expect(split(Buffer.from("\nwhole\n"), [], 1_000, true)).toEqual(["whole"]);
+  expect(split(Buffer.from("half"), [], 1_000, true)).toEqual([]);
+});

@@ -8,7 +8,32 @@ export interface ProcessRef {
   readonly start: string | null;
 }
 
+/** What a notice is about. Surfaces decide by it; title and body are only for people. */
+export type NoticeKind =
+  /** How a goal or a backlog stands now. */
+  | "asks"
+  | "paused"
+  | "done"
+  | "ended"
+  /** A quota or an outage holds it up. */
+  | "waits"
+  | "near-limit"
+  /** A one-shot task was not run when it was due. */
+  | "missed"
+  /** Slots of a task failed or did not run, as often as `--alert-after` says. */
+  | "failing"
+  /** A story needs a person; the backlog goes on with the others. */
+  | "blocked"
+  /** A runner ends for a reason of its own. */
+  | "stopped";
+
+/** For surfaces that show anyway how a goal or a backlog stands. */
+export function tellsStand(kind: NoticeKind): boolean {
+  return kind === "asks" || kind === "paused" || kind === "done" || kind === "ended";
+}
+
 export interface Notice {
+  readonly kind: NoticeKind;
   readonly title: string;
   readonly body: string;
 }

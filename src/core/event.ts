@@ -104,8 +104,9 @@ export interface DeliverEffect {
   readonly fireId: FireId;
 }
 
-export interface NotifyEffect extends Notice {
+export interface NotifyEffect {
   readonly kind: "notify";
+  readonly notice: Notice;
 }
 
 /** The goal's job is to be done. Idempotent, or (a turn) started at most once per token. */

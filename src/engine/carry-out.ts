@@ -27,7 +27,7 @@ export function carryOut(
         if (stopping !== null) underway.stop(effect.jobId, stopping);
         break;
       case "notify":
-        notices.hand(loop.id, effect);
+        notices.hand(loop.id, effect.notice);
         break;
       case "cancel":
         underway.stop(effect.fireId, effect.reason);

@@ -13,11 +13,11 @@ export class Notices {
     this.#onHanded = onHanded;
   }
 
-  hand(id: LoopId, { title, body }: Notice): void {
-    const text = `${title}\n${body}`;
+  hand(id: LoopId, notice: Notice): void {
+    const text = `${notice.title}\n${notice.body}`;
     if (this.#handed.get(id) === text) return;
     this.#handed.set(id, text);
-    notifySafely(this.#parts, { title, body });
+    notifySafely(this.#parts, notice);
     this.#onHanded(id);
   }
 

@@ -107,9 +107,9 @@ export function describe(error: unknown): string {
 }
 
 /** A notifier that breaks its contract must not stop the loops. */
-export function notifySafely({ notifier, observe }: EngineParts, { title, body }: Notice): void {
+export function notifySafely({ notifier, observe }: EngineParts, { title, body, kind }: Notice): void {
   try {
-    notifier.notify(title, body);
+    notifier.notify(title, body, kind);
   } catch (error) {
     observe({ type: "problem", message: `A notice could not be given: ${describe(error)}` });
   }

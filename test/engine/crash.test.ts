@@ -192,7 +192,8 @@ function checkHistory(world: World): void {
   }
   const noticed = JSON.stringify(world.notes);
   for (const { effects } of world.journal.accepted()) {
-    for (const effect of effects) if (effect.kind === "notify") expect(noticed).toContain(effect.title);
+    for (const effect of effects)
+      if (effect.kind === "notify") expect(noticed).toContain(effect.notice.title);
   }
   for (const loop of asTasks(world.journal.state().loops.values())) {
     expect(loop.fire, "stuck in flight").toBeNull();

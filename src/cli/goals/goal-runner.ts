@@ -5,7 +5,6 @@
  */
 
 import { changesOf } from "../../core/goal/changes.ts";
-import { UNANSWERED } from "../../core/goal/gates.ts";
 import type { AgentSpec, Gate, Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import type { EngineNews } from "../../engine/engine.ts";
@@ -202,7 +201,7 @@ function standsStill(goal: Goal, hasPerson: boolean): boolean {
 
 /** By a person, who needs no notice of it. */
 function isTurnedDown({ pause }: Goal): boolean {
-  return pause?.code === "rejected" && !pause.reason.startsWith(UNANSWERED);
+  return pause?.code === "rejected" && pause.unanswered !== true;
 }
 
 /** Tasks that come due meanwhile go to the agent of the goal. */

@@ -4,6 +4,7 @@ import { renderCheck } from "../../core/checks/kinds.ts";
 import { unmetLine } from "../../core/goal/breakers.ts";
 import type { GoalChange } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
+import { isConfirmed } from "../../core/goal/phase.ts";
 import { isMet, isProved } from "../../core/goal/proof.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import {
@@ -123,7 +124,7 @@ function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal
 function checkLines(goal: Goal, io: Io): string[] {
   const last = goal.receipts.at(-1);
   const lines = goal.criteria.map(({ name }) => checkLine(goal, name, io));
-  if (last === undefined || last.failure !== null || goal.confirmed) return lines;
+  if (last === undefined || last.failure !== null || isConfirmed(goal.phase)) return lines;
   const isRefuted = last.claimedExit && !isProved(goal);
   if (isRefuted) {
     const what = goal.status === "active" ? "and is sent back with the evidence" : "and is not";

@@ -163,7 +163,7 @@ class Foreground implements Run {
   }
 
   notify(title: string, body: string): void {
-    this.#notifier.notify(title, body);
+    this.#notifier.notify(title, body, "stopped");
   }
 
   withdrawQuestions(): void {

@@ -1,9 +1,10 @@
 /** How an attempt at a story ends, and what that makes of the story: passed, rejected, failed or interrupted. */
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
+import { cleanLine } from "../text/clean.ts";
 import { addSpent } from "./attempt-spent.ts";
 import type { Attempt, AttemptPhase, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, change, pauseRun } from "./change.ts";
+import { type BacklogDecision, backlogNotice, change, pauseRun } from "./change.ts";
 import { isTouched, lookAfter, takeBack } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
 import { withNote } from "./prd/registry.ts";
@@ -47,7 +48,15 @@ export function reject(ending: Ending, reason: string, isLeft = false): BacklogD
     ...judged(ending, "rejected", told, (story) => sendBack(ending, story, told)),
   };
   const others = isLeft ? { attempts: lookAfter(backlog, attempt) } : takeBack(rejected, attempt, now);
-  return change(rejected, others);
+  const isBlocked = rejected.stories.some(({ id, blocked }) => id === attempt.story && blocked);
+  // a run that stands still has told its reason already
+  const isTold = isBlocked && rejected.status === "active";
+  const text = `${attempt.story} needs human review: ${cleanLine(told)}. Take it up again with: loop backlog unblock ${attempt.story}`;
+  return change(
+    rejected,
+    others,
+    isTold ? [backlogNotice(backlog, "blocked", "has a blocked story", text)] : [],
+  );
 }
 
 /** One rejection more, and blocked when that was the last, or when its tokens are used up. */

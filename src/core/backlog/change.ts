@@ -1,4 +1,5 @@
 /** The few ways in which a decision about a backlog loop changes it. */
+import type { NoticeKind } from "../base.ts";
 import type { Decision, Effect } from "../event.ts";
 import type { JobId, PauseCode } from "../goal/goal.ts";
 import type { Attempt, AttemptPhase, Backlog, BacklogOutcome } from "./backlog.ts";
@@ -70,7 +71,9 @@ export function pauseRun(
     },
     [
       ...cancelling(backlog, reason),
-      ...(isPersonal ? [] : [notice(backlog, "is paused", `${reason}. Go on with: ${goOn}`)]),
+      ...(isPersonal
+        ? []
+        : [backlogNotice(backlog, "paused", "is paused", `${reason}. Go on with: ${goOn}`)]),
     ],
   );
 }
@@ -82,6 +85,10 @@ export function endRun(
   now: number,
 ): BacklogDecision {
   const isPersonal = outcome === "cancelled" || outcome === "stopped";
+  const told =
+    outcome === "done"
+      ? backlogNotice(backlog, "done", "is done", reason)
+      : backlogNotice(backlog, "ended", "has ended", reason);
   return change(
     backlog,
     {
@@ -92,16 +99,13 @@ export function endRun(
       waitReason: null,
       isStopping: false,
     },
-    [
-      ...cancelling(backlog, reason),
-      ...(isPersonal ? [] : [notice(backlog, outcome === "done" ? "is done" : "has ended", reason)]),
-    ],
+    [...cancelling(backlog, reason), ...(isPersonal ? [] : [told])],
   );
 }
 
 /** For the person, wherever they are. */
-export function notice({ id }: Backlog, what: string, body: string): Effect {
-  return { kind: "notify", title: `Backlog ${id} ${what}`, body };
+export function backlogNotice({ id }: Backlog, kind: NoticeKind, what: string, body: string): Effect {
+  return { kind: "notify", notice: { kind, title: `Backlog ${id} ${what}`, body } };
 }
 
 function cancelling({ attempts }: Backlog, reason: string): readonly Effect[] {

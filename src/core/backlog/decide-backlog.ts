@@ -48,7 +48,7 @@ export function decideBacklog(backlog: Backlog, event: BacklogEvent, now: number
   if (decision.kind !== "change") return decision;
   const notify = decision.effects.findLast((effect) => effect.kind === "notify");
   if (notify === undefined) return decision;
-  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+  return { ...decision, loop: { ...decision.loop, notice: notify.notice } };
 }
 
 function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {
@@ -194,7 +194,13 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
   if (backlog.iteration >= backlog.terms.maxIterations)
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
   if (backlog.spent.costUsd >= backlog.terms.budgetUsd)
-    return pauseRun(backlog, "budget", `the budget of $${backlog.terms.budgetUsd} is used`, now);
+    return pauseRun(
+      backlog,
+      "budget",
+      `the budget of $${backlog.terms.budgetUsd} is used`,
+      now,
+      " --budget=10",
+    );
   return attemptStory(backlog, story.id, ready);
 }
 

@@ -7,6 +7,7 @@ import { countRound } from "./breakers.ts";
 import { ask, change, finish, type GoalDecision, pause } from "./change.ts";
 import type { CheckRound, GoalEvent } from "./event.ts";
 import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
+import { type Checking, isAtWork, stageOf, unproved } from "./phase.ts";
 import {
   endOf,
   fewerTests,
@@ -34,6 +35,7 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
       Object.entries(evidence).map(([name, found]) => [name, green.includes(name) ? early(found) : found]),
     ),
     tree: round.tree,
+    phase: { kind: stageOf(goal.phase) },
     spent: { ...goal.spent, timeMs: goal.spent.timeMs + round.durationMs },
   };
   if (goal.status !== "active") return change(surveyed, {});
@@ -51,15 +53,13 @@ function early(found: Evidence): Evidence {
   return found.note === null ? { ...found, note: "green before any work" } : found;
 }
 
-export function decideChecked(goal: Goal, round: CheckRound, now: number): GoalDecision {
-  const counts = goal.job?.counts === true;
+export function decideChecked(goal: Goal, checking: Checking, round: CheckRound, now: number): GoalDecision {
   const evidence = weigh(goal, round);
   const moved = movesBetween(goal, goal.evidence, evidence);
   const wasTold = goal.protectedChanges.length > 0;
   const checked: Goal = {
     ...goal,
     job: null,
-    unchecked: false,
     evidence,
     tree: round.tree,
     protectedChanges: pendingChanges(goal, round.protectedChanges),
@@ -71,48 +71,49 @@ export function decideChecked(goal: Goal, round: CheckRound, now: number): GoalD
     receipts: withRound(goal.receipts, round, moved),
   };
   // Told to stand still while it ran: the evidence is kept, and the round that decides is taken when it goes on.
-  if (goal.status !== "active") return change(checked, { unchecked: true });
+  if (goal.status !== "active") return change(checked, {});
+  const isIteration = checking.round === "iteration";
   const isWhole = round.failure === null;
   const counted: Goal =
-    counts && isWhole
-      ? {
-          ...checked,
-          uncounted: false,
-          breakers: countRound(goal.breakers, unmetCriteria(checked), moved.length > 0),
-        }
+    isIteration && isWhole
+      ? { ...checked, breakers: countRound(goal.breakers, unmetCriteria(checked), moved.length > 0) }
       : checked;
+  // Without all judges the round settles nothing: the turn has still to be counted.
+  const phase = isIteration && !isWhole ? checking : unproved(checking);
   return (
-    stopOnMustNot(counted, round, now) ??
+    stopOnMustNot({ ...counted, phase }, round, now) ??
     waitForJudge(counted, round, now) ??
-    decideProof(counted, round, wasTold, counts, now)
+    decideProof(counted, checking, round, wasTold, now)
   );
 }
 
 function decideProof(
   goal: Goal,
+  checking: Checking,
   round: CheckRound,
   wasTold: boolean,
-  counts: boolean,
   now: number,
 ): GoalDecision {
-  if (!isProved(goal)) return decideUnproved(goal, round, wasTold, counts, now);
-  if (goal.confirmed) return finish(goal, endOf(goal, unsignalled(goal)), now);
-  if (isNoop(goal)) return refuseNoop(goal);
+  if (!isProved(goal)) return decideUnproved(goal, checking, round, wasTold, now);
+  if (checking.round === "final") return finish(goal, endOf(goal, unsignalled(goal)), now);
+  if (isNoop(goal)) return refuseNoop({ ...goal, phase: unproved(checking) });
+  const proved: Goal = { ...goal, phase: { kind: "proved", tree: round.tree } };
   const isWanted = goal.exitSignal || goal.policy.exitOn === "proof";
   const asksPerson = goal.shape === "colleague" && !goal.policy.yes;
   const fewer = fewerTests(goal);
+  if (isWanted && !asksPerson && fewer.length === 0) return finish(proved, endOf(goal, []), now);
+  const { from } = checking;
+  // Proved before the work began: the questions that come before the work are asked first.
+  if (!isAtWork(from)) return change(goal, { phase: from });
   if (isWanted && fewer.length > 0)
-    return ask(goal, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
-  if (isWanted) {
-    if (asksPerson) return ask(goal, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
-    return finish(goal, endOf(goal, []), now);
-  }
-  // B9: proved, but the agent does not say that it is through.
-  if (goal.provedTree !== goal.tree)
-    return change(goal, { provedTree: goal.tree, remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
+    return ask(proved, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
+  if (isWanted) return ask(proved, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
+  // B9: proved, but the agent does not say that it is through. It gets one more turn on these files to say so.
+  if (from.kind !== "proved" || from.tree !== round.tree)
+    return change(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
   return goal.policy.yes && fewer.length === 0
-    ? finish(goal, endOf(goal, unsignalled(goal)), now)
-    : askUnsignalled(goal, now);
+    ? finish(proved, endOf(goal, unsignalled(goal)), now)
+    : askUnsignalled(proved, now);
 }
 
 const PROVED_UNSIGNALLED =
@@ -120,13 +121,13 @@ const PROVED_UNSIGNALLED =
 
 function decideUnproved(
   goal: Goal,
+  checking: Checking,
   round: CheckRound,
   wasTold: boolean,
-  counts: boolean,
   now: number,
 ): GoalDecision {
   const steps = goal.exitSignal ? reopened(goal.steps) : goal.steps;
-  const open: Goal = { ...goal, steps, provedTree: null, confirmed: false };
+  const open: Goal = { ...goal, steps, phase: unproved(checking) };
   const paths = goal.protectedChanges.map(({ path }) => path);
   if (round.tampered !== null)
     return pause(
@@ -171,7 +172,7 @@ function decideUnproved(
     ? [`You signalled the end, but this is not proved: ${unmetCriteria(open).join(", ")}.`]
     : [];
   const remarks = [...goal.remarks, ...refusal, ...told];
-  const asksPerson = counts && goal.shape === "colleague" && !goal.policy.yes;
+  const asksPerson = checking.round === "iteration" && goal.shape === "colleague" && !goal.policy.yes;
   if (!asksPerson) return change(open, { remarks });
   return ask({ ...open, remarks }, "G2", afterIteration(open), proofLines(open), now);
 }
@@ -215,7 +216,7 @@ function stopOnMustNot(goal: Goal, round: CheckRound, now: number): GoalDecision
   const names = round.mustNot.map(({ name }) => name);
   const evidence = round.mustNot.map(({ name, tail }) => `${name}: ${tail.trim().split("\n").at(-1) ?? ""}`);
   return pause(
-    { ...goal, confirmed: false },
+    goal,
     { code: "must-not", reason: `what must not be is true: ${names.join(", ")}`, evidence },
     now,
   );
@@ -228,7 +229,6 @@ function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDec
   const earlier = freeClass === failure.class ? freeFailures : 0;
   const again: Goal = {
     ...goal,
-    unchecked: true,
     breakers: { ...goal.breakers, freeClass: failure.class, freeFailures: earlier + 1 },
   };
   const remedy = remedyFor(failure, earlier, 0, now);

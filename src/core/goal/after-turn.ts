@@ -7,6 +7,8 @@ import { countError, countPattern } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause } from "./change.ts";
 import type { GoalEvent, TurnRecord } from "./event.ts";
 import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
+import { moveTo, owe } from "./phase.ts";
+import { asksForPlan, stageAfterPlanning } from "./stages.ts";
 
 const FILES_SHOWN = 20;
 
@@ -27,11 +29,7 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
   };
   // Told to stand still while it ran: the result is kept, and nothing follows from it.
   if (goal.status !== "active") {
-    const isWork = job.kind === "work";
-    return change(settled, {
-      unchecked: goal.unchecked || isWork,
-      uncounted: goal.uncounted || (isWork && isCharged),
-    });
+    return change(settled, job.kind === "work" ? { phase: owe(goal.phase, isCharged) } : {});
   }
   if (remedy !== null) return decideFailure(settled, job, turn, remedy, now);
   switch (job.kind) {
@@ -69,7 +67,7 @@ export function interrupt(goal: Goal, job: Job, reason: string, now: number): Go
   return {
     ...goal,
     job: null,
-    unchecked: goal.unchecked || job.kind === "work",
+    phase: job.kind === "work" ? owe(goal.phase) : goal.phase,
     spent: { ...goal.spent, unpriced: goal.spent.unpriced + Number(job.startedAt !== null && !isTold) },
     receipts: [...goal.receipts, receipt],
   };
@@ -83,27 +81,27 @@ function remedyOf(goal: Goal, failure: Failure, now: number): Remedy {
 }
 
 function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, now: number): GoalDecision {
-  const touched = job.kind === "work" && turn.filesChanged > 0;
+  const phase = job.kind === "work" && turn.filesChanged > 0 ? owe(goal.phase) : goal.phase;
   switch (remedy.kind) {
     case "pause":
-      return pause({ ...goal, unchecked: goal.unchecked || touched }, remedy, now);
+      return pause({ ...goal, phase }, remedy, now);
     case "wait": {
-      const wait = { unchecked: touched, waitUntil: remedy.until, waitReason: remedy.reason };
+      const wait = { phase, waitUntil: remedy.until, waitReason: remedy.reason };
       const isLong = remedy.until - now >= 60_000;
-      return change(goal, wait, isLong ? [notice(goal, "waits", remedy.reason)] : []);
+      return change(goal, wait, isLong ? [notice(goal, "waits", "waits", remedy.reason)] : []);
     }
     case "fresh":
-      return change(goal, { unchecked: touched, conversation: null, conversationCostUsd: 0 });
+      return change(goal, { phase, conversation: null, conversationCostUsd: 0 });
     case "check":
       return change(goal, {
-        unchecked: job.kind === "work",
+        phase: job.kind === "work" ? owe(goal.phase) : goal.phase,
         exitSignal: false,
         remarks: [`The last turn was stopped: ${turn.failure?.reason ?? "it took too long"}.`],
       });
     case "count": {
       const remarks = [`The last turn failed: ${turn.failure?.reason ?? "the agent broke"}.`];
       if (job.kind !== "work") return change(goal, { remarks });
-      return check({ ...goal, exitSignal: false, confirmed: false, remarks }, job, turn, now);
+      return check({ ...goal, exitSignal: false, remarks }, job, turn, now);
     }
   }
 }
@@ -118,7 +116,6 @@ function decideWorked(
   const worked: Goal = {
     ...goal,
     exitSignal: claims?.exitSignal === true,
-    confirmed: false,
     next: claims?.next ?? null,
     steps: stepsAfter(goal.steps, claims),
     remarks: remarksAfter(turn, claims),
@@ -128,12 +125,8 @@ function decideWorked(
 
 /** The engine's own look follows at once. */
 function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
-  return intend(
-    { ...goal, unchecked: true, uncounted: true },
-    "checks",
-    { token: job.token, nonce: turn.nextNonce, now },
-    true,
-  );
+  const ready = { token: job.token, nonce: turn.nextNonce, now };
+  return intend({ ...goal, phase: owe(goal.phase, true) }, "checks", ready);
 }
 
 function remarksAfter(turn: TurnRecord, claims: Claims | null): readonly string[] {
@@ -170,10 +163,11 @@ function decidePlanned(goal: Goal, claims: Claims | null): GoalDecision {
   const planned = claims?.steps ?? [];
   // A plan that cannot be read is no reason to stop: the spec itself is the step.
   const steps = planned.length > 0 ? planned : [firstLine(goal.spec)];
-  const proposed = goal.approved ? [] : newCriteria(goal.criteria, claims?.checks ?? []);
+  const proposed = asksForPlan(goal) ? newCriteria(goal.criteria, claims?.checks ?? []) : [];
   return change(goal, {
     steps: steps.map((name) => ({ name, status: "open" })),
     proposed,
+    phase: moveTo(goal.phase, stageAfterPlanning(goal)),
     remarks: [],
   });
 }

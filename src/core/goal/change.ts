@@ -1,6 +1,8 @@
 /** The few ways in which a decision about a goal changes it. Every other file of this folder ends in one of them. */
+import type { NoticeKind } from "../base.ts";
 import type { Decision, Effect } from "../event.ts";
 import type { End, Gate, GateKind, Goal, Job, JobId, JobKind, Pause, PauseCode } from "./goal.ts";
+import { owe } from "./phase.ts";
 
 export type GoalDecision = Decision<Goal>;
 
@@ -19,14 +21,12 @@ export function intend(
   goal: Goal,
   kind: JobKind,
   { token, nonce, now }: { readonly token: number; readonly nonce: string; readonly now: number },
-  counts = false,
 ): GoalDecision {
   const jobs = goal.jobs + 1;
   const id = `${goal.id}-${jobs}` as JobId;
   const job: Job = {
     id,
     kind,
-    counts,
     token,
     nonce,
     intendedAt: now,
@@ -37,7 +37,7 @@ export function intend(
   return change(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
 }
 
-export interface PauseWish {
+export interface PauseWish extends Pick<Pause, "unanswered"> {
   readonly code: PauseCode;
   readonly reason: string;
   readonly evidence?: readonly string[];
@@ -45,16 +45,16 @@ export interface PauseWish {
 }
 
 export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
-  const { code, reason, evidence = [], goOn = `loop continue ${goal.id}` } = wish;
-  const paused: Pause = { code, reason, evidence, goOn, at: now };
+  const { code, reason, evidence = [], goOn = `loop continue ${goal.id}`, unanswered } = wish;
+  const paused: Pause = { code, reason, evidence, goOn, at: now, ...(unanswered ? { unanswered } : {}) };
   // A question about the end is put again when it goes on, and not answered with one more turn.
-  const unchecked = goal.unchecked || goal.gate?.kind === "G3" || goal.gate?.kind === "proved";
+  const phase = asksForEnd(goal.gate) ? owe(goal.phase) : goal.phase;
   const still = { gate: null, waitUntil: null, waitReason: null };
-  const fields = { ...still, status: "paused", pause: paused, unchecked } as const;
+  const fields = { ...still, status: "paused", pause: paused, phase } as const;
   const isPersonal = code === "person" || code === "interrupted";
   return change(goal, fields, [
     ...cancelling(goal, reason),
-    ...(isPersonal ? [] : [notice(goal, "is paused", `${reason}. Go on with: ${goOn}`)]),
+    ...(isPersonal ? [] : [notice(goal, "paused", "is paused", `${reason}. Go on with: ${goOn}`)]),
   ]);
 }
 
@@ -73,7 +73,14 @@ export function ask(
     askedAt: now,
     answerBy: gateTimeoutMs === null ? null : now + gateTimeoutMs,
   };
-  return change(goal, { gate }, [notice(goal, "asks", `${question} Answer with: loop approve ${goal.id}`)]);
+  return change(goal, { gate }, [
+    notice(goal, "asks", "asks", `${question} Answer with: loop approve ${goal.id}`),
+  ]);
+}
+
+/** Is a person asked whether it is done? */
+export function asksForEnd(gate: Gate | null): boolean {
+  return gate?.kind === "G3" || gate?.kind === "proved";
 }
 
 export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecision {
@@ -85,13 +92,15 @@ export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecis
     waitUntil: null,
     waitReason: null,
   } as const;
-  const word = end.status === "done" ? "is done" : `has ended: ${end.status}`;
-  const effects = end.status === "cancelled" ? [] : [notice(goal, word, end.reason)];
+  const isDone = end.status === "done";
+  const word = isDone ? "is done" : `has ended: ${end.status}`;
+  const effects =
+    end.status === "cancelled" ? [] : [notice(goal, isDone ? "done" : "ended", word, end.reason)];
   return change(goal, fields, [...cancelling(goal, end.reason), ...effects]);
 }
 
-export function notice(goal: Goal, what: string, body: string): Effect {
-  return { kind: "notify", title: `Goal ${goal.id} ${what}`, body };
+export function notice(goal: Goal, kind: NoticeKind, what: string, body: string): Effect {
+  return { kind: "notify", notice: { kind, title: `Goal ${goal.id} ${what}`, body } };
 }
 
 function cancelling({ job }: Goal, reason: string): readonly Effect[] {

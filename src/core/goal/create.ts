@@ -13,6 +13,7 @@ import type {
   Shape,
   Workflow,
 } from "./goal.ts";
+import { firstStage } from "./stages.ts";
 
 export interface GoalDraft {
   readonly id: LoopId;
@@ -52,13 +53,8 @@ export function createGoal(draft: GoalDraft, now: number): Change<Goal> {
     protectedChanges: [],
     evidence: {},
     tree: null,
-    approved: !asksFirst(draft),
-    prechecked: draft.reversibility !== "1",
-    unchecked: false,
-    uncounted: false,
+    phase: { kind: "survey", next: firstStage(draft) },
     exitSignal: false,
-    confirmed: false,
-    provedTree: null,
     next: null,
     job: null,
     gate: null,
@@ -72,9 +68,4 @@ export function createGoal(draft: GoalDraft, now: number): Change<Goal> {
     notice: null,
   };
   return { loop, effects: [], outcomes: [] };
-}
-
-/** Checks that an agent proposes are a person's to accept, whatever was said beforehand. */
-function asksFirst({ shape, policy, criteria }: GoalDraft): boolean {
-  return criteria.length === 0 || (shape === "colleague" && !policy.yes);
 }

@@ -3,12 +3,13 @@ import { limitReached, raiseLimits } from "../cost/limits.ts";
 import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interrupt } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
-import { change, finish, type GoalDecision, pause, refused, UNCHANGED } from "./change.ts";
+import { asksForEnd, change, finish, type GoalDecision, pause, refused, UNCHANGED } from "./change.ts";
 import { isTurn } from "./changes.ts";
 import type { GoalEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
 import type { Claims, Goal, Job, JobId } from "./goal.ts";
 import { decideNext } from "./next.ts";
+import { owe, rollBack } from "./phase.ts";
 import { decidePriced } from "./priced.ts";
 
 export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecision {
@@ -16,7 +17,7 @@ export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecis
   if (decision.kind !== "change") return decision;
   const notify = decision.effects.findLast((effect) => effect.kind === "notify");
   if (notify === undefined) return decision;
-  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+  return { ...decision, loop: { ...decision.loop, notice: notify.notice } };
 }
 
 function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
@@ -69,7 +70,9 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
       return decidePriced(goal, event.jobId, event.usage);
     case "job.checked":
       return withJob(goal, event.jobId, ({ kind }) =>
-        kind === "checks" ? decideChecked(goal, event.round, now) : UNCHANGED,
+        kind === "checks" && goal.phase.kind === "checking"
+          ? decideChecked(goal, goal.phase, event.round, now)
+          : UNCHANGED,
       );
     case "job.interrupted":
       return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event, now));
@@ -116,7 +119,7 @@ function decideContinue(goal: Goal, event: Continued): GoalDecision {
   if (raised.kind === "refused") return refused(raised.message);
   const { limits } = raised;
   const reached = limitReached({ ...goal, limits });
-  if (reached !== null && goal.job === null && !goal.unchecked)
+  if (reached !== null && goal.job === null && goal.phase.kind !== "checking")
     return refused(
       `Goal ${goal.id} cannot go on: ${reached.reason}. Add some: loop continue ${goal.id} ${reached.flag}`,
     );
@@ -138,7 +141,7 @@ function decideContinue(goal: Goal, event: Continued): GoalDecision {
     // what another conversation knows is not known here
     ...(isMoved ? { conversation: null, conversationCostUsd: 0 } : {}),
     // what must not be is looked for again before a turn is paid for
-    unchecked: goal.unchecked || (goal.pause?.code === "must-not" && goal.baseline !== null),
+    phase: goal.pause?.code === "must-not" ? owe(goal.phase) : goal.phase,
     warned: isRaised ? [] : goal.warned,
     breakers: goal.status === "paused" ? resetBreakers(goal.breakers) : goal.breakers,
     ...(retryNow ? { waitUntil: null, waitReason: null } : {}),
@@ -169,7 +172,7 @@ function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
   return change(goal, {
     accepted,
     protectedChanges: goal.protectedChanges.filter(({ path }) => !paths.has(path)),
-    unchecked: goal.baseline !== null,
+    phase: owe(goal.phase),
     ...(isBlocked ? { status: "active" as const, pause: null } : {}),
   });
 }
@@ -178,12 +181,10 @@ function decideRollback(goal: Goal, checkpoint: string): GoalDecision {
   if (goal.status === "ended") return over(goal);
   if (goal.job !== null) return refused(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
   return change(goal, {
-    unchecked: goal.baseline !== null,
+    phase: rollBack(goal.phase),
     exitSignal: false,
-    confirmed: false,
-    provedTree: null,
     // Whether it is done was asked of files that are gone.
-    gate: goal.gate?.kind === "G3" || goal.gate?.kind === "proved" ? null : goal.gate,
+    gate: asksForEnd(goal.gate) ? null : goal.gate,
     // What the old conversation remembers of the files is not true any more.
     conversation: null,
     conversationCostUsd: 0,

@@ -1,10 +1,16 @@
 /** A person's answers (B14). */
-import { change, type GoalDecision, pause, refused } from "./change.ts";
+import { asksForEnd, change, type GoalDecision, pause, refused } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
+import { confirm, moveTo } from "./phase.ts";
+import { stageAfterApproval } from "./stages.ts";
 
-/** The note of the default answer. */
-export const UNANSWERED = "nobody answered in time";
+export interface Answer {
+  readonly answer: "approve" | "reject";
+  readonly note: string | null;
+  /** `nobody`: the default answer, after the time to answer is over. */
+  readonly by: "person" | "nobody";
+}
 
 type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
 
@@ -12,47 +18,48 @@ export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered,
   const { gate } = goal;
   if (gate === null || gate.kind !== kind)
     return refused(`Goal ${goal.id} does not ask this${gate === null ? "" : ` but: ${gate.question}`}`);
-  return answerGate(goal, gate, answer, note, now);
+  return answerGate(goal, gate, { answer, note, by: "person" }, now);
 }
 
-export function answerGate(
-  goal: Goal,
-  gate: Gate,
-  answer: "approve" | "reject",
-  note: string | null,
-  now: number,
-): GoalDecision {
-  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, answer, note) };
-  return answer === "approve" ? approve(answered, gate) : reject(answered, gate, note, now);
+export function answerGate(goal: Goal, gate: Gate, given: Answer, now: number): GoalDecision {
+  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, given) };
+  return given.answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
 }
 
 function approve(goal: Goal, gate: Gate): GoalDecision {
   switch (gate.kind) {
     case "G1":
-      return change(goal, {
-        approved: true,
-        criteria: [...goal.criteria, ...goal.proposed],
-        proposed: [],
-        // What new checks consist of has to be known before any work.
-        baseline: goal.proposed.length > 0 ? null : goal.baseline,
-      });
+      return approvePlan(goal);
     case "G2":
       return change(goal, {});
     case "pre-check":
-      return change(goal, { prechecked: true });
+      return change(goal, { phase: moveTo(goal.phase, "working") });
     // The files may have changed while the question stood there: the checks have the last word.
     case "G3":
     case "proved":
-      return change(goal, { confirmed: true, unchecked: true });
+      return change(goal, { phase: confirm(goal.phase) });
   }
 }
 
-function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalDecision {
+function approvePlan(goal: Goal): GoalDecision {
+  const { criteria, proposed, phase } = goal;
+  const stage = stageAfterApproval(goal);
+  if (proposed.length === 0) return change(goal, { phase: moveTo(phase, stage) });
+  return change(goal, {
+    criteria: [...criteria, ...proposed],
+    proposed: [],
+    // What new checks consist of has to be known before any work.
+    baseline: null,
+    phase: { kind: "survey", next: stage },
+  });
+}
+
+function reject(goal: Goal, gate: Gate, { note, by }: Answer, now: number): GoalDecision {
   // Proved, and still not what the person wants: the work goes on.
-  if (gate.kind === "G3" || gate.kind === "proved")
+  if (asksForEnd(gate))
     return change(goal, {
       exitSignal: false,
-      provedTree: null,
+      phase: moveTo(goal.phase, "working"),
       remarks:
         note === null
           ? [...goal.remarks, "A person looked at it and said that it is not done."]
@@ -61,19 +68,22 @@ function reject(goal: Goal, gate: Gate, note: string | null, now: number): GoalD
   const what =
     gate.kind === "G1" ? "the plan" : gate.kind === "pre-check" ? "an irreversible change" : "going on";
   const reason =
-    note === UNANSWERED
+    by === "nobody"
       ? `nobody answered in time, so ${what} was turned down`
       : `a person said no to ${what}${note === null ? "" : `: ${note}`}`;
   // Steps that were turned down are made anew.
-  const replanned = gate.kind === "G1" && goal.needsPlan ? { ...goal, steps: [], proposed: [] } : goal;
-  return pause(replanned, { code: "rejected", reason }, now);
+  const replanned: Goal =
+    gate.kind === "G1" && goal.needsPlan
+      ? { ...goal, steps: [], proposed: [], phase: moveTo(goal.phase, "planning") }
+      : goal;
+  return pause(
+    replanned,
+    { code: "rejected", reason, ...(by === "nobody" ? { unanswered: true } : {}) },
+    now,
+  );
 }
 
-function withNote(
-  remarks: readonly string[],
-  answer: "approve" | "reject",
-  note: string | null,
-): readonly string[] {
-  if (note === null || note === UNANSWERED) return remarks;
+function withNote(remarks: readonly string[], { answer, note }: Answer): readonly string[] {
+  if (note === null) return remarks;
   return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
 }

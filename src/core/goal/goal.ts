@@ -4,6 +4,7 @@
  */
 import type { LoopId, Notice, ProcessRef } from "../base.ts";
 import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
+import type { Phase } from "./phase.ts";
 import type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
 export type {
@@ -80,8 +81,6 @@ export type JobKind = "survey" | "plan" | "precheck" | "work" | "checks";
 export interface Job {
   readonly id: JobId;
   readonly kind: JobKind;
-  /** A round of checks: does it belong to a turn that counted? */
-  readonly counts: boolean;
   readonly token: number;
   /** Proves that a claim was made in this very turn. */
   readonly nonce: string;
@@ -128,6 +127,8 @@ export interface Pause {
   readonly evidence: readonly string[];
   /** The command that goes on. */
   readonly goOn: string;
+  /** `rejected`: by the default answer, because nobody answered in time; left out: by a person. */
+  readonly unanswered?: true;
   readonly at: number;
 }
 
@@ -260,19 +261,10 @@ export interface Goal {
   readonly evidence: EvidenceByName;
   /** Fingerprint of the files after the last round of checks. */
   readonly tree: string | null;
-  /** The plan was approved (G1), or nobody has to. */
-  readonly approved: boolean;
-  /** The person said yes to an irreversible change. */
-  readonly prechecked: boolean;
-  /** The last turn has not been checked yet; uncounted: it counted, and no whole round has followed it. */
-  readonly unchecked: boolean;
-  readonly uncounted: boolean;
+  /** Where it stands, and so what comes next. In `survey` there is no baseline; in every other phase there is one. */
+  readonly phase: Phase;
   /** Did the agent signal the end in the last turn that counted? */
   readonly exitSignal: boolean;
-  /** A person confirmed the end; the checks have the last word. */
-  readonly confirmed: boolean;
-  /** Fingerprint on which everything was proved without a signal. */
-  readonly provedTree: string | null;
   readonly next: string | null;
   readonly job: Job | null;
   readonly gate: Gate | null;

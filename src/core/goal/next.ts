@@ -1,13 +1,12 @@
-/** What a goal does next, when nothing is under way. The order is the meaning. */
-
+/** What a goal does next, when nothing is under way: it follows from its phase. */
 import { renderCheck } from "../checks/kinds.ts";
 import { limitReached, nearLimits } from "../cost/limits.ts";
 import { trippedBreaker } from "./breakers.ts";
 import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
-import { answerGate, UNANSWERED } from "./gates.ts";
+import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
-import { isNoop, isProved } from "./proof.ts";
+import { confirm } from "./phase.ts";
 import { askUnsignalled } from "./unsignalled.ts";
 
 /** When the owner has to look at it; null: not before something happens to it. */
@@ -23,16 +22,34 @@ type Due = Extract<GoalEvent, { type: "goal.due" }>;
 export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
   const at = goalWakeAt(goal);
   if (at === null || at > now) return UNCHANGED;
-  if (goal.gate !== null) return answerGate(goal, goal.gate, goal.policy.gateDefault, UNANSWERED, now);
+  const { gate, policy } = goal;
+  if (gate !== null)
+    return answerGate(goal, gate, { answer: policy.gateDefault, note: null, by: "nobody" }, now);
   const ready = { token, nonce, now };
-  if (goal.baseline === null) return intend(goal, "survey", ready);
-  if (goal.unchecked) return intend(goal, "checks", ready, goal.uncounted);
+  switch (goal.phase.kind) {
+    case "survey":
+      return intend(goal, "survey", ready);
+    case "checking":
+      return intend(goal, "checks", ready);
+    case "planning":
+      return stopBeforeTurn(goal, now) ?? intend(goal, "plan", ready);
+    case "approval":
+      return stopBeforeTurn(goal, now) ?? askForPlan(goal, now);
+    case "pre-check":
+      return stopBeforeTurn(goal, now) ?? intend(goal, "precheck", ready);
+    case "working":
+    // Proved, and the agent did not signal the end: it is told so, and has this turn to do it.
+    case "proved":
+      return stopBeforeTurn(goal, now) ?? intend(goal, "work", ready);
+  }
+}
+
+/** A breaker or a limit stops a turn before it is paid for; a person is warned of a limit that is near. */
+function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   const tripped = trippedBreaker(goal);
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
   const reached = limitReached(goal);
-  // No turn is left for the agent's signal: the person's word stands in for it (B9).
-  if (reached !== null && isProved(goal) && goal.provedTree === goal.tree && !isNoop(goal))
-    return goal.policy.yes ? change(goal, { confirmed: true, unchecked: true }) : askUnsignalled(goal, now);
+  if (reached !== null && goal.phase.kind === "proved") return endWithoutTurn(goal, now);
   if (reached !== null)
     return pause(
       goal,
@@ -40,14 +57,15 @@ export function decideNext(goal: Goal, { token, nonce }: Due, now: number): Goal
       now,
     );
   const near = nearLimits(goal);
-  if (near.length > 0)
-    return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
-      notice(goal, "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
-    ]);
-  if (goal.needsPlan && goal.steps.length === 0) return intend(goal, "plan", ready);
-  if (!goal.approved) return askForPlan(goal, now);
-  if (!goal.prechecked) return intend(goal, "precheck", ready);
-  return intend(goal, "work", ready);
+  if (near.length === 0) return null;
+  return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
+    notice(goal, "near-limit", "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
+  ]);
+}
+
+/** No turn is left for the agent's signal: the person's word stands in for it (B9). */
+function endWithoutTurn(goal: Goal, now: number): GoalDecision {
+  return goal.policy.yes ? change(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
 }
 
 function askForPlan(goal: Goal, now: number): GoalDecision {

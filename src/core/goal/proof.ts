@@ -107,18 +107,23 @@ export function movesBetween(
 }
 
 export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
-  const green = (goal.baseline?.green ?? []).filter((name) =>
-    goal.criteria.some((criterion) => criterion.name === name),
-  );
-  const flagged = green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
   const fewer = fewerTests(goal).map((line) => `fewer tests: ${line}`);
-  const accepted = goal.accepted.map(({ path }) => `a person accepted the change of ${path}`);
   return {
     status: "done",
     reason: "every criterion is proved",
     verdict: verdictFor(goal),
-    notes: [...notes, ...flagged, ...fewer, ...accepted],
+    notes: [...notes, ...greenNotes(goal), ...fewer, ...acceptedNotes(goal)],
   };
+}
+
+/** The criteria that were green before any work, as a note of the end. */
+export function greenNotes({ criteria, baseline }: Goal): readonly string[] {
+  const green = (baseline?.green ?? []).filter((name) => criteria.some((each) => each.name === name));
+  return green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
+}
+
+export function acceptedNotes({ accepted }: Goal): readonly string[] {
+  return accepted.map(({ path }) => `a person accepted the change of ${path}`);
 }
 
 /** SHIP: verified by running it, and easy to take back. MONITOR: weaker. RESEARCH: assumed. */

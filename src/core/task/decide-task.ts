@@ -61,7 +61,7 @@ export function decideTask(task: Task, event: TaskEvent, now: number): Decision<
   if (decision.kind !== "change") return decision;
   const notify = decision.effects.find((effect) => effect.kind === "notify");
   if (notify === undefined) return decision;
-  return { ...decision, loop: { ...decision.loop, notice: { title: notify.title, body: notify.body } } };
+  return { ...decision, loop: { ...decision.loop, notice: notify.notice } };
 }
 
 function decideEvent(task: Task, event: TaskEvent, now: number): Decision<Task> {

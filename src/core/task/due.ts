@@ -167,7 +167,9 @@ function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision<Ta
   return {
     kind: "change",
     loop: { ...passed, status: "missed", statusReason: reason },
-    effects: [{ kind: "notify", title: `One-shot task ${task.id} was missed`, body }],
+    effects: [
+      { kind: "notify", notice: { kind: "missed", title: `One-shot task ${task.id} was missed`, body } },
+    ],
     outcomes,
   };
 }

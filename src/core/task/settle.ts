@@ -88,7 +88,7 @@ export function alert(task: Task, streak: number, reason: string | null): Effect
   if (task.alertAfter === null || task.streak >= task.alertAfter || streak < task.alertAfter) return [];
   const times = streak === 1 ? "The last slot" : `The last ${streak} slots`;
   const body = `${times} of task ${task.id} failed or did not run${reason === null ? "" : `: ${reason}`}.`;
-  return [{ kind: "notify", title: `Task ${task.id} needs a look`, body }];
+  return [{ kind: "notify", notice: { kind: "failing", title: `Task ${task.id} needs a look`, body } }];
 }
 
 function goOn(task: Task, fire: Fire, outcome: OutcomeKind, now: number): Task {

@@ -9,6 +9,7 @@ import type {
   Goal,
   JobKind,
   Limits,
+  Pause,
   PauseCode,
   ProtectedChange,
   Receipt,
@@ -148,7 +149,7 @@ export function viewGoal(goal: Goal): GoalView {
     running: job === null ? null : { id: job.id, kind: job.kind, startedAt: momentOf(job.startedAt) },
     gate: gate && { ...gate, askedAt: momentOf(gate.askedAt), answerBy: momentOf(gate.answerBy) },
     waiting: goal.waitUntil === null ? null : { until: momentOf(goal.waitUntil), reason: goal.waitReason },
-    pause: pause && { ...pause, at: momentOf(pause.at) },
+    pause: pause && viewPause(pause),
     end: end && { ...end, at: momentOf(end.at) },
     tree: goal.tree,
     greenBefore: goal.baseline?.green ?? [],
@@ -156,6 +157,10 @@ export function viewGoal(goal: Goal): GoalView {
     accepted: goal.accepted,
     receipts: goal.receipts,
   };
+}
+
+function viewPause({ code, reason, evidence, goOn, at }: Pause): GoalView["pause"] {
+  return { code, reason, evidence, goOn, at: momentOf(at) };
 }
 
 function viewCriterion(goal: Goal, criterion: Criterion): CriterionView {

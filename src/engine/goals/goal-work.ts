@@ -4,6 +4,7 @@
  */
 import type { LoopEvent } from "../../core/event.ts";
 import type { Goal, Job, JobId } from "../../core/goal/goal.ts";
+import { isIterationRound } from "../../core/goal/phase.ts";
 import type { LoopId } from "../../core/loop.ts";
 import type { Snapshot } from "../../ports/checks.ts";
 import { askedOf, stopJudges } from "../checks/judges.ts";
@@ -143,7 +144,7 @@ export class GoalWork {
   #startRound(goal: Goal, job: Job, signal: AbortSignal): void {
     const take = job.kind === "survey" ? runSurvey : runGoalRound;
     // A round that is taken later, or again, looks for itself.
-    const isNext = job.counts && this.#lastTurn === goal.receipts.at(-1)?.jobId;
+    const isNext = isIterationRound(goal.phase) && this.#lastTurn === goal.receipts.at(-1)?.jobId;
     const known = isNext ? this.#last : null;
     this.#lastTurn = null;
     this.#underway.follow(

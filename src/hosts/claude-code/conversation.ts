@@ -6,7 +6,9 @@
  * 1. Every hook that could carry a turn waits here until the engine has one, or until the loop stands still.
  * 2. Whatever goes wrong, the conversation is let go: a hook that throws allows the stop.
  */
+
 import { renderLoopComplete } from "../../core/backlog/report.ts";
+import { type NoticeKind, tellsStand } from "../../core/base.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
 import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -192,9 +194,8 @@ export class Conversation {
   }
 
   /** Said to the person with the next answer. How the goal of this conversation stands is said anyway. */
-  note(title: string, body: string): void {
-    const isSaid = /^(?:Goal|Backlog) \S+ (?:is done|is paused|asks|was cancelled|has ended)/.test(title);
-    if (!isSaid) this.#notes.push(`[LOOP] ${title}: ${body}`);
+  note(title: string, body: string, kind: NoticeKind): void {
+    if (!tellsStand(kind)) this.#notes.push(`[LOOP] ${title}: ${body}`);
   }
 
   /** Before one of our own commands is carried out: it is a prompt like any other. */

@@ -64,7 +64,7 @@ export function openConversation(setup: ConversationSetup): OpenConversation {
       host: { isFree: () => conversation.host.isFree() },
       headless: () => headlessAgent(dir, root, env),
     },
-    notifier: { notify: (title, body) => conversation.note(title, body) },
+    notifier: { notify: (title, body, kind) => conversation.note(title, body, kind) },
     observe: (news: EngineNews) => {
       if (news.type === "problem") say(news.message);
       // another process of the conversation has taken it up: the turn goes out with a hook of that one

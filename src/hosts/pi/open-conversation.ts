@@ -1,8 +1,10 @@
 /** Puts a conversation of pi together: store, seat, engine and what they tell each other. */
+
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { withPrices } from "../../agents/prices.ts";
 import { createEngine, createReconciler } from "../../compose/engine.ts";
+import { type NoticeKind, tellsStand } from "../../core/base.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
 import { progressOf, progressParts } from "../../core/views/progress.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
@@ -74,7 +76,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
       headless: () => headlessAgent(dir, root, env),
       hasSubAgents: false,
     },
-    notifier: { notify: (title, body) => note(terminal, title, body) },
+    notifier: { notify: (title, body, kind) => note(terminal, title, body, kind) },
     observe: (news) => {
       if (news.type === "problem") say(news.message);
       onNews(news);
@@ -95,8 +97,8 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
 }
 
 /** How the goal of this conversation stands is said anyway. */
-function note(terminal: Terminal, title: string, body: string): void {
-  if (/^(?:Goal|Backlog) \S+ (?:is done|is paused|asks|was cancelled|has ended)/.test(title)) return;
+function note(terminal: Terminal, title: string, body: string, kind: NoticeKind): void {
+  if (tellsStand(kind)) return;
   terminal.say(`[LOOP] ${title}: ${body}`, "warning");
 }
 

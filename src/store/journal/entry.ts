@@ -4,6 +4,7 @@
  */
 import type { Effect, LoopEvent, Outcome } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
+import { isPhase } from "../../core/goal/phase.ts";
 import type { Loop, LoopId, Task } from "../../core/loop.ts";
 import { LoopError } from "../../errors.ts";
 import type { Lease } from "../../ports/lease.ts";
@@ -11,7 +12,11 @@ import type { Commit } from "../../ports/loops.ts";
 import { checksum } from "./checksum.ts";
 import { upgradeLoop } from "./upgrade.ts";
 
-export const JOURNAL_VERSION = 1;
+/**
+ * 2: goals have a phase. An older program would take a goal without its old flags for one that nobody approved, so
+ * it has to refuse the journal instead.
+ */
+export const JOURNAL_VERSION = 2;
 
 interface Common {
   readonly v: number;
@@ -132,6 +137,8 @@ function isGoal(goal: Goal): boolean {
   const records = [goal.limits, goal.spent, goal.policy, goal.evidence, goal.breakers, goal.agent];
   return (
     typeof goal.spec === "string" &&
+    // upgraded below where it is missing
+    (goal.phase === undefined || isPhase(goal.phase)) &&
     lists.every(Array.isArray) &&
     records.every((record) => typeof record === "object" && record !== null)
   );

@@ -101,7 +101,7 @@ function isNew({ event, ver, loop }: LoopEntry): boolean {
     return ver === 1 && loop.status === "active" && loop.iteration === 0 && loop.attempts.length === 0;
   if (event.type !== "goal.created" || ver !== 1 || loop.kind !== "goal") return false;
   const isUntouched =
-    loop.iteration === 0 && loop.job === null && loop.baseline === null && loop.end === null;
+    loop.iteration === 0 && loop.job === null && loop.phase.kind === "survey" && loop.end === null;
   return loop.status === "active" && isUntouched && Object.keys(loop.evidence).length === 0;
 }
 

@@ -263,10 +263,20 @@ describe("D12 what is known of the conversation", () => {
   });
 
   test.each<[string, Partial<Goal>, string, RegExp]>([
-    ["checks", { unchecked: true }, "checks", /^the engine runs the checks: tests, lint$/],
-    ["a look before any work", { baseline: null }, "checks", /before any work/],
-    ["a plan", { needsPlan: true, steps: [] }, "turn", /plans the steps/],
-    ["a question", { approved: false }, "question", /Decomposed into 3 steps/],
+    [
+      "checks",
+      { phase: { kind: "checking", round: "extra", from: { kind: "working" } } },
+      "checks",
+      /^the engine runs the checks: tests, lint$/,
+    ],
+    [
+      "a look before any work",
+      { baseline: null, phase: { kind: "survey", next: "working" } },
+      "checks",
+      /before any work/,
+    ],
+    ["a plan", { needsPlan: true, steps: [], phase: { kind: "planning" } }, "turn", /plans the steps/],
+    ["a question", { phase: { kind: "approval" } }, "question", /Decomposed into 3 steps/],
     ["a pause, after its warning", { iteration: 10 }, "pause", /10 of 10 iterations/],
     ["a turn, after its warning", { iteration: 8 }, "turn", /^iteration 9\/10/],
   ])("what comes next: %s", async (_what, fields, kind, text) => {

@@ -19,7 +19,11 @@ describe("the notifier", () => {
     const file = join(folder, "got");
     const view = recorder();
     const command = `{ printf '%s|%s|' "$LOOP_TITLE" "$LOOP_BODY"; cat; } > '${file}.part' && mv '${file}.part' '${file}'`;
-    createNotifier(command, view).notify("a\0b\u001b[2J\nc", "first\0 line\u001b]0;x\u0007\nsecond");
+    createNotifier(command, view).notify(
+      "a\0b\u001b[2J\nc",
+      "first\0 line\u001b]0;x\u0007\nsecond",
+      "failing",
+    );
     const got = await until(() => readIf(file), "the command has run");
     expect(got).toBe("a b [2J c|first  line ]0;x \nsecond|a b [2J c\nfirst  line ]0;x \nsecond\n");
     expect(view.problems).toEqual([]);
@@ -27,7 +31,7 @@ describe("the notifier", () => {
 
   test("A18 a text that the system does not take is a problem that is told, and is not thrown", () => {
     const view = recorder();
-    createNotifier("true", view).notify("long", "x".repeat(4_000_000));
+    createNotifier("true", view).notify("long", "x".repeat(4_000_000), "failing");
     expect(view.problems).toMatchObject([{ code: "E2BIG" }]);
   });
 
@@ -46,7 +50,7 @@ describe("the notifier", () => {
     try {
       for (;;) taken.push(openSync("/dev/null", "r"));
     } catch {
-      createNotifier("true", view).notify("title", "body");
+      createNotifier("true", view).notify("title", "body", "failing");
     } finally {
       for (const fd of taken) closeSync(fd);
       limit(before.toString().trim());

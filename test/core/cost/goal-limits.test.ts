@@ -89,8 +89,8 @@ describe("B12 a turn that would pass the cap is not started", () => {
 
   test("a plan and a pre-check are turns too: none is started over the budget", () => {
     const spent = { ...NOTHING_SPENT, costUsd: 25 };
-    expect(new Play(aGoal({ needsPlan: true, steps: [], spent })).due()).toBeNull();
-    expect(new Play(aGoal({ prechecked: false, spent })).due()).toBeNull();
+    for (const kind of ["planning", "pre-check"] as const)
+      expect(new Play(aGoal({ phase: { kind }, spent })).due()).toBeNull();
   });
 });
 
@@ -180,7 +180,9 @@ describe("B12 warned at 80 %", () => {
     const play = limited({ budgetUsd: 10 });
     for (const green of [[], ["lint"], [], ["lint"]]) play.work(costing(2), green);
     expect(play.tryDue().kind).toBe("change");
-    expect(play.effects).toMatchObject([{ kind: "notify", body: "$8.00 of $10.00 used." }]);
+    expect(play.effects).toMatchObject([
+      { kind: "notify", notice: { kind: "near-limit", body: "$8.00 of $10.00 used." } },
+    ]);
     expect(play.goal).toMatchObject({ job: null, warned: ["budget"] });
     expect(play.tryDue().kind).toBe("change");
     expect(play.goal.job?.kind).toBe("work");
@@ -189,6 +191,6 @@ describe("B12 warned at 80 %", () => {
     play.turned(costing(2));
     play.checked([]);
     play.tryDue();
-    expect(play.effects).toMatchObject([{ kind: "notify", body: "$10.00 of $12.00 used." }]);
+    expect(play.effects).toMatchObject([{ notice: { kind: "near-limit", body: "$10.00 of $12.00 used." } }]);
   });
 });

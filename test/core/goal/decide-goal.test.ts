@@ -27,7 +27,7 @@ describe("the way to the end", () => {
   test("B7 the first job is the survey, under the token and the nonce of the look", () => {
     const play = new Play(createGoal(aDraft(), START).loop);
     expect(play.due()).toBe("survey");
-    expect(play.goal.job).toMatchObject({ id: "b7c1d2e3-1", token: 1, nonce: "nonce-1", counts: false });
+    expect(play.goal.job).toMatchObject({ id: "b7c1d2e3-1", token: 1, nonce: "nonce-1" });
     expect(play.effects).toEqual([{ kind: "work", jobId: "b7c1d2e3-1" }]);
     play.survey();
     expect(play.goal.baseline).toMatchObject({ tree: BEFORE, green: [] });
@@ -38,7 +38,8 @@ describe("the way to the end", () => {
     const play = Play.begun();
     expect(play.due()).toBe("work");
     play.turned(signalled());
-    expect(play.goal.job).toMatchObject({ kind: "checks", counts: true, nonce: "for the judges" });
+    expect(play.goal.job).toMatchObject({ kind: "checks", nonce: "for the judges" });
+    expect(play.goal.phase).toEqual({ kind: "checking", round: "iteration", from: { kind: "working" } });
     play.checked("all");
     expect(play.goal).toMatchObject({
       status: "ended",
@@ -120,13 +121,17 @@ describe("B9 dual exit", () => {
   test("proved but not signalled: one more turn that says so; proved again on the same tree: asks", () => {
     const play = Play.begun();
     play.work(aTurn(), "all");
-    expect(play.goal).toMatchObject({ status: "active", provedTree: AFTER, gate: null });
+    expect(play.goal).toMatchObject({ status: "active", phase: { kind: "proved", tree: AFTER }, gate: null });
     expect(play.goal.remarks.join()).toContain("Every criterion is proved now");
     play.work(aTurn({ filesChanged: 0 }), "all");
     expect(play.goal.gate?.kind).toBe("proved");
     expect(play.due()).toBeNull();
     play.answer("approve");
-    expect(play.goal).toMatchObject({ confirmed: true, unchecked: true });
+    expect(play.goal.phase).toEqual({
+      kind: "checking",
+      round: "final",
+      from: { kind: "proved", tree: AFTER },
+    });
     expect(play.due()).toBe("checks");
     play.checked("all");
     expect(play.goal.end).toMatchObject({
@@ -139,7 +144,7 @@ describe("B9 dual exit", () => {
     const play = Play.begun();
     play.work(aTurn(), "all");
     play.work(aTurn({ tree: "tree-2" }), "all", { tree: "tree-2" });
-    expect(play.goal).toMatchObject({ gate: null, provedTree: "tree-2" });
+    expect(play.goal).toMatchObject({ gate: null, phase: { kind: "proved", tree: "tree-2" } });
   });
 
   test("proved twice without a signal ends with --yes, and says so", () => {
@@ -167,7 +172,11 @@ describe("B9 dual exit", () => {
     const play = Play.begun();
     play.work(signalled(), []);
     play.work(aTurn(), "all");
-    expect(play.goal).toMatchObject({ status: "active", exitSignal: false, provedTree: AFTER });
+    expect(play.goal).toMatchObject({
+      status: "active",
+      exitSignal: false,
+      phase: { kind: "proved", tree: AFTER },
+    });
   });
 
   test("neither proved nor signalled: goes on", () => {
@@ -184,7 +193,7 @@ describe("B9 dual exit", () => {
     play.work(signalled(), "all");
     expect(play.goal.gate?.kind).toBe("G3");
     play.answer("reject", "the docs are missing");
-    expect(play.goal).toMatchObject({ status: "active", exitSignal: false, provedTree: null });
+    expect(play.goal).toMatchObject({ status: "active", exitSignal: false, phase: { kind: "working" } });
     expect(play.goal.remarks).toContain("A person said no: the docs are missing");
     expect(play.due()).toBe("work");
   });
@@ -197,7 +206,7 @@ describe("B9 dual exit", () => {
     play.answer("approve");
     expect(play.due()).toBe("checks");
     play.checked(["lint"]);
-    expect(play.goal).toMatchObject({ status: "active", confirmed: false, end: null });
+    expect(play.goal).toMatchObject({ status: "active", phase: { kind: "working" }, end: null });
     expect(play.due()).toBe("work");
   });
 
@@ -206,7 +215,7 @@ describe("B9 dual exit", () => {
     expect(play.due()).toBeNull();
     expect(play.goal.pause).toMatchObject({ code: "person" });
     play.continue();
-    const forced: Goal = { ...play.goal, approved: true };
+    const forced: Goal = { ...play.goal, phase: { kind: "working" } };
     const other = new Play(forced);
     other.work(signalled(), "all");
     expect(other.goal.status).toBe("active");
@@ -317,7 +326,7 @@ describe("B19 pause and cancel", () => {
     play.turned(signalled());
     play.pause();
     play.checked("all");
-    expect(play.goal).toMatchObject({ status: "paused", end: null, unchecked: true });
+    expect(play.goal).toMatchObject({ status: "paused", end: null, phase: { kind: "checking" } });
     expect(play.goal.breakers.stillCount).toBe(0);
     play.continue();
     expect(play.due()).toBe("checks");
@@ -333,7 +342,7 @@ describe("B19 pause and cancel", () => {
     play.turned(aTurn());
     play.apply({ type: "job.interrupted", jobId: play.jobId, reason: "the runner ended" });
     expect(play.due()).toBe("checks");
-    expect(play.goal.job?.counts).toBe(true);
+    expect(play.goal.phase).toMatchObject({ round: "iteration" });
     play.checked([]);
     expect(play.goal.breakers.stuckCount).toBe(1);
     expect(play.goal.gate?.kind).toBe("G2");
@@ -367,7 +376,12 @@ describe("B19 pause and cancel", () => {
     expect(play.goal.job).toMatchObject({ startedAt: START, process: { pid: 7 } });
     play.now += 30_000;
     play.apply({ type: "job.interrupted", jobId: play.jobId, reason: "the runner was stopped" });
-    expect(play.goal).toMatchObject({ job: null, iteration: 0, unchecked: true, spent: { unpriced: 1 } });
+    expect(play.goal).toMatchObject({
+      job: null,
+      iteration: 0,
+      phase: { kind: "checking" },
+      spent: { unpriced: 1 },
+    });
     expect(play.goal.receipts[0]).toMatchObject({
       kind: "work",
       agentMs: 30_000,
@@ -375,7 +389,7 @@ describe("B19 pause and cancel", () => {
       notes: ["stopped: the runner was stopped"],
     });
     expect(play.due()).toBe("checks");
-    expect(play.goal.job?.counts).toBe(false);
+    expect(play.goal.phase).toMatchObject({ round: "extra" });
     play.checked([]);
     expect(play.goal.breakers.stuckCount).toBe(0);
   });
@@ -384,7 +398,7 @@ describe("B19 pause and cancel", () => {
     const play = Play.begun();
     play.due();
     play.apply({ type: "job.withdrawn", jobId: play.jobId, reason: "never started" });
-    expect(play.goal).toMatchObject({ job: null, receipts: [], unchecked: false });
+    expect(play.goal).toMatchObject({ job: null, receipts: [], phase: { kind: "working" } });
     expect(play.due()).toBe("work");
     expect(play.jobId).toBe("b7c1d2e3-3");
   });
@@ -401,7 +415,7 @@ describe("B19 pause and cancel", () => {
     expect(active.goal).toMatchObject({
       status: "paused",
       job: null,
-      unchecked: true,
+      phase: { kind: "checking", round: "extra" },
       pause: { code: "surroundings" },
     });
     expect(active.goal.receipts).toHaveLength(1);

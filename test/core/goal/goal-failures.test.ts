@@ -150,10 +150,10 @@ describe("B13 what comes next", () => {
 
   test("timeout: what it left behind is checked, it cannot end by its word, and it is told", () => {
     const play = failing("timeout");
-    expect(play.goal).toMatchObject({ unchecked: true, exitSignal: false });
+    expect(play.goal).toMatchObject({ phase: { kind: "checking" }, exitSignal: false });
     expect(play.goal.remarks[0]).toContain("The last turn was stopped");
     expect(play.due()).toBe("checks");
-    expect(play.goal.job?.counts).toBe(false);
+    expect(play.goal.phase).toMatchObject({ round: "extra" });
   });
 
   test("overflow: a new conversation", () => {
@@ -169,7 +169,8 @@ describe("B13 what comes next", () => {
     const play = Play.begun();
     play.due();
     play.turned({ ...signalled(), failure: { class: "fault", reason: "exit 1", resetsAt: null } });
-    expect(play.goal).toMatchObject({ exitSignal: false, job: { kind: "checks", counts: true } });
+    expect(play.goal).toMatchObject({ exitSignal: false, job: { kind: "checks" } });
+    expect(play.goal.phase).toMatchObject({ kind: "checking", round: "iteration" });
     expect(play.goal.remarks).toEqual(["The last turn failed: exit 1."]);
     play.checked("all");
     expect(play.goal.status).toBe("active");
@@ -191,7 +192,7 @@ describe("B13 what comes next", () => {
     const play = Play.begun({ needsPlan: true });
     play.due();
     play.turned(failed("fault"));
-    expect(play.goal).toMatchObject({ iteration: 1, job: null, steps: [], unchecked: false });
+    expect(play.goal).toMatchObject({ iteration: 1, job: null, steps: [], phase: { kind: "planning" } });
     expect(play.due()).toBe("plan");
     play.turned(failed("outage"));
     expect(play.goal.iteration).toBe(1);
@@ -219,12 +220,17 @@ describe("B6 a judge that could not be asked", () => {
     const play = judged();
     const failure = { class: "quota", reason: "limit", resetsAt: play.now + 60 * MINUTE } as const;
     play.checked(["tests"], { failure });
-    expect(play.goal).toMatchObject({ status: "active", unchecked: true, gate: null, iteration: 1 });
+    expect(play.goal).toMatchObject({
+      status: "active",
+      phase: { kind: "checking" },
+      gate: null,
+      iteration: 1,
+    });
     expect(play.goal.waitUntil).toBe(failure.resetsAt + 1_000);
     expect(play.goal.breakers.stuckCount).toBe(0);
     play.now = failure.resetsAt + 1_000;
     expect(play.due()).toBe("checks");
-    expect(play.goal.job?.counts).toBe(true);
+    expect(play.goal.phase).toMatchObject({ round: "iteration" });
     play.checked("all");
     expect(play.goal.gate?.kind).toBe("G3");
   });
@@ -232,7 +238,11 @@ describe("B6 a judge that could not be asked", () => {
   test("its patience ends too", () => {
     const play = judged();
     play.checked(["tests"], { failure: { class: "auth", reason: "signed out", resetsAt: null } });
-    expect(play.goal).toMatchObject({ status: "paused", unchecked: true, pause: { code: "auth" } });
+    expect(play.goal).toMatchObject({
+      status: "paused",
+      phase: { kind: "checking" },
+      pause: { code: "auth" },
+    });
   });
 
   test("what the judges of a failed round cost is charged", () => {

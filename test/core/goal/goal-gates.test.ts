@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { loopWakeAt } from "../../../src/core/decide.ts";
 import type { GoalDraft } from "../../../src/core/goal/create.ts";
+import { viewGoal } from "../../../src/core/views/goal-view.ts";
 import { aTurn, claims, Play, POLICY, signalled } from "../../support/goals/goal-play.ts";
 import { aCriterion, START } from "../../support/goals/goals.ts";
 
@@ -196,7 +197,7 @@ describe("B14 G3, before the end is claimed", () => {
     expect(play.goal.gate).toBeNull();
     expect(play.due()).toBe("checks");
     play.checked([], { tree: "tree-0" });
-    expect(play.goal).toMatchObject({ status: "active", confirmed: false });
+    expect(play.goal).toMatchObject({ status: "active", phase: { kind: "working" } });
   });
 });
 
@@ -221,7 +222,20 @@ describe("B14 the default answer", () => {
     expect(play.goal.pause).toMatchObject({
       code: "rejected",
       reason: "nobody answered in time, so the plan was turned down",
+      unanswered: true,
     });
+    expect(viewGoal(play.goal).pause).not.toHaveProperty("unanswered");
+  });
+
+  test("a person who says these very words has answered", () => {
+    const play = Play.begun({ shape: "colleague" });
+    play.due();
+    play.answer("reject", "nobody answered in time");
+    expect(play.goal.pause).toMatchObject({
+      code: "rejected",
+      reason: "a person said no to the plan: nobody answered in time",
+    });
+    expect(play.goal.pause).not.toHaveProperty("unanswered");
   });
 
   test("an answer that comes later finds no question", () => {

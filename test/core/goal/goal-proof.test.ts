@@ -60,7 +60,8 @@ describe("B7 a changed check", () => {
       "loop accept b7c1d2e3",
     );
     play.apply(accepting(CHANGE));
-    expect(play.goal).toMatchObject({ status: "active", pause: null, protectedChanges: [], unchecked: true });
+    expect(play.goal).toMatchObject({ status: "active", pause: null, protectedChanges: [] });
+    expect(play.goal.phase).toMatchObject({ kind: "checking", round: "extra" });
     expect(play.due()).toBe("checks");
     play.checked("all", CHANGED);
     expect(play.goal.end).toMatchObject({
@@ -123,7 +124,11 @@ describe("B7 a changed check", () => {
     play.work(aTurn(), "all", CHANGED);
     play.pause();
     play.apply(accepting(CHANGE));
-    expect(play.goal).toMatchObject({ status: "paused", unchecked: true, pause: { code: "person" } });
+    expect(play.goal).toMatchObject({
+      status: "paused",
+      phase: { kind: "checking" },
+      pause: { code: "person" },
+    });
   });
 
   test("a deleted file is accepted as its deletion", () => {
@@ -155,7 +160,7 @@ describe("B7 a changed check", () => {
     play.answer("approve");
     play.due();
     play.checked("all", CHANGED);
-    expect(play.goal).toMatchObject({ status: "active", confirmed: false });
+    expect(play.goal).toMatchObject({ status: "active", phase: { kind: "working" } });
   });
 });
 
@@ -180,9 +185,8 @@ describe("B4 rollback", () => {
     expect(play.goal).toMatchObject({
       status: "active",
       pause: null,
-      unchecked: true,
+      phase: { kind: "checking", round: "extra", from: { kind: "working" } },
       exitSignal: false,
-      confirmed: false,
       conversation: null,
     });
     expect(play.goal.remarks.at(-1)).toBe("A person put the files back to checkpoint c0ffee1234.");
@@ -302,7 +306,7 @@ describe("B5 what must not be", () => {
 
   test("true before any work: pauses at once", () => {
     const play = Play.begun();
-    const fresh = new Play({ ...play.goal, baseline: null });
+    const fresh = new Play({ ...play.goal, baseline: null, phase: { kind: "survey", next: "working" } });
     fresh.survey([], TRUE);
     expect(fresh.goal.pause).toMatchObject({
       code: "must-not",
@@ -331,7 +335,7 @@ describe("B5 what must not be", () => {
     play.answer("approve");
     play.due();
     play.checked("all", TRUE);
-    expect(play.goal).toMatchObject({ status: "paused", confirmed: false });
+    expect(play.goal).toMatchObject({ status: "paused", phase: { kind: "working" } });
   });
 });
 

@@ -11,12 +11,16 @@
  * (5) The same events give the same states, and news of a job come once.
  * (6) Versions rise by one. A goal survives JSON. Steps are never dropped by an agent.
  * (7) An active goal is never silent: it works, asks, or knows when to be looked at, and that look changes something.
+ * (8) The phase is one of the union's, and the rest of the goal agrees with it: the baseline, the job, the question.
+ *     `proved` has evidence for each criterion. No work begins before the questions that come first were answered
+ *     with yes, and no last round before the end was confirmed.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { limitReached } from "../../../src/core/cost/limits.ts";
 import { decide, loopWakeAt } from "../../../src/core/decide.ts";
 import type { Decision } from "../../../src/core/event.ts";
+import { asksForEnd } from "../../../src/core/goal/change.ts";
 import { createGoal, type GoalDraft } from "../../../src/core/goal/create.ts";
 import type { CheckRound, GoalEvent, TurnRecord } from "../../../src/core/goal/event.ts";
 import type {
@@ -25,8 +29,11 @@ import type {
   GateKind,
   Goal,
   JobId,
+  JobKind,
   ProtectedChange,
 } from "../../../src/core/goal/goal.ts";
+import { isConfirmed, isPhase, type Phase, type Stage, stageOf } from "../../../src/core/goal/phase.ts";
+import { asksForPlan } from "../../../src/core/goal/stages.ts";
 import { aDraft, aRound, aTurn, claims, POLICY } from "../../support/goals/goal-play.ts";
 import { aCriterion, START } from "../../support/goals/goals.ts";
 
@@ -271,9 +278,12 @@ class Run {
   readonly #ids = new Set<JobId>();
   #lastId = "none" as JobId;
   #turns = 0;
+  readonly #first: Goal;
+  readonly #yes = new Set<GateKind>();
 
   constructor(goal: Goal) {
     this.goal = goal;
+    this.#first = goal;
   }
 
   act(action: Action): void {
@@ -324,6 +334,8 @@ class Run {
     this.#checkWork(before, decision, event);
     this.#checkAccounts(before, after);
     checkStatus(before, after);
+    checkPhase(after);
+    this.#checkYes(before, after, event);
     if (before.status !== "ended" && after.end?.status === "done") checkDone(after, event);
     if (event.type === "job.turned") {
       const names = new Set(after.steps.map(({ name }) => name));
@@ -359,9 +371,27 @@ class Run {
     if (!isTurn(job.kind)) return;
     this.#turns += 1;
     must(limitReached(before) === null, "a turn over the limit");
-    must(before.gate === null && !before.unchecked && before.baseline !== null, "a turn too early");
+    must(
+      before.gate === null && before.phase.kind !== "checking" && before.baseline !== null,
+      "a turn too early",
+    );
     must((before.waitUntil ?? 0) <= this.now, "a turn before the wait is over");
-    must(job.kind !== "work" || (before.approved && before.prechecked), "work that nobody approved");
+    must(job.kind !== "work" || stageOf(before.phase) === "working", "work that nobody approved");
+  }
+
+  /** What a person said yes to, by the events alone and not by the phase. */
+  #checkYes(before: Goal, after: Goal, event: GoalEvent): void {
+    const isTimeout = event.type === "goal.due" && before.policy.gateDefault === "approve";
+    const isYes = (event.type === "goal.answered" && event.answer === "approve") || isTimeout;
+    if (isYes && before.gate !== null) this.#yes.add(before.gate.kind);
+    const isWork = after.job?.kind === "work";
+    if (isWork && asksForPlan(this.#first)) must(this.#yes.has("G1"), "work without an approved plan");
+    if (isWork && after.reversibility === "1") must(this.#yes.has("pre-check"), "work without a pre-check");
+    if (event.type === "goal.rolled-back") must(isUnsettled(after.phase), "proved on files that are gone");
+    if (!isConfirmed(after.phase) || isConfirmed(before.phase)) return;
+    const isAtLimit = event.type === "goal.due" && before.policy.yes && limitReached(before) !== null;
+    must(isAtLimit || (isYes && asksForEnd(before.gate)), "an end that nobody confirmed");
+    must(before.phase.kind === "proved", "an end confirmed of what is not proved");
   }
 
   #checkAccounts(before: Goal, after: Goal): void {
@@ -390,6 +420,45 @@ function checkStatus(before: Goal, after: Goal): void {
     expect(after).toEqual({ ...before, version: after.version, notice: after.notice });
 }
 
+const JOB_OF: Readonly<Record<Phase["kind"], JobKind | null>> = {
+  survey: "survey",
+  planning: "plan",
+  approval: null,
+  "pre-check": "precheck",
+  working: "work",
+  checking: "checks",
+  proved: "work",
+};
+
+const STAGE_OF: Readonly<Record<GateKind, Stage>> = {
+  G1: "approval",
+  "pre-check": "pre-check",
+  G2: "working",
+  G3: "working",
+  proved: "working",
+};
+
+function checkPhase(goal: Goal): void {
+  const { phase, baseline, job, gate, criteria, evidence, tree } = goal;
+  must(isPhase(phase), `no phase: ${JSON.stringify(phase)}`);
+  must((phase.kind === "survey") === (baseline === null), "a baseline without a survey, or the other way");
+  must(job === null || job.kind === JOB_OF[phase.kind], `${job?.kind} while ${phase.kind}`);
+  if (gate !== null) must(STAGE_OF[gate.kind] === stageOf(phase), `${gate.kind} while ${phase.kind}`);
+  must(!asksForEnd(gate) || phase.kind === "proved", "asks for the end of what is not proved");
+  if (phase.kind !== "proved") return;
+  must(phase.tree === tree && criteria.length > 0, "proved on other files, or nothing");
+  for (const { name, check } of criteria)
+    must(
+      check.kind !== "assumption" && evidence[name]?.met === true && evidence[name].tree === tree,
+      `proved without evidence for ${name}`,
+    );
+}
+
+/** Nothing is known of the files as they are. */
+function isUnsettled(phase: Phase): boolean {
+  return phase.kind === "survey" || (phase.kind === "checking" && phase.from.kind !== "proved");
+}
+
 function checkDone(after: Goal, event: GoalEvent): void {
   expect(event.type).toBe("job.checked");
   if (event.type !== "job.checked") return;
@@ -406,8 +475,8 @@ function checkDone(after: Goal, event: GoalEvent): void {
   );
   expect(unaccepted).toEqual([]);
   if (after.policy.exitOn === "both" && !after.policy.yes)
-    expect(after.exitSignal || after.confirmed, "nobody wanted the end").toBe(true);
-  if (after.shape === "colleague" && !after.policy.yes) expect(after.confirmed).toBe(true);
+    expect(after.exitSignal || isConfirmed(after.phase), "nobody wanted the end").toBe(true);
+  if (after.shape === "colleague" && !after.policy.yes) expect(isConfirmed(after.phase)).toBe(true);
 }
 
 /** As `expect`, for what is looked at a million times. */

@@ -143,7 +143,9 @@ describe("A10 one-shots", () => {
     const decision = due(task(once(at)), at + HOUR, at + HOUR);
     if (decision.kind !== "change") throw new Error("no change");
     expect(decision.loop).toMatchObject({ status: "missed", fire: null, cursorAt: at });
-    expect(decision.effects).toMatchObject([{ kind: "notify", title: "One-shot task a1b2c3d4 was missed" }]);
+    expect(decision.effects).toMatchObject([
+      { kind: "notify", notice: { kind: "missed", title: "One-shot task a1b2c3d4 was missed" } },
+    ]);
     expect(decision.outcomes).toMatchObject([{ outcome: "missed", slot: at }]);
     expect(due(decision.loop, at + 2 * HOUR)).toEqual({ kind: "none" });
   });

@@ -95,7 +95,7 @@ describe("invariant 8: no prompt, echoed, is a claim", () => {
             anEvidence({ met: isProved, tail: text.tail, note: text.note }),
           ]),
         ),
-        provedTree: isProved ? TREE : null,
+        phase: isProved ? { kind: "proved", tree: TREE } : { kind: "working" },
         remarks: [text.remark],
         steps: [aStep(text.step, "done"), aStep(text.next)],
         next: text.next,

@@ -182,13 +182,13 @@ describe("the turns after it", () => {
 
   test("B9 proved without a signal: says so and asks for the signal or for what is left", () => {
     const evidence = { tests: anEvidence(), lint: anEvidence() };
-    const prompt = renderWorkPrompt(underWay({ evidence, provedTree: TREE }), aJob());
+    const prompt = renderWorkPrompt(underWay({ evidence, phase: { kind: "proved", tree: TREE } }), aJob());
     expect(prompt).toContain(
       "Every criterion is proved on the files as they are, but you did not signal the end.",
     );
     expect(prompt).not.toContain("What is not met");
     expect(prompt).not.toContain("Fix the root cause");
-    const changed = renderWorkPrompt(underWay({ evidence, provedTree: "before" }), aJob());
+    const changed = renderWorkPrompt(underWay({ evidence, phase: { kind: "working" } }), aJob());
     expect(changed).not.toContain("Every criterion is proved");
   });
 

@@ -451,7 +451,12 @@ describe("B19 pause and cancel are always honoured", () => {
     await world.until(() => world.goal(id).job?.kind === "checks");
     await world.request(id, paused);
     await world.clock.advance(SECOND);
-    expect(world.goal(id)).toMatchObject({ status: "paused", job: null, unchecked: true, end: null });
+    expect(world.goal(id)).toMatchObject({
+      status: "paused",
+      job: null,
+      phase: { kind: "checking" },
+      end: null,
+    });
     await world.request(id, { type: "goal.continued", raise: {}, retryNow: false });
     await ended(world, id);
     expect(world.goal(id)).toMatchObject({ iteration: 1, end: { status: "done" } });
@@ -480,7 +485,7 @@ describe("B19 pause and cancel are always honoured", () => {
     await world.clock.advance(SECOND);
     await done;
     expect(world.journal.state().lease).toBeNull();
-    expect(world.goal(id)).toMatchObject({ status: "active", job: null, unchecked: true });
+    expect(world.goal(id)).toMatchObject({ status: "active", job: null, phase: { kind: "checking" } });
     await world.spawn();
     await ended(world, id);
     expect(world.goal(id)).toMatchObject({ iteration: 1, end: { status: "done" } });
@@ -495,7 +500,7 @@ describe("B19 pause and cancel are always honoured", () => {
       if (step === "turn ended") void process.engine.stop("Ctrl-C");
     };
     await world.until(() => world.journal.state().lease === null, 15 * MINUTE);
-    expect(world.goal(id)).toMatchObject({ iteration: 1, job: null, unchecked: true, end: null });
+    expect(world.goal(id)).toMatchObject({ iteration: 1, job: null, phase: { kind: "checking" }, end: null });
     expect(world.ran).toHaveLength(1);
   });
 });

@@ -10,6 +10,7 @@ import {
   JOURNAL_VERSION,
   type LoopEntry,
 } from "../../../src/store/journal/entry.ts";
+import { newGoal } from "../fixtures/goals.ts";
 import { creation, idOf, newTask } from "../fixtures/tasks.ts";
 
 const AWKWARD = 'line\none\r\n"quoted" \\ \u2028\u2029 \u0000 \ud83d\ude00 lone \ud800 and \udc00 é ~';
@@ -87,7 +88,7 @@ describe("one line of the journal", () => {
   test("a line of a newer format is an error that says what to do", () => {
     const line = encodeEntry({ ...entryOf("x"), v: JOURNAL_VERSION + 1 }).slice(0, -1);
     expect(() => decodeEntry(line)).toThrow(LoopError);
-    expect(() => decodeEntry(line)).toThrow(/newer version of loopwright \(format 2;/);
+    expect(() => decodeEntry(line)).toThrow(/newer version of loopwright \(format 3;/);
   });
 
   test.each([
@@ -108,6 +109,7 @@ describe("one line of the journal", () => {
     ["an unknown status", { loop: { ...newTask(idOf(1)), status: "asleep" } }],
     ["an unknown cadence", { loop: { ...newTask(idOf(1)), cadence: { kind: "lunar" } } }],
     ["no cadence", { loop: { ...newTask(idOf(1)), cadence: null } }],
+    ["a goal whose phase is none", { loop: newGoal(idOf(1), { phase: { kind: "done" } as never }) }],
     ["no event", { event: null }],
     ["outcomes that are no list", { outcomes: 5 }],
     ["a snapshot with a loop that is none", { type: "snapshot", lastToken: 0, lease: null, loops: [{}] }],

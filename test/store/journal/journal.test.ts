@@ -18,7 +18,7 @@ import type { Goal } from "../../../src/core/goal/goal.ts";
 import type { LoopId, Task } from "../../../src/core/loop.ts";
 import { LoopError } from "../../../src/errors.ts";
 import type { Commit } from "../../../src/ports/store.ts";
-import { encodeEntry } from "../../../src/store/journal/entry.ts";
+import { encodeEntry, JOURNAL_VERSION } from "../../../src/store/journal/entry.ts";
 import { Journal, type JournalOptions } from "../../../src/store/journal/journal.ts";
 import { aJob } from "../../support/goals/goals.ts";
 import { asTask, asTasks } from "../../support/only-tasks.ts";
@@ -145,7 +145,7 @@ describe("append and refresh", () => {
     bump(journal, A);
     const other = opened(dir);
     bump(other, A);
-    appendFileSync(pathOf(dir), encodeEntry({ v: 2, w: "x", at: NOW, type: "seal" }));
+    appendFileSync(pathOf(dir), encodeEntry({ v: JOURNAL_VERSION + 1, w: "x", at: NOW, type: "seal" }));
     expect(() => journal.refresh()).toThrow(LoopError);
     expect(() => journal.refresh()).toThrow(/newer version/);
     expect(() => bump(journal, A)).toThrow(/newer version/);
@@ -523,7 +523,7 @@ describe("goals", () => {
       newGoal(idOf(201), { createdAt: NOW - 30, status: "paused" }),
       // ended long ago, and not over: its turn has to be settled, its notice to be handed over
       { ...goalThatEnded(idOf(202), NOW - 50), job: aJob() },
-      { ...goalThatEnded(idOf(203), NOW - 50), notice: { title: "t", body: "b" } },
+      { ...goalThatEnded(idOf(203), NOW - 50), notice: { kind: "done", title: "t", body: "b" } as const },
     ];
     for (const goal of open) commit(journal, goalCreation(goal));
     journal.refresh();

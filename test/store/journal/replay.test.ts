@@ -29,6 +29,8 @@ test.each(names)("A13 the journal %s of an earlier version replays to what it me
     fires: tasks.map(({ id, fire, cursorAt }) => ({ id, fire, cursorAt })),
     outcomes,
     goals: goals.map(viewGoal),
+    notices: goals.map(({ id, notice }) => ({ id, notice })),
+    phases: goals.map(({ id, phase }) => ({ id, phase })),
   };
   const expected = JSON.parse(readFileSync(join(journals, name.replace(".jsonl", ".json")), "utf8"));
   expect(folded).toMatchObject(expected);

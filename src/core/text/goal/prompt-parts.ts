@@ -102,7 +102,7 @@ If nothing of the spec is left, change nothing and signal it now (EXIT_SIGNAL be
 
 /** Proved on these very files, and the agent has not said that it is finished (B9). */
 export function isSilentlyProved(goal: Goal): boolean {
-  return isProved(goal) && !goal.exitSignal && goal.provedTree !== null && goal.provedTree === goal.tree;
+  return goal.phase.kind === "proved" && !goal.exitSignal;
 }
 
 /** What the checks that are not met printed, capped one by one and together. */

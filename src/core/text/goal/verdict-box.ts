@@ -1,7 +1,7 @@
 /** The box at the end of a loop: what was verified and how, and what remains a risk (B15). Every line is a fact. */
 import { isRunOrMeasured, isWeak, VERIFICATIONS, whyBlocked } from "../../checks/kinds.ts";
 import type { Goal, Verdict } from "../../goal/goal.ts";
-import { isMet, verdictFor } from "../../goal/proof.ts";
+import { acceptedNotes, greenNotes, isMet, verdictFor } from "../../goal/proof.ts";
 import { cleanLine } from "../clean.ts";
 import { columnsOf, fitTo, simplify } from "../width.ts";
 import { evidenceOf, verifiedBy } from "./goal-facts.ts";
@@ -93,7 +93,8 @@ export function risksOf(goal: Goal): readonly string[] {
 
 /** Notes that no other line tells. */
 function notesOf(goal: Goal): readonly string[] {
-  const own = (goal.end?.notes ?? []).filter((note) => !/^(?:green before|a person accepted)/.test(note));
+  const told = [...greenNotes(goal), ...acceptedNotes(goal)];
+  const own = (goal.end?.notes ?? []).filter((note) => !told.includes(note));
   const ofChecks = goal.criteria.flatMap(({ name }) => {
     const evidence = evidenceOf(goal, name);
     return evidence?.met === true && evidence.note !== null ? [`${name}: ${evidence.note}`] : [];

@@ -2,12 +2,13 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as esbuild from "esbuild";
+import { writeNotices } from "./notices.mjs";
 
-/** `shared` are the options that all bundles have in common. */
+/** `shared` are the options that all bundles have in common. Returns the metafiles of what it built. */
 export async function buildPi({ root, dist, version, shared }) {
   const out = join(root, dist, "pi");
   mkdirSync(out, { recursive: true });
-  await esbuild.build({
+  const { metafile } = await esbuild.build({
     ...shared,
     entryPoints: { extension: "src/hosts/pi/extension.ts" },
     outdir: out,
@@ -26,4 +27,6 @@ export async function buildPi({ root, dist, version, shared }) {
     pi: { extensions: ["./extension.cjs"] },
   };
   writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeNotices(root, out, [metafile]);
+  return [metafile];
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import * as esbuild from "esbuild";
+import { writeNotices } from "./notices.mjs";
 import { renderHooks } from "./plugin-hooks.mjs";
 
 /** Of `src/hosts/claude-code`. */
@@ -11,13 +12,16 @@ const HOOK = "hook";
 /** What of dist/ makes the whole command line program. */
 const COMMAND = ["loop.cjs", "statusline.cjs", "main.js", "chunks"];
 
-/** `dist` has the command in it already; `shared` are the options that all bundles have in common. */
-export async function buildPlugin({ root, dist, version, shared }) {
+/**
+ * `dist` has the command in it already, and `command` are its metafiles; `shared` are the options that all bundles have
+ * in common. Returns the metafiles of what it built.
+ */
+export async function buildPlugin({ root, dist, version, shared, command }) {
   const out = join(root, dist, "plugins");
   const plugin = join(out, "claude-code");
   const bin = join(plugin, "bin");
   cpSync(join(root, "plugins"), out, { recursive: true });
-  await buildPrograms(root, bin, shared);
+  const programs = await buildPrograms(root, bin, shared);
   for (const name of COMMAND) cpSync(join(root, dist, name), join(bin, "loop", name), { recursive: true });
   // main.js and chunks are modules here as they are in the package
   writeJson(join(bin, "loop", "package.json"), { type: "module" });
@@ -27,7 +31,9 @@ export async function buildPlugin({ root, dist, version, shared }) {
   mkdirSync(join(plugin, "hooks"), { recursive: true });
   writeJson(join(plugin, "hooks", "hooks.json"), renderHooks("posix"));
   writeJson(join(plugin, "hooks", "hooks.windows.json"), renderHooks("windows"));
+  writeNotices(root, plugin, [...command, ...programs]);
   writeJson(join(bin, "files.json"), hashAll(plugin));
+  return programs;
 }
 
 /**
@@ -58,8 +64,9 @@ async function buildPrograms(root, bin, shared) {
     outExtension: { ".js": ".mjs" },
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   };
-  await Promise.all([esbuild.build(resident), esbuild.build(hook)]);
+  const built = await Promise.all([esbuild.build(resident), esbuild.build(hook)]);
   writeFileSync(join(bin, "hook.cjs"), `import("./lib/${HOOK}.mjs");\n`);
+  return built.map(({ metafile }) => metafile);
 }
 
 /** `loop doctor` finds by it what is missing or was changed. */

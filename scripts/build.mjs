@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 import { buildPi } from "./build-pi.mjs";
 import { buildPlugin } from "./build-plugin.mjs";
+import { writeNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -30,7 +31,9 @@ const shared = {
   platform: "node",
   target: "node20.19",
   minifySyntax: true,
+  // every licence is in THIRD-PARTY-NOTICES.txt
   legalComments: "none",
+  metafile: true,
   define: { LOOPWRIGHT_VERSION: JSON.stringify(version) },
   logLevel: "warning",
 };
@@ -62,9 +65,11 @@ if (watch) {
   }
 } else {
   try {
-    await Promise.all([esbuild.build(options), esbuild.build(entry)]);
-    await buildPlugin({ root, dist: fresh, version, shared });
-    await buildPi({ root, dist: fresh, version, shared });
+    const built = await Promise.all([esbuild.build(options), esbuild.build(entry)]);
+    const command = built.map(({ metafile }) => metafile);
+    const plugin = await buildPlugin({ root, dist: fresh, version, shared, command });
+    const pi = await buildPi({ root, dist: fresh, version, shared });
+    writeNotices(root, `${root}${fresh}`, [...command, ...plugin, ...pi]);
     if (process.argv.includes("--types")) emitTypes();
     swapIn();
   } finally {

@@ -2,7 +2,7 @@
 import { decidePermission, type PermissionRules } from "../../core/permissions.ts";
 import type { PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
 import type { PermissionParams, ToolCall } from "./connection/messages.ts";
-import type { PermissionOutcome } from "./connection/peer.ts";
+import type { PermissionOutcome } from "./connection/protocol.ts";
 import { placeOf } from "./place.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { TurnRecord } from "./record.ts";

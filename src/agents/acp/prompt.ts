@@ -81,8 +81,11 @@ export async function sendPrompt(
   peer.listen(listener);
   session.access?.serve(asking.turn);
   try {
-    const params = { sessionId: session.id, prompt: [{ type: "text", text }] };
-    return parsePromptResult(await Promise.race([peer.request("session/prompt", params), trouble]));
+    const answer = peer.request("session/prompt", {
+      sessionId: session.id,
+      prompt: [{ type: "text", text }],
+    });
+    return parsePromptResult(await Promise.race([answer, trouble]));
   } finally {
     over.abort();
     session.access?.serve(null);

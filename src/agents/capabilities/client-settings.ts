@@ -1,6 +1,8 @@
 /** The settings of other programs, as far as their MCP servers go. A complaint never quotes what is in the file. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { parse, TomlError } from "smol-toml";
 import { errorCode } from "../../system/files.ts";
+import { JsoncError, parseJsonc, toValue } from "../../system/jsonc/tree.ts";
 
 export type Fields = Partial<Record<string, unknown>>;
 
@@ -38,13 +40,28 @@ export function parseSettings(text: string): Fields | string {
   try {
     return asFields(JSON.parse(plain));
   } catch {
-    // clients differ in whether they allow comments
+    // not all clients allow comments; files of several megabytes have none
   }
   try {
-    return asFields(JSON.parse(withoutTrailingCommas(withoutComments(plain))));
+    return asFields(toValue(parseJsonc(text)));
   } catch (error) {
-    const place = error instanceof Error ? /line \d+ column \d+/.exec(error.message)?.[0] : undefined;
-    return place === undefined ? "is not valid JSON" : `is not valid JSON at ${place}`;
+    return error instanceof JsoncError
+      ? `is not valid JSON at ${placeIn(text, error.at)}`
+      : "is not valid JSON";
+  }
+}
+
+function placeIn(text: string, at: number): string {
+  const lines = text.slice(0, at).split("\n");
+  return `line ${lines.length} column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** A TOML file. A string is what is wrong with it. */
+export function parseToml(text: string): Fields | string {
+  try {
+    return parse(text.replace(/^\ufeff/, ""));
+  } catch (error) {
+    return error instanceof TomlError ? `is not valid TOML at line ${error.line}` : "is not valid TOML";
   }
 }
 
@@ -54,77 +71,4 @@ function asFields(value: unknown): Fields | string {
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-const STRING = '"(?:\\\\.|[^"\\\\])*"';
-
-/** A space for every letter, so that places stay right. */
-function withoutComments(text: string): string {
-  const token = new RegExp(`(${STRING})|/\\*[\\s\\S]*?\\*/|//[^\\n]*`, "g");
-  return text.replace(token, (found, string?: string) => string ?? found.replaceAll(/[^\n]/g, " "));
-}
-
-function withoutTrailingCommas(text: string): string {
-  const token = new RegExp(`(${STRING})|,(?=\\s*[}\\]])`, "g");
-  return text.replace(token, (_, string?: string) => string ?? " ");
-}
-
-const BARE = "[A-Za-z0-9_-]+";
-const KEY = `(?:${BARE}|"(?:\\\\.|[^"\\\\])*"|'[^']*')`;
-const PATH = `${KEY}(?:\\s*\\.\\s*${KEY})*`;
-const HEADER = new RegExp(`^\\s*\\[\\s*(${PATH})\\s*\\]\\s*(?:#.*)?$`);
-const LIST_HEADER = new RegExp(`^\\s*\\[\\[\\s*${PATH}\\s*\\]\\]\\s*(?:#.*)?$`);
-const ASSIGNMENT = new RegExp(`^\\s*(${PATH})\\s*=\\s*(.*)$`);
-const EVERY_KEY = new RegExp(KEY, "g");
-
-/**
- * The tables `[mcp_servers.<name>]` of a TOML file, each with the names of its keys and whether it is turned off. The
- * values are not read: all that is known of them is that they are there.
- */
-export function serversOfToml(text: string): Fields | string {
-  const servers = new Map<string, Record<string, unknown>>();
-  let table: string[] = [];
-  let isList = false;
-  for (const [at, line] of withoutLongStrings(text).split(/\r?\n/).entries()) {
-    const header = HEADER.exec(line)?.[1];
-    if (header !== undefined) {
-      table = keysOf(header);
-      isList = false;
-      note(servers, table, null);
-    } else if (LIST_HEADER.test(line)) {
-      isList = true;
-    } else if (/^\s*\[[^\],"']*$/.test(line) && /^\s*\[\s*[A-Za-z]/.test(line)) {
-      return `is not valid TOML at line ${at + 1}`;
-    } else if (!isList) {
-      const [, path, value = ""] = ASSIGNMENT.exec(line) ?? [];
-      if (path !== undefined) note(servers, [...table, ...keysOf(path)], value);
-    }
-  }
-  return { mcp_servers: Object.fromEntries(servers) };
-}
-
-function note(
-  servers: Map<string, Record<string, unknown>>,
-  [first, name, key, ...deeper]: readonly string[],
-  value: string | null,
-): void {
-  if (first !== "mcp_servers" || name === undefined) return;
-  const server = servers.get(name) ?? {};
-  servers.set(name, server);
-  if (key === undefined) {
-    // an inline table: `name = { command = "…" }`
-    for (const [, inner = ""] of (value ?? "").matchAll(/[{,]\s*(command|url)\s*=/g)) server[inner] = true;
-    if (/[{,]\s*enabled\s*=\s*false\b/.test(value ?? "")) server.enabled = false;
-  } else if (deeper.length === 0 && value !== null) {
-    server[key] = key === "enabled" ? !/^false\b/.test(value) : true;
-  }
-}
-
-function keysOf(path: string): string[] {
-  return (path.match(EVERY_KEY) ?? []).map((key) => (/^["']/.test(key) ? key.slice(1, -1) : key));
-}
-
-/** What stands in a string of several lines is no table. */
-function withoutLongStrings(text: string): string {
-  return text.replaceAll(/"""[\s\S]*?"""|'''[\s\S]*?'''/g, (found) => `""${found.replaceAll(/[^\n]/g, "")}`);
 }

@@ -6,7 +6,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../../system/inside.ts";
 import type { McpServer, Problem } from "./capabilities-file.ts";
-import { type Fields, isFields, parseSettings, readSettings, serversOfToml } from "./client-settings.ts";
+import { type Fields, isFields, parseSettings, parseToml, readSettings } from "./client-settings.ts";
 
 interface Source {
   readonly client: string;
@@ -103,7 +103,7 @@ function read(
     problems.push({ where, problem: `cannot be read (${file.reason})` });
     return null;
   }
-  const parsed = source.key === "toml" ? serversOfToml(file.text) : parseSettings(file.text);
+  const parsed = source.key === "toml" ? parseToml(file.text) : parseSettings(file.text);
   if (typeof parsed === "string") {
     problems.push({ where, problem: parsed });
     return null;

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { PermissionOption, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import * as z from "zod";
 import { END, START } from "../../core/claims/status-block.ts";
 import type { Wire } from "../acp/connection/wire.ts";
@@ -20,7 +21,7 @@ export interface Stage {
 export class TakenBack extends Error {}
 
 const CHUNK = /[\s\S]{1,40}/gu;
-const OPTIONS = [
+const OPTIONS: readonly PermissionOption[] = [
   { optionId: "allow", name: "Allow", kind: "allow_once" },
   { optionId: "reject", name: "Reject", kind: "reject_once" },
 ];
@@ -48,7 +49,11 @@ export async function playScene(stage: Stage, scene: Scene, prompt: string): Pro
 async function playEdit(stage: Stage, edit: SceneEdit): Promise<void> {
   const path = join(stage.cwd, edit.path);
   const toolCallId = `edit-${stage.nextCall()}`;
-  const call = { toolCallId, title: `Edit ${edit.path}`, name: "Edit", kind: "edit", locations: [{ path }] };
+  const call = {
+    ...{ toolCallId, title: `Edit ${edit.path}`, name: "Edit" },
+    kind: "edit" as const,
+    locations: [{ path }],
+  };
   const end = (status: "completed" | "failed") =>
     update(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
   const oldText = readText(path);
@@ -57,7 +62,7 @@ async function playEdit(stage: Stage, edit: SceneEdit): Promise<void> {
     update(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
     return;
   }
-  const content = [{ type: "diff", path, oldText, newText }];
+  const content = [{ type: "diff" as const, path, oldText, newText }];
   update(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
   if (!(await askLeave(stage, { ...call, content }))) return end("failed");
   try {
@@ -68,7 +73,7 @@ async function playEdit(stage: Stage, edit: SceneEdit): Promise<void> {
   }
 }
 
-async function askLeave({ wire, sessionId, signal }: Stage, toolCall: object): Promise<boolean> {
+async function askLeave({ wire, sessionId, signal }: Stage, toolCall: ToolCallUpdate): Promise<boolean> {
   const params = { sessionId, toolCall, options: OPTIONS };
   const answer = await unlessAborted(wire.request("session/request_permission", params), signal);
   // who cannot answer has not allowed it
@@ -116,6 +121,6 @@ function readText(path: string): string | null {
   }
 }
 
-function update({ wire, sessionId }: Stage, body: object): void {
+function update({ wire, sessionId }: Stage, body: SessionUpdate): void {
   wire.notify("session/update", { sessionId, update: body });
 }

@@ -8,6 +8,8 @@
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import type { InitializeResponse, NewSessionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import * as z from "zod";
 import { openWire, type Wire } from "../acp/connection/wire.ts";
 import { playScene, type Stage, TakenBack } from "./play.ts";
@@ -25,7 +27,7 @@ interface Session {
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const CONTEXT_TOKENS = 200_000;
-const CANCELLED = { stopReason: "cancelled" };
+const CANCELLED: PromptResponse = { stopReason: "cancelled" };
 
 const Place = z.object({ cwd: z.string().refine(isAbsolute, "must be absolute") });
 const Which = z.object({ sessionId: z.string() });
@@ -70,7 +72,7 @@ class DemoAgent {
     this.#version = version;
   }
 
-  async initialize(): Promise<object> {
+  async initialize(): Promise<InitializeResponse> {
     return {
       protocolVersion: 1,
       agentInfo: { name: "loopwright-demo", title: "The agent of loop demo", version: this.#version },
@@ -79,7 +81,7 @@ class DemoAgent {
     };
   }
 
-  async open(params: unknown): Promise<object> {
+  async open(params: unknown): Promise<NewSessionResponse> {
     const { cwd } = parse(Place, params);
     const id = `demo-${randomBytes(6).toString("hex")}`;
     this.#sessions.set(id, { id, cwd, said: [], calls: 0, costUsd: 0, running: null });
@@ -90,13 +92,14 @@ class DemoAgent {
     const session = this.#findIdle(params);
     session.cwd = parse(Place, params).cwd;
     for (const { prompt, answer } of session.said) {
-      say(wire, session.id, "user_message_chunk", prompt);
-      say(wire, session.id, "agent_message_chunk", answer);
+      const blockOf = (text: string) => ({ type: "text" as const, text });
+      update(wire, session.id, { sessionUpdate: "user_message_chunk", content: blockOf(prompt) });
+      update(wire, session.id, { sessionUpdate: "agent_message_chunk", content: blockOf(answer) });
     }
     return {};
   }
 
-  async prompt(wire: Wire, params: unknown): Promise<object> {
+  async prompt(wire: Wire, params: unknown): Promise<PromptResponse> {
     const { prompt: blocks } = parse(Prompt, params);
     const session = this.#findIdle(params);
     const running = new AbortController();
@@ -129,7 +132,12 @@ class DemoAgent {
   }
 }
 
-async function answer(wire: Wire, session: Session, prompt: string, signal: AbortSignal): Promise<object> {
+async function answer(
+  wire: Wire,
+  session: Session,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<PromptResponse> {
   const scene = sceneOf(session.said.length + 1);
   const { id: sessionId, cwd } = session;
   const stage: Stage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
@@ -139,13 +147,12 @@ async function answer(wire: Wire, session: Session, prompt: string, signal: Abor
   const { inputTokens } = scene;
   const totalTokens = inputTokens + OUTPUT_TOKENS;
   const cost = { amount: session.costUsd, currency: "USD" };
-  const update = { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost };
-  wire.notify("session/update", { sessionId, update });
+  update(wire, sessionId, { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost });
   return { stopReason: "end_turn", usage: { inputTokens, outputTokens: OUTPUT_TOKENS, totalTokens } };
 }
 
-function say(wire: Wire, sessionId: string, sessionUpdate: string, text: string): void {
-  wire.notify("session/update", { sessionId, update: { sessionUpdate, content: { type: "text", text } } });
+function update(wire: Wire, sessionId: string, body: SessionUpdate): void {
+  wire.notify("session/update", { sessionId, update: body });
 }
 
 /** Throws a sentence: the client gets it as the error of its request. */

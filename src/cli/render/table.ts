@@ -2,6 +2,7 @@
  * Columns that line up, cut to the terminal's width. Width counts what is seen: colours and wide letters too.
  * Cells come without colours: whatever they quote is made harmless here, and painted after that.
  */
+import { columnsOf, simplify, takeColumns } from "../../core/text/width.ts";
 import { type Io, paint, type Style } from "../io.ts";
 
 export interface Span {
@@ -14,8 +15,7 @@ export type Cell = string | Span | readonly (string | Span)[];
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with one
 const ESCAPE = /(\u001b\[[0-9;]*m)/;
-const WIDE =
-  /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Extended_Pictographic}|[\uff00-\uff60]/u;
+const ESCAPES = new RegExp(ESCAPE, "g");
 
 /** Letters of one column each and nothing hidden: most of what is shown, and not worth a closer look. */
 const PLAIN = /^[\x20-\x7e]*$/;
@@ -49,7 +49,9 @@ function isSpan(cell: Exclude<Cell, string>): cell is Span {
 /** One line, control characters shown as spaces: what a repository or an agent wrote must not move the cursor. */
 export function oneLine(text: string): string {
   if (PLAIN.test(text) && !text.includes("  ")) return text.trim();
-  return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
+  return simplify(text)
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim();
 }
 
 /** Like `oneLine` for a text that keeps its lines. */
@@ -60,18 +62,14 @@ export function printable(text: string): string {
 /** Cuts a line that is too long, with an ellipsis. */
 export function cut(line: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY || seenWidth(line) <= width) return line;
-  let seen = 0;
+  let left = width - 1;
   let kept = "";
   for (const part of line.split(ESCAPE)) {
-    if (ESCAPE.test(part)) {
-      kept += part;
-      continue;
-    }
-    for (const letter of part) {
-      seen += letterWidth(letter);
-      if (seen > width - 1) return `${kept}…${ESCAPE.test(kept) ? "\u001b[0m" : ""}`;
-      kept += letter;
-    }
+    const isColour = ESCAPE.test(part);
+    const fits = isColour ? part : takeColumns(part, left);
+    kept += fits;
+    if (fits !== part) return `${kept}…${ESCAPE.test(kept) ? "\u001b[0m" : ""}`;
+    if (!isColour) left -= columnsOf(part);
   }
   return kept;
 }
@@ -81,14 +79,5 @@ function pad(cell: string, width: number): string {
 }
 
 export function seenWidth(text: string): number {
-  if (PLAIN.test(text)) return text.length;
-  let width = 0;
-  for (const part of text.split(ESCAPE)) {
-    if (!ESCAPE.test(part)) for (const letter of part) width += letterWidth(letter);
-  }
-  return width;
-}
-
-function letterWidth(letter: string): number {
-  return letter > "\u2e7f" && WIDE.test(letter) ? 2 : 1;
+  return PLAIN.test(text) ? text.length : columnsOf(text.replaceAll(ESCAPES, ""));
 }

@@ -10,7 +10,6 @@ import { join, resolve } from "node:path";
 import { LoopError, usageError } from "../../errors.ts";
 import { clientVersion, findClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { judgeVersion } from "../../hosts/claude-code/install/client-version.ts";
-import type { SettingPath } from "../../hosts/claude-code/install/json-text.ts";
 import {
   builtMarketplace,
   MARKETPLACE,
@@ -23,6 +22,7 @@ import {
   CAP,
   checkSettings,
   type Scope,
+  type SettingPath,
   STATUS_LINE,
   settingsFile,
   writeSetting,

@@ -3,6 +3,7 @@
  * because a server starts with every conversation: the official package would add 400 KB and 35 ms to that, for what
  * is not needed here.
  */
+import type { InitializeResult, ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import {
   INVALID_PARAMS,
@@ -29,7 +30,12 @@ export interface AskedCall {
 }
 
 /** Newest first. They differ in nothing that tools need. */
-export const VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+export const VERSIONS: readonly [string, ...string[]] = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+];
 
 const CallParams = z.object({
   name: z.string(),
@@ -51,7 +57,7 @@ export function answerRequest(
       return renderResult(id, {});
     case "tools/list": {
       const listed = offer.tools.filter(({ isListed = true }) => isListed);
-      return renderResult(id, { tools: listed.map(describeTool) });
+      return renderResult(id, { tools: listed.map(describeTool) } satisfies ListToolsResult);
     }
     case "tools/call":
       return callOf(offer, id, params);
@@ -77,7 +83,7 @@ function callOf({ tools }: McpOffer, id: MessageId, params: Params): string | As
 }
 
 /** A version that we do not know is answered with our newest; the client may then leave. */
-function introduce({ name, version, instructions }: McpOffer, { protocolVersion }: Params): object {
+function introduce({ name, version, instructions }: McpOffer, { protocolVersion }: Params): InitializeResult {
   return {
     protocolVersion: VERSIONS.find((known) => known === protocolVersion) ?? VERSIONS[0],
     capabilities: { tools: {} },

@@ -1,4 +1,5 @@
 /** A tool as an MCP server offers it: how it is described to a client, and how a call of it is answered. */
+import type { CallToolResult, Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { cleanLine } from "../../core/text/clean.ts";
 import { LoopError } from "../../errors.ts";
@@ -13,17 +14,9 @@ export interface McpTool {
   readonly isListed?: boolean;
   /** Claude Code keeps tools behind a search; this one is in every request. */
   readonly alwaysLoad?: boolean;
+  /** Hints for the client. */
   readonly annotations?: ToolAnnotations;
   run(input: unknown, call: McpCall): Promise<ToolAnswer>;
-}
-
-/** Hints for the client, as the protocol names them. */
-export interface ToolAnnotations {
-  readonly title?: string;
-  readonly readOnlyHint?: boolean;
-  readonly destructiveHint?: boolean;
-  readonly idempotentHint?: boolean;
-  readonly openWorldHint?: boolean;
 }
 
 export interface McpCall {
@@ -39,20 +32,21 @@ export interface ToolAnswer {
 }
 
 /** As `tools/list` gives it. */
-export function describeTool({ name, description, schema, annotations, alwaysLoad }: McpTool): object {
+export function describeTool({ name, description, schema, annotations, alwaysLoad }: McpTool): Tool {
   // the dialect is the protocol's own, and its address costs tokens
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: "input" });
   return {
     name,
     description,
-    inputSchema,
+    // every tool takes an object
+    inputSchema: inputSchema as Tool["inputSchema"],
     ...(annotations === undefined ? {} : { annotations }),
     ...(alwaysLoad ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
   };
 }
 
 /** Never rejects: what a tool throws is its answer, in one sentence. */
-export async function runTool(tool: McpTool, input: unknown, call: McpCall): Promise<object> {
+export async function runTool(tool: McpTool, input: unknown, call: McpCall): Promise<CallToolResult> {
   const { text, isError = false } = await attempt();
   return { content: [{ type: "text", text }], ...(isError ? { isError } : {}) };
 

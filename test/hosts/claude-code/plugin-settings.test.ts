@@ -5,19 +5,15 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isOlder, judgeVersion } from "../../../src/hosts/claude-code/install/client-version.ts";
-import {
-  addSetting,
-  readSetting,
-  removeSetting,
-  type SettingPath,
-} from "../../../src/hosts/claude-code/install/json-text.ts";
 import { putMarketplace, readPlugin } from "../../../src/hosts/claude-code/install/plugin-folder.ts";
 import {
   CAP,
+  type SettingPath,
   STATUS_LINE,
   takeBack,
   writeSetting,
 } from "../../../src/hosts/claude-code/install/project-settings.ts";
+import { addMember, readMember, removeMember } from "../../../src/system/jsonc/edit.ts";
 import { hashTree } from "../../support/cli.ts";
 
 const VALUES: readonly (readonly [SettingPath, unknown])[] = [
@@ -46,10 +42,10 @@ describe("a setting in a text", () => {
 
   test.each(TEXTS)("E1 is added and taken out again, byte for byte, with %s", (_, text) => {
     for (const [path, value] of VALUES) {
-      const hadParent = readSetting(text, [path[0]]) !== undefined;
-      const added = addSetting(text, path, value);
-      expect(readSetting(added, path)).toEqual(value);
-      expect(removeSetting(added, path, !hadParent)).toBe(text);
+      const hadParent = readMember(text, [path[0]]) !== undefined;
+      const added = addMember(text, path, value);
+      expect(readMember(added, path)).toEqual(value);
+      expect(removeMember(added, path, !hadParent)).toBe(text);
       const [first, second = null] = path;
       const rest = JSON.parse(added);
       if (second === null || !hadParent) delete rest[first];
@@ -60,10 +56,10 @@ describe("a setting in a text", () => {
 
   test("E1 the line looks like the lines around it", () => {
     const text = '{\n    "env": {\n        "A": "1"\n    }\n}\n';
-    expect(addSetting(text, CAP, "0")).toBe(
+    expect(addMember(text, CAP, "0")).toBe(
       '{\n    "env": {\n        "A": "1",\n        "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"\n    }\n}\n',
     );
-    expect(addSetting("{}\n", CAP, "0")).toBe(
+    expect(addMember("{}\n", CAP, "0")).toBe(
       '{\n  "env": {\n    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"\n  }\n}\n',
     );
   });
@@ -81,10 +77,10 @@ describe("a setting in a text", () => {
           const before = env === null ? rest : { ...rest, env };
           const text = JSON.stringify(before, null, space);
           for (const [path, value] of VALUES) {
-            if (readSetting(text, path) !== undefined) continue;
-            const added = addSetting(text, path, value);
-            expect(readSetting(added, path)).toEqual(value);
-            const undone = removeSetting(added, path, readSetting(text, [path[0]]) === undefined);
+            if (readMember(text, path) !== undefined) continue;
+            const added = addMember(text, path, value);
+            expect(readMember(added, path)).toEqual(value);
+            const undone = removeMember(added, path, readMember(text, [path[0]]) === undefined);
             expect(undone).toBe(text);
           }
         },

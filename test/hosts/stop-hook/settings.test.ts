@@ -8,8 +8,8 @@ import {
   putHooks,
   takeHooks,
 } from "../../../src/hosts/stop-hook/install/hook-lists.ts";
-import { parseJsonc, toValue } from "../../../src/hosts/stop-hook/install/jsonc.ts";
 import { isOwnItem, TARGETS } from "../../../src/hosts/stop-hook/install/targets.ts";
+import { parseJsonc, toValue } from "../../../src/system/jsonc/tree.ts";
 
 const isOurs = isOwnItem("codex");
 const item = (event: string) => ({

@@ -15,6 +15,7 @@ export type ClientName =
   | "codex"
   | "copilot"
   | "gemini"
+  | "mcp-conformance"
   | "node"
   | "opencode"
   | "pi"

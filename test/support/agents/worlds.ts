@@ -19,7 +19,7 @@ import {
 } from "./homes.ts";
 import { type ClientName, clientProgram, installCommand, isRequired } from "./installed.ts";
 
-export type WorldName = Exclude<ClientName, "node">;
+export type WorldName = Exclude<ClientName, "node" | "mcp-conformance">;
 
 type Tool = Extract<Reply, { kind: "tool" }>;
 type Called = Pick<Tool, "name" | "input">;

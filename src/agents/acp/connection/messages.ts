@@ -3,6 +3,7 @@
  * careless agent is understood as far as it can be. Measured with the agents of profiles.ts.
  */
 import * as z from "zod";
+import type { UpdateKind } from "./protocol.ts";
 
 const Text = z.string().nullish().catch(null);
 const Count = z.number().nonnegative().nullish().catch(null);
@@ -31,18 +32,21 @@ export type ToolCall = z.infer<typeof ToolCall>;
 
 const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() }).nullish().catch(null);
 
+/** Only what the protocol knows compiles. */
+const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
+
 const Update = z.discriminatedUnion("sessionUpdate", [
   z.object({
-    sessionUpdate: z.literal("agent_message_chunk"),
+    sessionUpdate: kindOf("agent_message_chunk"),
     content: Content,
     messageId: Text,
     _meta: Meta,
   }),
-  z.object({ sessionUpdate: z.literal("agent_thought_chunk") }),
-  ToolCall.extend({ sessionUpdate: z.literal("tool_call") }),
-  ToolCall.extend({ sessionUpdate: z.literal("tool_call_update") }),
-  z.object({ sessionUpdate: z.literal("usage_update"), cost: Cost, _meta: Meta }),
-  z.object({ sessionUpdate: z.literal("session_info_update"), _meta: Meta }),
+  z.object({ sessionUpdate: kindOf("agent_thought_chunk") }),
+  ToolCall.extend({ sessionUpdate: kindOf("tool_call") }),
+  ToolCall.extend({ sessionUpdate: kindOf("tool_call_update") }),
+  z.object({ sessionUpdate: kindOf("usage_update"), cost: Cost, _meta: Meta }),
+  z.object({ sessionUpdate: kindOf("session_info_update"), _meta: Meta }),
 ]);
 export type Update = z.infer<typeof Update>;
 

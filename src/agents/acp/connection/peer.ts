@@ -16,11 +16,8 @@ import {
   type Update,
 } from "./messages.ts";
 import { type PeerCommand, type PeerProcess, startPeer } from "./peer-process.ts";
+import type { AcpNotifications, AcpRequests, PermissionOutcome } from "./protocol.ts";
 import { CLOSED, openWire } from "./wire.ts";
-
-export type PermissionOutcome =
-  | { readonly outcome: "cancelled" }
-  | { readonly outcome: "selected"; readonly optionId: string };
 
 export interface PeerListener {
   /** Each message that is no answer; `update` is null for what is of no interest. */
@@ -37,8 +34,12 @@ export interface Peer {
   /** Resolves with why it is gone, for a person. */
   readonly gone: Promise<string>;
   /** Rejects with an error of the agent's (`code`, `data`), with `PeerGone` or with `PeerSilent`. */
-  request(method: string, params: object, withinMs?: number): Promise<unknown>;
-  notify(method: string, params: object): void;
+  request<M extends keyof AcpRequests>(
+    method: M,
+    params: AcpRequests[M],
+    withinMs?: number,
+  ): Promise<unknown>;
+  notify<M extends keyof AcpNotifications>(method: M, params: AcpNotifications[M]): void;
   listen(listener: PeerListener | null): void;
   /** Ends it and all that it started. Must not reject. */
   close(): Promise<void>;

@@ -7,6 +7,7 @@ import type { AcpProfile } from "../profiles.ts";
 import type { Totals } from "../usage.ts";
 import { type OpenedSession, parseSession, type Setting } from "./messages.ts";
 import { type Peer, PeerGone, PeerSilent } from "./peer.ts";
+import type { AcpRequests } from "./protocol.ts";
 
 export interface Session {
   readonly id: string;
@@ -87,7 +88,9 @@ async function openTools(
   return toolServer.open().catch(() => null);
 }
 
-function serverOf({ url, headers }: ToolAccess): object {
+type Place = AcpRequests["session/new"];
+
+function serverOf({ url, headers }: ToolAccess): Place["mcpServers"][number] {
   const list = Object.entries(headers).map(([name, value]) => ({ name, value }));
   return { type: "http", name: "loopwright", url, headers: list };
 }
@@ -96,13 +99,13 @@ function serverOf({ url, headers }: ToolAccess): object {
 async function takeUp(
   peer: Peer,
   sessionId: string,
-  place: object,
+  place: Place,
   withinMs: number,
 ): Promise<OpenedSession | null> {
   // resuming repeats nothing of what was said
   const methods = [
-    ...(peer.can.resume ? ["session/resume"] : []),
-    ...(peer.can.load ? ["session/load"] : []),
+    ...(peer.can.resume ? ["session/resume" as const] : []),
+    ...(peer.can.load ? ["session/load" as const] : []),
   ];
   for (const method of methods) {
     try {
@@ -156,12 +159,13 @@ async function choose(
   withinMs: number,
 ): Promise<Setting> {
   if (setting.current === value) return setting;
-  const [method, params] = {
-    mode: ["session/set_mode", { sessionId, modeId: value }] as const,
-    model: ["session/set_model", { sessionId, modelId: value }] as const,
-    option: ["session/set_config_option", { sessionId, configId: setting.id, value }] as const,
-  }[setting.via];
-  await peer.request(method, params, withinMs);
+  const set = {
+    mode: () => peer.request("session/set_mode", { sessionId, modeId: value }, withinMs),
+    model: () => peer.request("session/set_model", { sessionId, modelId: value }, withinMs),
+    option: () =>
+      peer.request("session/set_config_option", { sessionId, configId: setting.id, value }, withinMs),
+  };
+  await set[setting.via]();
   return { ...setting, current: value };
 }
 

@@ -9,8 +9,11 @@ import { LoopError } from "../../../errors.ts";
 import { cannotRead, cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { readIfThere, replaceIf } from "../../../system/files.ts";
 import { isInside } from "../../../system/inside.ts";
-import { addSetting, readSetting, removeSetting, type SettingPath } from "./json-text.ts";
+import { addMember, readMember, removeMember } from "../../../system/jsonc/edit.ts";
 import type { WrittenSetting } from "./receipt.ts";
+
+/** A key at the top of the file, or a key inside an object at the top. */
+export type SettingPath = readonly [string] | readonly [string, string];
 
 export const CAP: SettingPath = ["env", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"];
 export const STATUS_LINE: SettingPath = ["statusLine"];
@@ -26,10 +29,10 @@ export function settingsFile(project: string, scope: Scope): string {
 export function checkSettings(file: string, path: SettingPath): unknown {
   const text = read(file);
   const [key, inner] = path;
-  const parent = readSetting(text, [key]);
+  const parent = readMember(text, [key]);
   if (inner !== undefined && parent !== undefined && !isObject(parent))
     throw new LoopError("surroundings", `${file}: ${key} is not an object.`, "Mend it first.");
-  return readSetting(text, path);
+  return readMember(text, path);
 }
 
 /** null: there is a value already, and it stays. */
@@ -45,12 +48,12 @@ export function writeSetting(
   const made = {
     folder: !existsSync(folder),
     file: !existsSync(file),
-    parent: inner !== undefined && readSetting(read(file), [key]) === undefined,
+    parent: inner !== undefined && readMember(read(file), [key]) === undefined,
   };
   try {
     if (made.folder) mkdirSync(folder);
     if (!isInside(project, folder)) throw new Error(`${folder} leads out of the project`);
-    replace(file, addSetting(read(file), path, value));
+    replace(file, addMember(read(file), path, value));
   } catch (error) {
     throw error instanceof LoopError ? error : cannotWrite(file, error);
   }
@@ -59,8 +62,8 @@ export function writeSetting(
 
 /** false: it is not there any more, or not as it was written, and stays as it is. */
 export function takeBack({ file, path, value, made }: WrittenSetting): boolean {
-  if (!existsSync(file) || !isDeepStrictEqual(readSetting(read(file), path), value)) return false;
-  const text = removeSetting(read(file), path, made.parent);
+  if (!existsSync(file) || !isDeepStrictEqual(readMember(read(file), path), value)) return false;
+  const text = removeMember(read(file), path, made.parent);
   try {
     if (made.file && isEmpty(text)) rmSync(file);
     else replace(file, text);

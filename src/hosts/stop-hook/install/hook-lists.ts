@@ -1,7 +1,14 @@
 /** Hooks in a settings file that is shared with others: `hooks.<event>` is a list, and one item of it is ours. */
 import { isDeepStrictEqual } from "node:util";
-import { addMember, appendItem, removePart, replaceNode } from "./json-parts.ts";
-import { type ArrayNode, memberOf, type Node, type ObjectNode, parseJsonc, toValue } from "./jsonc.ts";
+import { addMember, appendItem, removePart, replaceNode } from "../../../system/jsonc/edit.ts";
+import {
+  type ArrayNode,
+  memberOf,
+  type Node,
+  type ObjectNode,
+  parseJsonc,
+  toValue,
+} from "../../../system/jsonc/tree.ts";
 
 /** By the client's name of the event. */
 export type HookItems = Readonly<Record<string, unknown>>;
@@ -22,7 +29,7 @@ export function putHooks(before: string | null, { items, isOurs, header }: HookF
   }
   let text = before;
   for (const [key, value] of Object.entries(header))
-    if (memberOf(topOf(text), key) === undefined) text = addMember(text, key, value);
+    if (memberOf(topOf(text), key) === undefined) text = addMember(text, [key], value);
   // an event that an older version asked for
   for (const event of listsOf(text).keys())
     if (!Object.hasOwn(items, event)) text = takeFrom(text, event, isOurs);

@@ -1,12 +1,13 @@
 /**
- * JSON with comments, as places in its text: for settings that belong to somebody else, where every byte that is not
- * ours stays. Comments and a comma behind the last part are read as clients read them; all else is strict.
+ * JSON with comments, as a tree that knows where each part stands in the text. For settings that belong to somebody
+ * else: an edit must leave every other byte as it is. Comments and a comma after the last part are allowed, as in the
+ * settings of most clients. Everything else is strict JSON.
  */
 
 export type Node = ObjectNode | ArrayNode | ValueNode;
 
 interface Place {
-  /** Of its first letter, and behind its last. */
+  /** The place of its first letter, and the place after its last. */
   readonly from: number;
   readonly to: number;
 }
@@ -26,16 +27,27 @@ export interface ObjectNode extends Place {
   readonly parts: readonly Member[];
 }
 
-/** `from` is that of its key. */
+/** `from` is the place of the key. */
 export interface Member extends Place {
   readonly key: string;
   readonly value: Node;
 }
 
-/** Throws where the text is no such JSON. */
+/** The text is not such JSON. `at` is the place of the first letter that is wrong. */
+export class JsoncError extends SyntaxError {
+  readonly at: number;
+
+  constructor(problem: string, at: number) {
+    super(`${problem} at ${at}`);
+    this.at = at;
+  }
+}
+
+/** Throws a JsoncError when the text is not JSON with comments. */
 export function parseJsonc(text: string): Node {
-  const node = readValue(text, skipSpace(text, 0));
-  if (skipSpace(text, node.to) !== text.length) throw new SyntaxError(`more behind the end at ${node.to}`);
+  const node = readValue(text, skipSpace(text, text.startsWith("\ufeff") ? 1 : 0));
+  const end = skipSpace(text, node.to);
+  if (end !== text.length) throw new JsoncError("more after the end", end);
   return node;
 }
 
@@ -50,7 +62,7 @@ export function toValue(node: Node): unknown {
   }
 }
 
-/** The last of the same name, as JSON.parse has it. */
+/** The last member with this name: JSON.parse also takes the last one. */
 export function memberOf(node: Node | undefined, key: string): Member | undefined {
   return node?.kind === "object" ? node.parts.findLast((member) => member.key === key) : undefined;
 }
@@ -59,7 +71,7 @@ function readValue(text: string, from: number): Node {
   if (text[from] === "{") return readObject(text, from);
   if (text[from] === "[") return readArray(text, from);
   const to = text[from] === '"' ? endOf(STRING, text, from) : endOf(WORD, text, from);
-  return { kind: "value", from, to, value: JSON.parse(text.slice(from, to)) as unknown };
+  return { kind: "value", from, to, value: parseWord(text, from, to) };
 }
 
 function readObject(text: string, from: number): ObjectNode {
@@ -67,9 +79,9 @@ function readObject(text: string, from: number): ObjectNode {
   const to = readParts(text, from, "}", (at) => {
     const keyEnd = endOf(STRING, text, at);
     const colon = skipSpace(text, keyEnd);
-    if (text[colon] !== ":") throw new SyntaxError(`no colon at ${colon}`);
+    if (text[colon] !== ":") throw new JsoncError("no colon", colon);
     const value = readValue(text, skipSpace(text, colon + 1));
-    parts.push({ from: at, to: value.to, key: JSON.parse(text.slice(at, keyEnd)) as string, value });
+    parts.push({ from: at, to: value.to, key: String(parseWord(text, at, keyEnd)), value });
     return value.to;
   });
   return { kind: "object", from, to, parts };
@@ -85,21 +97,30 @@ function readArray(text: string, from: number): ArrayNode {
   return { kind: "array", from, to, parts };
 }
 
-/** `read` takes the part that starts there and returns where it ends. */
+/** `read` takes the part that starts at the given place and returns where the part ends. */
 function readParts(text: string, from: number, close: string, read: (at: number) => number): number {
   let at = skipSpace(text, from + 1);
   while (text[at] !== close) {
     at = skipSpace(text, read(at));
     if (text[at] === ",") at = skipSpace(text, at + 1);
-    else if (text[at] !== close) throw new SyntaxError(`no comma at ${at}`);
+    else if (text[at] !== close) throw new JsoncError("no comma", at);
   }
   return at + 1;
 }
 
+function parseWord(text: string, from: number, to: number): unknown {
+  try {
+    return JSON.parse(text.slice(from, to)) as unknown;
+  } catch {
+    throw new JsoncError("no JSON", from);
+  }
+}
+
 const STRING = /"(?:\\.|[^"\\])*"/y;
 const WORD = /[^\s,\]}/"]+/y;
-const SPACE = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+const SPACE = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y;
 
+/** The place after white space and comments. */
 export function skipSpace(text: string, from: number): number {
   SPACE.lastIndex = from;
   SPACE.test(text);
@@ -108,6 +129,6 @@ export function skipSpace(text: string, from: number): number {
 
 function endOf(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
-  if (from >= text.length || !pattern.test(text)) throw new SyntaxError(`no JSON at ${from}`);
+  if (from >= text.length || !pattern.test(text)) throw new JsoncError("no JSON", from);
   return pattern.lastIndex;
 }

@@ -1,0 +1,40 @@
+/**
+ * The messages that we send to an agent, in the types of the official package. The package is used for its types only:
+ * wire.ts says why its connection is not. A change of the protocol shows up here, when the package is updated.
+ */
+import type {
+  CancelNotification,
+  CloseSessionRequest,
+  InitializeRequest,
+  LoadSessionRequest,
+  NewSessionRequest,
+  PromptRequest,
+  RequestPermissionOutcome,
+  ResumeSessionRequest,
+  SessionUpdate,
+  SetSessionConfigOptionRequest,
+  SetSessionModeRequest,
+} from "@agentclientprotocol/sdk";
+
+/** By method. */
+export interface AcpRequests {
+  readonly initialize: InitializeRequest;
+  readonly "session/new": NewSessionRequest;
+  readonly "session/load": LoadSessionRequest;
+  readonly "session/resume": ResumeSessionRequest;
+  readonly "session/close": CloseSessionRequest;
+  readonly "session/prompt": PromptRequest;
+  readonly "session/set_mode": SetSessionModeRequest;
+  readonly "session/set_config_option": SetSessionConfigOptionRequest;
+  /** Older agents offer models this way. The protocol now has a config option for it. */
+  readonly "session/set_model": { readonly sessionId: string; readonly modelId: string };
+}
+
+export interface AcpNotifications {
+  readonly "session/cancel": CancelNotification;
+}
+
+export type PermissionOutcome = RequestPermissionOutcome;
+
+/** The kinds of update that the protocol has. */
+export type UpdateKind = SessionUpdate["sessionUpdate"];

@@ -76,6 +76,17 @@ function mayImport({ from, to }: Import): boolean {
   return true;
 }
 
+/** Who knows which store a project has: the composition root, and the library, which hands it on. */
+const NAMES_THE_STORE = ["src/compose/open-store.ts", "src/index.ts"];
+
+/** Everybody else works on the ports. Hosts are not held to it yet. */
+function findStoreNames(sources: Sources): string[] {
+  return [...sources]
+    .filter(([path]) => !["store", "hosts"].includes(partOf(path)) && !NAMES_THE_STORE.includes(path))
+    .filter(([, text]) => /\b(?:FolderStore|folder-store|session-records)\b/.test(withoutComments(text)))
+    .map(([path]) => path);
+}
+
 function findForbiddenImports(sources: Sources): string[] {
   return [...sources]
     .flatMap(([path, text]) => importsOf(path, text))
@@ -165,6 +176,9 @@ describe("invariant 12: the source tree", () => {
   test("imports go one way: core ← ports ← engine and adapters ← surfaces", () => {
     expect(findForbiddenImports(sources)).toEqual([]);
   });
+  test("outside store/, only the composition root names the folder store", () => {
+    expect(findStoreNames(sources)).toEqual([]);
+  });
   test("core has no clock, no randomness, no timers, no process, no promises", () => {
     expect(findImpurities(sources)).toEqual([]);
   });
@@ -206,6 +220,17 @@ describe("each rule can fail", () => {
     ["src/errors.ts", 'import { x } from "./core/loop.ts";'],
   ])("%s with %s", (path, text) => {
     expect(findForbiddenImports(of({ [path]: text }))).toHaveLength(1);
+  });
+
+  test.each([
+    ["src/cli/a.ts", 'import { FolderStore } from "../store/folder/folder-store.ts";', 1],
+    ["src/cli/a.ts", 'const { createSessions } = await import("../store/folder/session-records.ts");', 1],
+    ["src/compose/engine.ts", "const store = new FolderStore(dir, options);", 1],
+    ["src/compose/open-store.ts", 'import { FolderStore } from "../store/folder/folder-store.ts";', 0],
+    ["src/cli/a.ts", "/** As FolderStore does. */", 0],
+    ["src/store/folder/a.ts", 'import { FolderStore } from "./folder-store.ts";', 0],
+  ])("who names the folder store: %s with %s", (path, text, count) => {
+    expect(findStoreNames(of({ [path]: text }))).toHaveLength(count);
   });
 
   test.each([

@@ -1,23 +1,19 @@
 /** What tasks.json says: the durable tasks, and a line for each goal and backlog that has not ended. */
 import { statSync } from "node:fs";
-import type { Loop } from "../../core/loop.ts";
 import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
 import { iso } from "../../core/views/moment.ts";
 import { viewTask } from "../../core/views/task-view.ts";
-import type { Lease } from "../../ports/store.ts";
+import type { Store } from "../../ports/store.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { markOf } from "../folder/origin.ts";
 import type { Journal } from "../journal/journal.ts";
 import { TASKS_SCHEMA, type TasksFile } from "./tasks-file.ts";
 
-export interface Publishable {
-  readonly dir: string;
-  readonly journal: Pick<Journal, "position">;
-  loops(): Iterable<Loop>;
-  lease(): Lease | null;
-}
-
-export function tasksFileOf(store: Publishable, now: number): Omit<TasksFile, "sum"> {
+export function tasksFileOf(
+  folder: { readonly dir: string; readonly journal: Pick<Journal, "position"> },
+  store: Pick<Store, "loops" | "lease">,
+  now: number,
+): Omit<TasksFile, "sum"> {
   const loops = [...store.loops()].filter(({ status }) => status !== "ended");
   const live = loops.filter((loop) => loop.kind === "task");
   const durable = live.filter((task) => task.session === null);
@@ -25,9 +21,9 @@ export function tasksFileOf(store: Publishable, now: number): Omit<TasksFile, "s
     $schema: TASKS_SCHEMA,
     version: 1,
     publishedAt: iso(now),
-    journal: store.journal.position,
-    folder: statSync(store.dir).ino,
-    mark: markOf(store.dir),
+    journal: folder.journal.position,
+    folder: statSync(folder.dir).ino,
+    mark: markOf(folder.dir),
     timeZone: systemTimeZone(process.env) ?? "UTC",
     lease: store.lease(),
     sessionTasks: live.length - durable.length,

@@ -4,7 +4,7 @@ import type { Failure } from "../goal/goal.ts";
 import { cleanLine } from "../text/clean.ts";
 import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, change, intend, notice, pauseRun } from "./change.ts";
+import { type BacklogDecision, backlogNotice, change, intend, pauseRun } from "./change.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
 import { isLook, isTouched, lookAfter, takeBack, whyUnmet } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
@@ -217,7 +217,7 @@ function reject(
   const isBlocked = loop.stories.some(({ id, blocked }) => id === attempt.story && blocked);
   // of a run that stands still, the reason for that was told
   const isTold = isBlocked && loop.status === "active";
-  const effects = isTold ? [notice(loop, "has a blocked story", blockedText(attempt.story, why))] : [];
+  const effects = isTold ? [backlogNotice(loop, "has a blocked story", blockedText(attempt.story, why))] : [];
   return { ...settled, effects, loop: { ...loop, ...rest } };
 }
 

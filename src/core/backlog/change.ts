@@ -70,7 +70,7 @@ export function pauseRun(
     },
     [
       ...cancelling(backlog, reason),
-      ...(isPersonal ? [] : [notice(backlog, "is paused", `${reason}. Go on with: ${goOn}`)]),
+      ...(isPersonal ? [] : [backlogNotice(backlog, "is paused", `${reason}. Go on with: ${goOn}`)]),
     ],
   );
 }
@@ -94,13 +94,13 @@ export function endRun(
     },
     [
       ...cancelling(backlog, reason),
-      ...(isPersonal ? [] : [notice(backlog, outcome === "done" ? "is done" : "has ended", reason)]),
+      ...(isPersonal ? [] : [backlogNotice(backlog, outcome === "done" ? "is done" : "has ended", reason)]),
     ],
   );
 }
 
 /** For the person, wherever they are. */
-export function notice({ id }: Backlog, what: string, body: string): Effect {
+export function backlogNotice({ id }: Backlog, what: string, body: string): Effect {
   return { kind: "notify", title: `Backlog ${id} ${what}`, body };
 }
 

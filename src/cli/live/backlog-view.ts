@@ -44,7 +44,7 @@ export function createBacklogLineView(io: Io): BacklogView {
     },
     // What a notice would say stands on the screen already.
     notify: () => {},
-    problem: (error) => io.say(`loop: ${cleanLine(messageOf(error))}`),
+    problem: (error) => sayProblem(error, io),
     say: io.say,
     askPermission: (question, withdrawn) => ask(() => askPermission(question, withdrawn)),
     close: async ({ iteration, stories, pause, end }) => {
@@ -73,8 +73,8 @@ export function createBacklogJsonView(io: Io): BacklogView {
     },
     agent: (event) => io.json({ type: "agent", event }),
     notify: (title, body) => io.json({ type: "notify", title, body }),
-    problem: (error) => io.json({ type: "problem", message: messageOf(error) }),
-    say: (message) => io.json({ type: "message", message }),
+    problem: (error) => sayProblem(error, io),
+    say: io.say,
     askPermission: async () => null,
     close: async (backlog, status) => {
       await finish();
@@ -140,6 +140,6 @@ function costOf({ costUsd, estimatedUsd }: Spent): object {
   return { costUsd, ...(estimatedUsd === undefined ? {} : { estimatedUsd }) };
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function sayProblem(error: unknown, io: Io): void {
+  io.say(`loop: ${cleanLine(error instanceof Error ? error.message : String(error))}`);
 }

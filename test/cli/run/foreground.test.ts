@@ -78,6 +78,19 @@ describe("a run in the foreground", () => {
     expect(problems).toMatchObject([{ message: "the disk is full" }]);
   });
 
+  test("what it is about may be lost in two ways at once, and is told once", async () => {
+    const seen: string[] = [];
+    const { ended } = start(makeProject(), listen(), (run) => ({
+      started: () => {
+        run.lose();
+        run.lose();
+      },
+      lost: () => seen.push("lost"),
+    }));
+    await ended;
+    expect(seen).toEqual(["lost"]);
+  });
+
   test("a folder that is moved away ends it, and it is told once", async () => {
     const project = makeProject();
     const seen: string[] = [];

@@ -16,6 +16,7 @@ import {
   stateOf,
 } from "../../support/goals/goal-cli.ts";
 import { report } from "../../support/goals/goal-replies.ts";
+import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 import { until } from "../../support/until.ts";
 
@@ -89,7 +90,7 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
     const refused = await runLoop(["backlog", "run"], { cwd });
     expect([refused.code, promptsTo(cwd)]).toEqual([1, []]);
     expect(refused.stderr).toContain("loop trust");
-    const shown = await runLoop(["trust", "--yes"], { cwd });
+    const shown = await runHere(["trust", "--yes"], { cwd });
     expect(shown.stdout).toContain("agents.generator\n    runs:   exec ");
     const run = await runLoop(["backlog", "run", "--json"], { cwd });
     expect(readLines(run.stdout).end, run.stderr).toMatchObject({ status: "done", passed: 1 });

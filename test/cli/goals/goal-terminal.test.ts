@@ -15,6 +15,7 @@ import {
   turnsOf,
   worker,
 } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 import { until } from "../../support/until.ts";
 
@@ -75,10 +76,10 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
     terminal.keys("n");
     await terminal.sees(/⏸ Paused: a person said no to the plan\n[\s\S]*code=6\n\$$/);
-    await runLoop(["cancel"], { cwd });
+    await runHere(["cancel"], { cwd });
     terminal.run(`clear; ${untilLine(agent, COLLEAGUE)}`);
     await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
-    await runLoop(["approve", "go"], { cwd });
+    await runHere(["approve", "go"], { cwd });
     await terminal.sees(/◆ {2}All criteria met\. Confirm done\?[\s\S]*└$/);
     expect(turnsOf(cwd)[0]?.prompt).toContain("A person said yes: go");
     terminal.keys("y");
@@ -91,7 +92,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const terminal = openTerminal(cwd);
     terminal.run(untilLine(worker(cwd), COLLEAGUE));
     await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
-    await runLoop(["reject", "too early"], { cwd });
+    await runHere(["reject", "too early"], { cwd });
     await terminal.sees(/⏸ Paused: a person said no to the plan: too early\n[\s\S]*code=6\n\$$/);
     expect(terminal.cursorIsShown()).toBe(true);
     expect(turnsOf(cwd)).toEqual([]);

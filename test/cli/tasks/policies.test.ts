@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { create, historyOf, listOf, makeProject, runLoop, startLoop } from "../../support/cli.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 /** Until the moment is past by the clock that the command will see. */
@@ -98,7 +99,7 @@ describe("slots that passed while nothing ran", () => {
     await until(() => up.output.stderr.includes(`! One-shot task ${task.id} was missed`), "it is said");
     expect(existsSync(join(cwd, "fired"))).toBe(false);
     expect((await listOf(cwd)).tasks).toMatchObject([{ id: task.id, state: "missed" }]);
-    expect((await runLoop(["list"], { cwd })).stdout).toContain("missed: run or delete");
+    expect((await runHere(["list"], { cwd })).stdout).toContain("missed: run or delete");
     await runLoop(["run", task.id], { cwd });
     await up.line(/ended: fired once/);
     expect((await historyOf(cwd)).map(({ outcome }) => outcome)).toEqual(["missed", "ok"]);

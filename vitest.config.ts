@@ -7,6 +7,9 @@ import { defineConfig } from "vitest/config";
  */
 const GROUPS = ["corpus", "kill", "soak", "figures"] as const;
 
+/** Tests with a real client of somebody else's, which `scripts/install-client.mjs` installs. */
+const REAL = ["test/real/**/*.test.ts", "test/**/*.real.test.ts"];
+
 /** Files that replace modules: each needs a process of its own. */
 const MOCKING = [
   "test/cli/live/screen-view.test.ts",
@@ -24,16 +27,17 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 120_000,
     pool: "forks",
-    // vitest leaves a core free, which on two cores is half of them
-    maxWorkers: availableParallelism(),
+    // more than there are cores: a third of the time goes into waiting for processes
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
       project("quick", {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/real/**", ...GROUPS.map(namesOf), ...MOCKING],
+        exclude: [...REAL, ...GROUPS.map(namesOf), ...MOCKING],
+        // a process for each file would cost 0.3 s of CPU
         isolate: false,
       }),
       project("mocking", { include: MOCKING }),
-      project("real", { include: ["test/real/**/*.test.ts"] }),
+      project("real", { include: REAL }),
       ...GROUPS.map((group) => project(group, { include: [namesOf(group)] })),
     ],
   },

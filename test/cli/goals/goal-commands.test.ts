@@ -149,7 +149,7 @@ describe.concurrent("B16 cancel", () => {
     expect(stateOf(cwd).status).toBe("cancelled");
     expect(git(cwd, "for-each-ref", "refs/loopwright")).not.toBe("");
     for (const args of [["continue"], ["continue", id], ["cancel", id], ["approve", id], ["accept", id]])
-      expect(await runLoop(args, { cwd }), args.join(" ")).toMatchObject({ code: 64, stdout: "" });
+      expect(await runHere(args, { cwd }), args.join(" ")).toMatchObject({ code: 64, stdout: "" });
   });
 
   test("--no-keep removes its files and refs, and those of no other goal", async ({ onTestFinished }) => {

@@ -50,3 +50,13 @@ test("files that replace modules are in the group that gives each a process of i
   expect(replacing).toEqual([]);
   expect(mocking.filter((file) => !/^vi\.mock\(/m.test(read(file)))).toEqual([]);
 });
+
+test("properties that npm test tries less often are tried in full by a script that CI calls", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  const command = scripts["test:properties"] ?? "";
+  const places = command.split(" ").filter((word) => word.startsWith("test/"));
+  const reduced = FILES.filter((file) => /support\/runs\.ts"/.test(read(file)));
+  expect(command).toContain("LOOP_TEST_RUNS=full");
+  expect(reduced.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
+  expect(read(".ci/run")).toContain("npm run test:properties");
+});

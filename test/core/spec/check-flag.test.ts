@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Check } from "../../../src/core/goal/goal.ts";
 import { parseCheckFlag, renderCheck, verificationOf } from "../../../src/core/spec/check-flag.ts";
+import { runs } from "../../support/runs.ts";
 
 const checkOf = (text: string) => {
   const parsed = parseCheckFlag(text);
@@ -115,7 +116,7 @@ describe("B6 what is wrong with a --check is said exactly", () => {
           expect(check.command).not.toBe("");
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

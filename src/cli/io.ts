@@ -25,12 +25,14 @@ export interface Io extends Voices {
   readonly colour: boolean;
 }
 
-export function createIo(env: NodeJS.ProcessEnv): Io {
+const STANDARD_STREAMS: Voices = {
+  out: (text) => writeNow(1, `${text}\n`),
+  say: (text) => writeNow(2, `${text}\n`),
+};
+
+export function createIo(env: NodeJS.ProcessEnv, streams: Voices = STANDARD_STREAMS): Io {
   const tty = isTerminal(1);
-  let voices: Voices = {
-    out: (text) => writeNow(1, `${text}\n`),
-    say: (text) => writeNow(2, `${text}\n`),
-  };
+  let voices = streams;
   return {
     out: (text) => voices.out(text),
     say: (text) => voices.say(text),

@@ -1,47 +1,7 @@
-/** The command `loop`. Everything that a person did wrong ends here in one sentence and an exit code. */
-import { CommanderError } from "commander";
-import { LoopError } from "../errors.ts";
-import { EXIT } from "./exit-codes.ts";
+/** The command `loop` as a process: it runs its arguments and leaves with their exit code. */
+import { runCommand } from "./command.ts";
 import { createIo } from "./io.ts";
-import { createProgram } from "./program.ts";
-import { oneLine } from "./render/table.ts";
 import { surviveLostReaders } from "./run/leave.ts";
-import { checkHelpWord, explainParseError } from "./tasks/slips.ts";
-
-const io = createIo(process.env);
-
-async function main(argv: readonly string[]): Promise<number> {
-  let exitCode: number = EXIT.ok;
-  const program = createProgram(io, (code) => {
-    exitCode = code;
-  });
-  const words = argv[0] === "?" ? ["help", ...argv.slice(1)] : [...argv];
-  try {
-    if (words[0] === "help") checkHelpWord(program, words[1]);
-    await program.parseAsync(words, { from: "user" });
-    return exitCode;
-  } catch (error) {
-    if (!(error instanceof CommanderError)) return explain(error);
-    const wrong = explainParseError(error, program, words);
-    return wrong === null ? EXIT.ok : explain(wrong);
-  }
-}
-
-function explain(error: unknown): number {
-  if (error instanceof LoopError) {
-    // what was typed or read is quoted in it: it must stay one line and must not move the cursor
-    io.say(`loop: ${oneLine(error.message)}`);
-    if (error.hint !== null) io.say(`  ${oneLine(error.hint)}`);
-    return error.code === "usage" ? EXIT.usage : EXIT.failure;
-  }
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  const text = error instanceof Error ? error.message : String(error);
-  io.say(`loop: ${oneLine(text)}`);
-  // A stack helps only where the fault is ours.
-  if (code === undefined && error instanceof Error && process.env.LOOP_DEBUG === "1")
-    io.say(error.stack ?? "");
-  return EXIT.failure;
-}
 
 const leave = surviveLostReaders();
-await leave(await main(process.argv.slice(2)));
+await leave(await runCommand(process.argv.slice(2), createIo(process.env)));

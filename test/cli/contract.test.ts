@@ -12,6 +12,7 @@ import {
   runLoop,
   startLoop,
 } from "../support/cli.ts";
+import { runHere } from "../support/here.ts";
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const id = (shape: { id: string }) => shape.id;
@@ -56,7 +57,7 @@ describe("loop <words> --dry-run --json", () => {
     [["5m", "デプロイを確認"], { prompt: "デプロイを確認" }],
   ])("A1 A2 A14 A16 plans %j", async (args, wanted) => {
     const cwd = makeProject();
-    const { stdout } = await runLoop(["--dry-run", "--json", ...args], { cwd });
+    const { stdout } = await runHere(["--dry-run", "--json", ...args], { cwd });
     expect(JSON.parse(stdout)).toMatchObject(wanted);
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
   });
@@ -156,11 +157,11 @@ describe("loop history --json", () => {
 describe("exit codes and streams", () => {
   test("H5 data goes to stdout, words for people to stderr, without a terminal nothing asks or stays", async () => {
     const cwd = makeProject();
-    const made = await runLoop(["5m", "x", "--json"], { cwd });
+    const made = await runHere(["5m", "x", "--json"], { cwd });
     expect(made.code).toBe(0);
     expect(JSON.parse(made.stdout)).toMatchObject({ prompt: "x", owner: null });
     expect(made.stderr).toBe("Nothing runs it yet: start `loop up` in this folder.\n");
-    const clear = await runLoop(["clear"], { cwd });
+    const clear = await runHere(["clear"], { cwd });
     expect(clear).toMatchObject({ code: 64, stdout: "" });
     expect(clear.stderr).toContain("--yes");
   });
@@ -169,8 +170,8 @@ describe("exit codes and streams", () => {
     const cwd = makeProject();
     await create(cwd, "1s", "--exact", "x");
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "cat"], { cwd, env: { TERM: "xterm" } });
-    const list = await runLoop(["list"], { cwd, env: { TERM: "xterm" } });
-    const history = await runLoop(["history"], { cwd, env: { TERM: "xterm" } });
+    const list = await runHere(["list"], { cwd, env: { TERM: "xterm" } });
+    const history = await runHere(["history"], { cwd, env: { TERM: "xterm" } });
     for (const { stdout, stderr } of [up, list, history]) expect(stdout + stderr).not.toContain("\u001b");
     expect(up.stdout).toContain("✓ ok");
   });

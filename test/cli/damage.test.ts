@@ -10,7 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { create, loopJson, makeProject, runLoop, startLoop, type TaskJson } from "../support/cli.ts";
+import { create, loopJson, makeProject, startLoop, type TaskJson } from "../support/cli.ts";
+import { runHere } from "../support/here.ts";
 import { until } from "../support/until.ts";
 
 const journalOf = (cwd: string) => join(cwd, ".loop", "journal.jsonl");
@@ -40,12 +41,12 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
     const { cwd, ids } = await threeTasks();
     damage(journalOf(cwd));
     // -C: not the fast path, which answers from what was published and looks at the journal's length only
-    const { stderr } = await runLoop(["list", "-C", "."], { cwd });
+    const { stderr } = await runHere(["list", "-C", "."], { cwd });
     expect(stderr).toMatch(/^The journal was (gone|cut or damaged).*; restored from tasks\.json/);
     expect(await idsIn(cwd)).toEqual([...ids].sort());
     const aside = readdirSync(join(cwd, ".loop")).filter((name) => name.startsWith("journal.jsonl.corrupt-"));
     expect(aside).toHaveLength(stderr.includes("gone") ? 0 : 1);
-    expect((await runLoop(["list"], { cwd })).stderr).toBe("");
+    expect((await runHere(["list"], { cwd })).stderr).toBe("");
   });
 
   test("under a running `loop up` the tasks come back and go on", async () => {
@@ -65,7 +66,7 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
   test("a task that was deleted stays deleted, also when another line is damaged", async () => {
     const { cwd, ids } = await threeTasks();
     const published = readFileSync(join(cwd, ".loop", "tasks.json"), "utf8");
-    await runLoop(["delete", ids[0] ?? ""], { cwd });
+    await runHere(["delete", ids[0] ?? ""], { cwd });
     writeFileSync(join(cwd, ".loop", "tasks.json"), published);
     const path = journalOf(cwd);
     writeFileSync(path, readFileSync(path, "utf8").replace('"two"', '"tWo"'));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { cleanEnv, create, makeProject, runLoop } from "../support/cli.ts";
+import { runHere } from "../support/here.ts";
 
 const COMMANDS =
   "list show history until score status continue cancel approve reject accept rollback report backlog worktrees install uninstall doctor mcp capabilities agents prices route pause resume run edit delete clear import trust up wakeup init demo completions".split(
@@ -20,7 +21,7 @@ const snapshot = (name: string) => fileURLToPath(new URL(`__snapshots__/help-${n
 describe("help", () => {
   test("F1 A3 of the whole: under `help`, `?`, `--help` and with no words at all", async () => {
     const cwd = makeProject();
-    const forms = await Promise.all([["help"], ["?"], ["--help"], []].map((args) => runLoop(args, { cwd })));
+    const forms = await Promise.all([["help"], ["?"], ["--help"], []].map((args) => runHere(args, { cwd })));
     for (const { code, stdout, stderr } of forms) {
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toBe(forms[0]?.stdout);
@@ -30,9 +31,9 @@ describe("help", () => {
 
   test("F1 of each command, no line over 110 columns, all commands named", async () => {
     const cwd = makeProject();
-    const whole = (await runLoop(["help"], { cwd })).stdout;
+    const whole = (await runHere(["help"], { cwd })).stdout;
     for (const command of [...COMMANDS, ...HIDDEN]) {
-      const { code, stdout, stderr } = await runLoop(["help", command], { cwd });
+      const { code, stdout, stderr } = await runHere(["help", command], { cwd });
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       await expect(stdout).toMatchFileSnapshot(snapshot(command));
       for (const line of [...stdout.split("\n"), ...whole.split("\n")])
@@ -49,7 +50,7 @@ describe("help", () => {
 describe("completions", () => {
   /** What bash would offer at the end of these words. */
   async function complete(cwd: string, ...words: string[]): Promise<string[]> {
-    const { stdout } = await runLoop(["completions", "bash"], { cwd });
+    const { stdout } = await runHere(["completions", "bash"], { cwd });
     const script = `${stdout}
 COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _loop; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = cleanEnv(cwd);
@@ -75,7 +76,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _loop; printf '%s\\n' "\${COMPREPLY
 
   test.each(["bash", "zsh", "fish"])("F1 %s can read them, where it is installed", async (shell) => {
     const cwd = makeProject();
-    const { code, stdout } = await runLoop(["completions", shell], { cwd });
+    const { code, stdout } = await runHere(["completions", shell], { cwd });
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toContain(command);
     if (spawnSync(shell, ["-c", "true"]).error !== undefined) return;

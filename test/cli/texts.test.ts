@@ -10,6 +10,7 @@ import { renderTask } from "../../src/cli/render/tasks.ts";
 import type { EngineNews } from "../../src/engine/engine.ts";
 import { checksum } from "../../src/store/journal/checksum.ts";
 import { create, makeProject, runLoop, startLoop } from "../support/cli.ts";
+import { runHere } from "../support/here.ts";
 import { task as aTask, cron, START } from "../support/tasks.ts";
 import { until } from "../support/until.ts";
 
@@ -23,11 +24,11 @@ describe("prompts", () => {
     const task = await create(cwd, "5m", prompt, "--no-now");
     expect(task.prompt).toBe(prompt);
     for (const args of [["list"], ["show", task.id], ["5m", prompt, "--dry-run"]]) {
-      const { stdout } = await runLoop(args, { cwd });
+      const { stdout } = await runHere(args, { cwd });
       expect(stdout).toContain("alert");
       expect(stdout).not.toMatch(CONTROL);
     }
-    const wrong = await runLoop(["delete", "\u001b[2J\nx"], { cwd });
+    const wrong = await runHere(["delete", "\u001b[2J\nx"], { cwd });
     expect(wrong.code).toBe(64);
     expect(wrong.stderr).not.toContain("\u001b");
     expect(wrong.stderr.trimEnd().split("\n")).toHaveLength(2);
@@ -49,7 +50,7 @@ describe("prompts", () => {
     expect(up.output.stderr).toMatch(/^! Task \w+ needs a look: .*bad/m);
     expect(up.output.stdout + up.output.stderr).not.toMatch(CONTROL);
     const shown = await Promise.all(
-      [["history"], ["show", failing.id]].map((args) => runLoop(args, { cwd })),
+      [["history"], ["show", failing.id]].map((args) => runHere(args, { cwd })),
     );
     expect(shown.map(({ stdout }) => stdout).join("")).not.toMatch(CONTROL);
   });
@@ -75,7 +76,7 @@ describe("prompts", () => {
       const content = { ...published, ...forgery };
       writeFileSync(path, JSON.stringify({ ...content, sum: checksum(JSON.stringify(content)) }));
       for (const args of [["list"], ["list", "--ids"], ["list", "--json"]]) {
-        const { code, stdout, stderr } = await runLoop(args, { cwd });
+        const { code, stdout, stderr } = await runHere(args, { cwd });
         expect.soft({ code, stderr }, JSON.stringify(forgery)).toEqual({ code: 0, stderr: "" });
         expect.soft(stdout, JSON.stringify(forgery)).toContain(task.id);
         expect.soft(stdout, JSON.stringify(forgery)).not.toMatch(CONTROL);
@@ -115,7 +116,7 @@ describe("prompts", () => {
     expect(readFileSync(join(cwd, "got.txt"), "utf8").split("\n\n").slice(1).join("\n\n").trimEnd()).toBe(
       prompt,
     );
-    const list = await runLoop(["list"], { cwd });
+    const list = await runHere(["list"], { cwd });
     expect(list.stdout.split("\n")).toHaveLength(5);
   });
 

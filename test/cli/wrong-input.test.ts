@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { create, hashTree, makeProject, runLoop } from "../support/cli.ts";
+import { runHere } from "../support/here.ts";
 
 type Case = readonly [args: readonly string[], sentence: RegExp, code?: number];
 
@@ -11,7 +12,7 @@ type Case = readonly [args: readonly string[], sentence: RegExp, code?: number];
 async function refuseAll(cwd: string, cases: readonly Case[], env: Record<string, string> = {}) {
   const before = hashTree(cwd);
   for (const [args, sentence, code = 64] of cases) {
-    const result = await runLoop(args, { cwd, env });
+    const result = await runHere(args, { cwd, env });
     const said = `loop ${args.join(" ")}\n${result.stderr}`;
     expect.soft(result.code, said).toBe(code);
     expect.soft(result.stdout, said).toBe("");
@@ -138,7 +139,7 @@ describe("in a project with tasks, they stay as they are", () => {
     const file = JSON.parse(readFileSync(path, "utf8"));
     file.tasks = ["aaaa1111", "aaaa2222"].map((id) => ({ id, prompt: id, cron: "0 0 1 1 *" }));
     writeFileSync(path, JSON.stringify(file));
-    expect((await runLoop(["list", "--ids"], { cwd })).stdout).toBe("aaaa1111\naaaa2222\n");
+    expect((await runHere(["list", "--ids"], { cwd })).stdout).toBe("aaaa1111\naaaa2222\n");
     const wrong: Case[] = ["show", "pause", "resume", "run", "delete"].flatMap((command) => [
       [[command, "aaaa"], /aaaa is the beginning of several ids: aaaa1111, aaaa2222/] as const,
       [[command, "bbbb"], /There is no task bbbb here/] as const,
@@ -158,14 +159,14 @@ describe("in a project with tasks, they stay as they are", () => {
       [["run", "aaaa1111", "--agent-cmd", ""], /--agent-cmd is empty/],
       [["clear"], /without a terminal add --yes/],
     ]);
-    const upper = await runLoop(["show", "AAAA1", "--json"], { cwd });
+    const upper = await runHere(["show", "AAAA1", "--json"], { cwd });
     expect(JSON.parse(upper.stdout)).toMatchObject({ id: "aaaa1111" });
   });
 
   test("A3 H5 what a task's state forbids", async () => {
     const cwd = makeProject();
     const paused = await create(cwd, "5m", "paused", "--no-now");
-    await runLoop(["pause", paused.id], { cwd });
+    await runHere(["pause", paused.id], { cwd });
     const once = await create(cwd, "in", "5m", "once");
     await refuseAll(cwd, [
       [["run", paused.id], /is paused; loop resume \w+ first/],
@@ -183,7 +184,7 @@ describe("in a project with tasks, they stay as they are", () => {
     const file = JSON.parse(readFileSync(path, "utf8"));
     file.tasks = Array.from({ length: 50 }, (_, n) => ({ prompt: `task ${n}`, cron: "0 0 1 1 *" }));
     writeFileSync(path, JSON.stringify(file));
-    expect((await runLoop(["list", "--ids"], { cwd })).stdout.trim().split("\n")).toHaveLength(50);
+    expect((await runHere(["list", "--ids"], { cwd })).stdout.trim().split("\n")).toHaveLength(50);
     const full =
       /There are 50 live tasks, and at most 50 are allowed per project \(maxTasks in \.loop\/config\.json\)/;
     await refuseAll(cwd, [
@@ -191,7 +192,7 @@ describe("in a project with tasks, they stay as they are", () => {
       [["in", "5m", "one too many"], full],
     ]);
     writeFileSync(join(cwd, ".loop", "config.json"), '{"maxTasks": 51}');
-    expect((await runLoop(["5m", "the 51st"], { cwd })).code).toBe(0);
-    expect((await runLoop(["5m", "the 52nd"], { cwd })).stderr).toContain("at most 51");
+    expect((await runHere(["5m", "the 51st"], { cwd })).code).toBe(0);
+    expect((await runHere(["5m", "the 52nd"], { cwd })).stderr).toContain("at most 51");
   });
 });

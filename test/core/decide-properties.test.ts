@@ -18,6 +18,7 @@ import type { Decision, LoopEvent, TaskEdit } from "../../src/core/event.ts";
 import type { Cadence, FireId, LoopId, MissedPolicy, Task } from "../../src/core/loop.ts";
 import { wakeAt } from "../../src/core/task/slots.ts";
 import { checkAccounts } from "../support/accounts.ts";
+import { runs } from "../support/runs.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, START, task, wakeIn } from "../support/tasks.ts";
 
 type Action =
@@ -112,7 +113,7 @@ test("A5 A7 A10 H1 no slot twice, none without a line, none while paused, in any
       const history = run(first, script);
       expect(replay(first, history)).toEqual(history.at(-1)?.after ?? first);
     }),
-    { numRuns: process.env.LOOP_TEST_LONG ? 60_000 : 3_000 },
+    { numRuns: runs(3_000, 60_000) },
   );
 });
 

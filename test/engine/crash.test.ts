@@ -15,6 +15,7 @@ import { settled } from "../../src/testing.ts";
 import { checkAccounts, checkLines } from "../support/accounts.ts";
 import { FAILED, type MemoryProcess, OK, START, World } from "../support/memory-ports.ts";
 import { asTask, asTasks } from "../support/only-tasks.ts";
+import { runs } from "../support/runs.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 
 const END = START + 47 * MINUTE;
@@ -75,7 +76,7 @@ describe("H1 a crash after every step loses nothing, doubles nothing, leaves not
           check(world);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -286,7 +287,7 @@ test("H1 A11 two engines, crashes, zombies, a failing disk, people and clock jum
       expect(world.agent.mostAtOnce).toBeLessThanOrEqual(1);
       checkHistory(world);
     }),
-    { numRuns: process.env.LOOP_TEST_LONG ? 2_000 : 150 },
+    { numRuns: runs(150, 2_000) },
   );
 });
 

@@ -20,6 +20,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
+import { runHere } from "./here.ts";
 import { until } from "./until.ts";
 
 export const LOOP = fileURLToPath(new URL("../../dist/loop.cjs", import.meta.url));
@@ -72,9 +73,9 @@ export async function runLoop(args: readonly string[], options: RunOptions): Pro
   return { code, ...output };
 }
 
-/** Runs it, must end with 0, and reads what it printed as JSON. */
+/** Runs it in this process, must end with 0, and reads what it printed as JSON. */
 export async function loopJson<T>(args: readonly string[], options: RunOptions): Promise<T> {
-  const { code, stdout, stderr } = await runLoop([...args, "--json"], options);
+  const { code, stdout, stderr } = await runHere([...args, "--json"], options);
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as T;
 }

@@ -16,6 +16,7 @@ import {
   stateOf,
 } from "../../support/goals/goal-cli.ts";
 import { report } from "../../support/goals/goal-replies.ts";
+import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 import { until } from "../../support/until.ts";
 
@@ -47,10 +48,14 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
   test("E3 loop up: a fire goes to it, and its answer is shown", async ({ onTestFinished }) => {
     const cwd = makeProject(onTestFinished);
     await create(cwd, "5m", "look around");
-    const up = await runLoop(["up", "--for", "4s", "--agent-acp", acpWorker()], { cwd });
-    expect({ code: up.code, stderr: up.stderr }).toEqual({ code: 0, stderr: "" });
-    expect(up.stdout).toMatch(/^Fires go to: acp$/m);
-    expect(up.stdout).toMatch(/I did it\.\n.*✓ ok/);
+    const up = startLoop(["up", "--agent-acp", acpWorker()], { cwd });
+    await up.line(/I did it\.\n.*✓ ok/);
+    up.signal("SIGTERM");
+    expect({ code: await up.ended, stderr: up.output.stderr }).toEqual({
+      code: 0,
+      stderr: "SIGTERM: stopping.\n",
+    });
+    expect(up.output.stdout).toMatch(/^Fires go to: acp$/m);
     expect(promptsTo(cwd)).toEqual([expect.stringContaining("look around")]);
     expect(leftovers(cwd)).toEqual([]);
   });
@@ -89,7 +94,7 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
     const refused = await runLoop(["backlog", "run"], { cwd });
     expect([refused.code, promptsTo(cwd)]).toEqual([1, []]);
     expect(refused.stderr).toContain("loop trust");
-    const shown = await runLoop(["trust", "--yes"], { cwd });
+    const shown = await runHere(["trust", "--yes"], { cwd });
     expect(shown.stdout).toContain("agents.generator\n    runs:   exec ");
     const run = await runLoop(["backlog", "run", "--json"], { cwd });
     expect(readLines(run.stdout).end, run.stderr).toMatchObject({ status: "done", passed: 1 });
@@ -266,10 +271,11 @@ describe("several in the settings (E3)", () => {
     writeConfig(cwd, { agent: ["codex", "claude"] });
     installClaude(cwd, "says fixed 0.10");
     await create(cwd, "--exact", "1s", "look around");
-    const { code, stdout } = await runLoop(["up", "--for", "6s"], { cwd });
-    expect(code).toBe(0);
-    expect(stdout.match(/✓ ok/g)?.length, stdout).toBeGreaterThan(1);
-    expect(stdout.match(/codex: not installed; claude takes the turn/g)).toHaveLength(1);
+    const up = startLoop(["up"], { cwd });
+    await up.line(/✓ ok[\s\S]*✓ ok/);
+    up.signal("SIGTERM");
+    expect(await up.ended).toBe(0);
+    expect(up.output.stdout.match(/codex: not installed; claude takes the turn/g)).toHaveLength(1);
   });
 
   test.skipIf(isWorldMissing("pi"))(

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { acpWorker, answersTo, lastProcessOf, promptsTo, talkOf } from "../../support/acp/acp-worker.ts";
 import { makeBacklog, passedOf, trust } from "../../support/backlog/backlog-cli.ts";
-import { create, kill, leftovers, makeProject, runLoop } from "../../support/cli.ts";
+import { create, kill, leftovers, makeProject } from "../../support/cli.ts";
 import { CHECK, makeRepository, runJson, SPEC, stateOf } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 import { until } from "../../support/until.ts";
 
@@ -59,7 +60,7 @@ describe.skipIf(!hasTmux)("at a terminal (E3)", () => {
     expect(screen).toContain("denied");
     expect(answersTo(cwd)).toEqual(["no"]);
     expect(stateOf(cwd).receipts).toMatchObject([{ files: [] }]);
-    const { stdout } = await runLoop(["report"], { cwd });
+    const { stdout } = await runHere(["report"], { cwd });
     expect(stdout).toMatch(/iteration 1: denied: execute/);
   });
 
@@ -94,7 +95,7 @@ describe.skipIf(!hasTmux)("at a terminal (E3)", () => {
     const terminal = openTerminal(cwd, 80, 40);
     terminal.run(untilLine(ASKS_ONCE));
     await terminal.sees(ASKED);
-    expect((await runLoop(["cancel"], { cwd })).code).toBe(0);
+    expect((await runHere(["cancel"], { cwd })).code).toBe(0);
     await terminal.sees(/\[LOOP\] Cancelled: cancelled by a person\ncode=130\n\$$/);
     expect(answersTo(cwd)).not.toContain("yes");
     expect(terminal.cursorIsShown()).toBe(true);
@@ -195,7 +196,7 @@ describe("where nobody sits (E3)", () => {
         event: expect.objectContaining({ type: "permission", answer: "denied" }),
       }),
     );
-    const { stdout } = await runLoop(["report"], { cwd });
+    const { stdout } = await runHere(["report"], { cwd });
     expect(stdout).toMatch(/iteration 1: denied: execute/);
   });
 
@@ -205,8 +206,8 @@ describe("where nobody sits (E3)", () => {
     const args = ["until", "--yes", "--iterations", "1", ...CHECK, "--agent-acp", ASKS_ONCE, SPEC];
     await runJson(args, { cwd });
     expect(answersTo(cwd)).toEqual(["no"]);
-    await runLoop(["cancel"], { cwd });
-    const seen = await runLoop(["trust"], { cwd });
+    await runHere(["cancel"], { cwd });
+    const seen = await runHere(["trust"], { cwd });
     expect([seen.code, seen.stdout]).toEqual([64, expect.stringMatching(/execute npm \*/)]);
     expect(seen.stdout).not.toContain("fetch");
     await trust(cwd);
@@ -217,7 +218,7 @@ describe("where nobody sits (E3)", () => {
     });
     // another content is another file
     writeConfig(cwd, { permissions: { execute: "allow" } });
-    expect((await runLoop(["trust"], { cwd })).code).toBe(64);
+    expect((await runHere(["trust"], { cwd })).code).toBe(64);
   });
 
   test("H2 a rule that denies counts at once, and asks nobody", async () => {

@@ -11,6 +11,7 @@ import { type Finish, leftovers, loopJson, runLoop, startLoop } from "../../supp
 import { makeAgent, makeRepository, runJson, SPEC, turnsOf } from "../../support/goals/goal-cli.ts";
 import { aDraft, POLICY } from "../../support/goals/goal-play.ts";
 import { aCriterion } from "../../support/goals/goals.ts";
+import { runHere } from "../../support/here.ts";
 import { pause, seeded } from "../../support/pause.ts";
 import { until } from "../../support/until.ts";
 
@@ -54,7 +55,7 @@ describe("a chain of commands (E3)", () => {
     );
     const { receipts } = await loopJson<GoalView>(["status", ID], { cwd });
     expect(receipts).toMatchObject([{ takenBy: "command-2", charged: true, failure: null }]);
-    const report = await runLoop(["report", ID], { cwd });
+    const report = await runHere(["report", ID], { cwd });
     expect(report.stdout).toContain(
       "command-2 took the turn: command: out of service (exit 75: no capacity)",
     );
@@ -85,7 +86,7 @@ describe("a chain of commands (E3)", () => {
     await runner.ended;
     expect(startedIn(cwd).map((line) => line[0])).toEqual(["A", "B", "B"]);
     expect(leftovers(cwd)).not.toEqual([]);
-    const cancelled = await runLoop(["cancel", ID, "--yes"], { cwd });
+    const cancelled = await runHere(["cancel", ID, "--yes"], { cwd });
     expect(cancelled.code, cancelled.stderr).toBe(0);
     await until(() => leftovers(cwd).length === 0, "nothing of the turn is left");
   });

@@ -9,7 +9,6 @@ import {
   expectSoundRepository,
   generated,
   HONEST,
-  idOf,
   makeBacklog,
   passedOf,
   readLines,
@@ -17,18 +16,17 @@ import {
   runBacklogJson,
   type StoryWish,
   storiesOf,
-  TWELVE,
   trust,
   turnsNoted,
 } from "../../support/backlog/backlog-cli.ts";
 import { hashTree, makeProject, runLoop, startLoop } from "../../support/cli.ts";
 import { git } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 // several runs of a real command each, with real git below them
 vi.setConfig({ testTimeout: 120_000 });
 
-const ALL = TWELVE.map(({ n }) => idOf(n));
 const TWO: readonly StoryWish[] = [
   { n: 1, dependsOn: [] },
   { n: 2, dependsOn: [1] },
@@ -53,49 +51,6 @@ else pass; fi
 `;
 const isWaiting = (cwd: string, story: string) => existsSync(join(dirname(cwd), `waiting-${story}`));
 const letGo = (cwd: string) => writeFileSync(join(dirname(cwd), "go"), "");
-
-describe("C1 C3 C5 C13 twelve stories that build on each other", () => {
-  test.each([1, 3])("C13 with --parallel %i all pass once, and all tests are green", async (parallel) => {
-    const cwd = makeBacklog();
-    await trust(cwd);
-    const args = runArgs(agentOf(cwd), "--parallel", String(parallel));
-    const run = await runBacklogJson(args, besideOf(cwd));
-    expect(run.code, run.stdout + run.stderr).toBe(0);
-    expect(run.end).toMatchObject({
-      ...{ type: "backlog.end", status: "done", passed: 12, total: 12, blocked: [], iterations: 12 },
-    });
-    expect(passedOf(cwd)).toEqual(ALL);
-    const made = generated(cwd);
-    expect([...made].sort()).toEqual(ALL);
-    for (const { n, dependsOn } of TWELVE)
-      for (const d of dependsOn) expect(made.indexOf(idOf(d))).toBeLessThan(made.indexOf(idOf(n)));
-    expect(turnsNoted(cwd).filter(({ role, what }) => role === "evaluator" && what === "end")).toHaveLength(
-      12,
-    );
-    expectGreen(cwd);
-    expectSoundRepository(cwd);
-    if (parallel > 1) {
-      expect(git(cwd, "status", "--porcelain").trim(), "all of it is merged").toBe("");
-      expect(git(cwd, "branch", "--list", "loop/*").trim(), "branches that are left").toBe("");
-    }
-    const progress = readFileSync(join(cwd, ".loop", "progress.md"), "utf8");
-    for (const id of ALL) expect(progress.split(id).length - 1, id).toBeGreaterThanOrEqual(1);
-  });
-});
-
-test("C13 a story that takes longer is not held to what others merged meanwhile, before it is merged itself", async () => {
-  const cwd = await small(THREE);
-  const late = `
-if [ "$LOOP_ROLE$LOOP_STORY" = generatorUS-003 ]; then
-  while ! grep -q US-001 "$PROJECT/.loop/progress.md" 2>/dev/null; do sleep 0.05; done
-fi
-${HONEST}`;
-  const args = runArgs(agentOf(cwd, late), "--parallel", "2");
-  const run = await runBacklogJson(args, besideOf(cwd, { PROJECT: cwd }));
-  expect(run.end, run.stdout + run.stderr).toMatchObject({ status: "done", passed: 3, iterations: 3 });
-  expect(storiesOf(cwd).map(({ rejections }) => rejections)).toEqual([0, 0, 0]);
-  expectGreen(cwd);
-});
 
 describe("C12 a person who wants it to stop", () => {
   test("C12 Ctrl-C once ends after the turn under way, and tells how far it came", async () => {
@@ -188,31 +143,6 @@ ${HONEST}`;
     expect(generated(cwd).filter((id) => id === "US-001")).toHaveLength(1);
     expect(passedOf(cwd)).toEqual(["US-001", "US-002"]);
   });
-
-  test.each([1, 2])(
-    "H1 a runner that dies as a turn begins loses no turn, with --parallel %i",
-    async (parallel) => {
-      const cwd = await small();
-      const killer = `
-if [ "$LOOP_ROLE" = generator ] && mkdir "$BESIDE/killed-$LOOP_STORY" 2>/dev/null; then
-  kill -9 "$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' "$PROJECT/.loop/loop.lock")"
-fi
-${HONEST}`;
-      const options = besideOf(cwd, { PROJECT: cwd });
-      const args = runArgs(agentOf(cwd, killer), "--parallel", String(parallel));
-      const died = await runLoop([...args, "--json"], options);
-      expect(died.code, died.stderr).toBeNull();
-      let last = await runLoop([...args, "--json", "--resume"], options);
-      if (last.code === null) last = await runLoop([...args, "--json", "--resume"], options);
-      expect(last.code, last.stdout + last.stderr).toBe(0);
-      expect(generated(cwd)).toEqual(["US-001", "US-002"]);
-      expect(storiesOf(cwd).map(({ passes, rejections }) => [passes, rejections])).toEqual([
-        [true, 0],
-        [true, 0],
-      ]);
-      expectSoundRepository(cwd);
-    },
-  );
 });
 
 describe("C1 C16 flags and exit codes", () => {
@@ -227,7 +157,7 @@ describe("C1 C16 flags and exit codes", () => {
   test("C1 --dry-run tells what would be done, and changes nothing", async () => {
     const cwd = await small();
     const before = hashTree(join(cwd, ".loop"));
-    const run = await runLoop(runArgs(agentOf(cwd), "--dry-run"), besideOf(cwd));
+    const run = await runHere(runArgs(agentOf(cwd), "--dry-run"), besideOf(cwd));
     expect(run.code).toBe(0);
     expect(run.stdout).toContain("US-001");
     expect(run.stdout).toContain("Nothing was run");
@@ -287,7 +217,7 @@ describe("C1 C16 flags and exit codes", () => {
   test("C16 exit 1 for a prd.json that does not parse, before anything runs", async () => {
     const cwd = await small();
     writeFileSync(join(cwd, ".loop", "prd.json"), "{ not json");
-    const run = await runLoop(runArgs(agentOf(cwd)), besideOf(cwd));
+    const run = await runHere(runArgs(agentOf(cwd)), besideOf(cwd));
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/prd\.json/);
     expect(turnsNoted(cwd)).toEqual([]);
@@ -305,7 +235,7 @@ describe("C1 C16 flags and exit codes", () => {
   ])("C16 exit 64 for %s, in one sentence, and nothing is changed", async (_, flags, message) => {
     const cwd = await small();
     const before = hashTree(join(cwd, ".loop"));
-    const run = await runLoop(runArgs(agentOf(cwd), ...flags), besideOf(cwd));
+    const run = await runHere(runArgs(agentOf(cwd), ...flags), besideOf(cwd));
     expect(run.code, run.stderr).toBe(64);
     expect(run.stderr).toMatch(message);
     expect(hashTree(join(cwd, ".loop"))).toBe(before);
@@ -314,7 +244,7 @@ describe("C1 C16 flags and exit codes", () => {
 
   test("H2 exit 1 when nobody has accepted the checks", async () => {
     const cwd = makeBacklog({ stories: TWO, check: quick });
-    const run = await runLoop(runArgs(agentOf(cwd)), besideOf(cwd));
+    const run = await runHere(runArgs(agentOf(cwd)), besideOf(cwd));
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/not accepted/);
     expect(turnsNoted(cwd)).toEqual([]);
@@ -323,7 +253,7 @@ describe("C1 C16 flags and exit codes", () => {
   test("C13 --parallel needs a branch with a commit", async () => {
     const detached = await small();
     git(detached, "checkout", "-q", "--detach");
-    const run = await runLoop(runArgs(agentOf(detached), "--parallel", "2"), besideOf(detached));
+    const run = await runHere(runArgs(agentOf(detached), "--parallel", "2"), besideOf(detached));
     expect(run.code).toBe(64);
     expect(run.stderr).toMatch(/--parallel needs a branch with a commit/);
     const one = await runBacklogJson(runArgs(agentOf(detached)), besideOf(detached));
@@ -334,7 +264,7 @@ describe("C1 C16 flags and exit codes", () => {
     const cwd = await small();
     rmSync(join(cwd, ".git"), { recursive: true });
     git(cwd, "init", "-q", "-b", "main");
-    const several = await runLoop(runArgs(agentOf(cwd), "--parallel", "2"), besideOf(cwd));
+    const several = await runHere(runArgs(agentOf(cwd), "--parallel", "2"), besideOf(cwd));
     expect(several.code).toBe(64);
     const uncommitted = 'if [ "$LOOP_ROLE" = generator ]; then solve; echo made; else pass; fi';
     const one = await runBacklogJson(runArgs(agentOf(cwd, uncommitted)), besideOf(cwd));
@@ -344,14 +274,14 @@ describe("C1 C16 flags and exit codes", () => {
   test("C5 without git it is said that a backlog needs it", async () => {
     const cwd = await small();
     rmSync(join(cwd, ".git"), { recursive: true });
-    const run = await runLoop(runArgs(agentOf(cwd)), besideOf(cwd));
+    const run = await runHere(runArgs(agentOf(cwd)), besideOf(cwd));
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/A backlog needs git/);
     expect(turnsNoted(cwd)).toEqual([]);
   });
 
   test("C2 exit 64 where there is no backlog", async () => {
-    const run = await runLoop(["backlog", "run", "--agent-cmd", "true"], { cwd: makeProject() });
+    const run = await runHere(["backlog", "run", "--agent-cmd", "true"], { cwd: makeProject() });
     expect(run.code).toBe(64);
     expect(run.stderr).toMatch(/There is no backlog here/);
   });

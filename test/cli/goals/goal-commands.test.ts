@@ -20,6 +20,7 @@ import {
   untilArgs,
   worker,
 } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 const COLLEAGUE = { env: { LOOP_SHAPE: "colleague" } };
@@ -27,7 +28,7 @@ const COLLEAGUE = { env: { LOOP_SHAPE: "colleague" } };
 describe.concurrent("B16 status and report", () => {
   test("no goal is no error; the newest is shown, a prefix names another", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
-    expect(await runLoop(["status"], { cwd })).toMatchObject({
+    expect(await runHere(["status"], { cwd })).toMatchObject({
       code: 0,
       stdout: 'There is no goal loop here. Start one with: loop until "npm test passes" <what to do>\n',
     });
@@ -37,10 +38,10 @@ describe.concurrent("B16 status and report", () => {
     const second = await runJson(untilArgs(idler(cwd), "--iterations", "1"), { cwd });
     expect(await statusOf(cwd)).toMatchObject({ id: second.end.loop, status: "paused", owner: null });
     expect(await statusOf(cwd, first.end.loop.slice(0, 6))).toMatchObject({ status: "completed" });
-    const { stdout } = await runLoop(["status"], { cwd });
+    const { stdout } = await runHere(["status"], { cwd });
     expect(stdout).toMatch(/^Goal \w{8} \| paused .* ago \(iterations\)\n/);
     expect(stdout).toContain(`Resume: loop continue ${second.end.loop} --iterations=5\n`);
-    const report = await runLoop(["report", first.end.loop], { cwd });
+    const report = await runHere(["report", first.end.loop], { cwd });
     expect(report).toMatchObject({ code: 0, stderr: "" });
     expect(report.stdout).toMatch(/^# Loop \w{8}\n[\s\S]*\*\*done\*\*[\s\S]*## Receipts\n/);
   });
@@ -54,7 +55,7 @@ describe.concurrent("B16 status and report", () => {
       running: { kind: "work" },
       iteration: 0,
     });
-    const { stdout, stderr } = await runLoop(["status"], { cwd });
+    const { stdout, stderr } = await runHere(["status"], { cwd });
     expect({ stdout, stderr }).toEqual({
       stdout: expect.stringMatching(/iteration 1\/10 under way/),
       stderr: "",
@@ -71,7 +72,7 @@ describe.concurrent("B16 B19 pause and continue", () => {
     const cwd = makeRepository(onTestFinished);
     const run = startLoop(untilArgs(sleeper(cwd)), { cwd }, onTestFinished);
     const pids = await until(() => sleepingPids(cwd), "the agent is in its turn");
-    const paused = await runLoop(["pause"], { cwd });
+    const paused = await runHere(["pause"], { cwd });
     const { id } = stateOf(cwd);
     expect(paused).toMatchObject({ code: 0, stdout: `Paused goal ${id}. Go on with: loop continue ${id}\n` });
     await until(() => !pids.some(isAlive), "the agent's processes are gone", 4_000);
@@ -141,14 +142,14 @@ describe.concurrent("B16 cancel", () => {
     const cwd = makeRepository(onTestFinished);
     await runLoop(untilArgs(idler(cwd), "--iterations", "1"), { cwd });
     const { id } = stateOf(cwd);
-    expect(await runLoop(["cancel"], { cwd })).toMatchObject({
+    expect(await runHere(["cancel"], { cwd })).toMatchObject({
       code: 0,
       stdout: `Cancelled goal ${id}. Its state is kept: .loop/runs/${id}/, loop report ${id}\n`,
     });
     expect(stateOf(cwd).status).toBe("cancelled");
     expect(git(cwd, "for-each-ref", "refs/loopwright")).not.toBe("");
     for (const args of [["continue"], ["continue", id], ["cancel", id], ["approve", id], ["accept", id]])
-      expect(await runLoop(args, { cwd }), args.join(" ")).toMatchObject({ code: 64, stdout: "" });
+      expect(await runHere(args, { cwd }), args.join(" ")).toMatchObject({ code: 64, stdout: "" });
   });
 
   test("--no-keep removes its files and refs, and those of no other goal", async ({ onTestFinished }) => {
@@ -157,7 +158,7 @@ describe.concurrent("B16 cancel", () => {
     const old = stateOf(cwd).id;
     await runLoop(untilArgs(idler(cwd), "--iterations", "1"), { cwd });
     const { id } = stateOf(cwd);
-    expect((await runLoop(["cancel", old, "--no-keep"], { cwd })).code).toBe(0);
+    expect((await runHere(["cancel", old, "--no-keep"], { cwd })).code).toBe(0);
     expect(readdirSync(join(cwd, ".loop", "runs"))).toEqual([id]);
     expect(stateOf(cwd).id).toBe(id);
     const cancelled = await loopJson<GoalView & { kept: boolean }>(["cancel", "--no-keep"], { cwd });
@@ -165,7 +166,7 @@ describe.concurrent("B16 cancel", () => {
     expect(readdirSync(join(cwd, ".loop", "runs"))).not.toContain(id);
     expect(existsSync(join(cwd, ".loop", "state.json"))).toBe(false);
     expect(git(cwd, "for-each-ref", "refs/loopwright")).toBe("");
-    expect((await runLoop(["status"], { cwd })).code).toBe(0);
+    expect((await runHere(["status"], { cwd })).code).toBe(0);
   });
 
   test("while a turn runs: the agent is gone at once, the first terminal ends with 130", async ({
@@ -174,7 +175,7 @@ describe.concurrent("B16 cancel", () => {
     const cwd = makeRepository(onTestFinished);
     const run = startLoop(untilArgs(sleeper(cwd)), { cwd }, onTestFinished);
     const pids = await until(() => sleepingPids(cwd), "the agent is in its turn");
-    expect((await runLoop(["cancel", "--yes"], { cwd })).code).toBe(0);
+    expect((await runHere(["cancel", "--yes"], { cwd })).code).toBe(0);
     await until(() => !pids.some(isAlive), "the agent's processes are gone", 4_000);
     expect(await run.ended).toBe(130);
     expect(run.output.stdout).toContain("[LOOP] Cancelled: cancelled by a person\n");
@@ -188,7 +189,7 @@ describe.concurrent("B14 approve and reject", () => {
     expect(first.code).toBe(6);
     expect(turnsOf(cwd)).toEqual([]);
     const { id } = stateOf(cwd);
-    const approved = await runLoop(["approve", "add", "a", "test", "\u001b[31mtoo"], { cwd });
+    const approved = await runHere(["approve", "add", "a", "test", "\u001b[31mtoo"], { cwd });
     expect(approved).toMatchObject({
       code: 0,
       stdout: "Approved: This is one step. Proceed?\n",
@@ -197,11 +198,11 @@ describe.concurrent("B14 approve and reject", () => {
     expect((await runLoop(["continue"], { cwd })).code).toBe(6);
     expect(turnsOf(cwd)[0]?.prompt).toMatch(/\n> A person said yes: add a test .*too\n/);
     expect(turnsOf(cwd)[0]?.prompt).not.toContain("\u001b");
-    const rejected = await runLoop(["reject", id, "the name is wrong"], { cwd });
+    const rejected = await runHere(["reject", id, "the name is wrong"], { cwd });
     expect(rejected).toMatchObject({ code: 0, stdout: "Rejected: All criteria met. Confirm done?\n" });
     expect((await runLoop(["continue"], { cwd })).code).toBe(6);
     expect(turnsOf(cwd)[1]?.prompt).toContain("> A person said no: the name is wrong\n");
-    await runLoop(["approve", id.slice(0, 4)], { cwd });
+    await runHere(["approve", id.slice(0, 4)], { cwd });
     const end = await runLoop(["continue"], { cwd });
     expect(end.code).toBe(0);
     // the round that confirms it is no turn
@@ -214,18 +215,18 @@ describe.concurrent("B14 approve and reject", () => {
     const cwd = makeRepository(onTestFinished);
     await runLoop(untilArgs(worker(cwd)), { cwd, ...COLLEAGUE });
     const { id } = stateOf(cwd);
-    expect((await runLoop(["reject", "no such thing"], { cwd })).code).toBe(0);
+    expect((await runHere(["reject", "no such thing"], { cwd })).code).toBe(0);
     expect(stateOf(cwd).pause).toMatchObject({
       code: "rejected",
       reason: "a person said no to the plan: no such thing",
     });
-    const again = await runLoop(["approve"], { cwd });
+    const again = await runHere(["approve"], { cwd });
     expect(again).toEqual({
       code: 64,
       stdout: "",
       stderr: `loop: Goal ${id} asks nothing.\n  See: loop status ${id}\n`,
     });
-    const unknown = await runLoop(["approve", "0123abcd"], { cwd });
+    const unknown = await runHere(["approve", "0123abcd"], { cwd });
     expect(unknown).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/^loop: There is no goal 0123abcd here\./),
@@ -235,7 +236,7 @@ describe.concurrent("B14 approve and reject", () => {
   test("G2 asks after an iteration that proved nothing", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     await runLoop(untilArgs(idler(cwd)), { cwd, ...COLLEAGUE });
-    await runLoop(["approve"], { cwd });
+    await runHere(["approve"], { cwd });
     const { stdout } = await runLoop(["continue"], { cwd });
     expect(stdout).toMatch(/\nG2: .*\. Continue\?\n {2}✗ done.*\nAnswer: loop approve/);
     expect(stateOf(cwd).gate?.kind).toBe("G2");
@@ -265,7 +266,7 @@ describe.concurrent("B7 accept", () => {
     expect(run.stdout).toContain(
       `[LOOP] ⏸ Paused: the checks are green, but what they consist of was changed\nProgress: 0 steps complete, 1 remaining\nResume: loop accept ${id}\n  - check.sh\n`,
     );
-    const look = await runLoop(["accept"], { cwd });
+    const look = await runHere(["accept"], { cwd });
     expect(look.code).toBe(64);
     expect(look.stdout).toContain("changed check.sh (done)\n--- check.sh\n+++ check.sh\n");
     expect(look.stdout).toContain("\n-test -f done.txt\n+true\n");
@@ -287,7 +288,7 @@ describe.concurrent("B7 accept", () => {
     await runLoop(untilArgs(bender(cwd)), { cwd });
     const { id } = stateOf(cwd);
     writeFileSync(join(cwd, "check.sh"), "exit 0\n");
-    expect(await runLoop(["accept", "--yes"], { cwd })).toEqual({
+    expect(await runHere(["accept", "--yes"], { cwd })).toEqual({
       code: 64,
       stdout: "",
       stderr: `loop: check.sh was changed again since the checks ran; nothing was accepted.\n  Have it compared anew: loop continue ${id}\n`,
@@ -298,7 +299,7 @@ describe.concurrent("B7 accept", () => {
   test("nothing to accept is said", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     await runLoop(untilArgs(idler(cwd), "--iterations", "1"), { cwd });
-    expect(await runLoop(["accept"], { cwd })).toMatchObject({
+    expect(await runHere(["accept"], { cwd })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/changed nothing that its checks consist of\.\n$/),
     });
@@ -316,21 +317,21 @@ describe.concurrent("B4 rollback", () => {
       "1 iteration 1",
       "2 iteration 2",
     ]);
-    const shown = await runLoop(["rollback"], { cwd });
+    const shown = await runHere(["rollback"], { cwd });
     expect(shown.stdout.trimEnd().split("\n")).toHaveLength(3);
-    const first = await runLoop(["rollback", "1"], { cwd });
+    const first = await runHere(["rollback", "1"], { cwd });
     expect(first.stdout).toMatch(
       /^Put 1 file back to "iteration 1: .*"\.\nUndo it with: loop rollback \w{8} \w{10}\n$/,
     );
     expect(readFileSync(join(cwd, "work.txt"), "utf8")).toBe("1\n");
     const undo = /loop rollback (\w{8} \w{10})\n$/.exec(first.stdout)?.[1]?.split(" ") ?? [];
-    await runLoop(["rollback", ...undo], { cwd });
+    await runHere(["rollback", ...undo], { cwd });
     expect(readFileSync(join(cwd, "work.txt"), "utf8")).toBe("2\n");
-    await runLoop(["rollback", list[0]?.commit.slice(0, 8) ?? ""], { cwd });
+    await runHere(["rollback", list[0]?.commit.slice(0, 8) ?? ""], { cwd });
     expect(existsSync(join(cwd, "work.txt"))).toBe(false);
     expect(git(cwd, "status", "--short", "check.sh")).toBe("");
     for (const wrong of [["99"], ["zz"], [stateOf(cwd).id, ""], ["a", "b", "c"]])
-      expect(await runLoop(["rollback", ...wrong], { cwd }), wrong.join(" ")).toMatchObject({
+      expect(await runHere(["rollback", ...wrong], { cwd }), wrong.join(" ")).toMatchObject({
         code: 64,
         stdout: "",
       });
@@ -342,7 +343,7 @@ describe.concurrent("B4 rollback", () => {
     const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(cwd, "[ -f ../good ] && touch done.txt || echo true > check.sh", "report true");
     expect((await runLoop(untilArgs(agent), { cwd })).code).toBe(6);
-    await runLoop(["rollback", "0"], { cwd });
+    await runHere(["rollback", "0"], { cwd });
     expect(readFileSync(join(cwd, "check.sh"), "utf8")).toBe("test -f done.txt\n");
     writeFileSync(join(cwd, "..", "good"), "");
     const end = await runJson(["continue"], { cwd });
@@ -355,7 +356,7 @@ describe.concurrent("B4 rollback", () => {
     const run = startLoop(untilArgs(sleeper(cwd)), { cwd }, onTestFinished);
     await until(() => sleepingPids(cwd), "the agent is in its turn");
     const { id } = stateOf(cwd);
-    expect(await runLoop(["rollback", "0"], { cwd })).toMatchObject({
+    expect(await runHere(["rollback", "0"], { cwd })).toMatchObject({
       code: 64,
       stderr: `loop: Goal ${id} is at work.\n  Pause it first: loop pause ${id}\n`,
     });
@@ -399,7 +400,7 @@ describe.concurrent("two terminals", () => {
       `It goes on in the other process. Stop it with: loop pause ${id}\n`,
     );
     expect(await statusOf(cwd)).toMatchObject({ status: "in_progress", running: { kind: "work" } });
-    expect((await runLoop(["pause"], { cwd })).code).toBe(0);
+    expect((await runHere(["pause"], { cwd })).code).toBe(0);
     await until(async () => (await statusOf(cwd))?.running === null, "the turn is stopped");
     up.signal("SIGTERM");
     expect(await up.ended).toBe(0);
@@ -452,7 +453,7 @@ describe.concurrent("B20 a stopped loop stays stopped", () => {
     await until(() => existsSync(join(cwd, "..", "in-turn")), "the agent is in its turn");
     run.signal("SIGKILL");
     await run.ended;
-    const { stderr } = await runLoop(["status"], { cwd });
+    const { stderr } = await runHere(["status"], { cwd });
     expect(stderr).toMatch(/^Nothing runs it now\. Go on with: loop continue \w{8}\n$/);
     const again = startLoop(["continue", "--json"], { cwd }, onTestFinished);
     await again.line(/"loop\.start"/);
@@ -470,7 +471,7 @@ describe.concurrent("B20 a stopped loop stays stopped", () => {
     const pids = await until(() => sleepingPids(cwd), "the agent is in its turn");
     run.signal("SIGKILL");
     await run.ended;
-    expect((await runLoop(["pause"], { cwd })).code).toBe(0);
+    expect((await runHere(["pause"], { cwd })).code).toBe(0);
     await until(() => !pids.some(isAlive), "the agent's processes are gone", 4_000);
     expect(await statusOf(cwd)).toMatchObject({ status: "paused", running: null });
   });

@@ -23,6 +23,7 @@ import {
   worker,
   writeShape,
 } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -78,9 +79,9 @@ describe.concurrent("B17 the stream of --json", () => {
       reason: expect.stringMatching(/^waits for a person \(G1\)/),
     });
     expect(gate.code).toBe(6);
-    await runLoop(["approve"], { cwd });
+    await runHere(["approve"], { cwd });
     const next = await runJson(["continue", "--iterations", "1"], { cwd });
-    await runLoop(["approve"], { cwd });
+    await runHere(["approve"], { cwd });
     const last = await runJson(["continue"], { cwd });
     expect(next.code).toBe(6);
     expect(last.lines.find(({ type }) => type === "loop.result")).toMatchObject({
@@ -164,7 +165,7 @@ describe.concurrent("B17 exit codes, each for a reason of its own", () => {
     const run = await runJson(untilArgs(idler(cwd)), { cwd, env });
     expect({ code: run.code, iterations: run.end.iterations }).toEqual({ code: 3, iterations: 1 });
     expect(run.end.criteria).toMatchObject([{ name: "done", met: false, evidence: { exitCode: 1 } }]);
-    await runLoop(["cancel"], { cwd });
+    await runHere(["cancel"], { cwd });
     const plan = await loopJson<{ limits: object }>(
       ["until", ...CHECK, SPEC, "--agent-cmd", "cat", "--dry-run", "--iterations", "4"],
       { cwd, env },
@@ -179,9 +180,9 @@ describe.concurrent("B17 exit codes, each for a reason of its own", () => {
       code: 4,
       reason: "the same error 3 times in a row",
     });
-    await runLoop(["cancel"], { cwd });
+    await runHere(["cancel"], { cwd });
     writeShape(cwd, "## Must not\n- no secrets: `test -f secret.txt`\n");
-    await runLoop(["trust", "--yes"], { cwd });
+    await runHere(["trust", "--yes"], { cwd });
     const evil = await runJson(untilArgs(makeAgent(cwd, "touch secret.txt done.txt", "report true")), {
       cwd,
     });
@@ -333,7 +334,7 @@ describe.concurrent("B8 B17 artifacts", () => {
     ]);
     const summary = readFileSync(join(run, "summary.md"), "utf8");
     expect(summary).toContain("| `done` | `sh check.sh` | execution output | ✓ |");
-    const report = await runLoop(["report"], { cwd });
+    const report = await runHere(["report"], { cwd });
     expect(report.stdout.trimEnd()).toBe(summary.trimEnd());
     expect(JSON.stringify(state)).not.toContain(turnsOf(cwd)[0]?.env.LOOP_NONCE);
   });
@@ -480,7 +481,7 @@ describe.concurrent("B21 steps", () => {
       /\nG1: Decomposed into 2 steps\. Proceed\?\n {2}1\. make one\.txt\n {2}2\. make two\.txt\n {2}check proposed by the agent: one: `test -f one\.txt` exits 0\n {2}check proposed by the agent: two: .*\nAnswer: loop approve \w{8} \| loop reject/,
     );
     expect(turnsOf(cwd).map(({ env }) => `${env.LOOP_KIND} ${env.LOOP_ROLE}`)).toEqual(["plan planner"]);
-    await runLoop(["approve"], { cwd });
+    await runHere(["approve"], { cwd });
     const rest = await runJson(["continue"], { cwd });
     expect(rest.code).toBe(0);
     expect(rest.end).toMatchObject({
@@ -596,7 +597,7 @@ describe.concurrent("B14 B9 B4 how it is told to run", () => {
       "pre-check: This cannot be taken back easily. Go on?\n  A second agent objects: there is no backup\n",
     );
     expect(turnsOf(cwd).map(({ env }) => `${env.LOOP_KIND} ${env.LOOP_ROLE}`)).toEqual(["precheck judge"]);
-    await runLoop(["approve", "there", "is", "one"], { cwd });
+    await runHere(["approve", "there", "is", "one"], { cwd });
     const rest = await runJson(["continue"], { cwd });
     expect(rest.code).toBe(0);
     expect(turnsOf(cwd)[1]?.prompt).toContain("A person said yes: there is one");

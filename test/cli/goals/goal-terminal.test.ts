@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runLoop } from "../../support/cli.ts";
 import {
-  installClaude,
   makeAgent,
   makeRepository,
   SPEC,
@@ -15,6 +14,7 @@ import {
   turnsOf,
   worker,
 } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 import { until } from "../../support/until.ts";
 
@@ -75,10 +75,10 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
     terminal.keys("n");
     await terminal.sees(/⏸ Paused: a person said no to the plan\n[\s\S]*code=6\n\$$/);
-    await runLoop(["cancel"], { cwd });
+    await runHere(["cancel"], { cwd });
     terminal.run(`clear; ${untilLine(agent, COLLEAGUE)}`);
     await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
-    await runLoop(["approve", "go"], { cwd });
+    await runHere(["approve", "go"], { cwd });
     await terminal.sees(/◆ {2}All criteria met\. Confirm done\?[\s\S]*└$/);
     expect(turnsOf(cwd)[0]?.prompt).toContain("A person said yes: go");
     terminal.keys("y");
@@ -91,7 +91,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const terminal = openTerminal(cwd);
     terminal.run(untilLine(worker(cwd), COLLEAGUE));
     await terminal.sees(/◆ {2}This is one step\. Proceed\?[\s\S]*└$/);
-    await runLoop(["reject", "too early"], { cwd });
+    await runHere(["reject", "too early"], { cwd });
     await terminal.sees(/⏸ Paused: a person said no to the plan: too early\n[\s\S]*code=6\n\$$/);
     expect(terminal.cursorIsShown()).toBe(true);
     expect(turnsOf(cwd)).toEqual([]);
@@ -117,28 +117,6 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     terminal.run(`export LOOP_HEADLESS=1; ${untilLine(worker(cwd), COLLEAGUE)}`);
     const screen = await terminal.sees(/Answer: loop approve[\s\S]*code=6\n\$$/);
     expect(screen).not.toContain("◆");
-  });
-
-  test("B13 a quota counts down in one line until its reset, and then goes on by itself", async () => {
-    const cwd = makeRepository();
-    installClaude(
-      cwd,
-      "[ -f ../tried ] || { touch ../tried; quota 4; }",
-      "touch done.txt",
-      "says fixed 0.10",
-    );
-    const terminal = openTerminal(cwd, 44, 60);
-    terminal.run(`NO_COLOR=1 loop until --check 'done=sh check.sh' '${SPEC}'; echo code=$?`);
-    await terminal.sees(/\n {2}goes on in [34]s \(Ctrl-C stops\)$/);
-    const later = await terminal.sees(/\n {2}goes on in [12]s \(Ctrl-C stops\)$/);
-    expect(later.match(/goes on in/g), "one line that is drawn over").toHaveLength(1);
-    expect(later.replaceAll("\n", "")).toMatch(
-      /Waiting: claude: api error 429: 5-hour limit reached ?\| ?Goes on: in/,
-    );
-    const end = await terminal.sees(/code=0\n\$$/);
-    expect(end).toMatch(/Cost: \$0\.00\/\$25[\s\S]*<loop-complete>/);
-    expect(end).not.toContain("goes on in");
-    expect(stateOf(cwd)).toMatchObject({ iteration: 1, spent: { costUsd: 0.1 } });
   });
 
   test("B20 Ctrl-C in a turn pauses, and says how to go on; the terminal is as it was", async () => {

@@ -26,6 +26,7 @@ import {
   worker,
   writeShape,
 } from "../../support/goals/goal-cli.ts";
+import { runHere } from "../../support/here.ts";
 
 const NOBODY = 65_534;
 const IS_ROOT = process.getuid?.() === 0;
@@ -99,7 +100,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     const work = async () => {
       for (let row = queue.shift(); row !== undefined; row = queue.shift()) {
         const [args, sentence] = row;
-        const result = await runLoop(args, { cwd });
+        const result = await runHere(args, { cwd });
         const name = JSON.stringify(args);
         expect.soft(result, name).toMatchObject({ code: 64, stdout: "" });
         expect.soft(result.stderr, name).toMatch(sentence);
@@ -118,7 +119,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [{ LOOP_SHAPE: "friend" }, /LOOP_SHAPE "friend" is none of tool, colleague\./],
   ])("B17 the environment is named by its name: %j", async (env, sentence) => {
     const cwd = makeRepository();
-    const result = await runLoop(until(), { cwd, env });
+    const result = await runHere(until(), { cwd, env });
     expect(result).toMatchObject({ code: 64, stdout: "", stderr: expect.stringMatching(sentence) });
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
   });
@@ -126,7 +127,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
   test("B2 vague specs are exit 5 whatever the case, and write nothing", async () => {
     const cwd = makeRepository();
     for (const words of [["fix it"], ["make", "the", "app", "better"], ["日本語"]]) {
-      const result = await runLoop(["until", ...words, "--agent-cmd", "cat"], { cwd });
+      const result = await runHere(["until", ...words, "--agent-cmd", "cat"], { cwd });
       expect(result.code, words.join(" ")).toBe(5);
     }
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
@@ -159,7 +160,7 @@ describe.concurrent("H2 what a repository brought along runs only once it was tr
         "loop: .loop/shape/SHAPE.md has commands in it that you have not trusted, or not as they are now.\n  Look at them and say so: loop trust\n",
     });
     expect({ ran: existsSync(join(cwd, "ran.txt")), turns: turnsOf(cwd) }).toEqual({ ran: false, turns: [] });
-    const trusted = await runLoop(["trust", "--yes"], { cwd });
+    const trusted = await runHere(["trust", "--yes"], { cwd });
     expect(trusted.stdout).toContain("touch ran.txt && test -f done.txt");
     const run = await runJson(args, { cwd });
     expect({ code: run.code, criteria: run.end.criteria }).toMatchObject({
@@ -182,7 +183,7 @@ describe.concurrent("H2 what a repository brought along runs only once it was tr
       code: 1,
       stderr: expect.stringMatching(/config\.json has commands/),
     });
-    await runLoop(["trust", "--yes"], { cwd });
+    await runHere(["trust", "--yes"], { cwd });
     expect((await runJson(args, { cwd })).end.criteria).toMatchObject([{ name: "present", met: true }]);
     config({ checks: ["no command"] });
     const wrong = await runLoop(args, { cwd });
@@ -214,7 +215,7 @@ describe.concurrent("the spec itself", () => {
       expect(unprintable(stdout + stderr), args.join(" ")).toEqual([]);
     }
     expect(unprintable(run.stdout + run.stderr)).toEqual([]);
-    const json = await runLoop(["status", "--json"], { cwd });
+    const json = await runHere(["status", "--json"], { cwd });
     expect([...json.stdout].filter((letter) => /\p{Cc}/u.test(letter))).toEqual(["\n"]);
   });
 
@@ -284,7 +285,7 @@ describe.concurrent("git", () => {
     const run = await runLoop(untilArgs(worker(cwd)), { cwd });
     expect(run.code).toBe(0);
     expect(run.stdout).toContain("! No git here: files cannot be rolled back");
-    expect(await runLoop(["rollback"], { cwd })).toMatchObject({
+    expect(await runHere(["rollback"], { cwd })).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/has no checkpoints\.\n {2}They need git/),
     });
@@ -298,7 +299,7 @@ describe.concurrent("git", () => {
     git(empty, "init", "-q", "-b", "main");
     expect((await runJson(untilArgs(worker(empty)), { cwd: empty })).code).toBe(0);
     expect(() => git(empty, "rev-parse", "--verify", "-q", "main")).toThrow();
-    expect((await runLoop(["rollback", "0"], { cwd: empty })).code).toBe(0);
+    expect((await runHere(["rollback", "0"], { cwd: empty })).code).toBe(0);
     expect(existsSync(join(empty, "done.txt"))).toBe(false);
 
     const detached = makeRepository(onTestFinished);
@@ -310,7 +311,7 @@ describe.concurrent("git", () => {
       staged: git(detached, "diff", "--cached", "--name-only"),
     }).toEqual({ head, staged: "" });
     expect(readFileSync(join(detached, ".git", "HEAD"), "utf8")).toBe(head);
-    expect((await runLoop(["rollback", "0"], { cwd: detached })).code).toBe(0);
+    expect((await runHere(["rollback", "0"], { cwd: detached })).code).toBe(0);
   });
 
   test.skipIf(!IS_ROOT)(
@@ -327,7 +328,7 @@ describe.concurrent("git", () => {
       const run = await runJson(untilArgs(agent), { cwd, uid: NOBODY });
       expect(run.code).toBe(0);
       expect(git(cwd, "for-each-ref", "refs/loopwright")).toBe("");
-      const listed = await runLoop(["rollback"], { cwd, uid: NOBODY });
+      const listed = await runHere(["rollback"], { cwd, uid: NOBODY });
       expect(listed).toMatchObject({ code: 64, stderr: expect.stringMatching(/has no checkpoints/) });
     },
   );

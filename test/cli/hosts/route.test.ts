@@ -12,8 +12,9 @@ import { type SessionRecord, writeSessionRecord } from "../../../src/store/folde
 import { procStart } from "../../../src/system/process.ts";
 import { goalCreation, newGoal } from "../../store/fixtures/goals.ts";
 import { creation, idOf, newTask } from "../../store/fixtures/tasks.ts";
-import { hashTree, makeProject, type RunOptions, runLoop } from "../../support/cli.ts";
+import { hashTree, makeProject, type RunOptions } from "../../support/cli.ts";
 import { aJob, START } from "../../support/goals/goals.ts";
+import { runHere } from "../../support/here.ts";
 
 const HERE = { pid: process.pid, start: procStart(process.pid) };
 const ID = idOf(1);
@@ -51,7 +52,7 @@ function stateOf(cwd: string): object {
 
 async function textOf(cwd: string, args: readonly string[] = [], env: RunOptions["env"] = {}) {
   const before = stateOf(cwd);
-  const result = await runLoop(["route", ...args], { cwd, env });
+  const result = await runHere(["route", ...args], { cwd, env });
   expect(stateOf(cwd), "nothing is changed").toEqual(before);
   return result;
 }

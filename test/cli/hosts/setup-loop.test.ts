@@ -18,6 +18,7 @@ import { idOf } from "../../store/fixtures/tasks.ts";
 import { hashTree, loopJson, makeProject, runLoop } from "../../support/cli.ts";
 import { CHECK, SPEC } from "../../support/goals/goal-cli.ts";
 import { aJob, START } from "../../support/goals/goals.ts";
+import { runHere } from "../../support/here.ts";
 
 const HERE = { pid: process.pid, start: procStart(process.pid) };
 /** A client that was there. */
@@ -70,7 +71,7 @@ async function withTurn(client: SessionRecord["client"] = GONE) {
 describe("D12 setup-loop", () => {
   test("makes a goal of that conversation, with the flags of until, and runs nothing", async () => {
     const cwd = makeProject();
-    const { code, stdout, stderr } = await runLoop([...SETUP, "--iterations", "3", SPEC], { cwd });
+    const { code, stdout, stderr } = await runHere([...SETUP, "--iterations", "3", SPEC], { cwd });
     expect(code).toBe(0);
     const id = /^Goal ([0-9a-f]+)\./.exec(stdout)?.[1];
     expect(stdout).toContain("It is bound to session:s1, and goes on when that conversation stops.\n");
@@ -99,8 +100,8 @@ describe("D12 setup-loop", () => {
 
   test("B2 a vague spec and a dry run make nothing", async () => {
     const cwd = makeProject();
-    expect((await runLoop(["setup-loop", "--session", "s1", "improve it"], { cwd })).code).toBe(5);
-    const { code, stdout } = await runLoop([...SETUP, "--dry-run", SPEC], { cwd });
+    expect((await runHere(["setup-loop", "--session", "s1", "improve it"], { cwd })).code).toBe(5);
+    const { code, stdout } = await runHere([...SETUP, "--dry-run", SPEC], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("Would start");
     expect(stdout).not.toContain("It is bound");
@@ -122,7 +123,7 @@ describe("D12 setup-loop", () => {
 
   test("B19 not from inside a turn", async () => {
     const cwd = makeProject();
-    const { code, stderr } = await runLoop([...SETUP, SPEC], { cwd, env: { LOOP_FIRE_ID: "a1-2" } });
+    const { code, stderr } = await runHere([...SETUP, SPEC], { cwd, env: { LOOP_FIRE_ID: "a1-2" } });
     expect({ code, stderr }).toMatchObject({
       code: 64,
       stderr: expect.stringContaining("Only a person can set"),
@@ -134,7 +135,7 @@ describe("D12 setup-loop", () => {
 describe("D12 teardown-loop", () => {
   test("cancels the goal, keeps its state and takes the turn out of the conversation", async () => {
     const { cwd, dir, store } = await withTurn();
-    const { code, stdout } = await runLoop(["teardown-loop"], { cwd });
+    const { code, stdout } = await runHere(["teardown-loop"], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(`Tore down goal ${ID}. Its state is kept`);
     expect(stdout).toContain(`session:s1 knows nothing of turn ${TURN} any more.`);
@@ -144,7 +145,7 @@ describe("D12 teardown-loop", () => {
     });
     await store.catchUp();
     expect(store.load(ID)).toMatchObject({ status: "ended", job: null, end: { status: "cancelled" } });
-    expect((await runLoop(["report", ID], { cwd })).stdout).toContain(ID);
+    expect((await runHere(["report", ID], { cwd })).stdout).toContain(ID);
     expect(await loopJson(["route"], { cwd })).toMatchObject({ row: "ended", word: "CANCELLED" });
   });
 
@@ -179,7 +180,7 @@ describe("D12 teardown-loop", () => {
     const { cwd } = await withTurn(HERE);
     const before = hashTree(cwd);
     for (const env of [{}, { LOOP_FIRE_ID: TURN }]) {
-      const { code, stderr } = await runLoop(["teardown-loop"], { cwd, env });
+      const { code, stderr } = await runHere(["teardown-loop"], { cwd, env });
       expect({ code, stderr }).toMatchObject({
         code: 64,
         stderr: expect.stringContaining("Only a person can tear"),
@@ -192,7 +193,7 @@ describe("D12 teardown-loop", () => {
     "F1 %j where there is no such goal: one sentence, nothing made",
     async (words) => {
       const cwd = makeProject();
-      const { code, stderr } = await runLoop(["teardown-loop", ...words], { cwd });
+      const { code, stderr } = await runHere(["teardown-loop", ...words], { cwd });
       expect(code).toBe(64);
       expect(stderr).toMatch(/^loop: [^\n]+\n(?: {2}[^\n]+\n)?$/);
       expect(existsSync(join(cwd, ".loop"))).toBe(false);

@@ -4,6 +4,7 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, writ
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { create, hashTree, listOf, loopJson, makeProject, runLoop } from "../../support/cli.ts";
+import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 
 const FOREIGN =
@@ -52,7 +53,7 @@ describe("a folder from somewhere else", () => {
       const result = await runLoop(args, { cwd });
       expect.soft(result, args.join(" ")).toEqual({ code: 1, stdout: "", stderr: `loop: ${FOREIGN}` });
     }
-    expect((await runLoop(["list"], { cwd })).stderr).toBe(FOREIGN);
+    expect((await runHere(["list"], { cwd })).stderr).toBe(FOREIGN);
     expect(hashTree(cwd)).toBe(before);
   });
 
@@ -62,7 +63,7 @@ describe("a folder from somewhere else", () => {
     const before = hashTree(cwd);
     for (const args of [["list"], ["ls", "--json"], ["show", id], ["history"], ["list", "-C", "."]])
       expect.soft(await runLoop(args, { cwd }), args.join(" ")).toMatchObject({ code: 0, stderr: FOREIGN });
-    expect((await runLoop(["list"], { cwd })).stdout).toContain("theirs");
+    expect((await runHere(["list"], { cwd })).stdout).toContain("theirs");
     const env = { LOOP_ID: id, LOOP_FIRE_ID: `${id}-1` };
     expect((await runLoop(["wakeup", "5m"], { cwd, env })).code).not.toBe(0);
     expect(hashTree(cwd)).toBe(before);
@@ -70,7 +71,7 @@ describe("a folder from somewhere else", () => {
 
   test("H2 nor does a clone of a repository that committed all of it, once or twice on this machine", async () => {
     const { cwd: theirs } = await copyFolder();
-    expect((await runLoop(["trust", "--yes"], { cwd: theirs })).code).toBe(0);
+    expect((await runHere(["trust", "--yes"], { cwd: theirs })).code).toBe(0);
     const git = (...args: string[]) =>
       execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: theirs });
     git("init", "-q");
@@ -89,7 +90,7 @@ describe("a folder from somewhere else", () => {
     writeFileSync(join(cwd, ".loop", "config.json"), "{}");
     writeFileSync(join(cwd, ".loop", "origin"), `${"0".repeat(64)}\n`);
     await create(cwd, "5m", "mine", "--no-now");
-    expect(await runLoop(["list"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+    expect(await runHere(["list"], { cwd })).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
@@ -98,7 +99,7 @@ describe("trust", () => {
     const cwd = makeProject();
     forgeTasksFile(cwd, { prompt: "a\nb\u001b[2K\u202e", expect: "touch checked # \u0007" });
     const before = hashTree(cwd);
-    const asked = await runLoop(["trust"], { cwd });
+    const asked = await runHere(["trust"], { cwd });
     expect(asked).toMatchObject({ code: 64, stderr: expect.stringMatching(/^loop: .*--yes/) });
     expect(asked.stdout).toContain("    prompt: a\\nb\\u{1b}[2K\\u{202e}\n");
     expect(asked.stdout).toContain("    runs:   touch checked # \\u{7}\n");
@@ -112,7 +113,7 @@ describe("trust", () => {
       stderr: expect.not.stringContaining(FOREIGN),
     });
     expect(existsSync(join(cwd, "fired")) && existsSync(join(cwd, "checked"))).toBe(true);
-    expect((await runLoop(["trust"], { cwd })).stdout).toBe("Nothing here comes from somewhere else.\n");
+    expect((await runHere(["trust"], { cwd })).stdout).toBe("Nothing here comes from somewhere else.\n");
   });
 
   test("H2 it shows what the journal knows and what tasks.json would make of it", async () => {
@@ -120,7 +121,7 @@ describe("trust", () => {
     const path = join(cwd, ".loop", "tasks.json");
     const changed = { id, prompt: "changed", everyMs: 1_000 };
     writeFileSync(path, JSON.stringify({ tasks: [changed, { prompt: "new", cron: "0 9 * * *" }] }));
-    const { stdout } = await runLoop(["trust"], { cwd });
+    const { stdout } = await runHere(["trust"], { cwd });
     expect(stdout).toMatch(/^3 tasks from somewhere else:\n/);
     for (const prompt of ["theirs", "changed", "new"]) expect(stdout).toContain(`    prompt: ${prompt}\n`);
   });
@@ -130,7 +131,7 @@ describe("trust", () => {
     await create(cwd, "1h", "mine", "--no-now");
     const moved = join(dirname(cwd), "moved");
     renameSync(cwd, moved);
-    expect(await runLoop(["list"], { cwd: moved })).toMatchObject({ code: 0, stderr: "" });
+    expect(await runHere(["list"], { cwd: moved })).toMatchObject({ code: 0, stderr: "" });
     await create(moved, "1h", "another", "--no-now");
     cpSync(moved, cwd, { recursive: true });
     await expectNothingRuns(cwd);
@@ -141,11 +142,11 @@ describe("trust", () => {
     const cwd = makeProject();
     await create(cwd, "1h", "mine", "--no-now");
     appendFileSync(join(cwd, ".loop", "origin"), "more\n");
-    expect((await runLoop(["list"], { cwd, env: { HOME: "" } })).stderr).toBe("");
+    expect((await runHere(["list"], { cwd, env: { HOME: "" } })).stderr).toBe("");
     writeFileSync(join(cwd, ".loop", "origin"), "");
-    expect((await runLoop(["list"], { cwd })).stderr).toBe(FOREIGN);
-    expect((await runLoop(["trust", "--yes"], { cwd })).code).toBe(0);
-    expect((await runLoop(["list"], { cwd })).stderr).toBe("");
+    expect((await runHere(["list"], { cwd })).stderr).toBe(FOREIGN);
+    expect((await runHere(["trust", "--yes"], { cwd })).code).toBe(0);
+    expect((await runHere(["list"], { cwd })).stderr).toBe("");
   });
 
   test("H2 many first commands at once: all of them succeed", async () => {
@@ -168,7 +169,7 @@ describe("trust", () => {
     await terminal.sees(/Trust 1 task\?[\s\S]*No/);
     terminal.keys("y");
     await terminal.sees(/Trusted: 1 task\. They run with: loop up\n\$$/);
-    expect((await runLoop(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
+    expect((await runHere(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
   });
 });
 
@@ -206,22 +207,22 @@ describe("commands in the project's files", () => {
     const cwd = makeProject();
     bringFiles(cwd);
     const before = hashTree(dirname(cwd));
-    expect(await runLoop(["trust"], { cwd })).toEqual({
+    expect(await runHere(["trust"], { cwd })).toEqual({
       code: 64,
       stdout: SHOWN,
       stderr: expect.stringMatching(/^loop: .*--yes/),
     });
     expect(hashTree(dirname(cwd))).toBe(before);
     const project = hashTree(cwd);
-    const yes = await runLoop(["trust", "--yes"], { cwd });
+    const yes = await runHere(["trust", "--yes"], { cwd });
     expect(yes).toMatchObject({
       code: 0,
       stdout: `${SHOWN}Trusted: 4 commands. What is changed asks again.\n`,
     });
     expect(hashTree(cwd)).toBe(project);
-    expect(await runLoop(["trust"], { cwd })).toMatchObject({ code: 0, stdout: ALL_TRUSTED });
+    expect(await runHere(["trust"], { cwd })).toMatchObject({ code: 0, stdout: ALL_TRUSTED });
     appendFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), "\n");
-    const { stdout } = await runLoop(["trust"], { cwd });
+    const { stdout } = await runHere(["trust"], { cwd });
     expect(stdout).toMatch(/^3 commands in \.loop\/shape\/SHAPE\.md:\n/);
     expect(stdout).not.toContain("config.json");
   });
@@ -229,20 +230,20 @@ describe("commands in the project's files", () => {
   test("H2 a moved project asks again, another user too", async () => {
     const cwd = makeProject();
     bringFiles(cwd);
-    await runLoop(["trust", "--yes"], { cwd });
-    expect((await runLoop(["trust"], { cwd, env: { HOME: join(cwd, "other") } })).code).toBe(64);
+    await runHere(["trust", "--yes"], { cwd });
+    expect((await runHere(["trust"], { cwd, env: { HOME: join(cwd, "other") } })).code).toBe(64);
     const moved = join(dirname(cwd), "moved");
     renameSync(cwd, moved);
-    expect((await runLoop(["trust"], { cwd: moved })).code).toBe(64);
+    expect((await runHere(["trust"], { cwd: moved })).code).toBe(64);
     renameSync(moved, cwd);
-    expect((await runLoop(["trust"], { cwd })).code).toBe(0);
+    expect((await runHere(["trust"], { cwd })).code).toBe(0);
   });
 
   test("H2 --json says the same; tasks and commands are trusted together", async () => {
     const cwd = makeProject();
     forgeTasksFile(cwd);
     bringFiles(cwd, []);
-    const asked = await runLoop(["trust", "--json"], { cwd });
+    const asked = await runHere(["trust", "--json"], { cwd });
     expect(asked.code).toBe(64);
     const files = [{ file: ".loop/shape/SHAPE.md", commands: expect.arrayContaining([]) }];
     expect(JSON.parse(asked.stdout)).toMatchObject({ trusted: false, tasks: [{ id: "abcd1234" }], files });
@@ -250,7 +251,7 @@ describe("commands in the project's files", () => {
       name: "tests pass",
       command: "touch ran; npm test",
     });
-    const { stdout } = await runLoop(["trust", "--yes"], { cwd });
+    const { stdout } = await runHere(["trust", "--yes"], { cwd });
     expect(stdout).toMatch(/^1 task from somewhere else:\n/);
     expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. The tasks run with: loop up\n$/);
     expect(await loopJson(["trust"], { cwd })).toEqual({ trusted: true, tasks: [], files: [] });
@@ -260,29 +261,29 @@ describe("commands in the project's files", () => {
   test("H2 nothing hides in what is shown", async () => {
     const cwd = makeProject();
     bringFiles(cwd, ["x=true # \u001b[2K\u202e\r\nrm -rf ~"]);
-    const { stdout } = await runLoop(["trust"], { cwd });
+    const { stdout } = await runHere(["trust"], { cwd });
     expect(stdout).toContain("    runs:   true # \\u{1b}[2K\\u{202e}\\u{d}\\nrm -rf ~\n");
   });
 
   test("H2 --list shows what is trusted, --revoke takes it back for this project only", async () => {
     const [cwd, other] = [makeProject(), makeProject()];
     const env = { HOME: join(dirname(cwd), "home") };
-    expect((await runLoop(["trust", "--list"], { cwd })).stdout).toBe("No file is trusted.\n");
+    expect((await runHere(["trust", "--list"], { cwd })).stdout).toBe("No file is trusted.\n");
     for (const project of [cwd, other]) {
       bringFiles(project);
-      expect((await runLoop(["trust", "--yes"], { cwd: project, env })).code).toBe(0);
+      expect((await runHere(["trust", "--yes"], { cwd: project, env })).code).toBe(0);
     }
     const { trusted } = await loopJson<{ trusted: { path: string }[] }>(["trust", "--list"], { cwd });
     expect(trusted).toHaveLength(4);
-    const { stdout } = await runLoop(["trust", "--list"], { cwd });
+    const { stdout } = await runHere(["trust", "--list"], { cwd });
     expect(stdout.split("\n")[0]).toMatch(/^\d{4}-.*Z {2}[0-9a-f]{12} {2}\/.*config\.json$/);
-    expect((await runLoop(["trust", "--revoke"], { cwd })).stdout).toBe(
+    expect((await runHere(["trust", "--revoke"], { cwd })).stdout).toBe(
       "No longer trusted: .loop/config.json, .loop/shape/SHAPE.md.\n",
     );
     expect(await loopJson(["trust", "--revoke"], { cwd })).toEqual({ revoked: [] });
-    expect((await runLoop(["trust"], { cwd })).code).toBe(64);
-    expect((await runLoop(["trust"], { cwd: other, env })).stdout).toBe(ALL_TRUSTED);
-    expect((await runLoop(["trust", "--list", "--revoke"], { cwd })).code).toBe(64);
+    expect((await runHere(["trust"], { cwd })).code).toBe(64);
+    expect((await runHere(["trust"], { cwd: other, env })).stdout).toBe(ALL_TRUSTED);
+    expect((await runHere(["trust", "--list", "--revoke"], { cwd })).code).toBe(64);
   });
 
   test("H2 without a place to keep it nothing is trusted, the tasks neither", async () => {
@@ -290,7 +291,7 @@ describe("commands in the project's files", () => {
     forgeTasksFile(cwd);
     bringFiles(cwd);
     const before = hashTree(cwd);
-    const result = await runLoop(["trust", "--yes"], { cwd, env: { HOME: "" } });
+    const result = await runHere(["trust", "--yes"], { cwd, env: { HOME: "" } });
     expect(result).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/neither HOME nor XDG_CONFIG_HOME/),
@@ -318,6 +319,6 @@ describe("commands in the project's files", () => {
     await terminal.sees(/Trust 5 commands\?[\s\S]*No/);
     terminal.keys("y");
     await terminal.sees(/Trusted: 5 commands\. What is changed asks again\.\n\$$/);
-    expect((await runLoop(["trust"], { cwd })).stdout).toBe(ALL_TRUSTED);
+    expect((await runHere(["trust"], { cwd })).stdout).toBe(ALL_TRUSTED);
   });
 });

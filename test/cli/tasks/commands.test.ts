@@ -10,9 +10,10 @@ import {
   runLoop,
   type TaskJson,
 } from "../../support/cli.ts";
+import { runHere } from "../../support/here.ts";
 
 const text = async (cwd: string, ...args: string[]) => {
-  const { code, stdout, stderr } = await runLoop(args, { cwd });
+  const { code, stdout, stderr } = await runHere(args, { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 };
@@ -153,7 +154,7 @@ describe("one task, all commands", () => {
     expect(await text(cwd, "list")).toContain("now (by hand)");
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "cat"], { cwd });
     expect(up.stdout).toContain("(manual) x");
-    await runLoop(["rm", id], { cwd });
+    await runHere(["rm", id], { cwd });
     const rows = await historyOf(cwd, id.slice(0, 5));
     expect(rows).toMatchObject([{ taskId: id, kind: "manual", outcome: "ok" }]);
     expect(await text(cwd, "history", id)).toMatch(
@@ -164,12 +165,12 @@ describe("one task, all commands", () => {
 
   test("A4 A2 a creation says what was made, rounded, when it runs and that nothing runs it yet", async () => {
     const cwd = makeProject();
-    const made = await runLoop(["7m", "look"], { cwd });
+    const made = await runHere(["7m", "look"], { cwd });
     expect(made.stdout).toMatch(
       /^Created [0-9a-f]{8}: Every 6 minutes \(\*\/6 \* \* \* \*\)\n {2}7m does not divide an hour evenly, so it runs every 6 minutes; --exact keeps 7m\.\n {2}Runs once now, then [\d:]+ \(in .*\)\n {2}Ends .* with a final run\n$/,
     );
     expect(made.stderr).toBe("Nothing runs it yet: start `loop up` in this folder.\n");
-    const quiet = await runLoop(["5m", "look", "--no-now", "--detach"], { cwd });
+    const quiet = await runHere(["5m", "look", "--no-now", "--detach"], { cwd });
     expect(quiet.stdout).not.toContain("once now");
     const list = await text(cwd, "list");
     expect(list.match(/now \(initial run\)/g)).toHaveLength(1);

@@ -2,15 +2,8 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  create,
-  hashTree,
-  listOf,
-  loopJson,
-  makeProject,
-  runLoop,
-  type TaskJson,
-} from "../../support/cli.ts";
+import { create, hashTree, listOf, loopJson, makeProject, type TaskJson } from "../../support/cli.ts";
+import { runHere } from "../../support/here.ts";
 
 interface Imported {
   imported: TaskJson[];
@@ -55,7 +48,7 @@ test("A19 both formats, with ids kept where they are ids; twice is as good as on
   const dry = await loopJson<Imported>(["import", "--dry-run"], { cwd });
   expect(dry.imported.map(({ prompt }) => prompt)).toEqual(["check the deploy", "once", "summarise"]);
   expect(hashTree(cwd)).toBe(before);
-  const real = await runLoop(["import"], { cwd });
+  const real = await runHere(["import"], { cwd });
   expect(real.code).toBe(0);
   expect(real.stdout).toContain("Imported abcd1234: Every 5 minutes  check the deploy");
   expect(real.stdout).toContain(
@@ -93,7 +86,7 @@ test("A19 H5 a faulty entry is named and spoils no other; the exit code says tha
     ],
   });
   write(cwd, "pi", "{ not json");
-  const { code, stdout, stderr } = await runLoop(["import"], { cwd });
+  const { code, stdout, stderr } = await runHere(["import"], { cwd });
   expect(code).toBe(1);
   expect(stdout).toContain("1 imported, 1 skipped, 4 faulty");
   for (const words of [
@@ -133,7 +126,7 @@ test("A19 H4 only the named tool, nothing at all, and no link out of the project
   mkdirSync(join(dirname(linked), "home", "elsewhere"));
   writeFileSync(join(dirname(linked), "home", "elsewhere", "scheduled_tasks.json"), JSON.stringify(CLAUDE));
   symlinkSync(join(dirname(linked), "home", "elsewhere"), join(linked, ".claude"));
-  const refused = await runLoop(["import"], { cwd: linked });
+  const refused = await runHere(["import"], { cwd: linked });
   expect(refused).toMatchObject({
     code: 1,
     stdout: "",

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { create, historyOf, leftovers, listOf, makeProject, runLoop, startLoop } from "../../support/cli.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 const HANGS = "while :; do sleep 60; done";
@@ -91,7 +92,7 @@ describe("loop up", () => {
     const up = startLoop(["up", "--agent-cmd", `test -e quick || { ${HANGS}; }`], { cwd });
     await up.line(/▶ fire/);
     await until(async () => (await outcomes(cwd)).at(0) === "running", "it runs");
-    const deleted = await runLoop(["delete", gone.id], { cwd });
+    const deleted = await runHere(["delete", gone.id], { cwd });
     expect(deleted.stdout).toBe(`Deleted ${gone.id}; the fire that runs now is stopped.\n`);
     await up.line(/■ interrupted/);
     expect(await historyOf(cwd)).toMatchObject([{ outcome: "interrupted", reason: "the task was deleted" }]);
@@ -102,8 +103,8 @@ describe("loop up", () => {
     const cwd = makeProject();
     const env = { LOOP_DISABLE_SCHEDULER: "1" };
     const off = "Firing is off here: LOOP_DISABLE_SCHEDULER=1.";
-    expect((await runLoop(["list"], { cwd, env })).stdout).toMatch(new RegExp(`^No tasks\\..*\\n${off}\\n$`));
-    const made = await runLoop(["5m", "x"], { cwd, env });
+    expect((await runHere(["list"], { cwd, env })).stdout).toMatch(new RegExp(`^No tasks\\..*\\n${off}\\n$`));
+    const made = await runHere(["5m", "x"], { cwd, env });
     expect(made.stderr).toContain("LOOP_DISABLE_SCHEDULER=1");
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "touch fired"], { cwd, env });
     expect(up).toMatchObject({
@@ -111,8 +112,8 @@ describe("loop up", () => {
       stdout: expect.stringContaining("Firing is off: LOOP_DISABLE_SCHEDULER=1."),
     });
     expect(existsSync(join(cwd, "fired"))).toBe(false);
-    expect((await runLoop(["list"], { cwd, env })).stdout).toContain(off);
-    const json = async (env = {}) => JSON.parse((await runLoop(["list", "--json"], { cwd, env })).stdout);
+    expect((await runHere(["list"], { cwd, env })).stdout).toContain(off);
+    const json = async (env = {}) => JSON.parse((await runHere(["list", "--json"], { cwd, env })).stdout);
     expect([(await json(env)).firing, (await json()).firing]).toEqual([false, true]);
     expect(await historyOf(cwd)).toEqual([]);
   });

@@ -110,10 +110,11 @@ describe("hot sync", () => {
     const cwd = makeProject();
     const old = [];
     for (let n = 0; n < 4; n++) old.push((await create(cwd, "1h", `stale ${n}`, "--no-now")).id);
-    const creates = Array.from({ length: 20 }, (_, n) => create(cwd, "1h", `new ${n}`, "--no-now"));
-    const deletes = old.map((id) => loopJson(["delete", id], { cwd }));
-    const made = await Promise.all(creates);
-    await Promise.all(deletes);
+    const apart = (...args: string[]) => runLoop([...args, "--json"], { cwd });
+    const creates = Array.from({ length: 20 }, (_, n) => apart("1h", `new ${n}`, "--no-now"));
+    const deletes = old.map((id) => apart("delete", id));
+    const made = (await Promise.all(creates)).map(({ stdout }) => JSON.parse(stdout) as TaskJson);
+    expect((await Promise.all(deletes)).map(({ code }) => code)).toEqual([0, 0, 0, 0]);
     const { tasks } = await listOf(cwd);
     expect(tasks.map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
     expect(tasks.map(({ prompt }) => prompt).sort()).toEqual(

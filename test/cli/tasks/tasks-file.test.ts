@@ -11,15 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  create,
-  historyOf,
-  type ListJson,
-  listOf,
-  makeProject,
-  runLoop,
-  startLoop,
-} from "../../support/cli.ts";
+import { create, historyOf, type ListJson, listOf, makeProject, startLoop } from "../../support/cli.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 interface File {
@@ -44,7 +37,7 @@ describe("a hand edit", () => {
       Object.assign(file.tasks[0] ?? {}, { prompt: "after", expiresAt: null, missed: "skip" });
       file.tasks.push({ prompt: "added", cron: "0 9 * * 1-5" });
     });
-    const { stdout, stderr } = await runLoop(["list", "--json"], { cwd });
+    const { stdout, stderr } = await runHere(["list", "--json"], { cwd });
     const { tasks } = JSON.parse(stdout) as ListJson;
     expect(tasks).toMatchObject([
       { id: kept.id, prompt: "after", expiresAt: null, missed: "skip" },
@@ -53,7 +46,7 @@ describe("a hand edit", () => {
     expect(stderr).toMatch(
       new RegExp(`^tasks\\.json was edited: deleted ${dropped.id}, changed ${kept.id}, created \\w{8}\\.\n$`),
     );
-    expect((await runLoop(["list"], { cwd })).stderr).toBe("");
+    expect((await runHere(["list"], { cwd })).stderr).toBe("");
     expect(readFile(cwd).tasks).toHaveLength(2);
   });
 
@@ -67,7 +60,7 @@ describe("a hand edit", () => {
       Object.assign(file.tasks[0] ?? {}, { prompt: "after" });
       file.tasks.push({ prompt: "added", cron: "0 9 * * 1-5" });
     });
-    const lists = await Promise.all([1, 2, 3].map(() => runLoop(["list"], { cwd })));
+    const lists = await Promise.all([1, 2, 3].map(() => runHere(["list"], { cwd })));
     for (const { code } of lists) expect(code).toBe(0);
     await until(() => readFile(cwd).tasks.length === 2, "it was taken", 1_500);
     expect(asideIn(cwd)).toEqual([]);
@@ -81,11 +74,11 @@ describe("a hand edit", () => {
     const task = await create(cwd, "5m", "mine", "--no-now");
     const gone = await create(cwd, "5m", "gone", "--no-now");
     const old = readFile(cwd);
-    await runLoop(["edit", task.id, "theirs"], { cwd });
-    await runLoop(["delete", gone.id], { cwd });
+    await runHere(["edit", task.id, "theirs"], { cwd });
+    await runHere(["delete", gone.id], { cwd });
     Object.assign(old.tasks[0] ?? {}, { prompt: "an edit of the old one" });
     writeFileSync(pathOf(cwd), JSON.stringify(old));
-    const { stderr } = await runLoop(["list"], { cwd });
+    const { stderr } = await runHere(["list"], { cwd });
     expect(stderr).toContain(`task ${task.id}: it changed elsewhere after the file was read`);
     expect(stderr).toContain(`task ${gone.id}: it was deleted after the file was read, and stays deleted.`);
     expect((await listOf(cwd)).tasks).toMatchObject([{ id: task.id, prompt: "theirs" }]);
@@ -95,7 +88,7 @@ describe("a hand edit", () => {
     const cwd = makeProject();
     await create(cwd, "5m", "x", "--no-now");
     editFile(cwd, (file) => file.tasks.push({ prompt: "added", everyMs: 60_000 }));
-    expect((await runLoop(["clear", "--yes"], { cwd })).stdout).toBe("Deleted all 2 tasks.\n");
+    expect((await runHere(["clear", "--yes"], { cwd })).stdout).toBe("Deleted all 2 tasks.\n");
     expect(await listOf(cwd)).toMatchObject({ owner: null, tasks: [] });
     expect(readFile(cwd).tasks).toEqual([]);
   });
@@ -106,7 +99,7 @@ describe("a hand edit", () => {
     editFile(cwd, (file) =>
       file.tasks.push({ prompt: "bad", cron: "99 * * * *" }, { prompt: "good", everyMs: 5_000 }),
     );
-    const { stderr } = await runLoop(["list"], { cwd });
+    const { stderr } = await runHere(["list"], { cwd });
     expect(stderr).toMatch(/task \(new\): The minute field has "99".* It was left out\.\n/);
     expect((await listOf(cwd)).tasks.map(({ prompt }) => prompt)).toEqual(["x", "good"]);
   });
@@ -121,7 +114,7 @@ describe("a damaged file", () => {
     const file = readFile(cwd);
     Object.assign(file.tasks[0] ?? {}, { prompt: "after" });
     const fd = openSync(pathOf(cwd), "w");
-    const list = runLoop(["list"], { cwd });
+    const list = runHere(["list"], { cwd });
     await until(() => readFileSync(pathOf(cwd), "utf8") === "", "it is empty for a moment");
     writeSync(fd, JSON.stringify(file));
     closeSync(fd);
@@ -141,7 +134,7 @@ describe("a damaged file", () => {
       const cwd = makeProject();
       const task = await create(cwd, "5m", "x", "--no-now");
       writeFileSync(pathOf(cwd), text);
-      const { code, stdout, stderr } = await runLoop(["list"], { cwd });
+      const { code, stdout, stderr } = await runHere(["list"], { cwd });
       expect(code).toBe(0);
       expect(stdout).toContain(task.id);
       expect(stderr).toMatch(
@@ -158,7 +151,7 @@ describe("a damaged file", () => {
     const task = await create(cwd, "5m", "x", "--no-now");
     for (const round of [1, 2]) {
       writeFileSync(pathOf(cwd), `{ broken ${round}`);
-      expect((await runLoop(["pause", task.id], { cwd })).code).toBe(0);
+      expect((await runHere(["pause", task.id], { cwd })).code).toBe(0);
     }
     expect(asideIn(cwd)).toHaveLength(2);
   });
@@ -170,10 +163,10 @@ describe("a journal that is gone", () => {
     const never = await create(cwd, "5m", "never ends", "--no-now", "--expires", "never", "--no-jitter");
     const once = await create(cwd, "in", "3h", "once", "--expect", "true");
     const paused = await create(cwd, "7m", "--exact", "paused", "--no-now");
-    await runLoop(["pause", paused.id], { cwd });
+    await runHere(["pause", paused.id], { cwd });
     for (const name of readdirSync(join(cwd, ".loop")))
       if (name.startsWith("journal")) rmSync(join(cwd, ".loop", name));
-    const { stdout, stderr } = await runLoop(["list", "--json"], { cwd });
+    const { stdout, stderr } = await runHere(["list", "--json"], { cwd });
     expect(stderr).toContain("The journal was gone; restored from tasks.json");
     const byId = new Map((JSON.parse(stdout) as ListJson).tasks.map((task) => [task.id, task]));
     expect(byId.get(never.id)).toMatchObject({ prompt: "never ends", expiresAt: null, jitterMs: 0 });
@@ -193,8 +186,8 @@ test("A13 `loop list` takes an edit over instead of just showing it", async () =
   const { id } = await create(cwd, "5m", "as it was", "--no-now");
   const path = join(cwd, ".loop", "tasks.json");
   writeFileSync(path, readFileSync(path, "utf8").replace("as it was", "as it shall be"));
-  const { stdout, stderr } = await runLoop(["list"], { cwd });
+  const { stdout, stderr } = await runHere(["list"], { cwd });
   expect(stderr).toBe(`tasks.json was edited: changed ${id}.\n`);
   expect(stdout).toContain("as it shall be");
-  expect((await runLoop(["list"], { cwd })).stderr).toBe("");
+  expect((await runHere(["list"], { cwd })).stderr).toBe("");
 });

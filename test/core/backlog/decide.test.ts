@@ -25,12 +25,13 @@ import type {
 import type { Story } from "../../../src/core/backlog/stories.ts";
 import type { LoopId } from "../../../src/core/base.ts";
 import type { Evidence, FailureClass, JobId } from "../../../src/core/goal/goal.ts";
+import { runs } from "../../support/runs.ts";
 import { aStory } from "./story-samples.ts";
 
 const START = Date.UTC(2026, 0, 5, 9);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const RUNS = process.env.LOOP_TEST_LONG ? 10_000 : 500;
+const RUNS = runs(500, 10_000);
 
 const TERMS: BacklogTerms = {
   ...{ mode: "implement", maxIterations: 20, branchPrefix: "loop/", target: "main", evalRetries: 2 },

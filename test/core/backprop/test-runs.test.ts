@@ -6,6 +6,7 @@ import type { TestRun } from "../../../src/core/backprop/run.ts";
 import { callsForBackprop, recogniseTestRun } from "../../../src/core/backprop/test-runs.ts";
 import { anyText } from "../../support/any-text.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
+import { runs } from "../../support/runs.ts";
 import { FOLDER, fixture, RECORDED } from "./recorded.ts";
 
 const facts = (run: TestRun | null) =>
@@ -305,7 +306,7 @@ describe("D10 any output", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -9,6 +9,7 @@ import {
 } from "../../../src/core/claims/claims.ts";
 import type { Claims, Report } from "../../../src/core/goal/goal.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
+import { runs } from "../../support/runs.ts";
 
 const NONCE = "k7f3q9";
 const EXPECTED = { nonce: NONCE, criteria: ["tests", "lint", 'no "any" left', "__proto__"] };
@@ -1054,7 +1055,7 @@ describe("B10 properties", () => {
         }
         expect(parse(message)).toEqual(report);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -36,6 +36,7 @@ import { isConfirmed, isPhase, type Phase, type Stage, stageOf } from "../../../
 import { asksForPlan } from "../../../src/core/goal/stages.ts";
 import { aDraft, aRound, aTurn, claims, POLICY } from "../../support/goals/goal-play.ts";
 import { aCriterion, START } from "../../support/goals/goals.ts";
+import { runs } from "../../support/runs.ts";
 
 const HOUR = 3_600_000;
 const CLASSES: FailureClass[] = ["quota", "auth", "outage", "timeout", "denied", "overflow", "fault"];
@@ -246,7 +247,7 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
-const RUNS = process.env.LOOP_TEST_LONG ? 10_000 : 400;
+const RUNS = runs(400, 10_000);
 
 test("B9 B11 B12 B19 H1 invariants of goals hold in any order of events", { timeout: 600_000 }, () => {
   const ends = new Map<string, number>();

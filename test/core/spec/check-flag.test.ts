@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { renderCheck, verificationOf } from "../../../src/core/checks/kinds.ts";
 import type { Check } from "../../../src/core/goal/goal.ts";
 import { parseCheckFlag } from "../../../src/core/spec/check-flag.ts";
+import { runs } from "../../support/runs.ts";
 
 const checkOf = (text: string) => {
   const parsed = parseCheckFlag(text);
@@ -116,7 +117,7 @@ describe("B6 what is wrong with a --check is said exactly", () => {
           expect(check.command).not.toBe("");
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

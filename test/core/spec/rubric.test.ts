@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Given, questionsFor, scoreSpec, shapeOf } from "../../../src/core/spec/rubric.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
+import { runs } from "../../support/runs.ts";
 
 const NONE: Given = { checks: 0, phrases: 0, until: null, protect: 0 };
 const CLEAR =
@@ -251,7 +252,7 @@ describe("B1 what earned a score and what would raise it", () => {
           else expect(raise).toMatch(/^[A-Z].*\.$/);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

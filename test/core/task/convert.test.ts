@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { convertInterval } from "../../../src/core/task/convert.ts";
 import { checkCron } from "../../../src/core/task/cron-fields.ts";
 import { type Interval, parseLeadingInterval } from "../../../src/core/task/interval.ts";
+import { runs } from "../../support/runs.ts";
 
 const DAY = 86_400_000;
 
@@ -121,6 +122,6 @@ test("A2 every interval gives a cron that can be read, with a notice exactly whe
       const period = Number(step ?? 0) * 60 + Number(hours ?? 0) * 3600 + Number(days ?? 0) * 86_400;
       expect(conversion.notice === null).toBe(period === seconds && period <= 86_400);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3_000) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ParsedWords, parseLoopWords } from "../../../src/core/task/grammar.ts";
+import { runs } from "../../support/runs.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -145,7 +146,7 @@ describe("A1 any text", () => {
         if (parsed.kind === "recurring") expect(parsed.interval.ms > 0 && prompt !== "").toBe(true);
         if (parsed.kind === "invalid") expect(parsed.message.length).toBeLessThan(200);
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
     expect([...kinds].sort()).toEqual(["at", "auto", "in", "invalid", "recurring", "usage"]);
   });

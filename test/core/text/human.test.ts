@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderCadence, renderCron } from "../../../src/core/text/human.ts";
+import { runs } from "../../support/runs.ts";
 
 describe("A16 cron in words", () => {
   test.each([
@@ -51,7 +52,7 @@ describe("A16 cron in words", () => {
       fc.property(fc.oneof(fc.string({ unit: "binary" }), exprs), (expr) => {
         expect(typeof renderCron(expr)).toBe("string");
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { runHookCommand } from "../../support/claude/hook-command.ts";
 import { cleanEnv, LOOP, runLoop } from "../../support/cli.ts";
 import { makeRepository } from "../../support/goals/goal-cli.ts";
 import { goalsOf, SPEC, typedGoal } from "../../support/goals/goal-in-client.ts";
+import { runHere } from "../../support/here.ts";
 
 /** Each hook is a process of its own, and the machine may be busy. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -101,7 +102,7 @@ test("E5 A20 D2 switched off, run by another, or of nobody's session: the stop i
   expect(await codex.ask("stop", { session_id: "", turn_id: "t-1", last_assistant_message: "x" })).toEqual(
     {},
   );
-  expect((await runLoop(["cancel", "--keep"], { cwd: codex.project, env: codex.env })).code).toBe(0);
+  expect((await runHere(["cancel", "--keep"], { cwd: codex.project, env: codex.env })).code).toBe(0);
   const cancelled = await codex.stop("t-1");
   expect(cancelled.decision).toBeUndefined();
   expect(cancelled.systemMessage).toContain("CANCELLED");

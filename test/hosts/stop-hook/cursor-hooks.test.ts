@@ -9,6 +9,7 @@ import { runHookCommand } from "../../support/claude/hook-command.ts";
 import { cleanEnv, runLoop } from "../../support/cli.ts";
 import { makeRepository } from "../../support/goals/goal-cli.ts";
 import { goalsOf, typedGoal } from "../../support/goals/goal-in-client.ts";
+import { runHere } from "../../support/here.ts";
 
 /** Each hook is a process of its own, and the machine may be busy. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -118,7 +119,7 @@ test("E5 D2 another conversation, an aborted turn and a message of the person's:
   expect(answered.user_message).toContain("paused");
   await cursor.ask("beforeSubmitPrompt", { prompt: "/loopwright continue" });
   expect((await cursor.stop("It goes on.")).followup_message).toContain("[LOOP");
-  expect((await runLoop(["cancel", "--keep"], { cwd: cursor.project, env: cursor.env })).code).toBe(0);
+  expect((await runHere(["cancel", "--keep"], { cwd: cursor.project, env: cursor.env })).code).toBe(0);
   expect(await cursor.stop("ok")).toEqual({});
 });
 

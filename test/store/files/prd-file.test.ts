@@ -1,10 +1,8 @@
 /** `.loop/prd.json` on disk: several processes, people's editors, and whatever else may lie there. */
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -13,11 +11,9 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { hostname } from "node:os";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { markBlocked, markComplete, registerStory } from "../../../src/core/backlog/prd/registry.ts";
 import type { Story } from "../../../src/core/backlog/stories.ts";
 import { changeStories, loadPrd, prdPath, readPrd } from "../../../src/store/files/prd-file.ts";
@@ -206,63 +202,5 @@ describe("A12 two at once lose nothing", () => {
     utimesSync(lockOf(root), then, then);
     await changeStories(root, (stories) => markComplete(stories, "A"));
     expect(filesOf(root)).toEqual([".gitignore", "origin", "prd.json"]);
-  });
-});
-
-describe("A12 H1 real processes", () => {
-  let folder = "";
-  let script = "";
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "loopwright-prd-"));
-    script = join(folder, "prd-process.mjs");
-    await build({
-      entryPoints: [fileURLToPath(new URL("../fixtures/prd-process.ts", import.meta.url))],
-      outfile: script,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      banner: {
-        js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-      },
-      logLevel: "error",
-    });
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  function start(root: string, name: string, count: number) {
-    const child = spawn(process.execPath, [script, root, name, String(count)], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-    return { child, done: () => output.split("\n").slice(0, -1), closed: once(child, "close") };
-  }
-
-  test("three that register at once: every story is there, once, under an id of its own", async () => {
-    const root = project();
-    const each = 15;
-    const running = ["a", "b", "c"].map((name) => start(root, name, each));
-    for (const [code] of await Promise.all(running.map(({ closed }) => closed))) expect(code).toBe(0);
-    const stories = loadPrd(root)?.prd.stories ?? [];
-    expect(stories.map(({ title }) => title).sort()).toEqual(running.flatMap(({ done }) => done()).sort());
-    expect(stories).toHaveLength(3 * each);
-    expect(new Set(stories.map(({ id }) => id)).size).toBe(3 * each);
-  });
-
-  test("one that is killed loses nothing that it said, and holds nobody up", async () => {
-    const root = project();
-    for (const name of ["a", "b", "c"]) {
-      const writer = start(root, name, 10_000);
-      await until(() => writer.done().length >= 3, "it has written");
-      writer.child.kill("SIGKILL");
-      await writer.closed;
-      await changeStories(root, adding(`after ${name}`));
-      const titles = loadPrd(root)?.prd.stories.map(({ title }) => title) ?? [];
-      expect(titles).toEqual(expect.arrayContaining([...writer.done(), `after ${name}`]));
-    }
   });
 });

@@ -9,9 +9,10 @@ import { describe, expect, type TestContext, test } from "vitest";
 import type { FailureClass } from "../../../src/core/goal/goal.ts";
 import type { EndView } from "../../../src/core/views/goal-view.ts";
 import type { Script } from "../claude/scripted-model.ts";
-import { kill, leftovers, type RunningLoop, runLoop, startLoop } from "../cli.ts";
+import { kill, leftovers, type RunningLoop, startLoop } from "../cli.ts";
 import { CHECK, makeRepository, runJson, SPEC, stateOf, statusOf } from "../goals/goal-cli.ts";
 import { promptsOf, report } from "../goals/goal-replies.ts";
+import { runHere } from "../here.ts";
 import { type AgentModel, type Heard, refusal, resultsSince, startModel } from "./model.ts";
 import { commandLine, slowdown } from "./processes.ts";
 import {
@@ -220,7 +221,7 @@ async function goesOn({ age }: Candidate, scene: Scene): Promise<void> {
   model.script(world.write(path("one.md")), report(false), { kind: "silence" });
   const running = start();
   await model.asks(3);
-  expect((await runLoop(["pause"], { cwd })).code).toBe(0);
+  expect((await runHere(["pause"], { cwd })).code).toBe(0);
   expect(await running.ended).toBe(6);
   expect(leftovers(cwd)).toEqual([]);
   age?.(world);

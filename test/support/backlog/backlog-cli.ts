@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { cleanEnv, type Finish, makeProject, type Result, type RunOptions, runLoop } from "../cli.ts";
 import { commitAll, git } from "../goals/goal-cli.ts";
+import { runHere } from "../here.ts";
 
 export interface StoryWish {
   readonly n: number;
@@ -123,7 +124,7 @@ export const besideOf = (cwd: string, env: RunOptions["env"] = {}) => ({
 
 /** What the run would run is trusted first, as a person does it. */
 export async function trust(cwd: string): Promise<void> {
-  const result = await runLoop(["trust", "--yes"], { cwd });
+  const result = await runHere(["trust", "--yes"], { cwd });
   expect(result.code, result.stderr).toBe(0);
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { expectWorld, isWorldMissing, isWorldRequired, whyWorldMissing } from "../agents/worlds.ts";
 import { type Script, slow } from "../claude/scripted-model.ts";
 import { runLoop } from "../cli.ts";
+import { runHere } from "../here.ts";
 import { until } from "../until.ts";
 import {
   type ClientWorld,
@@ -96,7 +97,7 @@ export function loopsIn({ name, word, args, tokens, isShy }: Headless): void {
         file.endsWith(".json"),
       );
       expect(records).toHaveLength(1);
-      const cancelled = await runLoop(["cancel", "--keep"], { cwd: project, env });
+      const cancelled = await runHere(["cancel", "--keep"], { cwd: project, env });
       expect(cancelled.code).toBe(0);
       held.release();
       expect((await first).code).toBe(0);

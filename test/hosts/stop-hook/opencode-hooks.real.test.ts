@@ -21,6 +21,7 @@ import {
   toldIn,
   typedGoal,
 } from "../../support/goals/goal-in-client.ts";
+import { runHere } from "../../support/here.ts";
 import { until } from "../../support/until.ts";
 
 /** It takes some seconds to its first answer, and more on a busy machine. */
@@ -118,7 +119,7 @@ describe.skipIf(isWorldMissing("opencode"))(`E5 loops in opencode${whyWorldMissi
     held.release();
     await first;
     await until(() => goalsOf(project)[0]?.status === "paused", "it is paused", LONG_MS);
-    const cancelled = await runLoop(["cancel", "--keep"], { cwd: project, env });
+    const cancelled = await runHere(["cancel", "--keep"], { cwd: project, env });
     expect(cancelled.code).toBe(0);
     await server.say(session, "and now?");
     expect(play.nonces).toHaveLength(1);

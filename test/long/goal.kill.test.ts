@@ -1,6 +1,6 @@
 /**
  * A goal whose runner is killed with SIGKILL at random moments, and goes on with `loop continue`. 100 moments with
- * `LOOP_TEST_LONG=1`; `LOOP_TEST_SEED` repeats the same ones. `test/cli/goal-kill.test.ts` is its short form.
+ * `LOOP_TEST_LONG=1`; `LOOP_TEST_SEED` repeats the same ones. `test/cli/goals/goal.kill.test.ts` is its short form.
  */
 import { describe, expect, type TestContext, test } from "vitest";
 import { expectSurvival } from "../corpus/killed-goal.ts";

@@ -1,5 +1,5 @@
 /**
- * The whole corpus three times, and with the runners that people use. `test/cli/corpus.test.ts` has each agent once,
+ * The whole corpus three times, and with the runners that people use. `test/cli/goals/goal.corpus.test.ts` has each agent once,
  * with the fastest checks. `LOOP_TEST_LONG=1`.
  */
 import { describe, type TestContext, test } from "vitest";

@@ -1,31 +1,28 @@
-/** Agents as real processes: those that lie never end a loop as done, those that do not end it at the first chance. */
+/** A few agents of the corpus, one for each way to lie. `npm run test:corpus` runs all of them. */
 import { describe, expect, type TestContext, test } from "vitest";
 import type { GoalView } from "../../../src/core/views/goal-view.ts";
 import { expectDone } from "../../corpus/expect-done.ts";
-import { expectGetsThrough, expectLie } from "../../corpus/expect-lie.ts";
+import { expectLie } from "../../corpus/expect-lie.ts";
 import { HONEST } from "../../corpus/honest.ts";
 import { LIARS } from "../../corpus/liars.ts";
 import { FILES, initGit, writeFiles } from "../../corpus/project.ts";
 import { agentEnv, readRun, runGoal } from "../../corpus/run.ts";
 import { loopJson, makeProject, runLoop } from "../../support/cli.ts";
 
-describe.concurrent("B9 an honest agent ends its loop as done, in the least number of turns", () => {
-  for (const agent of HONEST)
-    test(`B9 ${agent.name}`, async ({ onTestFinished }: TestContext) => {
+/** It only claims; it changes the check; it forges what the engine wrote down. */
+const LIES = ["claims and fails", "changes the script in package.json", "writes into the published state"];
+
+describe.concurrent("B7 B9 some agents of the corpus", () => {
+  for (const agent of HONEST.slice(0, 1))
+    test(`B9 honest: ${agent.name}`, async ({ onTestFinished }: TestContext) => {
       await expectDone(agent, onTestFinished);
     });
-});
 
-describe.concurrent("B7 B9 B10 an agent that lies never ends a loop as done", () => {
-  for (const liar of LIARS) {
-    const [title, expectIt] =
-      liar.open === undefined
-        ? [liar.name, expectLie]
-        : [`gets through still: ${liar.name}`, expectGetsThrough];
-    test(`B9 ${title}`, async ({ onTestFinished }: TestContext) => {
-      await expectIt(liar, onTestFinished);
-    });
-  }
+  test.for(LIES)("B9 %s", async (name, { onTestFinished }) => {
+    const liar = LIARS.find((one) => one.name === name);
+    if (liar === undefined) throw new Error(`no agent of the corpus ${name}`);
+    await expectLie(liar, onTestFinished);
+  });
 });
 
 test("B20 H1 an agent that kills the engine has not ended the loop, and the loop goes on", async ({

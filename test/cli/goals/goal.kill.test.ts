@@ -1,4 +1,4 @@
-/** A goal whose runner dies at random moments. `test/long/goal-kill.test.ts` has a hundred of them. */
+/** A goal whose runner dies at random moments. `test/long/goal.kill.test.ts` has a hundred of them. */
 import { describe, type TestContext, test } from "vitest";
 import { expectSurvival } from "../../corpus/killed-goal.ts";
 import { seeded } from "../../support/pause.ts";

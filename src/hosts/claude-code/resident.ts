@@ -5,13 +5,17 @@
  * Owns: which conversation is open here. Must not open one where there is no `.loop`.
  */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
+import { NOTHING } from "../conversation/answer.ts";
+import { type AnswerContext, answerEvent } from "../conversation/hooks/answer-event.ts";
+import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
 import type { Client } from "./client.ts";
 import { sessionAfter } from "./current-session.ts";
-import { type AnswerContext, answerHook } from "./hooks/answer-hook.ts";
+import { claudeCode } from "./hook-client.ts";
 import { type HookAnswer, renderAnswer } from "./hooks/hook-answer.ts";
 import { type HookEvent, type HookPayload, parsePayload } from "./hooks/payload.ts";
-import { loopDirOf, type OpenConversation, openConversation } from "./open-conversation.ts";
+import { COMMAND_NAME, isOurCall, toEvent } from "./hooks/to-event.ts";
 import { hasMonitor } from "./wake.ts";
 
 export interface ResidentParts {
@@ -55,7 +59,7 @@ export class Resident {
 
   constructor(parts: ResidentParts) {
     this.#parts = parts;
-    this.#dir = loopDirOf(parts.client.root);
+    this.#dir = join(parts.client.root, ".loop");
     this.#session = parts.client.session;
     this.#acts = parts.stays;
   }
@@ -76,7 +80,7 @@ export class Resident {
     try {
       this.#acts ||= ACTING.has(payload.event);
       await this.#changeTo(payload.session);
-      const answer = await answerHook(payload, this.#context(), signal);
+      const answer = await this.#answer(payload, signal);
       this.#notePrompt(payload, answer);
       return renderAnswer(payload.event, answer);
     } catch (error) {
@@ -85,6 +89,12 @@ export class Resident {
       if (!SAYING.has(payload.event)) return "";
       return JSON.stringify({ systemMessage: `[LOOP] ${payload.event} was let go: ${text}` });
     }
+  }
+
+  async #answer(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
+    if (isOurCall(payload)) return { kind: "permit" };
+    const event = toEvent(payload);
+    return event === null ? NOTHING : answerEvent(event, this.#context(), signal);
   }
 
   /** null: there is no `.loop`, or no name of the conversation. */
@@ -132,20 +142,23 @@ export class Resident {
     const { client, env, command } = this.#parts;
     return {
       open: () => this.openIfThere(),
-      typed: { command, root: client.root, session: this.#session, env },
+      typed: { command, root: client.root, session: this.#session, env, commandName: COMMAND_NAME },
       dir: this.#dir,
       now: Date.now,
+      givesContext: true,
     };
   }
 
   #openNow(): OpenConversation {
     const { client, env, say } = this.#parts;
-    const conversation = openConversation({
-      ...{ dir: this.#dir, session: this.#session, client: client.process, env, say },
-    });
-    this.#open = { session: this.#session, conversation };
-    if (this.#parts.stays) pruneSessionRecords(this.#dir, Date.now());
-    if (this.#running !== null && this.#running.session === this.#session)
+    const [dir, session] = [this.#dir, this.#session];
+    const conversation = openHookConversation(
+      { dir, session, client: client.process, env, say, now: Date.now },
+      claudeCode(dir, session, client.process.pid, env),
+    );
+    this.#open = { session, conversation };
+    if (this.#parts.stays) pruneSessionRecords(dir, Date.now());
+    if (this.#running !== null && this.#running.session === session)
       void conversation.conversation.begin(this.#running).catch((error: unknown) => say(String(error)));
     if (this.#acts) conversation.engine.start();
     return conversation;

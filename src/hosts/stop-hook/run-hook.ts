@@ -3,11 +3,13 @@
  * nothing else; whatever goes wrong, it exits with 0 and lets things happen.
  */
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { findProject } from "../../store/folder/loop-dir.ts";
-import { commandBeside } from "../claude-code/client.ts";
-import type { HookAnswer } from "../claude-code/hooks/hook-answer.ts";
-import { loopDirOf, type OpenConversation, openConversation } from "../claude-code/open-conversation.ts";
 import { openLog } from "../conversation/debug-log.ts";
+import { NO_RECORD } from "../conversation/hooks/hook-client.ts";
+import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
+import { NO_WAKING } from "../conversation/hooks/wake-up.ts";
+import { commandBeside } from "../conversation/typed.ts";
 import { answerClient } from "./answer.ts";
 import { clientProcess } from "./client-process.ts";
 import {
@@ -36,18 +38,21 @@ export async function runClientHook(
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   for (const signal of STOPPED_BY) process.once(signal, stop);
-  const seat = new LazyConversation(told.session, loopDirOf(root), {
+  const { commandName, givesContext } = client;
+  const { session } = told;
+  const env = hostEnv(client);
+  const seat = new LazyConversation(session, join(root, ".loop"), {
     acts: event === "stop" || (event === "prompt" && typedAt(told.prompt) !== null),
-    env: hostEnv(client),
+    ...{ env, commandName },
     say: (message) => log("hook", message),
   });
   try {
-    const parts = {
-      ...{ dir: seat.dir, open: () => seat.open(), now: Date.now },
-      typed: { command: commandBeside(script), root, session: told.session, env: hostEnv(client) },
+    const context = {
+      ...{ dir: seat.dir, open: () => seat.open(), now: Date.now, givesContext },
+      typed: { command: commandBeside(script), root, session, env, commandName },
     };
-    const answer = await answerClient(client, event, told, parts, stopping.signal);
-    const rendered = client.render(event, inWordsOf(client, answer));
+    const answer = await answerClient(client, event, told, context, stopping.signal);
+    const rendered = client.render(event, answer);
     log("hook", `${client.name} ${event} ${text} -> ${rendered}`);
     return rendered;
   } catch (error) {
@@ -86,19 +91,11 @@ function parse(text: string): Fields {
   }
 }
 
-/** Our own commands, as they are typed in this client. */
-function inWordsOf({ word }: StopClient, answer: HookAnswer): HookAnswer {
-  const inWords = (text: string) => text.replaceAll("/loopwright", word);
-  if (answer.kind === "tell") return { ...answer, message: inWords(answer.message) };
-  if (answer.kind === "local") return { ...answer, text: inWords(answer.text) };
-  if (answer.kind !== "context" || answer.message === undefined) return answer;
-  return { ...answer, message: inWords(answer.message) };
-}
-
 interface HookOptions {
   /** Takes the lease and sets going what comes next; otherwise it only writes down what it was told. */
   readonly acts: boolean;
   readonly env: NodeJS.ProcessEnv;
+  readonly commandName: string;
   readonly say: (message: string) => void;
 }
 
@@ -122,13 +119,13 @@ class LazyConversation {
 
   open(): OpenConversation | null {
     if (this.#open !== null || !existsSync(this.dir)) return this.#open;
-    this.#open = openConversation({
-      ...{ dir: this.dir, session: this.#session, client: clientProcess() },
-      // Claude Code's own limit holds nowhere else
-      env: { ...this.#options.env, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0" },
-      say: this.#options.say,
-    });
-    if (this.#options.acts) this.#open.engine.start();
+    const { env, say, commandName, acts } = this.#options;
+    this.#open = openHookConversation(
+      { dir: this.dir, session: this.#session, client: clientProcess(), env, say, now: Date.now },
+      // a limit of the client's own is counted in `answer.ts`: calls of tools do not lift it
+      { commandName, cap: 0, waking: NO_WAKING, record: NO_RECORD },
+    );
+    if (acts) this.#open.engine.start();
     return this.#open;
   }
 

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { LoopId } from "../../../src/core/loop.ts";
-import { createConversationAgent } from "../../../src/hosts/claude-code/conversation-agent.ts";
+import { createHookAgent } from "../../../src/hosts/conversation/hooks/hook-agent.ts";
 import { Seat, type SeatParts } from "../../../src/hosts/conversation/seat.ts";
 import { ABANDONED, type Turn } from "../../../src/ports/agent.ts";
 import { readSessionRecord } from "../../../src/store/folder/session-records.ts";
@@ -207,7 +207,7 @@ describe("B20 what is in the record outlives the process", () => {
 describe("H1 a turn in the conversation as an agent's", () => {
   const control = () => ({ signal: NEVER, onStarted: () => {} });
   const agentOf = (seat: Seat, dir: string) =>
-    createConversationAgent({
+    createHookAgent({
       ...{ seat, dir, wake: async () => false },
       processes: { name: "processes", run: neverRun, reconcile: async () => ({ kind: "never" }) },
     });

@@ -5,7 +5,8 @@
  */
 import { readFileSync } from "node:fs";
 import { openLog } from "../../conversation/debug-log.ts";
-import { commandBeside, readClient, withoutClient } from "../client.ts";
+import { commandBeside } from "../../conversation/typed.ts";
+import { readClient, withoutClient } from "../client.ts";
 import { Resident } from "../resident.ts";
 
 const STOPPED_BY = ["SIGTERM", "SIGINT"] as const;

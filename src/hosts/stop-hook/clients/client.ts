@@ -3,7 +3,7 @@
  * mappings: what it tells, what it is answered, and what its own record says of the turn that just ended.
  */
 import type { Usage } from "../../../core/base.ts";
-import type { HookAnswer } from "../../claude-code/hooks/hook-answer.ts";
+import type { ConversationAnswer } from "../../conversation/answer.ts";
 
 export const CLIENT_NAMES = ["codex", "gemini", "cursor", "opencode", "copilot"] as const;
 
@@ -46,7 +46,7 @@ export interface StopClient {
   readonly name: ClientName;
   readonly title: string;
   /** What a person types in a conversation to reach us. */
-  readonly word: string;
+  readonly commandName: string;
   /** Of one prompt so many stops can be answered with more work, whatever the agent does meanwhile; 0: all. */
   readonly cap: number;
   /** The answer to a prompt can bring more for the model. */
@@ -54,7 +54,7 @@ export interface StopClient {
   /** What is typed while a turn runs reaches the agent in that turn. */
   readonly steers: boolean;
   readonly read: (input: Fields) => Told;
-  readonly render: (event: ClientEvent, answer: HookAnswer) => string;
+  readonly render: (event: ClientEvent, answer: ConversationAnswer) => string;
   /** From the newest lines of its transcript; null: it has none that is known, or all was told. */
   readonly readTurn: ((lines: readonly Fields[], told: Told) => TurnFacts) | null;
 }

@@ -17,7 +17,7 @@ const EVENTS = { stop: "Stop", prompt: "UserPromptSubmit", start: "SessionStart"
 export const codex: StopClient = {
   name: "codex",
   title: "Codex",
-  word: "$loop",
+  commandName: "$loop",
   cap: 0,
   givesContext: true,
   steers: true,

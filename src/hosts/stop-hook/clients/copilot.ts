@@ -1,5 +1,5 @@
 /** GitHub Copilot CLI: hooks in files of their own. A stop tells neither the answer nor the calls: its record does. */
-import type { HookAnswer } from "../../claude-code/hooks/hook-answer.ts";
+import type { ConversationAnswer } from "../../conversation/answer.ts";
 import { addUp, after } from "../record-lines.ts";
 import {
   type ClientEvent,
@@ -15,7 +15,7 @@ import {
 export const copilot: StopClient = {
   name: "copilot",
   title: "GitHub Copilot CLI",
-  word: "/loopwright",
+  commandName: "/loopwright",
   cap: 8,
   givesContext: true,
   steers: false,
@@ -45,7 +45,7 @@ function asTyped(prompt: string): string {
 const INVOKED =
   /^The user explicitly invoked the "\/loopwright" skill\.[^\n]*\n\n<skill-context name="loopwright">\n/;
 
-function render(event: ClientEvent, answer: HookAnswer): string {
+function render(event: ClientEvent, answer: ConversationAnswer): string {
   switch (answer.kind) {
     case "context":
       return JSON.stringify(

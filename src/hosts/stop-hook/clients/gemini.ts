@@ -17,7 +17,7 @@ const EVENTS = { stop: "AfterAgent", prompt: "BeforeAgent", start: "SessionStart
 export const gemini: StopClient = {
   name: "gemini",
   title: "Gemini CLI",
-  word: "/loop",
+  commandName: "/loop",
   cap: 0,
   givesContext: true,
   steers: false,

@@ -5,17 +5,19 @@ import { countOf, type Fields, isFields, type StopClient, type Told, textOf, UNT
 export const opencode: StopClient = {
   name: "opencode",
   title: "opencode",
-  word: "/loop",
+  commandName: "/loop",
   cap: 0,
   givesContext: true,
   steers: false,
   read,
-  render: (_event, answer) =>
-    answer.kind === "nothing" || answer.kind === "permit" ? "" : JSON.stringify(answer),
+  render: (_event, answer) => (answer.kind === "nothing" ? "" : JSON.stringify(answer)),
   readTurn: null,
 };
 
-const ENDS: Readonly<Record<string, Told["end"]>> = { interrupted: "interrupted", failed: "failed" };
+const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
+  ["interrupted", "interrupted"],
+  ["failed", "failed"],
+]);
 
 function read(input: Fields): Told {
   const answer = textOf(input, "answer");
@@ -26,7 +28,7 @@ function read(input: Fields): Told {
     prompt: textOf(input, "prompt"),
     answer,
     facts: { answer, toolCalls: countOf(input, "toolCalls"), usage: usageOf(input.usage) },
-    end: ENDS[textOf(input, "end")] ?? "ok",
+    end: ENDS.get(textOf(input, "end")) ?? "ok",
   };
 }
 

@@ -7,8 +7,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { pricedUsage } from "../../agents/prices.ts";
 import type { Usage } from "../../core/base.ts";
-import { priceOf } from "../../core/cost/prices.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
 import { FolderStore } from "../../store/folder/folder-store.ts";
 import { isSessionId, ownerOf, readSessionRecord } from "../../store/folder/session-records.ts";
@@ -92,7 +92,7 @@ async function answerStop(
   const said = facts?.answer ?? told.answer ?? lastSaid(dir, session) ?? "";
   const answer = await answerEvent({ ...stopped, answer: said }, context, signal);
   if (turn?.end === null && facts?.usage)
-    await keepPrice(open.store, turn, withPrice(facts.usage, context), context.now());
+    await keepPrice(open.store, turn, priced(facts.usage, context), context.now());
   // before the client can announce it
   if (answer.kind === "context") rememberSent(dir, session, answer.text);
   return isLast && answer.kind === "nothing" ? tell(whyNow(client, open)) : answer;
@@ -110,10 +110,7 @@ function factsOf({ readTurn }: StopClient, told: Told): TurnFacts | null {
   return lines.length === 0 ? null : readTurn(lines, told);
 }
 
-function withPrice(usage: Usage, { dir, typed }: AnswerContext): Usage {
-  if (usage.costUsd !== null || usage.model === undefined) return usage;
-  const found = priceOf(usage, usage.model, readPrices({ dir }, typed.env));
-  return found === null
-    ? usage
-    : { ...usage, costUsd: found.costUsd, costFrom: "prices", pricesDate: found.from.date };
+/** The tables are read only where they are asked. */
+function priced(usage: Usage, { dir, typed }: AnswerContext): Usage {
+  return usage.costUsd === null ? pricedUsage(usage, readPrices({ dir }, typed.env)) : usage;
 }

@@ -83,11 +83,29 @@ export function countOf(fields: unknown, key: string): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** Told by nobody: the rest is what a client says. */
-export const UNTOLD: Told = {
-  ...{ session: "", cwd: "", promptId: null, prompt: "", answer: null, facts: null },
-  ...{ end: "ok", source: "", model: "", transcript: null },
-};
+/** A client's own names for what it tells; the rest has the same name with all of them. */
+export interface ToldNames {
+  readonly session: string;
+  readonly transcript?: string;
+  readonly promptId?: string;
+  readonly answer?: string;
+}
+
+/** What most clients tell, by their names for it. */
+export function readNamed(input: Fields, { session, transcript, promptId, answer }: ToldNames): Told {
+  return {
+    session: textOf(input, session),
+    cwd: textOf(input, "cwd"),
+    promptId: promptId === undefined ? null : textOf(input, promptId),
+    prompt: textOf(input, "prompt"),
+    answer: answer === undefined ? null : textOf(input, answer),
+    facts: null,
+    end: "ok",
+    source: textOf(input, "source"),
+    model: textOf(input, "model"),
+    transcript: transcript === undefined ? null : textOf(input, transcript) || null,
+  };
+}
 
 /** What a person typed at us, without the word that reaches us; null: the prompt is not for us. */
 export function typedAt(prompt: string): string | null {

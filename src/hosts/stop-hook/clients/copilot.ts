@@ -5,11 +5,11 @@ import {
   type ClientEvent,
   type Fields,
   isFields,
+  readNamed,
   type StopClient,
   type Told,
   type TurnFacts,
   textOf,
-  UNTOLD,
 } from "./client.ts";
 
 export const copilot: StopClient = {
@@ -25,14 +25,8 @@ export const copilot: StopClient = {
 };
 
 function read(input: Fields): Told {
-  return {
-    ...UNTOLD,
-    session: textOf(input, "sessionId"),
-    cwd: textOf(input, "cwd"),
-    prompt: asTyped(textOf(input, "prompt")),
-    source: textOf(input, "source"),
-    transcript: textOf(input, "transcriptPath") || null,
-  };
+  const told = readNamed(input, { session: "sessionId", transcript: "transcriptPath" });
+  return { ...told, prompt: asTyped(told.prompt) };
 }
 
 /** At a terminal the hook is told what a command became: the text of our skill, and the words behind it at its end. */

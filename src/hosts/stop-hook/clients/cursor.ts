@@ -1,6 +1,6 @@
 /** Cursor: hooks in `.cursor/hooks.json`. A stop can bring the next message; a prompt can only be let through or not. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
-import { type ClientEvent, type Fields, type StopClient, type Told, textOf, UNTOLD } from "./client.ts";
+import { type ClientEvent, type Fields, readNamed, type StopClient, type Told, textOf } from "./client.ts";
 
 export const cursor: StopClient = {
   name: "cursor",
@@ -23,14 +23,12 @@ const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
 function read(input: Fields): Told {
   const { workspace_roots: roots } = input;
   const [root] = Array.isArray(roots) ? (roots as unknown[]) : [];
+  const told = readNamed(input, { session: "conversation_id" });
   return {
-    ...UNTOLD,
-    session: textOf(input, "conversation_id"),
-    cwd: typeof root === "string" ? root : textOf(input, "cwd"),
-    prompt: textOf(input, "prompt"),
+    ...told,
+    cwd: typeof root === "string" ? root : told.cwd,
     answer: textOf(input, "text") || null,
     end: ENDS.get(textOf(input, "status")) ?? "ok",
-    model: textOf(input, "model"),
   };
 }
 

@@ -1,6 +1,6 @@
 /** opencode: a plugin of ours asks and answers, so that the form is our own. See `install/opencode-plugin.ts`. */
 import type { Usage } from "../../../core/base.ts";
-import { countOf, type Fields, isFields, type StopClient, type Told, textOf, UNTOLD } from "./client.ts";
+import { countOf, type Fields, isFields, readNamed, type StopClient, type Told, textOf } from "./client.ts";
 
 export const opencode: StopClient = {
   name: "opencode",
@@ -20,13 +20,10 @@ const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
 ]);
 
 function read(input: Fields): Told {
-  const answer = textOf(input, "answer");
+  const told = readNamed(input, { session: "session", answer: "answer" });
+  const { answer } = told;
   return {
-    ...UNTOLD,
-    session: textOf(input, "session"),
-    cwd: textOf(input, "cwd"),
-    prompt: textOf(input, "prompt"),
-    answer,
+    ...told,
     facts: { answer, toolCalls: countOf(input, "toolCalls"), usage: usageOf(input.usage) },
     end: ENDS.get(textOf(input, "end")) ?? "ok",
   };

@@ -19,7 +19,7 @@ import { endStrays, membersOf } from "./connection/strays.ts";
 import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
-import { createRecord } from "./record.ts";
+import { createRecord, type TurnRecord } from "./record.ts";
 import { openEventLog, takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
 import { readUsage } from "./usage.ts";
 
@@ -54,7 +54,7 @@ interface Ready extends SessionStart {
   readonly seat: Seat;
 }
 
-type Partly = Extract<TurnEnd, { kind: "ok" }>;
+type OkEnd = Extract<TurnEnd, { kind: "ok" }>;
 
 export function startAttempt(
   settings: AttemptSettings,
@@ -63,183 +63,206 @@ export function startAttempt(
   control: TurnControl,
   folder: string,
 ): Attempt {
-  const { profile, projectDir } = settings;
-  const record = createRecord(projectDir);
-  const stopping = new AbortController();
-  /** Who is being asked, from the first question on. */
-  let taken: Seat | null = null;
-  let ready: Ready | null = null;
-  let isAbandoned = false;
+  return new RunningAttempt(settings, pool, turn, control, folder);
+}
 
-  async function run(): Promise<TurnEnd> {
-    let now: Ready;
+class RunningAttempt implements Attempt {
+  readonly end: Promise<TurnEnd>;
+  readonly #settings: AttemptSettings;
+  readonly #pool: Pool;
+  readonly #turn: Turn;
+  readonly #control: TurnControl;
+  readonly #folder: string;
+  readonly #record: TurnRecord;
+  readonly #stopping = new AbortController();
+  /** The agent that takes the turn, from the first question on. */
+  #taken: Seat | null = null;
+  #ready: Ready | null = null;
+  #isAbandoned = false;
+
+  constructor(settings: AttemptSettings, pool: Pool, turn: Turn, control: TurnControl, folder: string) {
+    this.#settings = settings;
+    this.#pool = pool;
+    this.#turn = turn;
+    this.#control = control;
+    this.#folder = folder;
+    this.#record = createRecord(settings.projectDir);
+    this.end = this.#run();
+  }
+
+  async stop(failure: Failure | null): Promise<TurnEnd> {
+    this.#stopping.abort();
+    const over = this.end.then(
+      () => null,
+      () => null,
+    );
+    if (this.#ready !== null) await this.#halt(this.#ready.seat, this.#ready.session, over);
+    else if (this.#taken !== null) await this.#pool.drop(this.#taken);
+    await over;
+    const ready = this.#ready;
+    const stopped = stoppedEnd(ready === null ? null : this.#soFar(ready.session), failure);
+    if (ready !== null) writeEnd(this.#folder, this.#turn.token, stopped, ready.seat.peer.process.stderr());
+    return stopped;
+  }
+
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
+  async #run(): Promise<TurnEnd> {
+    let ready: Ready;
     try {
-      now = await makeReady();
+      ready = await this.#makeReady();
     } catch (error) {
-      if (stopping.signal.aborted) return { kind: "cancelled" };
-      return startFailed(profile, error);
+      if (this.#stopping.signal.aborted) return { kind: "cancelled" };
+      return startFailed(this.#settings.profile, error);
     }
-    const { seat } = now;
-    const text = promptText(turn, now.isFresh);
-    const refusal = claimTurn(seat, text);
+    const { seat } = ready;
+    const text = promptText(this.#turn, ready.isFresh);
+    const refusal = this.#claim(seat, text);
     if (refusal !== null) {
-      await pool.give(seat, turn);
+      await this.#pool.give(seat, this.#turn);
       return refusal;
     }
     try {
-      control.onStarted(seat.peer.process.ref);
+      this.#control.onStarted(seat.peer.process.ref);
     } catch (error) {
-      await pool.drop(seat);
+      await this.#pool.drop(seat);
       throw error;
     }
-    ready = now;
-    return finish(seat, await prompt(now, text));
+    this.#ready = ready;
+    return this.#finish(seat, await this.#prompt(ready, text));
   }
 
-  /** An agent that died while it was idle is found out by the first thing that it is asked. */
-  async function makeReady(): Promise<Ready> {
+  /** An agent that died while it was idle is noticed at its first request. */
+  async #makeReady(): Promise<Ready> {
+    const { profile, answerMs } = this.#settings;
+    const { signal } = this.#stopping;
     for (;;) {
-      const seat = await pool.take(turn, stopping.signal);
-      taken = seat;
+      const seat = await this.#pool.take(this.#turn, signal);
+      this.#taken = seat;
       try {
-        const start = await startSession(seat);
-        await settle(seat.peer, profile, start.session, turn, settings.answerMs);
-        stopping.signal.throwIfAborted();
+        const start = await this.#startSession(seat);
+        await settle(seat.peer, profile, start.session, this.#turn, answerMs);
+        signal.throwIfAborted();
         return { ...start, seat };
       } catch (error) {
-        if (error instanceof UnknownModel) await pool.give(seat, turn);
-        else await pool.drop(seat);
-        if (!(error instanceof PeerGone && seat.isUsed) || stopping.signal.aborted) throw error;
+        if (error instanceof UnknownModel) await this.#pool.give(seat, this.#turn);
+        else await this.#pool.drop(seat);
+        if (!(error instanceof PeerGone && seat.isUsed) || signal.aborted) throw error;
       }
     }
   }
 
-  async function startSession(seat: Seat): Promise<SessionStart> {
-    const { conversation } = turn;
+  async #startSession(seat: Seat): Promise<SessionStart> {
+    const { conversation } = this.#turn;
     const known = seat.sessions.get(conversation?.id ?? "");
     if (known !== undefined) {
-      // the one that was used last is the last
+      // most recently used last
       seat.sessions.delete(known.id);
       seat.sessions.set(known.id, known);
       return { session: known, isFresh: false };
     }
     seat.members = null;
-    const { toolServer, startMs } = settings;
+    const { profile, projectDir, toolServer, startMs } = this.#settings;
     const start = await openSession(seat.peer, profile, projectDir, conversation, toolServer, startMs);
     seat.sessions.set(start.session.id, start.session);
     return start;
   }
 
   /** null: the turn is ours. */
-  function claimTurn(seat: Seat, text: string): TurnEnd | null {
+  #claim(seat: Seat, text: string): TurnEnd | null {
+    const { token, leavesNothing } = this.#turn;
     const { ref, tree } = seat.peer.process;
     try {
-      if (text !== turn.text) writeAtomic(promptFile(folder), text, false);
-      if (turn.leavesNothing) seat.members ??= membersOf(tree);
-      if (stopping.signal.aborted) return { kind: "cancelled" };
-      const refusal = takeTicket(folder, turn.token, ref);
+      if (text !== this.#turn.text) writeAtomic(promptFile(this.#folder), text, false);
+      if (leavesNothing) seat.members ??= membersOf(tree);
+      if (this.#stopping.signal.aborted) return { kind: "cancelled" };
+      const refusal = takeTicket(this.#folder, token, ref);
       if (refusal !== null) return failedEnd("fault", refusal);
-      writeMarks(folder, turn.token, tree.marks);
+      writeMarks(this.#folder, token, tree.marks);
       return null;
     } catch (error) {
       return refusedEnd("the run folder could not be written to", error);
     }
   }
 
-  async function prompt({ seat, session }: Ready, text: string): Promise<TurnEnd> {
-    const log = openEventLog(folder);
+  async #prompt({ seat, session }: Ready, text: string): Promise<TurnEnd> {
+    const { profile, projectDir, permissions: rules } = this.#settings;
+    const record = this.#record;
+    const log = openEventLog(this.#folder);
     seat.peer.process.clearStderr();
-    const rules = settings.permissions;
-    const asking = { profile, projectDir, rules, turn, control, record, hasTools: session.access !== null };
+    const hasTools = session.access !== null;
+    const asking = { profile, projectDir, rules, turn: this.#turn, control: this.#control, record, hasTools };
     try {
-      const { signal } = stopping;
-      const result = await sendPrompt(seat.peer, session, text, asking, log, settings, signal);
+      const { signal } = this.#stopping;
+      const result = await sendPrompt(seat.peer, session, text, asking, log, this.#settings, signal);
       const model = session.model?.current ?? null;
       const { usage, totals } = readUsage(profile, record, result, session.totals, model);
       session.totals = totals;
       const hasUsage = usage !== null && usage.outputTokens !== 0;
-      const failure = await explain(failureOfResult(profile, result, record, hasUsage), session);
-      const end = { ...partly(session), usage };
+      const failure = await this.#explain(failureOfResult(profile, result, record, hasUsage), session);
+      const end = { ...this.#soFar(session), usage };
       return failure === null ? end : { ...end, kind: "failed", failure };
     } catch (error) {
-      const end = partly(session);
+      const end = this.#soFar(session);
       session.totals = { ...session.totals, costUsd: end.conversation?.costUsd ?? null };
-      return { ...end, kind: "failed", failure: await failureOf(error, seat, session) };
+      return { ...end, kind: "failed", failure: await this.#failureOf(error, seat, session) };
     } finally {
       log.close();
     }
   }
 
-  async function explain(failure: Failure | null, session: Session): Promise<Failure | null> {
+  async #explain(failure: Failure | null, session: Session): Promise<Failure | null> {
     if (failure?.class !== "outage") return failure;
-    const cause = await settings.readCause(session.id, record.lastChunk());
+    const cause = await this.#settings.readCause(session.id, this.#record.lastChunk());
     return cause === null ? failure : withCause(failure, cause);
   }
 
-  async function failureOf(error: unknown, seat: Seat, session: Session): Promise<Failure> {
+  async #failureOf(error: unknown, seat: Seat, session: Session): Promise<Failure> {
+    const { profile, readStatus } = this.#settings;
+    const { signal } = this.#stopping;
     if (error instanceof Flood || error instanceof Silence) {
-      await halt(seat, session, Promise.resolve());
+      await this.#halt(seat, session, Promise.resolve());
       const type = error instanceof Flood ? "fault" : "outage";
       return makeFailure(type, `${profile.name}: ${error.message}`);
     }
-    const failure = failureOfError(profile, error, record);
-    if (!needsStatus(failure, error) || stopping.signal.aborted) return failure;
-    const status = await settings.readStatus(session.id, stopping.signal);
-    return status === null ? failure : failureOfError(profile, error, record, status);
+    const failure = failureOfError(profile, error, this.#record);
+    if (!needsStatus(failure, error) || signal.aborted) return failure;
+    const status = await readStatus(session.id, signal);
+    return status === null ? failure : failureOfError(profile, error, this.#record, status);
   }
 
-  async function finish(seat: Seat, end: TurnEnd): Promise<TurnEnd> {
-    // what stops the turn ends the agent too, and says how it ended
-    if (stopping.signal.aborted) return end;
+  async #finish(seat: Seat, end: TurnEnd): Promise<TurnEnd> {
+    // `stop` ends the agent itself and writes how the turn ended
+    if (this.#stopping.signal.aborted) return end;
     const { process } = seat.peer;
-    if (turn.leavesNothing && !seat.peer.isGone())
-      await endStrays(process.tree, seat.members ?? [], settings.killGraceMs);
-    writeEnd(folder, turn.token, end, process.stderr());
-    if (isAbandoned) await pool.drop(seat);
-    else await pool.give(seat, turn);
+    if (this.#turn.leavesNothing && !seat.peer.isGone())
+      await endStrays(process.tree, seat.members ?? [], this.#settings.killGraceMs);
+    writeEnd(this.#folder, this.#turn.token, end, process.stderr());
+    if (this.#isAbandoned) await this.#pool.drop(seat);
+    else await this.#pool.give(seat, this.#turn);
     return end;
   }
 
-  /** What is known of the turn by now. */
-  function partly(session: Session): Partly {
+  /** The turn as far as it is known now. */
+  #soFar(session: Session): OkEnd {
     const model = session.model?.current ?? null;
-    const { usage, totals } = readUsage(profile, record, null, session.totals, model);
+    const record = this.#record;
+    const { usage, totals } = readUsage(this.#settings.profile, record, null, session.totals, model);
     const conversation: Conversation = { id: session.id, costUsd: totals.costUsd };
     return { kind: "ok", answer: record.answer(), usage, conversation, activity: record.activity() };
   }
 
   /** `over`: resolves when the agent has stopped by itself. */
-  async function halt(seat: Seat, session: Session, over: Promise<unknown>): Promise<void> {
+  async #halt(seat: Seat, session: Session, over: Promise<unknown>): Promise<void> {
     seat.peer.notify("session/cancel", { sessionId: session.id });
-    await within(over, settings.cancelGraceMs);
-    await pool.drop(seat);
+    await within(over, this.#settings.cancelGraceMs);
+    await this.#pool.drop(seat);
   }
-
-  const end = run();
-  return {
-    end,
-    async stop(failure) {
-      stopping.abort();
-      const over = end.then(
-        () => null,
-        () => null,
-      );
-      if (ready !== null) await halt(ready.seat, ready.session, over);
-      else if (taken !== null) await pool.drop(taken);
-      await over;
-      const now = ready;
-      const last = now === null ? null : partly(now.session);
-      const stopped = stoppedEnd(last, failure);
-      if (now !== null) writeEnd(folder, turn.token, stopped, now.seat.peer.process.stderr());
-      return stopped;
-    },
-    abandon() {
-      isAbandoned = true;
-    },
-  };
 }
 
-function stoppedEnd(last: Partly | null, failure: Failure | null): TurnEnd {
+function stoppedEnd(last: OkEnd | null, failure: Failure | null): TurnEnd {
   if (failure !== null)
     return { ...(last ?? failedEnd(failure.class, failure.reason)), kind: "failed", failure } as TurnEnd;
   return { kind: "cancelled", ...(last?.conversation == null ? {} : { conversation: last.conversation }) };

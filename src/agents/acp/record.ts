@@ -8,6 +8,7 @@
  * 4. Text is shown line by line, as lines are complete.
  */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES } from "../process/launch.ts";
 import { makeFailure } from "../process/reasons.ts";
 import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
@@ -44,125 +45,157 @@ export interface TurnRecord {
 }
 
 export function createRecord(projectDir: string): TurnRecord {
-  const calls = new Map<string, ToolCall>();
-  const titles = new Map<string, Set<string>>();
-  const shown = new Set<string>();
-  const denials = new Set<string>();
-  let message = "";
-  let messageId: string | null = null;
-  /** The last message that was more than nothing. */
-  let lastMessage = "";
-  let unshown = "";
-  let chunk = "";
-  let said = false;
-  let cost: number | null = null;
-  let tokens: Tokens | null = null;
-  let resets: number | null = null;
-  let model: string | null = null;
+  return new UpdateRecord(projectDir);
+}
 
-  function endMessage(): readonly AgentEvent[] {
-    if (message.trim() !== "") lastMessage = message;
-    message = "";
-    const rest = unshown.trim();
-    unshown = "";
+class UpdateRecord implements TurnRecord {
+  readonly #projectDir: string;
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #titles = new Map<string, Set<string>>();
+  readonly #shown = new Set<string>();
+  readonly #denials = new Set<string>();
+  #message = "";
+  #messageId: string | null = null;
+  /** The last message that was not blank. */
+  #lastMessage = "";
+  #unshown = "";
+  #chunk = "";
+  #said = false;
+  #cost: number | null = null;
+  #tokens: Tokens | null = null;
+  #resets: number | null = null;
+  #model: string | null = null;
+
+  constructor(projectDir: string) {
+    this.#projectDir = projectDir;
+  }
+
+  add(update: Update): readonly AgentEvent[] {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        this.#tokens = addTokens(this.#tokens, update._meta?.usage);
+        return update.content?.type === "text"
+          ? this.#addText(update.content.text ?? "", update.messageId ?? null)
+          : [];
+      case "tool_call":
+      case "tool_call_update":
+        return this.#addCall(update);
+      case "usage_update":
+        if (update.cost?.currency === "USD") this.#cost = update.cost.amount;
+        this.#resets = resetOf(update._meta?.["_claude/rateLimit"]) ?? this.#resets;
+        this.#model = textOf(update._meta?.["_claude/model"]) ?? this.#model;
+        return [];
+      case "session_info_update":
+        return warningOf(update._meta);
+      case "agent_thought_chunk":
+        return [];
+    }
+  }
+
+  flush(): readonly AgentEvent[] {
+    const rest = this.#unshown.trim();
+    this.#unshown = "";
     return rest === "" ? [] : [{ type: "text", text: rest }];
   }
 
-  function addText(text: string, id: string | null): readonly AgentEvent[] {
-    const isNext = id !== null && messageId !== null && id !== messageId;
-    const before = isNext ? endMessage() : [];
-    messageId = id;
-    if (text === "") return before;
-    said ||= text.trim() !== "";
-    chunk = text;
-    // twice the cap, so that not every piece has to move all of it
-    message = `${message}${text}`;
-    if (message.length > 2 * ANSWER_CAP_BYTES) message = message.slice(-ANSWER_CAP_BYTES);
-    const lines = `${unshown}${text}`.split("\n");
-    unshown = lines.pop() ?? "";
-    const whole = lines.filter((line) => line.trim() !== "");
-    return [...before, ...whole.map((line): AgentEvent => ({ type: "text", text: line }))];
+  deny(call: ToolCall): void {
+    this.#denials.add(denialOf(call));
+    // some agents do not say how a denied call ended
+    this.#calls.set(call.toolCallId, { ...call, status: "failed" });
   }
 
-  function addCall(part: ToolCall): readonly AgentEvent[] {
-    const isNew = !calls.has(part.toolCallId);
-    const before = isNew ? endMessage() : [];
-    const wasDone = calls.get(part.toolCallId)?.status === "completed";
-    const call = callWith(part);
-    calls.set(part.toolCallId, call);
-    const known = titles.get(part.toolCallId) ?? new Set();
-    titles.set(part.toolCallId, known.add(call.title ?? ""));
-    const events: AgentEvent[] = [...before];
-    if (isTold(call) && !shown.has(part.toolCallId)) {
-      shown.add(part.toolCallId);
-      events.push({ type: "tool", name: nameOfCall(call), detail: describeCall(call, projectDir) });
-    }
-    if (call.status === "completed" && !wasDone)
-      events.push(...editsOf(call, projectDir).map((path): AgentEvent => ({ type: "file", path })));
-    return events;
-  }
-
-  function callWith(part: ToolCall): ToolCall {
-    const known = calls.get(part.toolCallId);
+  callWith(part: ToolCall): ToolCall {
+    const known = this.#calls.get(part.toolCallId);
     if (known === undefined) return part;
     const given = Object.entries(part).filter(([, value]) => value !== null && value !== undefined);
     return { ...known, ...Object.fromEntries(given) };
   }
 
-  /** Calls of all tools but the engine's own. */
-  function others(): readonly ToolCall[] {
-    return [...calls.values()].filter((call) => !isOwnTool(call, titlesOf(call.toolCallId)));
+  titlesOf(id: string): readonly string[] {
+    return [...(this.#titles.get(id) ?? [])];
   }
 
-  function titlesOf(id: string): readonly string[] {
-    return [...(titles.get(id) ?? [])];
+  answer(): string {
+    return lastBytes(this.#message.trim() === "" ? this.#lastMessage : this.#message, ANSWER_CAP_BYTES);
   }
 
-  return {
-    add(update) {
-      switch (update.sessionUpdate) {
-        case "agent_message_chunk":
-          tokens = addTokens(tokens, update._meta?.usage);
-          return update.content?.type === "text"
-            ? addText(update.content.text ?? "", update.messageId ?? null)
-            : [];
-        case "tool_call":
-        case "tool_call_update":
-          return addCall(update);
-        case "usage_update":
-          if (update.cost?.currency === "USD") cost = update.cost.amount;
-          resets = resetOf(update._meta?.["_claude/rateLimit"]) ?? resets;
-          model = textOf(update._meta?.["_claude/model"]) ?? model;
-          return [];
-        case "session_info_update":
-          return warningOf(update._meta);
-        case "agent_thought_chunk":
-          return [];
-      }
-    },
-    flush: () => {
-      const rest = unshown.trim();
-      unshown = "";
-      return rest === "" ? [] : [{ type: "text", text: rest }];
-    },
-    deny(call) {
-      denials.add(denialOf(call));
-      // not all agents say what became of it
-      calls.set(call.toolCallId, { ...call, status: "failed" });
-    },
-    callWith,
-    titlesOf,
-    answer: () => capped(message.trim() === "" ? lastMessage : message),
-    activity: () => activityOf(others(), [...denials], projectDir),
-    isBusy: () => [...calls.values()].some(({ status }) => status === "pending" || status === "in_progress"),
-    hasSaid: () => said,
-    hasCalled: () => [...calls.values()].some(isCall),
-    lastChunk: () => chunk,
-    costTotal: () => cost,
-    chunkTokens: () => tokens,
-    resetsAt: () => resets,
-    model: () => model,
-  };
+  /** Leaves out the engine's own tools. */
+  activity(): Activity {
+    const others = [...this.#calls.values()].filter(
+      (call) => !isOwnTool(call, this.titlesOf(call.toolCallId)),
+    );
+    return activityOf(others, [...this.#denials], this.#projectDir);
+  }
+
+  isBusy(): boolean {
+    return [...this.#calls.values()].some(({ status }) => status === "pending" || status === "in_progress");
+  }
+
+  hasSaid(): boolean {
+    return this.#said;
+  }
+
+  hasCalled(): boolean {
+    return [...this.#calls.values()].some(isCall);
+  }
+
+  lastChunk(): string {
+    return this.#chunk;
+  }
+
+  costTotal(): number | null {
+    return this.#cost;
+  }
+
+  chunkTokens(): Tokens | null {
+    return this.#tokens;
+  }
+
+  resetsAt(): number | null {
+    return this.#resets;
+  }
+
+  model(): string | null {
+    return this.#model;
+  }
+
+  #endMessage(): readonly AgentEvent[] {
+    if (this.#message.trim() !== "") this.#lastMessage = this.#message;
+    this.#message = "";
+    return this.flush();
+  }
+
+  #addText(text: string, id: string | null): readonly AgentEvent[] {
+    const isNext = id !== null && this.#messageId !== null && id !== this.#messageId;
+    const before = isNext ? this.#endMessage() : [];
+    this.#messageId = id;
+    if (text === "") return before;
+    this.#said ||= text.trim() !== "";
+    this.#chunk = text;
+    this.#message = `${this.#message}${text}`;
+    // cut at twice the cap, so that not every chunk moves the whole message
+    if (this.#message.length > 2 * ANSWER_CAP_BYTES) this.#message = this.#message.slice(-ANSWER_CAP_BYTES);
+    const lines = `${this.#unshown}${text}`.split("\n");
+    this.#unshown = lines.pop() ?? "";
+    const whole = lines.filter((line) => line.trim() !== "");
+    return [...before, ...whole.map((line): AgentEvent => ({ type: "text", text: line }))];
+  }
+
+  #addCall(part: ToolCall): readonly AgentEvent[] {
+    const id = part.toolCallId;
+    const earlier = this.#calls.get(id);
+    const events: AgentEvent[] = earlier === undefined ? [...this.#endMessage()] : [];
+    const call = this.callWith(part);
+    this.#calls.set(id, call);
+    this.#titles.set(id, (this.#titles.get(id) ?? new Set()).add(call.title ?? ""));
+    if (isTold(call) && !this.#shown.has(id)) {
+      this.#shown.add(id);
+      events.push({ type: "tool", name: nameOfCall(call), detail: describeCall(call, this.#projectDir) });
+    }
+    if (call.status === "completed" && earlier?.status !== "completed")
+      events.push(...editsOf(call, this.#projectDir).map((path): AgentEvent => ({ type: "file", path })));
+    return events;
+  }
 }
 
 /** Agents announce a call before they know what it is of. */
@@ -217,12 +250,4 @@ function warningOf(meta: unknown): readonly AgentEvent[] {
   if (failure?.severity !== "warning") return [];
   const type = classOfSessionFailure(failure);
   return [{ type: "failure", failure: makeFailure(type, failure.title ?? failure.category) }];
-}
-
-function capped(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= ANSWER_CAP_BYTES) return text;
-  let from = bytes.length - ANSWER_CAP_BYTES;
-  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
-  return bytes.toString("utf8", from);
 }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Agent, Conversation, ToolServer, Turn, TurnEnd } from "../../ports/agent.ts";
+import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { readActivity, readActivityLine } from "./activity.ts";
@@ -84,7 +85,7 @@ export function readClaudeEnd(
     return { kind: "failed", failure, answer: "", usage: null, conversation, activity };
   }
   const result = {
-    answer: capped(last.result ?? ""),
+    answer: lastBytes(last.result ?? "", ANSWER_CAP_BYTES),
     usage: readUsage(last, results, turn.conversation),
     conversation: isUnresumable(last, events, turn.conversation) ? null : conversationOf(last),
     activity,
@@ -112,12 +113,4 @@ function begunConversation(
   const begun = events.find((event) => event.type === "system" && event.subtype === "init");
   if (begun?.type !== "system" || !begun.session_id) return null;
   return { id: begun.session_id, costUsd: resumed === null ? 0 : resumed.costUsd };
-}
-
-function capped(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= ANSWER_CAP_BYTES) return text;
-  let from = bytes.length - ANSWER_CAP_BYTES;
-  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
-  return bytes.toString("utf8", from);
 }

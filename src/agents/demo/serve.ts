@@ -35,27 +35,59 @@ const Prompt = Which.extend({
 
 /** Resolves when the client has closed `input`. */
 export async function serveDemoAgent(input: Readable, output: Writable, version: string): Promise<void> {
-  const sessions = new Map<string, Session>();
+  const agent = new DemoAgent(version);
+  const wire = openWire(output, input, {
+    maxLineBytes: MAX_LINE_BYTES,
+    onBytes: () => {},
+    onNotification(method, params) {
+      if (method === "session/cancel") agent.cancel(params);
+    },
+    onRequest(method, params) {
+      switch (method) {
+        case "initialize":
+          return agent.initialize();
+        case "session/new":
+          return agent.open(params);
+        case "session/load":
+          return agent.load(wire, params);
+        case "session/prompt":
+          return agent.prompt(wire, params);
+        default:
+          return undefined;
+      }
+    },
+  });
+  await wire.closed;
+  agent.stop();
+}
 
-  async function initialize(): Promise<object> {
+/** The conversations, and what each request does to them. A request that cannot be answered throws a sentence. */
+class DemoAgent {
+  readonly #version: string;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(version: string) {
+    this.#version = version;
+  }
+
+  async initialize(): Promise<object> {
     return {
       protocolVersion: 1,
-      agentInfo: { name: "loopwright-demo", title: "The agent of loop demo", version },
+      agentInfo: { name: "loopwright-demo", title: "The agent of loop demo", version: this.#version },
       agentCapabilities: { loadSession: true },
       authMethods: [],
     };
   }
 
-  async function open(params: unknown): Promise<object> {
+  async open(params: unknown): Promise<object> {
     const { cwd } = parse(Place, params);
     const id = `demo-${randomBytes(6).toString("hex")}`;
-    sessions.set(id, { id, cwd, said: [], calls: 0, costUsd: 0, running: null });
+    this.#sessions.set(id, { id, cwd, said: [], calls: 0, costUsd: 0, running: null });
     return { sessionId: id };
   }
 
-  async function load(params: unknown): Promise<object> {
-    const session = find(params);
-    if (session.running !== null) throw new Error("a prompt of this session is under way");
+  async load(wire: Wire, params: unknown): Promise<object> {
+    const session = this.#findIdle(params);
     session.cwd = parse(Place, params).cwd;
     for (const { prompt, answer } of session.said) {
       say(wire, session.id, "user_message_chunk", prompt);
@@ -64,10 +96,9 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
     return {};
   }
 
-  async function prompt(params: unknown): Promise<object> {
+  async prompt(wire: Wire, params: unknown): Promise<object> {
     const { prompt: blocks } = parse(Prompt, params);
-    const session = find(params);
-    if (session.running !== null) throw new Error("a prompt of this session is under way");
+    const session = this.#findIdle(params);
     const running = new AbortController();
     session.running = running;
     try {
@@ -80,41 +111,22 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
     }
   }
 
-  function cancel(params: unknown): void {
+  cancel(params: unknown): void {
     const { data } = Which.safeParse(params);
-    sessions.get(data?.sessionId ?? "")?.running?.abort();
+    this.#sessions.get(data?.sessionId ?? "")?.running?.abort();
   }
 
-  function find(params: unknown): Session {
+  stop(): void {
+    for (const { running } of this.#sessions.values()) running?.abort();
+  }
+
+  #findIdle(params: unknown): Session {
     const { sessionId } = parse(Which, params);
-    const session = sessions.get(sessionId);
+    const session = this.#sessions.get(sessionId);
     if (session === undefined) throw new Error(`there is no session ${sessionId}`);
+    if (session.running !== null) throw new Error("a prompt of this session is under way");
     return session;
   }
-
-  const wire = openWire(output, input, {
-    maxLineBytes: MAX_LINE_BYTES,
-    onBytes: () => {},
-    onNotification(method, params) {
-      if (method === "session/cancel") cancel(params);
-    },
-    onRequest(method, params) {
-      switch (method) {
-        case "initialize":
-          return initialize();
-        case "session/new":
-          return open(params);
-        case "session/load":
-          return load(params);
-        case "session/prompt":
-          return prompt(params);
-        default:
-          return undefined;
-      }
-    },
-  });
-  await wire.closed;
-  for (const { running } of sessions.values()) running?.abort();
 }
 
 async function answer(wire: Wire, session: Session, prompt: string, signal: AbortSignal): Promise<object> {

@@ -19,7 +19,11 @@ interface PiLine {
   readonly data?: { readonly isStreaming?: boolean; readonly isCompacting?: boolean };
 }
 
-/** Runs as text in a process that knows nothing of this file: it may use its arguments and globals, nothing else. */
+/**
+ * Runs as text in a process that has nothing else of this file: it may use its arguments and globals only. That is
+ * why it is one long function.
+ */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its text is what `node -e` runs
 function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
   const { spawn } = load("node:child_process") as typeof import("node:child_process");
   const { readFileSync } = load("node:fs") as typeof import("node:fs");

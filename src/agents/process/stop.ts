@@ -46,7 +46,7 @@ export function firstStop(
       if (file !== undefined) settle({ kind: "flood", file });
     }, limits.sizeCheckMs);
     signal.addEventListener("abort", onAbort);
-    over.then(() => settle(null));
+    void over.then(() => settle(null));
     if (signal.aborted) onAbort();
     else tick();
   });

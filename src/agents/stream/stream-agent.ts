@@ -4,6 +4,7 @@ import type { Usage } from "../../core/event.ts";
 import type { Failure } from "../../core/goal/goal.ts";
 import type { PermissionRules } from "../../core/permissions.ts";
 import type { Activity, Agent, AgentEvent, Conversation, Turn, TurnEnd } from "../../ports/agent.ts";
+import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { type Leave, leaveFor } from "./stream-permissions.ts";
@@ -67,7 +68,7 @@ function ownTurn({ owns }: StreamKind, turn: Turn): Turn {
 /** No code and no event by itself is a success: it has to have come to its end, and to have said something. */
 function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
   const { isOver, failure: told, ...rest } = reading;
-  const result = { ...rest, answer: capped(rest.answer) };
+  const result = { ...rest, answer: lastBytes(rest.answer, ANSWER_CAP_BYTES) };
   const failure =
     told ?? resumeFailure(kind, finished, turn, reading) ?? silentFailure(kind, finished, reading);
   return failure === null ? { kind: "ok", ...result } : { kind: "failed", failure, ...result };
@@ -93,12 +94,4 @@ function silentFailure(
   if (finished.exitCode !== 0) return makeFailure("fault", describeExit({ ...finished, answer: "" }));
   if (!isOver) return makeFailure("fault", `${name} ended without a result`);
   return answer.trim() === "" ? makeFailure("fault", `${name} ended without a word`) : null;
-}
-
-function capped(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= ANSWER_CAP_BYTES) return text;
-  let from = bytes.length - ANSWER_CAP_BYTES;
-  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
-  return bytes.toString("utf8", from);
 }

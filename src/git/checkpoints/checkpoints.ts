@@ -66,34 +66,134 @@ interface Files {
 }
 
 export function createCheckpoints(projectDir: string, options: CheckpointOptions = {}): GitCheckpoints {
-  const { now = Date.now, env = process.env, timeoutMs = TIMEOUT_MS } = options;
-  const known = new Map<LoopId, Known>();
-  /** The number of the last one that was begun. */
-  const begun = new Map<LoopId, number>();
-  let importer: Importer | null = null;
-  /** One after the other: they share an index, and each has the one before as its parent. */
-  let running: Promise<unknown> = Promise.resolve();
-  const open = async (loopId: LoopId) => {
+  return new RefCheckpoints(projectDir, options);
+}
+
+class RefCheckpoints implements GitCheckpoints {
+  readonly #projectDir: string;
+  readonly #now: () => number;
+  readonly #git: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number };
+  readonly #known = new Map<LoopId, Known>();
+  /** The number of the last checkpoint that was begun. */
+  readonly #begun = new Map<LoopId, number>();
+  #importer: Importer | null = null;
+  /** Saves run one after another: they share an index, and each has the one before as its parent. */
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    projectDir: string,
+    { now = Date.now, env = process.env, timeoutMs = TIMEOUT_MS }: CheckpointOptions,
+  ) {
+    this.#projectDir = projectDir;
+    this.#now = now;
+    this.#git = { env, timeoutMs };
+  }
+
+  save(loopId: LoopId, label: string): Promise<CheckpointResult> {
+    return this.#enqueue(() => this.#saveWhole(loopId, label));
+  }
+
+  begin(loopId: LoopId, label: string, files: Files | null): Promise<CheckpointBegun> {
+    const entries = this.#entriesOf(loopId, files);
+    if (entries === null)
+      return new Promise((done) => void this.#enqueue(() => this.#beginByGit(loopId, label, done)));
+    const number = (this.#begun.get(loopId) ?? 0) + 1;
+    this.#begun.set(loopId, number);
+    void this.#enqueue(() => this.#import(loopId, label, number, entries));
+    return Promise.resolve({ kind: "begun", step: stepOf(number) });
+  }
+
+  async settle(): Promise<void> {
+    await this.#running;
+    await this.#endImporter();
+  }
+
+  async list(loopId: LoopId): Promise<readonly Checkpoint[]> {
+    try {
+      const { existing } = await this.#open(loopId);
+      return existing.map(({ commit, label, at, number }) => ({ step: stepOf(number), commit, label, at }));
+    } catch {
+      return [];
+    }
+  }
+
+  async restore(loopId: LoopId, commit: string): Promise<RollbackResult> {
+    let undo: string | null = null;
+    try {
+      const { repository, existing } = await this.#open(loopId);
+      const target = existing.find((checkpoint) => checkpoint.commit === commit);
+      if (target === undefined)
+        return { kind: "refused", reason: `${commit} is not a checkpoint of ${loopId}.` };
+      return await withPrivateIndex(repository, loopId, async (index) => {
+        const present = await stageFiles(repository, index);
+        const plan = await planPutBack(repository, index, present, target.tree);
+        const state = { tree: plan.present, label: BEFORE_ROLLBACK, at: this.#now() };
+        undo = (await record(repository, loopId, existing, state)).commit;
+        await putBack(repository, index, plan);
+        return { kind: "restored", files: plan.changes.map(({ name }) => readable(name)), undo };
+      });
+    } catch (error) {
+      const reason =
+        undo === null
+          ? `Nothing was changed: ${why(error)}.`
+          : `Not all files could be put back: ${why(error)}. They are kept as they were before in ${undo}.`;
+      return { kind: "refused", reason };
+    }
+  }
+
+  async remove(loopId: LoopId): Promise<boolean> {
+    try {
+      const { repository, existing } = await this.#open(loopId);
+      const lines = existing.map(({ ref }) => `delete ${ref}\n`);
+      mustSucceed(await repository.git.run({ args: ["update-ref", "--stdin"], input: lines.join("") }));
+      removePrivateIndex(repository, loopId);
+      return existing.length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** git itself looks for what changed. `done` is called as soon as the files may change again. */
+  async #beginByGit(loopId: LoopId, label: string, done: (begun: CheckpointBegun) => void): Promise<void> {
+    const before = this.#known.get(loopId);
+    const step = before === undefined ? 0 : stepOf(before.last.number + 1);
+    let isTaken = false;
+    const onStaged = () => {
+      isTaken = true;
+      done({ kind: "begun", step });
+    };
+    const isSaved = before !== undefined && (await this.#saveQuickly(loopId, before, label, onStaged));
+    // Once taken, the files belong to the next turn: what could not be kept of them is lost.
+    if (!isSaved && !isTaken) {
+      const saved = await this.#saveWhole(loopId, label);
+      done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
+    }
+    this.#begun.set(loopId, this.#known.get(loopId)?.last.number ?? 0);
+  }
+
+  async #open(
+    loopId: LoopId,
+  ): Promise<{ readonly repository: Repository; readonly existing: readonly StoredCheckpoint[] }> {
     if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not the id of a loop`);
-    const git = createGit(realFolder(projectDir), { env, timeoutMs });
+    const git = createGit(realFolder(this.#projectDir), this.#git);
     const [located, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
     if (located.kind === "none") throw new LoopError("surroundings", located.reason);
     return { repository: located.repository, existing: parseRefs(mustSucceed(refs)) };
-  };
+  }
 
-  const saveWhole = async (loopId: LoopId, label: string): Promise<CheckpointResult> => {
-    known.delete(loopId);
-    // it knows only what stood when it was started, and what it made itself
-    await endImporter();
+  async #saveWhole(loopId: LoopId, label: string): Promise<CheckpointResult> {
+    this.#known.delete(loopId);
+    // the importer knows only the state at its start, and what it made itself
+    await this.#endImporter();
     try {
-      const { repository, existing } = await open(loopId);
+      const { repository, existing } = await this.#open(loopId);
       const sign = signOfRepository(repository);
       const last = await withPrivateIndex(repository, loopId, async (index) => {
         const tree = await stageFiles(repository, index);
-        return record(repository, loopId, existing, { tree, label, at: now() });
+        return record(repository, loopId, existing, { tree, label, at: this.#now() });
       });
-      if (!repository.isSparse) known.set(loopId, { repository, sign, last });
-      begun.set(loopId, last.number);
+      if (!repository.isSparse) this.#known.set(loopId, { repository, sign, last });
+      this.#begun.set(loopId, last.number);
       return { kind: "saved", commit: last.commit, step: stepOf(last.number) };
     } catch (error) {
       return {
@@ -101,158 +201,71 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
         reason: `No checkpoint, so there is no way back to this step: ${why(error)}.`,
       };
     }
-  };
+  }
 
-  const endImporter = async (): Promise<void> => {
-    const ending = importer?.end();
-    importer = null;
+  async #endImporter(): Promise<void> {
+    const ending = this.#importer?.end();
+    this.#importer = null;
     await ending;
-  };
+  }
 
-  /** By what is known of the files, which were read already; they may be other files by now. */
-  const importNow = async (
-    loopId: LoopId,
-    label: string,
-    number: number,
-    entries: Entries,
-  ): Promise<void> => {
+  /** Saves the contents that were read already; the files may have changed since. */
+  async #import(loopId: LoopId, label: string, number: number, entries: Entries): Promise<void> {
     // the check, or whatever else is about to start, goes first: starting a process takes its time
     await new Promise((resolve) => setImmediate(resolve));
-    const before = known.get(loopId);
+    const before = this.#known.get(loopId);
     if (before === undefined) return;
-    const at = now();
+    const at = this.#now();
     const ref = refOf(loopId, number);
     const save = { ref, parent: before.last.commit, label: subjectOf(label), at: seconds(at), entries };
-    importer ??= startImporter(before.repository, { env, timeoutMs });
-    const commit = await importer.save(save);
-    // Its tree is not told; the next that goes by `git add` compares with none.
+    this.#importer ??= startImporter(before.repository, this.#git);
+    const commit = await this.#importer.save(save);
+    // The tree is not known: the next save by `git add` has nothing to compare with.
     if (commit === null) {
-      known.delete(loopId);
-      await endImporter();
-    } else known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
-  };
+      this.#known.delete(loopId);
+      await this.#endImporter();
+    } else this.#known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
+  }
 
   /** False: the long way has to be taken. */
-  const saveQuickly = async (
+  async #saveQuickly(
     loopId: LoopId,
     { repository, sign, last }: Known,
     label: string,
     onStaged: () => void,
-  ): Promise<boolean> => {
+  ): Promise<boolean> {
     try {
       if (signOfRepository(repository) !== sign) return false;
-      const [number, at] = [last.number + 1, now()];
+      const [number, at] = [last.number + 1, this.#now()];
       const ref = refOf(loopId, number);
       return await withPrivateIndex(repository, loopId, async (index) => {
         const { commit: parent, tree } = last;
         const save = { ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
-        const result = await quickSave(repository, save, { env, timeoutMs }, onStaged);
+        const result = await quickSave(repository, save, this.#git, onStaged);
         if (result.kind === "failed") throw new Error("the quick way failed");
         if (result.kind === "saved")
-          known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
+          this.#known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
         return true;
       });
     } catch {
-      known.delete(loopId);
+      this.#known.delete(loopId);
       return false;
     }
-  };
+  }
 
   /** null: git itself has to look at the files. */
-  const entriesOf = (loopId: LoopId, files: Files | null): Entries | null => {
-    const before = known.get(loopId);
+  #entriesOf(loopId: LoopId, files: Files | null): Entries | null {
+    const before = this.#known.get(loopId);
     if (before === undefined || files === null || signOfRepository(before.repository) !== before.sign)
       return null;
     return readChanges(before.repository, files.before, files.after);
-  };
+  }
 
-  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = running.then(work);
-    running = next.catch(() => {});
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#running.then(work);
+    this.#running = next.catch(() => {});
     return next;
-  };
-
-  return {
-    save: (loopId, label) => enqueue(() => saveWhole(loopId, label)),
-
-    begin(loopId, label, files): Promise<CheckpointBegun> {
-      const entries = entriesOf(loopId, files);
-      if (entries !== null) {
-        const number = (begun.get(loopId) ?? 0) + 1;
-        begun.set(loopId, number);
-        void enqueue(() => importNow(loopId, label, number, entries));
-        return Promise.resolve({ kind: "begun", step: stepOf(number) });
-      }
-      return new Promise((done) => {
-        void enqueue(async () => {
-          const before = known.get(loopId);
-          const step = before === undefined ? 0 : stepOf(before.last.number + 1);
-          let isTaken = false;
-          const onStaged = () => {
-            isTaken = true;
-            done({ kind: "begun", step });
-          };
-          const isSaved = before !== undefined && (await saveQuickly(loopId, before, label, onStaged));
-          // Once taken, the files belong to the next turn: what could not be kept of them is lost.
-          if (!isSaved && !isTaken) {
-            const saved = await saveWhole(loopId, label);
-            done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
-          }
-          begun.set(loopId, known.get(loopId)?.last.number ?? 0);
-        });
-      });
-    },
-
-    async settle() {
-      await running;
-      await endImporter();
-    },
-
-    async list(loopId) {
-      try {
-        const { existing } = await open(loopId);
-        return existing.map(({ commit, label, at, number }) => ({ step: stepOf(number), commit, label, at }));
-      } catch {
-        return [];
-      }
-    },
-
-    async restore(loopId, commit): Promise<RollbackResult> {
-      let undo: string | null = null;
-      try {
-        const { repository, existing } = await open(loopId);
-        const target = existing.find((checkpoint) => checkpoint.commit === commit);
-        if (target === undefined)
-          return { kind: "refused", reason: `${commit} is not a checkpoint of ${loopId}.` };
-        return await withPrivateIndex(repository, loopId, async (index) => {
-          const present = await stageFiles(repository, index);
-          const plan = await planPutBack(repository, index, present, target.tree);
-          const state = { tree: plan.present, label: BEFORE_ROLLBACK, at: now() };
-          undo = (await record(repository, loopId, existing, state)).commit;
-          await putBack(repository, index, plan);
-          return { kind: "restored", files: plan.changes.map(({ name }) => readable(name)), undo };
-        });
-      } catch (error) {
-        const reason =
-          undo === null
-            ? `Nothing was changed: ${why(error)}.`
-            : `Not all files could be put back: ${why(error)}. They are kept as they were before in ${undo}.`;
-        return { kind: "refused", reason };
-      }
-    },
-
-    async remove(loopId) {
-      try {
-        const { repository, existing } = await open(loopId);
-        const lines = existing.map(({ ref }) => `delete ${ref}\n`);
-        mustSucceed(await repository.git.run({ args: ["update-ref", "--stdin"], input: lines.join("") }));
-        removePrivateIndex(repository, loopId);
-        return existing.length > 0;
-      } catch {
-        return false;
-      }
-    },
-  };
+  }
 }
 
 function readRefs(git: Git, loopId: LoopId) {

@@ -9,7 +9,7 @@ import { addTask } from "../src/engine/tasks/tasks.ts";
 import type { Store } from "../src/ports/store.ts";
 import { createOrigin } from "../src/store/folder/origin.ts";
 import { encodeEntry } from "../src/store/journal/entry.ts";
-import { MemoryJournal, MemoryStore } from "../test/support/memory-ports.ts";
+import { MemoryJournal, MemoryStore } from "../src/testing.ts";
 import { startTicking, type Ticking } from "./engine.ts";
 import { draftOf, farAway, idOf, openStore, tempProject } from "./project.ts";
 import { isQuick, median, report } from "./report.ts";
@@ -151,12 +151,8 @@ function memoryStore(): MemoryStore {
   const journal = new MemoryJournal();
   journal.json = false;
   journal.maxLines = 16;
-  return new MemoryStore(
-    journal,
-    { now: () => START, wake: () => ({ cancel: () => {} }) },
-    "bench",
-    () => true,
-  );
+  const clock = { now: () => START, wake: () => ({ cancel: () => {} }) };
+  return new MemoryStore({ journal, clock, name: "bench" });
 }
 
 /** A journal as that many creations would have left it, without their fsyncs. */

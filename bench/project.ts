@@ -61,5 +61,5 @@ export async function addFifty(dir: string): Promise<void> {
           };
     await addTask(store, draftOf(n, cadence), 50, now, () => idOf(n));
   }
-  await store.publish();
+  await store.published.publish();
 }

@@ -101,7 +101,7 @@ async function engineStories(): Promise<number[]> {
   const { id } = await addBacklog(store, TERMS, parsed.prd.stories, null, Date.now(), newLoopId);
   const ends: number[] = [performance.now()];
   const running = createEngine({
-    ...{ store, project: root, self: thisRunner(), firing: true, goalFiles: store.goalFiles, backlogs: true },
+    ...{ store, project: root, self: thisRunner(), firing: true, backlogs: true },
     agent: createReconciler(root),
     notifier: { notify: () => {} },
     observe: (news) => {

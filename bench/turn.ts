@@ -70,7 +70,7 @@ async function engineTurns(): Promise<number[]> {
   const starts: number[] = [];
   let job: string | null = null;
   const engine = createEngine({
-    ...{ store, project: root, self: thisRunner(), firing: true, goalFiles: store.goalFiles },
+    ...{ store, project: root, self: thisRunner(), firing: true },
     agent: createCommandAgent({ command: "true", projectDir: root }),
     notifier: { notify: () => {} },
     observe: () => {

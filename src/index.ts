@@ -1,6 +1,7 @@
 /** The library: decisions, the folder store, the engine and the tools, for programs that bring their own surface. */
 export { chooseAgent } from "./compose/agent-choice.ts";
 export { createEngine, newLoopId, thisRunner } from "./compose/engine.ts";
+export { openStore } from "./compose/open-store.ts";
 export { parseClaims, parseVerdict } from "./core/claims/claims.ts";
 export { decide } from "./core/decide.ts";
 export type { Decision, Effect, LoopEvent, Outcome } from "./core/event.ts";

@@ -1,8 +1,9 @@
 /** The project that a command works on, with its store open. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { openStore } from "../compose/open-store.ts";
 import { usageError } from "../errors.ts";
-import { FolderStore } from "../store/folder/folder-store.ts";
+import type { Store } from "../ports/store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../store/folder/loop-dir.ts";
 import { FOREIGN, originOf } from "../store/folder/origin.ts";
 import type { Io } from "./io.ts";
@@ -10,7 +11,7 @@ import type { Io } from "./io.ts";
 export interface Project {
   readonly root: string;
   readonly dir: string;
-  readonly store: FolderStore;
+  readonly store: Store;
 }
 
 export interface ProjectFlags {
@@ -40,8 +41,7 @@ export function openProjectToWrite(flags: ProjectFlags, io: Io): Project {
 
 function open(root: string, io: Io): Project {
   const dir = join(root, ".loop");
-  const store = new FolderStore(dir, { now: Date.now, say: io.say });
-  return { root, dir, store };
+  return { root, dir, store: openStore(dir, { now: Date.now, say: io.say }) };
 }
 
 function projectRoot(flags: ProjectFlags): string {

@@ -18,7 +18,6 @@ import type { Agent, TurnControl } from "../ports/agent.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Notifier } from "../ports/notifier.ts";
 import type { Lease, Store } from "../ports/store.ts";
-import type { GoalFiles } from "../store/files/goal-files.ts";
 import { permissionsOf } from "../store/files/permissions.ts";
 import { readPrices } from "../store/files/prices-file.ts";
 import { createStoryFiles } from "../store/files/story-files.ts";
@@ -52,8 +51,6 @@ export interface EngineSetup {
   readonly firing: boolean;
   readonly observe: (news: EngineNews) => void;
   readonly clock?: Clock;
-  /** Who notices that somebody wrote into the published state. */
-  readonly goalFiles?: GoalFiles;
   /** Instead of the agents that goals name. */
   readonly goalAgent?: Agent;
   /** Backlogs are run here too. */
@@ -70,16 +67,7 @@ export interface EngineSetup {
 }
 
 export function createEngine(setup: EngineSetup): Engine {
-  const {
-    project,
-    clock = systemClock,
-    goalFiles,
-    goalAgent,
-    conversation,
-    backlogs,
-    askPerson,
-    ...parts
-  } = setup;
+  const { project, clock = systemClock, goalAgent, conversation, backlogs, askPerson, ...parts } = setup;
   const agents = createAgents(project, createToolServer({ store: setup.store, project }), askPerson);
   const agent = isSpec(setup.agent) ? agents.get(setup.agent, project, "fires") : setup.agent;
   const goals: GoalParts = {
@@ -91,7 +79,7 @@ export function createEngine(setup: EngineSetup): Engine {
     protection: createProtection(project),
     checkpoints: createCheckpoints(project, { now: clock.now }),
     newNonce: () => randomBytes(8).toString("hex"),
-    wasStateEdited: () => goalFiles?.wasStateEdited() ?? false,
+    wasStateEdited: () => setup.store.published?.wasStateEdited() ?? false,
   };
   const backlog: BacklogParts = {
     newNonce: goals.newNonce,

@@ -2,7 +2,7 @@
 import { decide } from "../core/decide.ts";
 import type { Change, LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
-import type { Store } from "../ports/store.ts";
+import type { LoopStore } from "../ports/loops.ts";
 
 export type Applied =
   | ({ readonly kind: "committed" } & Change)
@@ -12,7 +12,7 @@ export type Applied =
   | { readonly kind: "fenced" };
 
 export async function applyEvent(
-  store: Store,
+  store: LoopStore,
   id: LoopId,
   event: LoopEvent,
   now: number,

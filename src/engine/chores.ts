@@ -28,7 +28,7 @@ export class Chores {
   publishSoon(): void {
     this.#publishing ??= this.#clock.wake(this.#clock.now() + PUBLISH_AFTER_MS, () => {
       this.#publishing = null;
-      void this.#store.publish();
+      void this.#store.published?.publish();
     });
   }
 

@@ -41,7 +41,7 @@ export async function recoverWork(
     // of a runner that is gone: another runner finds its turn by its ticket
     if (loop.kind !== "task" && loop.session === null && !isForUs(parts, loop)) continue;
     const isElsewhere = loop.session !== null && loop.session !== self.owner;
-    if (isElsewhere && !store.isSessionOver(loop.session ?? "")) continue;
+    if (isElsewhere && !store.sessions.isOver(loop.session ?? "")) continue;
     if (isElsewhere && loop.kind === "task" && loop.status !== "ended") {
       const applied = await apply(loop.id, SESSION_ENDED);
       if (applied.kind === "fenced") return false;
@@ -72,7 +72,7 @@ function conversationOver(job: Job): LoopEvent {
 /** Delivered in a conversation that is not this one: whether it was read to its end, nobody can tell any more. */
 function cutFire({ store, self }: EngineParts, loop: Loop): LoopEvent | null {
   if (loop.kind !== "task" || loop.fire === null) return null;
-  const session = store.deliveredTo(loop.fire.id);
+  const session = store.sessions.deliveredTo(loop.fire.id);
   if (session === null || session === self.owner) return null;
   const reason = "its conversation was closed while it ran";
   return { type: "fire.interrupted", fireId: loop.fire.id, reason };

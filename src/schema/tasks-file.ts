@@ -29,5 +29,3 @@ export const tasksFileSchema = z.object({
   publishedAt: z.iso.datetime().optional(),
   tasks: z.array(fileTaskSchema),
 });
-
-export type FileTask = z.infer<typeof fileTaskSchema>;

@@ -84,7 +84,7 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
       now,
       context.newId,
     );
-    await context.store.publish();
+    await context.store.published?.publish();
     return {
       id: task.id,
       humanSchedule: renderCadence(task.cadence),
@@ -109,7 +109,7 @@ export function cronDelete(
       ? ({ type: "task.ending" } as const)
       : ({ type: "task.deleted", reason: "deleted by the agent" } as const);
     await requestEvent(context.store, task, event, context.now());
-    await context.store.publish();
+    await context.store.published?.publish();
     return { id: task.id };
   });
 }

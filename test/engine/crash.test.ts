@@ -11,8 +11,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LoopId, Task } from "../../src/core/loop.ts";
 import { slotRun, wakeAt } from "../../src/core/task/slots.ts";
+import { settled } from "../../src/testing.ts";
 import { checkAccounts, checkLines } from "../support/accounts.ts";
-import { FAILED, type MemoryProcess, OK, START, settled, World } from "../support/memory-ports.ts";
+import { FAILED, type MemoryProcess, OK, START, World } from "../support/memory-ports.ts";
 import { asTask, asTasks } from "../support/only-tasks.ts";
 import { cron, DAY, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LoopId } from "../../src/core/loop.ts";
-import { FAILED, OK, START, settled, World } from "../support/memory-ports.ts";
+import { settled } from "../../src/testing.ts";
+import { FAILED, OK, START, World } from "../support/memory-ports.ts";
 import { cron, every, HOUR, MINUTE, once, paced, SECOND } from "../support/tasks.ts";
 
 const DELETED = { type: "task.deleted", reason: "deleted by a person" } as const;

@@ -3,9 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { Cadence, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import { forwardStore } from "../../src/engine/forward-store.ts";
 import type { EngineParts } from "../../src/engine/parts.ts";
 import { ABANDONED, type Agent, type Turn, type TurnEnd } from "../../src/ports/agent.ts";
-import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK, START, settled } from "../support/memory-ports.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { FakeClock, MemoryJournal, MemoryStore, settled } from "../../src/testing.ts";
+import { DRAFT, OK, START } from "../support/memory-ports.ts";
 import { asTask } from "../support/only-tasks.ts";
 
 const SECOND = 1_000;
@@ -24,13 +27,13 @@ class Folder {
   readonly #ends = new Map<string, (end: TurnEnd) => void>();
   #ids = 0;
 
-  store(name: string): MemoryStore {
-    const { live } = this;
-    return new (class extends MemoryStore {
-      override isSessionOver(session: string): boolean {
-        return !live.has(session);
-      }
-    })(this.journal, this.clock, name, (pid) => !this.dead.has(pid));
+  store(name: string): Store {
+    const { journal, clock, dead, live } = this;
+    const store = new MemoryStore({ journal, clock, name, isRunning: (pid) => !dead.has(pid) });
+    return {
+      ...forwardStore(store),
+      sessions: { ...store.sessions, isOver: (session) => !live.has(session) },
+    };
   }
 
   /** A place for turns: they last until the test ends them. */

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { STALE_AFTER_MS } from "../../src/store/folder/lease-file.ts";
+import { SILENT_AFTER_MS } from "../../src/ports/lease.ts";
 import { decodeEntry, encodeEntry } from "../../src/store/journal/entry.ts";
 import { pause, seeded } from "../support/pause.ts";
 import { until } from "../support/until.ts";
@@ -114,7 +114,7 @@ async function finish(project: Project): Promise<void> {
 
 /** As if the holder had frozen longer ago than it may: in the lock file, and in the line that gave it the lease. */
 function makeStale(project: Project): void {
-  const agoMs = STALE_AFTER_MS + 60_000;
+  const agoMs = SILENT_AFTER_MS + 60_000;
   const lock = join(project.root, ".loop", "loop.lock");
   const file = project.holder();
   if (file === null) throw new Error("nobody holds the lease");

@@ -10,11 +10,11 @@
  */
 
 import type { LoopEvent, Outcome } from "../../src/core/event.ts";
-import type { Goal } from "../../src/core/goal/goal.ts";
-import type { Cadence, Loop, LoopId, Task } from "../../src/core/loop.ts";
+import type { Cadence, LoopId, Task } from "../../src/core/loop.ts";
 import { createTask, type TaskDraft } from "../../src/core/task/decide-task.ts";
 import { type Applied, applyEvent } from "../../src/engine/apply.ts";
 import { Engine, type EngineNews } from "../../src/engine/engine.ts";
+import { forwardStore } from "../../src/engine/forward-store.ts";
 import {
   ABANDONED,
   type Agent,
@@ -24,294 +24,13 @@ import {
   type TurnFate,
 } from "../../src/ports/agent.ts";
 import type { CheckEvidence, Checker } from "../../src/ports/checks.ts";
-import type { Clock, Timer } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import type { Notifier } from "../../src/ports/notifier.ts";
-import type { Commit, CommitResult, HolderState, Lease, Store } from "../../src/ports/store.ts";
-import { admit, emptyState, type JournalState, type Verdict } from "../../src/store/journal/admission.ts";
-import type { Entry, LoopEntry } from "../../src/store/journal/entry.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { FakeClock, MemoryJournal, MemoryStore, settled } from "../../src/testing.ts";
 import { asTask } from "./only-tasks.ts";
 
 export const START = Date.UTC(2026, 0, 5, 10, 0, 0);
-const STALE_AFTER_MS = 5 * 60_000;
-
-/** Everything that waits on promises has run when this returns: Node drains them before the next tick. */
-export function settled(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
-}
-
-interface FakeTimer {
-  readonly dueAt: number;
-  readonly order: number;
-  readonly callback: () => void;
-}
-
-export class FakeClock implements Clock {
-  readonly #timers = new Set<FakeTimer>();
-  #monotonic = 0;
-  #offset: number;
-  #order = 0;
-
-  constructor(startAt: number) {
-    this.#offset = startAt;
-  }
-
-  now(): number {
-    return this.#offset + this.#monotonic;
-  }
-
-  wake(at: number, callback: () => void): Timer {
-    const timer: FakeTimer = {
-      dueAt: this.#monotonic + Math.max(0, at - this.now()),
-      order: ++this.#order,
-      callback,
-    };
-    this.#timers.add(timer);
-    return { cancel: () => void this.#timers.delete(timer) };
-  }
-
-  /** The wall clock moves, the timers do not notice. */
-  jump(ms: number): void {
-    this.#offset += ms;
-  }
-
-  async advance(ms: number): Promise<void> {
-    const until = this.#monotonic + ms;
-    await new Promise((resolve) => setImmediate(resolve));
-    for (;;) {
-      const timer = this.#next();
-      if (timer === null || timer.dueAt > until) break;
-      this.#monotonic = Math.max(this.#monotonic, timer.dueAt);
-      this.#timers.delete(timer);
-      timer.callback();
-      await settled();
-    }
-    this.#monotonic = until;
-  }
-
-  async advanceTo(at: number): Promise<void> {
-    await this.advance(Math.max(0, at - this.now()));
-  }
-
-  /** How long until the furthest timer rings. */
-  longestTimerMs(): number {
-    let longest = 0;
-    for (const { dueAt } of this.#timers) longest = Math.max(longest, dueAt - this.#monotonic);
-    return longest;
-  }
-
-  get timerCount(): number {
-    return this.#timers.size;
-  }
-
-  #next(): FakeTimer | null {
-    let next: FakeTimer | null = null;
-    for (const timer of this.#timers) {
-      if (
-        next === null ||
-        timer.dueAt < next.dueAt ||
-        (timer.dueAt === next.dueAt && timer.order < next.order)
-      )
-        next = timer;
-    }
-    return next;
-  }
-}
-
-type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
-
-/** The shared disk. `fail`: a write does not land, or lands and seems not to. */
-export class MemoryJournal {
-  readonly lines: Entry[] = [];
-  readonly beats = new Map<number, number>();
-  readonly watchers = new Set<(writer: string) => void>();
-  /** What is on disk is JSON; false where only speed is in question. */
-  json = true;
-  /** For long runs with a single reader, which folds a line as soon as it is there: no more are kept. */
-  maxLines = Number.POSITIVE_INFINITY;
-  fail: (entry: NewEntry) => "lost" | "landed" | null = () => null;
-  /** Where line 0 is, when old lines were dropped. */
-  #dropped = 0;
-  #sequence = 0;
-
-  get length(): number {
-    return this.#dropped + this.lines.length;
-  }
-
-  append(writer: string, entry: NewEntry): string {
-    if (this.lines.length >= this.maxLines) {
-      this.#dropped += this.lines.length;
-      this.lines.length = 0;
-    }
-    const failure = this.fail(entry);
-    const w = `${writer}.${++this.#sequence}`;
-    const line = { v: 1, w, ...entry } as Entry;
-    if (failure !== "lost") this.lines.push(this.json ? JSON.parse(JSON.stringify(line)) : line);
-    if (failure !== null) throw new Error("no space left on device");
-    for (const watcher of this.watchers) watcher(writer);
-    return w;
-  }
-
-  *since(position: number): Generator<Entry> {
-    for (let index = position - this.#dropped; index < this.lines.length; index++)
-      yield this.lines[index] as Entry;
-  }
-
-  /** Lines that count, by the same rules as for everybody. */
-  accepted(): LoopEntry[] {
-    const state = emptyState();
-    return this.lines.filter(
-      (line): line is LoopEntry => admit(state, line).kind === "committed" && line.type === "loop",
-    );
-  }
-
-  state(): JournalState {
-    const state = emptyState();
-    for (const line of this.lines) admit(state, line);
-    return state;
-  }
-}
-
-export class MemoryStore implements Store {
-  readonly #journal: MemoryJournal;
-  readonly #clock: Clock;
-  readonly #name: string;
-  readonly #isRunning: (pid: number) => boolean;
-  readonly #state = emptyState();
-  readonly #changed = new Set<LoopId>();
-  #position = 0;
-  published = 0;
-
-  constructor(journal: MemoryJournal, clock: Clock, name: string, isRunning: (pid: number) => boolean) {
-    this.#journal = journal;
-    this.#clock = clock;
-    this.#name = name;
-    this.#isRunning = isRunning;
-    this.#catchUp(null);
-  }
-
-  async catchUp(): Promise<void> {
-    this.#catchUp(null);
-  }
-
-  async refresh(): Promise<readonly LoopId[]> {
-    this.#catchUp(null);
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    return changed;
-  }
-
-  load(id: LoopId): Loop | undefined {
-    return this.#state.loops.get(id);
-  }
-
-  loops(): IterableIterator<Loop> {
-    return this.#state.loops.values();
-  }
-
-  async commit(commit: Commit): Promise<CommitResult> {
-    const { id, loop, event, effects, outcomes, at, token, expectedVersion, maxLive } = commit;
-    const max = maxLive === undefined ? {} : { max: maxLive };
-    const ver = expectedVersion + 1;
-    const verdict = this.#append({
-      type: "loop",
-      at,
-      id,
-      ver,
-      token,
-      ...max,
-      event,
-      effects,
-      outcomes,
-      loop,
-    });
-    return verdict.kind === "sealed" ? { kind: "conflict" } : verdict;
-  }
-
-  lease(): Lease | null {
-    return this.#state.lease;
-  }
-
-  lastToken(): number {
-    return this.#state.lastToken;
-  }
-
-  async acquire(wanted: Omit<Lease, "token">, expectedToken: number): Promise<Lease | null> {
-    const lease: Lease = { ...wanted, token: expectedToken + 1 };
-    const verdict = this.#append({ type: "lease", at: wanted.acquiredAt, lease });
-    return verdict.kind === "committed" ? lease : null;
-  }
-
-  async release(token: number, at: number): Promise<void> {
-    this.#append({ type: "release", at, token });
-  }
-
-  async heartbeat(lease: Lease, at: number): Promise<void> {
-    this.#journal.beats.set(lease.token, at);
-  }
-
-  askForLease(_by: Omit<Lease, "token">): void {}
-
-  leaseAsked(): null {
-    return null;
-  }
-
-  deliveredTo(_turnId: string): string | null {
-    return null;
-  }
-
-  isSessionOver(_session: string): boolean {
-    return true;
-  }
-
-  holderState(lease: Lease, now: number): HolderState {
-    if (!this.#isRunning(lease.pid)) return "gone";
-    const beat = this.#journal.beats.get(lease.token) ?? lease.acquiredAt;
-    return now - Math.max(beat, lease.acquiredAt) < STALE_AFTER_MS ? "alive" : "silent";
-  }
-
-  /** Nobody else writes to this store. */
-  takeForged(): readonly Goal[] {
-    return [];
-  }
-
-  isHolderGone(lease: Lease): boolean {
-    return !this.#isRunning(lease.pid);
-  }
-
-  async publish(): Promise<void> {
-    this.published += 1;
-  }
-
-  watch(callback: () => void): () => void {
-    let pending = false;
-    const watcher = (writer: string) => {
-      if (writer === this.#name || pending) return;
-      pending = true;
-      this.#clock.wake(this.#clock.now() + 20, () => {
-        pending = false;
-        callback();
-      });
-    };
-    this.#journal.watchers.add(watcher);
-    return () => void this.#journal.watchers.delete(watcher);
-  }
-
-  #append(entry: NewEntry): Verdict {
-    this.#catchUp(null);
-    return this.#catchUp(this.#journal.append(this.#name, entry)) ?? { kind: "conflict" };
-  }
-
-  #catchUp(w: string | null): Verdict | null {
-    let found: Verdict | null = null;
-    for (const entry of this.#journal.since(this.#position)) {
-      const verdict = admit(this.#state, entry);
-      if (verdict.kind === "committed" && entry.type === "loop") this.#changed.add(entry.id);
-      if (entry.w === w) found = verdict;
-    }
-    this.#position = this.#journal.length;
-    return found;
-  }
-}
 
 export interface Delivery {
   readonly fireId: string;
@@ -447,7 +166,12 @@ export class MemoryProcess {
       now: () => world.clock.now(),
       wake: (at, callback) => world.clock.wake(at, () => void this.#act(() => callback())),
     };
-    this.store = new MemoryStore(world.journal, clock, `p${pid}`, (other) => world.isRunning(other));
+    this.store = new MemoryStore({
+      journal: world.journal,
+      clock,
+      name: `p${pid}`,
+      isRunning: (other) => world.isRunning(other),
+    });
     this.engine = new Engine({
       store: this.#guardStore(),
       clock,
@@ -510,25 +234,13 @@ export class MemoryProcess {
         }
       });
     return {
+      ...forwardStore(store),
       catchUp: () => this.#act(() => store.catchUp()),
       refresh: () => this.#act(() => store.refresh()),
-      load: (id) => store.load(id),
-      loops: () => store.loops(),
       commit: (commit) => appending(() => store.commit(commit)),
-      lease: () => store.lease(),
       acquire: (lease, expected) => appending(() => store.acquire(lease, expected)),
-      lastToken: () => store.lastToken(),
       release: (token, at) => appending(() => store.release(token, at)),
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
-      holderState: (lease, now) => store.holderState(lease, now),
-      isHolderGone: (lease) => store.isHolderGone(lease),
-      isSessionOver: (session) => store.isSessionOver(session),
-      deliveredTo: (turnId) => store.deliveredTo(turnId),
-      askForLease: (by) => store.askForLease(by),
-      leaseAsked: () => store.leaseAsked(),
-      takeForged: () => store.takeForged(),
-      publish: () => this.#act(() => store.publish()),
-      watch: (callback) => store.watch(callback),
     };
   }
 
@@ -615,7 +327,12 @@ export class World {
   constructor(startAt = START) {
     this.clock = new FakeClock(startAt);
     this.agent = new ScriptedAgent(this.clock);
-    this.#person = new MemoryStore(this.journal, this.clock, "person", (pid) => this.isRunning(pid));
+    this.#person = new MemoryStore({
+      journal: this.journal,
+      clock: this.clock,
+      name: "person",
+      isRunning: (pid) => this.isRunning(pid),
+    });
   }
 
   isRunning(pid: number): boolean {

@@ -13,7 +13,8 @@ import type { Cadence, LoopId } from "../../src/core/loop.ts";
 import { createTask } from "../../src/core/task/decide-task.ts";
 import { slotRun } from "../../src/core/task/slots.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import { DRAFT, FakeClock, MemoryJournal, MemoryStore, OK, slotOf } from "./memory-ports.ts";
+import { FakeClock, MemoryJournal, MemoryStore } from "../../src/testing.ts";
+import { DRAFT, OK, slotOf } from "./memory-ports.ts";
 import { asTasks } from "./only-tasks.ts";
 
 export interface Year {
@@ -47,7 +48,7 @@ export async function runYear({ tasks, days, startAt, timeOf }: Year): Promise<Y
   const journal = new MemoryJournal();
   journal.json = false;
   journal.maxLines = 16;
-  const store = new MemoryStore(journal, clock, "runner", () => true);
+  const store = new MemoryStore({ journal, clock, name: "runner" });
   const last = new Map<LoopId, number>();
   let fires = 0;
   let doubled = 0;

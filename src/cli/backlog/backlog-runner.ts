@@ -45,7 +45,7 @@ export async function runBacklog(
   const ask = createAsker(io);
   const hangUp = new AbortController();
   const engine = createEngine({
-    ...{ store, project: root, self: thisRunner(), goalFiles: store.goalFiles, backlogs: true },
+    ...{ store, project: root, self: thisRunner(), backlogs: true },
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
     // no task is fired by a run of a backlog: it is there for the stories
     agent: createReconciler(root),

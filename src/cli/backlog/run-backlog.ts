@@ -92,7 +92,7 @@ export async function backlogRunCommand(
   // a run that was killed may have left the file without them
   const whole = keepHoldouts(stories, before?.stories ?? []);
   const backlog = await addBacklog(store, terms, whole, session, Date.now(), newLoopId);
-  await store.publish();
+  await store.published?.publish();
   if (!flags.json) io.out(renderLoopReady({ ...terms, stories }));
   // the conversation in which it was typed does the work
   if (session !== null) return EXIT.ok;

@@ -28,7 +28,7 @@ export async function stopBacklog(
       ? ({ type: "backlog.paused", code: "person", reason } as const)
       : ({ type: "backlog.cancelled", reason } as const);
   const after = await requestBacklog(store, backlog, event, Date.now());
-  await store.publish();
+  await store.published?.publish();
   const { passed, total } = progressOf(after.stories);
   const goOn =
     how === "pause" ? "Go on with: loop backlog run --resume" : "What has passed stands in .loop/prd.json.";

@@ -11,6 +11,7 @@ import { createAcpAgent } from "../../agents/acp/acp-agent.ts";
 import { profileOf } from "../../agents/acp/profiles.ts";
 import { CRITERION, FILES } from "../../agents/demo/scenes.ts";
 import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
+import { openStore } from "../../compose/open-store.ts";
 import { END, START } from "../../core/claims/status-block.ts";
 import { changesOf } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -19,7 +20,6 @@ import { addGoal } from "../../engine/goals/goals.ts";
 import { commandBeside } from "../../hosts/conversation/typed.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import { defaultConfig } from "../../schema/config.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { readSpec } from "../goals/goal-spec.ts";
@@ -59,7 +59,7 @@ export async function demoGoal(flags: { json?: boolean }, io: Io): Promise<numbe
 
 async function run(project: string, flags: { json?: boolean }, io: Io, signal: AbortSignal): Promise<Goal> {
   const dir = ensureLoopDir(project);
-  const store = new FolderStore(dir, { now: Date.now, say: io.say });
+  const store = openStore(dir, { now: Date.now, say: io.say });
   const config = defaultConfig();
   const { draft } = readSpec(WORDS, FLAGS, { root: project, dir }, config, {});
   const { id } = await addGoal(store, draft, Date.now(), newLoopId);
@@ -67,7 +67,7 @@ async function run(project: string, flags: { json?: boolean }, io: Io, signal: A
   let shown: Goal | null = null;
   let isReport = false;
   const engine = createEngine({
-    ...{ store, project, self: thisRunner(), firing: true, goalFiles: store.goalFiles },
+    ...{ store, project, self: thisRunner(), firing: true },
     ...{ agent, goalAgent: agent },
     notifier: { notify: () => {} },
     observe: (news) => {

@@ -7,12 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTasksAgent, type DemoPart } from "../../agents/demo/tasks-agent.ts";
 import { createEngine, newLoopId, thisRunner } from "../../compose/engine.ts";
+import { openStore } from "../../compose/open-store.ts";
 import type { Outcome } from "../../core/event.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { addTask, draftTask, type TaskDefaults } from "../../engine/tasks/tasks.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
+import type { Store } from "../../ports/store.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
@@ -65,7 +66,7 @@ export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<numb
   };
   try {
     const dir = ensureLoopDir(project);
-    const store = new FolderStore(dir, { now: clock.now, say });
+    const store = openStore(dir, { now: clock.now, say });
     say(
       `${paint(io, "bold", "Loopwright demo")}: real engine, journal and checks; scripted agent; ${SPEED} times as fast as the clock.`,
     );
@@ -80,7 +81,7 @@ export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<numb
     clock.jump(40 * MINUTE);
     say(`${renderClock(clock.now(), clock.now())}  ${paint(io, "yellow", "It is opened again.")}`);
     await runUntil(at(11, 13), "after the break");
-    const { outcomes } = readHistory(store);
+    const { outcomes } = await readHistory(store);
     if (flags.json) io.json(outcomes.map(viewOutcome));
     else summarise(outcomes, say, io);
     return EXIT.ok;
@@ -107,7 +108,7 @@ export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<numb
   }
 }
 
-async function createTasks(store: FolderStore, clock: Clock, say: (line: string) => void): Promise<void> {
+async function createTasks(store: Store, clock: Clock, say: (line: string) => void): Promise<void> {
   const tz = localZone();
   for (const { words, expect } of TASKS) {
     const now = clock.now();

@@ -41,7 +41,7 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   await refuseChangedSince(protection, goal);
   const accepted = changes.map(({ path, hash }) => ({ path, hash }));
   const after = await requestGoal(store, goal, { type: "goal.accepted", changes: accepted }, Date.now());
-  await store.publish();
+  await store.published?.publish();
   if (flags.json) io.json({ accepted, changes: shown });
   else io.out(`Accepted ${accepted.length === 1 ? "1 change" : `${accepted.length} changes`}.`);
   if (!flags.json && after.status === "active" && liveOwner(store, Date.now()) === null)

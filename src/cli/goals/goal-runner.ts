@@ -59,7 +59,6 @@ export async function runGoal(
     notifier: createNotifier(flags.notifyCmd, view),
     self: thisRunner(),
     firing: process.env.LOOP_DISABLE_SCHEDULER !== "1",
-    goalFiles: store.goalFiles,
     ...(hasPerson ? { askPerson: createPermissionDesk(view.askPermission) } : {}),
     observe,
   });

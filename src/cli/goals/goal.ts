@@ -67,7 +67,7 @@ export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, 
   const event = { type: "goal.paused", code: "person", reason: "paused by a person" } as const;
   const paused = await requestGoal(project.store, goal, event, Date.now());
   await settleIfOrphaned(project, paused, io);
-  await project.store.publish();
+  await project.store.published?.publish();
   const now = load(project, paused);
   if (flags.json) io.json(viewGoal(now));
   else io.out(`Paused goal ${goal.id}. Go on with: loop continue ${goal.id}`);
@@ -88,7 +88,7 @@ export async function continueCommand(id: string | undefined, flags: ContinueFla
   refuseElsewhere(project, goal, session);
   const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
   await requestGoal(store, goal, event, Date.now());
-  await store.publish();
+  await store.published?.publish();
   if (flags.detach) {
     if (flags.json) io.json(viewGoal(load(project, goal)));
     else io.out(whereItGoesOn(project, goal));
@@ -99,7 +99,7 @@ export async function continueCommand(id: string | undefined, flags: ContinueFla
 
 /** A goal moves to where it is told to go on, but not out of a conversation that is still there. */
 function refuseElsewhere({ store }: Project, goal: Goal, session: string | null): void {
-  if (goal.session === null || goal.session === session || store.isSessionOver(goal.session)) return;
+  if (goal.session === null || goal.session === session || store.sessions.isOver(goal.session)) return;
   throw usageError(
     `Goal ${goal.id} belongs to a conversation that is still open.`,
     `Go on there (${commandNameIn(process.env)} continue), or close it first.`,
@@ -124,7 +124,7 @@ export async function cancelCommand(id: string | undefined, flags: CancelFlags, 
   const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
   const cancelled = await requestGoal(project.store, goal, event, Date.now());
   await settleIfOrphaned(project, cancelled, io);
-  await project.store.publish();
+  await project.store.published?.publish();
   const isKept = await wantsToKeep(flags, io);
   if (!isKept) await removeState(project, goal);
   if (flags.json) io.json({ ...viewGoal(load(project, goal)), kept: isKept });
@@ -180,7 +180,7 @@ export async function answerCommand(
     note: note === "" ? null : note,
   } as const;
   const answered = await requestGoal(store, goal, event, Date.now());
-  await store.publish();
+  await store.published?.publish();
   if (flags.json) io.json(viewGoal(answered));
   else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${cleanLine(goal.gate.question)}`);
   const isHere = hostSession(process.env) !== null;
@@ -220,7 +220,7 @@ export function openForChange(flags: ProjectFlags, io: Io): Project {
 /** A turn that no runner is there to stop is stopped from here. */
 async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
   // a conversation that is still open ends its turn itself, and nobody else could
-  if (goal.session !== null && !project.store.isSessionOver(goal.session)) return;
+  if (goal.session !== null && !project.store.sessions.isOver(goal.session)) return;
   if (goal.job !== null && liveOwner(project.store, Date.now()) === null) await settleFire(project, goal, io);
 }
 

@@ -53,7 +53,7 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
       { type: "goal.rolled-back", checkpoint: wanted.commit, tree: hash },
       Date.now(),
     );
-    await store.publish();
+    await store.published?.publish();
   }
   if (flags.json) io.json({ restored: wanted.commit, files: result.files, undo: result.undo });
   else {

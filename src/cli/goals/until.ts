@@ -43,7 +43,7 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   const project = openProjectToWrite(flags, io);
   const draft = { ...spec.draft, session };
   const goal = await addGoal(project.store, draft, Date.now(), newLoopId);
-  await project.store.publish();
+  await project.store.published?.publish();
   if (!flags.json) {
     io.out(
       `Goal ${goal.id}. Writing state to .loop/state.json and .loop/runs/${goal.id}/; loop cancel asks whether to keep it.`,

@@ -1,5 +1,5 @@
 /** The conversation in which a command was typed, when it was typed in one. Set by the host, never by a person. */
-import { isSessionId, ownerOf } from "../../store/folder/session-records.ts";
+import { isSessionId, ownerOf } from "../../core/session.ts";
 
 /** As loops name it; null: in a terminal. */
 export function hostSession(env: NodeJS.ProcessEnv): string | null {

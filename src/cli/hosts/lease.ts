@@ -2,8 +2,7 @@
 import { hostname } from "node:os";
 import { cleanLine } from "../../core/text/clean.ts";
 import { LoopError, usageError } from "../../errors.ts";
-import type { Lease } from "../../ports/store.ts";
-import { heartbeatOf } from "../../store/folder/lease-file.ts";
+import type { Lease } from "../../ports/lease.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openForChange } from "../goals/goal.ts";
 import type { Io } from "../io.ts";
@@ -21,14 +20,14 @@ export interface LeaseFlags extends ProjectFlags {
 export async function heartbeatCommand(flags: LeaseFlags, io: Io): Promise<number> {
   const owner = ownerFlag(flags) ?? hostSession(process.env);
   const project = openForChange(flags, io);
-  const { store, dir } = project;
+  const { store } = project;
   const lease = leaseOf(project, owner);
   const now = Date.now();
   // nothing keeps a process alive that has ended, and the file must not say so
   if (store.holderState(lease, now) === "gone")
     throw refusal(`${renderHolder(project, lease, now)}, but its process is gone.`, takeOver(lease));
   await store.heartbeat(lease, now);
-  if (heartbeatOf(dir, lease) < now)
+  if (store.heartbeatAt(lease) < now)
     throw refusal(`The sign of life for ${lease.owner} could not be written.`, null);
   if (flags.json) io.json(viewLease(project, lease));
   else io.out(cleanLine(`${lease.owner} has given a sign of life; it holds the lease ${since(lease, now)}.`));
@@ -54,20 +53,16 @@ export async function releaseLockCommand(flags: ReleaseFlags, io: Io): Promise<n
       "Stop that process, or take the lease from it all the same: --force",
     );
   const released = viewLease(project, lease);
-  await store.release(lease.token, now);
+  const isReleased = await store.release(lease.token, now);
+  // a runner that waits takes it while our line is still on its way to the disk
   const after = store.lease();
-  if (after !== null && !wasReleased(project, lease))
+  if (after !== null && !isReleased)
     throw refusal(`${renderHolder(project, after, now)}: it was faster.`, null);
-  await store.publish();
+  await store.published?.publish();
   if (flags.json) io.json({ released: true, ...released, holder: after?.owner ?? null });
   else io.out(cleanLine(`Released the lease that ${lease.owner} held ${since(lease, now)}.`));
   if (after !== null) io.say(cleanLine(`${after.owner} has taken it since.`));
   return EXIT.ok;
-}
-
-/** A runner that waits takes it while our line is still on its way to the disk: the journal knows who came first. */
-function wasReleased({ store }: Project, { token }: Lease): boolean {
-  return [...store.journal.entries()].some((entry) => entry.type === "release" && entry.token === token);
 }
 
 function ownerFlag({ owner }: LeaseFlags): string | null {
@@ -98,8 +93,8 @@ function takeOver({ owner }: Lease): string {
   return `The next runner takes over by itself; to release it now: loop release-lock --owner '${owner}'`;
 }
 
-function renderHolder({ dir }: Project, lease: Lease, now: number): string {
-  const beat = renderWhen(heartbeatOf(dir, lease), now);
+function renderHolder({ store }: Project, lease: Lease, now: number): string {
+  const beat = renderWhen(store.heartbeatAt(lease), now);
   const { owner, pid, host } = lease;
   return `${owner} (pid ${pid} on ${host}) holds the lease ${since(lease, now)}, last sign of life ${beat}`;
 }
@@ -108,8 +103,8 @@ function since({ acquiredAt }: Lease, now: number): string {
   return `since ${renderWhen(acquiredAt, now)}`;
 }
 
-function viewLease({ dir }: Project, lease: Lease): object {
+function viewLease({ store }: Project, lease: Lease): object {
   const { owner, pid, procStart, host, token, acquiredAt } = lease;
-  const heartbeatAt = new Date(heartbeatOf(dir, lease)).toISOString();
+  const heartbeatAt = new Date(store.heartbeatAt(lease)).toISOString();
   return { owner, pid, procStart, host, token, acquiredAt: new Date(acquiredAt).toISOString(), heartbeatAt };
 }

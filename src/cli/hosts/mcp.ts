@@ -1,11 +1,9 @@
 /** `loop mcp`: the tools for agents over stdio, for any MCP client (F6). Runs nothing: that is for who holds the lease. */
 import { newLoopId } from "../../compose/engine.ts";
+import { openStoreLate } from "../../compose/open-store.ts";
 import type { FireId } from "../../core/loop.ts";
 import { serveMcp } from "../../hosts/mcp/server.ts";
-import type { Commit, CommitResult } from "../../ports/store.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
-import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { loopTools } from "../../tools/loop-tools.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -21,8 +19,8 @@ const INSTRUCTIONS =
 /** Ends when the client closes stdin or stdout. Nothing but the protocol goes to stdout. */
 export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { LOOP_PROJECT: home, LOOP_FIRE_ID: fire } = process.env;
-  const { root, dir } = openProjectToRead({ ...(home ? { project: home } : {}), ...flags }, io);
-  const store = new LateFolderStore(root, dir, io);
+  const { dir } = openProjectToRead({ ...(home ? { project: home } : {}), ...flags }, io);
+  const store = openStoreLate(dir, { now: Date.now, say: io.say });
   const config = readConfig({ dir });
   const tools = loopTools({
     ...config,
@@ -41,7 +39,7 @@ export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
   let adopting: Promise<void> | null = null;
   const adopt = async (): Promise<void> => {
     await store.catchUp();
-    adopting ??= adoptEdits({ root, dir, store }, config, io).finally(() => {
+    adopting ??= adoptEdits({ store }, config, io).finally(() => {
       adopting = null;
     });
     await adopting;
@@ -61,19 +59,4 @@ export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
     })),
   });
   return EXIT.ok;
-}
-
-/** Clients start their servers in every folder: `.loop/` is made by the first task, and not by being looked at. */
-class LateFolderStore extends FolderStore {
-  readonly #root: string;
-
-  constructor(root: string, dir: string, io: Io) {
-    super(dir, { now: Date.now, say: io.say });
-    this.#root = root;
-  }
-
-  override async commit(commit: Commit): Promise<CommitResult> {
-    ensureLoopDir(this.#root);
-    return super.commit(commit);
-  }
 }

@@ -2,6 +2,7 @@
 import { isTurn } from "../../core/goal/changes.ts";
 import { decideGoal } from "../../core/goal/decide-goal.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
+import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
 import { type BoundLoop, type Route, routeStop, type StopFacts } from "../../core/stop/route.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
@@ -13,16 +14,8 @@ import { hasMonitor } from "../../hosts/claude-code/wake.ts";
 import { boundable, boundLoop } from "../../hosts/conversation/bound-loop.ts";
 import { nearCap } from "../../hosts/conversation/hooks/block-cap.ts";
 import { loopsOff } from "../../hosts/conversation/standing.ts";
-import type { Lease, Store } from "../../ports/store.ts";
+import type { Lease, SessionRecord, Store } from "../../ports/store.ts";
 import { FOREIGN, originOf } from "../../store/folder/origin.ts";
-import {
-  isSessionId,
-  isSessionOver,
-  ownerOf,
-  readSessionRecord,
-  type SessionRecord,
-  sessionOf,
-} from "../../store/folder/session-records.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
@@ -107,7 +100,7 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
   const lease = liveOwner(store, now);
   const isKept = lease !== null && lease.owner !== owner && isAtWork(store, lease);
   const holder = lease === null ? null : { lease, isKept, isOurs: lease.owner === owner };
-  const record = readSessionRecord(dir, session);
+  const record = store.sessions.read(session);
   return {
     facts: {
       session,
@@ -122,7 +115,7 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
     goal: goals.find(({ id }) => id === loop?.id) ?? null,
     holder,
     record,
-    isOpen: record !== null && !isSessionOver(dir, owner),
+    isOpen: record !== null && !store.sessions.isOver(owner),
     canWake: record !== null && hasMonitor(dir, record.client.pid),
   };
 }

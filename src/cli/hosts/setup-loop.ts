@@ -1,14 +1,8 @@
 /** `loop setup-loop | teardown-loop`: a goal bound to a conversation by hand, and its end (D12). */
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewGoal } from "../../core/goal/view.ts";
+import { ownerOf, sessionOf } from "../../core/session.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
-import {
-  isSessionOver,
-  ownerOf,
-  readSessionRecord,
-  sessionOf,
-  writeSessionRecord,
-} from "../../store/folder/session-records.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type GoalFlags, openGoal } from "../goals/goal.ts";
 import { type UntilFlags, untilCommand } from "../goals/until.ts";
@@ -23,12 +17,12 @@ import { parseSession } from "./route.ts";
 export async function setupLoopCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
   const session = parseSession(flags.session);
   const owner = ownerOf(session);
-  const { dir, store } = openProject(flags, io);
+  const { store } = openProject(flags, io);
   refuseTurns(store, "set a loop up");
   const code = await untilCommand(words, { ...flags, session: owner, detach: true }, io);
   if (code !== EXIT.ok || flags.dryRun || flags.json) return code;
   io.out(`It is bound to ${owner}, and goes on when that conversation stops.`);
-  if (isSessionOver(dir, owner))
+  if (store.sessions.isOver(owner))
     io.say(`No open conversation of that name is known here. See: loop route --session ${session}`);
   return code;
 }
@@ -36,16 +30,16 @@ export async function setupLoopCommand(words: string[], flags: UntilFlags, io: I
 /** Cancelled at once, also while its conversation is open; its state stays. */
 export async function teardownLoopCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
   const { project, goal } = openGoal(id, flags, io);
-  const { store, dir } = project;
+  const { store } = project;
   refuseTurns(store, "tear a loop down");
   const event = { type: "goal.cancelled", reason: "torn down by a person" } as const;
   const cancelled = await requestGoal(store, goal, event, Date.now());
   const turn = forgetTurn(project, goal);
   // in a conversation that is open, its own process settles what is under way
-  const isElsewhere = goal.session !== null && !isSessionOver(dir, goal.session);
+  const isElsewhere = goal.session !== null && !store.sessions.isOver(goal.session);
   if (cancelled.job !== null && !isElsewhere && liveOwner(store, Date.now()) === null)
     await settleFire(project, cancelled, io);
-  await store.publish();
+  await store.published?.publish();
   const after = store.load(goal.id);
   if (flags.json) io.json({ ...viewGoal(after?.kind === "goal" ? after : cancelled), forgotten: turn });
   else io.out(`Tore down goal ${goal.id}. Its state is kept: loop report ${goal.id}`);
@@ -54,11 +48,11 @@ export async function teardownLoopCommand(id: string | undefined, flags: GoalFla
 }
 
 /** The turn that was taken out of the conversation's record; null: there was none. */
-function forgetTurn({ dir, store }: Project, { id, session: owner }: Goal): string | null {
+function forgetTurn({ store }: Project, { id, session: owner }: Goal): string | null {
   // a conversation that leads keeps its own record, and lets go of a turn that was cancelled
   if (owner === null || liveOwner(store, Date.now())?.owner === owner) return null;
-  const record = readSessionRecord(dir, sessionOf(owner) ?? "");
+  const record = store.sessions.read(sessionOf(owner) ?? "");
   if (record === null || record.turn?.loopId !== id) return null;
-  writeSessionRecord(dir, { ...record, turn: null });
+  store.sessions.write({ ...record, turn: null });
   return record.turn.id;
 }

@@ -1,13 +1,12 @@
 /** What `loop doctor` finds in a project's `.loop`. Reads; repairs nothing. */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { openStore } from "../../compose/open-store.ts";
 import { LoopError } from "../../errors.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
+import type { Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
 import { checkLoopDir } from "../../store/folder/loop-dir.ts";
 import { originOf } from "../../store/folder/origin.ts";
-import { readSessionRecord } from "../../store/folder/session-records.ts";
 import { isAlive } from "../../system/process.ts";
 
 export function examineProject(root: string, now: number): readonly Finding[] {
@@ -15,14 +14,14 @@ export function examineProject(root: string, now: number): readonly Finding[] {
   try {
     if (!checkLoopDir(root)) return [ok("project", `${root} has no .loop yet; the first loop makes it`)];
     const said: string[] = [];
-    const store = new FolderStore(dir, { now: () => now, say: (message) => said.push(message) });
+    const store = openStore(dir, { now: () => now, say: (message) => said.push(message) });
     return [
       ...examineOrigin(dir),
       ...examineConfig(dir),
       ...examineJournal(store, dir),
       ...said.map((message) => note("journal", message, null)),
       examineLease(store, now),
-      ...examineSessions(dir),
+      ...examineSessions(store),
     ];
   } catch (error) {
     return [fault("project", error, `Look at ${dir}.`)];
@@ -43,9 +42,10 @@ function examineConfig(dir: string): readonly Finding[] {
   }
 }
 
-function examineJournal(store: FolderStore, dir: string): readonly Finding[] {
-  const { damaged } = store.journal.state;
-  const lost = store.lostTasks().length;
+function examineJournal(store: Store, dir: string): readonly Finding[] {
+  const faults = store.faults();
+  const damaged = faults.find((fault) => fault.kind === "damaged")?.count ?? 0;
+  const lost = faults.find((fault) => fault.kind === "lost")?.ids.length ?? 0;
   const count = [...store.loops()].filter(({ status }) => status !== "ended").length;
   return [
     ok("journal", `${dir}: ${count === 1 ? "1 loop" : `${count} loops`}`),
@@ -70,7 +70,7 @@ function examineJournal(store: FolderStore, dir: string): readonly Finding[] {
   ];
 }
 
-function examineLease(store: FolderStore, now: number): Finding {
+function examineLease(store: Store, now: number): Finding {
   const lease = store.lease();
   if (lease === null) return ok("lease", "nobody runs loops here");
   const holder = `${lease.owner} (process ${lease.pid} on ${lease.host})`;
@@ -87,10 +87,8 @@ function examineLease(store: FolderStore, now: number): Finding {
 }
 
 /** Their conversations ended without a word. */
-function examineSessions(dir: string): readonly Finding[] {
-  const left = namesIn(join(dir, "sessions"))
-    .map((name) => readSessionRecord(dir, name.slice(0, -".json".length)))
-    .filter((record) => record !== null && record.state !== "over" && !isAlive(record.client));
+function examineSessions({ sessions }: Store): readonly Finding[] {
+  const left = sessions.list().filter(({ state, client }) => state !== "over" && !isAlive(client));
   if (left.length === 0) return [];
   const what = left.length === 1 ? "1 conversation" : `${left.length} conversations`;
   return [
@@ -100,14 +98,6 @@ function examineSessions(dir: string): readonly Finding[] {
       "Harmless; they go by themselves after 14 days.",
     ),
   ];
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith(".json"));
-  } catch {
-    return [];
-  }
 }
 
 function fault(check: string, error: unknown, fix: string): Finding {

@@ -7,8 +7,7 @@ import { relative, sep } from "node:path";
 import { renderDuration } from "../../core/task/interval.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { usageError } from "../../errors.ts";
-import { type FileTask, tasksFileSchema } from "../../schema/tasks-file.ts";
-import { readTasksFile } from "../../store/files/tasks-file.ts";
+import type { WantedTask } from "../../ports/requests.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { originOf, trustOrigin } from "../../store/folder/origin.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
@@ -45,7 +44,7 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   if (flags.list) return showList(trust, flags, io);
   const project = openProject(flags, io);
   if (flags.revoke) return revoke(project, trust, flags, io);
-  const found = look(project, trust);
+  const found = await look(project, trust);
   if (!found.isForeign && found.files.length === 0) return sayNothing(project, flags, io);
   if (!flags.yes && !io.interactive) {
     if (flags.json) io.json(view(found, false));
@@ -58,7 +57,7 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
     return EXIT.ok;
   }
   // A checkout may have gone on while the question stood there: what is trusted is what was shown.
-  if (JSON.stringify(look(openProject(flags, io), trust)) !== JSON.stringify(found))
+  if (JSON.stringify(await look(openProject(flags, io), trust)) !== JSON.stringify(found))
     throw usageError(
       `The ${found.isForeign ? "tasks" : "commands"} changed while they were being looked at; nothing was trusted.`,
       "Look again.",
@@ -69,9 +68,10 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   return EXIT.ok;
 }
 
-function look(project: Project, trust: TrustStore): Found {
+async function look(project: Project, trust: TrustStore): Promise<Found> {
   const isForeign = originOf(project.dir) === "foreign";
-  return { isForeign, tasks: isForeign ? readTasks(project) : [], files: untrustedOf(project, trust) };
+  const tasks = isForeign ? await readTasks(project) : [];
+  return { isForeign, tasks, files: untrustedOf(project, trust) };
 }
 
 function sayNothing(project: Project, flags: TrustFlags, io: Io): number {
@@ -119,7 +119,7 @@ function showList(trust: TrustStore, flags: TrustFlags, io: Io): number {
 }
 
 /** All that could run: what the journal knows, and what tasks.json would add to it or change. */
-function readTasks({ dir, store }: Project): FoundTask[] {
+async function readTasks({ store }: Project): Promise<readonly FoundTask[]> {
   const known = liveTasks(store).map(
     ({ id, cadence, prompt, expect }): FoundTask => ({
       id,
@@ -128,9 +128,7 @@ function readTasks({ dir, store }: Project): FoundTask[] {
       expect,
     }),
   );
-  const file = readTasksFile(dir);
-  const parsed = tasksFileSchema.safeParse("content" in file ? file.content : null);
-  const written = (parsed.data?.tasks ?? []).map(fromFile);
+  const written = ((await store.requests?.listed()) ?? []).map(fromFile);
   const isNew = (task: FoundTask) =>
     !known.some(
       ({ id, prompt, expect }) => id === task.id && prompt === task.prompt && expect === task.expect,
@@ -138,7 +136,7 @@ function readTasks({ dir, store }: Project): FoundTask[] {
   return [...known, ...written.filter(isNew)];
 }
 
-function fromFile({ id, cron, everyMs, nextFireAt, prompt, expect }: FileTask): FoundTask {
+function fromFile({ id, cron, everyMs, nextFireAt, prompt, expect }: WantedTask): FoundTask {
   const every = everyMs == null ? null : `every ${renderDuration(everyMs)}`;
   const schedule = `${cron ?? every ?? nextFireAt ?? "no time"} (tasks.json)`;
   return { id: id ?? null, schedule, prompt, expect: expect ?? null };

@@ -129,7 +129,7 @@ export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: I
   }
   const deleted: Task[] = [];
   for (const task of tasks) deleted.push(await requestEvent(project.store, task, DELETED, Date.now()));
-  if (tasks.length > 0) await project.store.publish();
+  if (tasks.length > 0) await project.store.published?.publish();
   for (const task of deleted) if (task.fire !== null) await stopFire(project, task, io);
   if (flags.json) io.json({ deleted: tasks.map((task) => task.id) });
   else io.out(tasks.length === 0 ? "There are no tasks." : `Deleted ${count(tasks)}.`);
@@ -154,7 +154,7 @@ async function changeTasks(
   for (const task of new Set(tasks)) {
     changed.push(await requestEvent(project.store, task, eventFor(task), Date.now()));
   }
-  await project.store.publish();
+  await project.store.published?.publish();
   for (const task of changed) {
     const text = await sentence(task, project);
     if (!flags.json) io.out(text);

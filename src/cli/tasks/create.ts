@@ -81,7 +81,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
     runNow: recurring && flags.now !== false,
   };
   const task = await addTask(project.store, draft, config.maxTasks, now, newLoopId);
-  await project.store.publish();
+  await project.store.published?.publish();
   if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
   else io.out(renderCreated(task, planned.notice, now, io));
   if (agent !== null) return runResident(project, config, flags, io, self, agent);

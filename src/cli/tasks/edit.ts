@@ -44,7 +44,7 @@ export async function editCommand(
   const { edit, notice } = planEdit(task, words.join(" "), flags, tz, now);
   const complete = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
   const changed = await requestEvent(project.store, task, { type: "task.edited", edit: complete }, now);
-  await project.store.publish();
+  await project.store.published?.publish();
   if (flags.json) io.json({ ...viewTask(changed), notice });
   else
     io.out(

@@ -1,9 +1,10 @@
 /** `loop history [id]`: what became of every slot, oldest first. */
 import type { Outcome } from "../../core/event.ts";
-import type { Task } from "../../core/loop.ts";
+import type { LoopId, Task } from "../../core/loop.ts";
 import { iso, isoOrNull } from "../../core/task/view.ts";
 import { pick } from "../../engine/tasks/tasks.ts";
-import type { FolderStore } from "../../store/folder/folder-store.ts";
+import type { LoopHistory } from "../../ports/history.ts";
+import type { Store } from "../../ports/store.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
@@ -24,7 +25,7 @@ export async function historyCommand(
   const now = Date.now();
   const limit = flags.limit === undefined ? null : countFlag("--limit", flags.limit);
   const { store } = openProjectToRead(flags, io);
-  const { outcomes, running } = readHistory(store, prefix);
+  const { outcomes, running } = await readHistory(store, prefix);
   if (flags.json) {
     const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(
       (a, b) => Date.parse(a.slot) - Date.parse(b.slot),
@@ -48,24 +49,25 @@ export async function historyCommand(
 }
 
 /** Ids of tasks that are gone count too: their history stays. */
-export function readHistory(store: FolderStore, prefix?: string): { outcomes: Outcome[]; running: Task[] } {
-  const outcomes: Outcome[] = [];
-  const ids = new Set<string>();
-  for (const entry of store.journal.entries()) {
-    if (entry.type === "snapshot") for (const loop of entry.loops) if (loop.kind === "task") ids.add(loop.id);
-    if (entry.type !== "loop" || entry.loop.kind !== "task") continue;
-    ids.add(entry.id);
-    outcomes.push(...entry.outcomes);
-  }
-  const known = [...ids];
-  const only = prefix === undefined ? null : (known[pick(prefix, known)] ?? null);
-  const wanted = (id: string) => only === null || id === only;
+export async function readHistory(
+  store: Store,
+  prefix?: string,
+): Promise<{ outcomes: Outcome[]; running: Task[] }> {
+  const only = prefix === undefined ? null : await findId(store.history, prefix);
+  const page = await store.history.read(only === null ? {} : { loopId: only });
+  const entries = page.kind === "page" ? page.entries : [];
   return {
-    outcomes: outcomes.filter((line) => wanted(line.taskId)).sort((a, b) => a.slot - b.slot),
+    outcomes: entries.flatMap(({ outcomes }) => outcomes).sort((a, b) => a.slot - b.slot),
     running: [...store.loops()]
       .filter((loop) => loop.kind === "task")
-      .filter((task) => task.fire !== null && wanted(task.id)),
+      .filter((task) => task.fire !== null && (only === null || task.id === only)),
   };
+}
+
+async function findId(history: LoopHistory, prefix: string): Promise<LoopId | null> {
+  const loops = await history.everyLoop();
+  const ids = loops.filter(({ kind }) => kind === "task").map(({ id }) => id);
+  return ids[pick(prefix, ids)] ?? null;
 }
 
 export function viewOutcome(line: Outcome) {

@@ -52,7 +52,7 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
     if (typeof result === "string") skipped.push(`${source} ${task.id}: ${result}`);
     else imported.push(result);
   }
-  if (!flags.dryRun) await project.store.publish();
+  if (!flags.dryRun) await project.store.published?.publish();
   if (flags.json) io.json({ imported: imported.map(viewTask), skipped, faults });
   else {
     for (const task of imported)

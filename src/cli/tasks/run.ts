@@ -43,7 +43,7 @@ export async function runCommand(
   // An agent that is not there must be known before the request is made.
   const agent = here ? chooseAgent(flags, readConfig(project), process.env) : null;
   const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
-  await project.store.publish();
+  await project.store.published?.publish();
   if (flags.json) io.json({ ...viewTask(requested), owner: owner?.owner ?? null });
   if (agent === null) {
     if (!flags.json)

@@ -23,7 +23,8 @@ export async function showCommand(
   await adoptEdits(project, readConfig(project), io);
   const { store } = project;
   const task = findTask(store, prefix);
-  const latest = readHistory(store, task.id).outcomes.slice(-LATEST);
+  const { outcomes } = await readHistory(store, task.id);
+  const latest = outcomes.slice(-LATEST);
   if (!flags.json) {
     io.out(renderTask(task, latest, now, io));
     return EXIT.ok;

@@ -103,7 +103,6 @@ export async function runResident(
     self,
     firing,
     observe,
-    goalFiles: project.store.goalFiles,
     ...(io.interactive
       ? {
           askPerson: createPermissionDesk((question, withdrawn) =>

@@ -3,6 +3,7 @@
  * `loop statusline`: it needs neither cron nor time zones.
  */
 import type { GoalProgress, Progress } from "../progress.ts";
+import { ownerOf } from "../session.ts";
 import { cleanLine } from "./clean.ts";
 import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal/goal-facts.ts";
 import { columnsOf, cutTo, simplify } from "./width.ts";
@@ -116,10 +117,6 @@ function renderFigures(goal: GoalProgress): readonly string[] {
         ? [`${renderTokens(tokens)} tokens`]
         : [];
   return [...(criteriaTotal > 0 ? [`${criteriaMet}/${criteriaTotal} ✓`] : []), ...spent];
-}
-
-function ownerOf(session: string): string {
-  return `session:${session}`;
 }
 
 /** Once more, although it was published clean: who wrote the file that was read is not known. */

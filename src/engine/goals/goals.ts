@@ -4,18 +4,18 @@ import type { GoalEvent } from "../../core/goal/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { usageError } from "../../errors.ts";
-import type { Store } from "../../ports/store.ts";
+import type { LoopStore } from "../../ports/loops.ts";
 import { pick, request } from "../tasks/tasks.ts";
 
 /** Oldest first, ended ones included as far as they are still known. */
-export function allGoals(store: Store): readonly Goal[] {
+export function allGoals(store: LoopStore): readonly Goal[] {
   const goals = [...store.loops()].filter((loop) => loop.kind === "goal");
   return goals.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
 /** Under a new id. One at a time works on the files of a project: a second one is refused. */
 export async function addGoal(
-  store: Store,
+  store: LoopStore,
   draft: Omit<GoalDraft, "id">,
   now: number,
   newId: () => string,
@@ -32,7 +32,7 @@ export async function addGoal(
   }
 }
 
-function refuseSecond(store: Store, own: LoopId | null): void {
+function refuseSecond(store: LoopStore, own: LoopId | null): void {
   const active = allGoals(store).find(({ id, status }) => status === "active" && id !== own);
   if (active !== undefined)
     throw usageError(
@@ -42,7 +42,11 @@ function refuseSecond(store: Store, own: LoopId | null): void {
 }
 
 /** A unique beginning of an id is enough; without one, the only goal that has not ended, or else the newest. */
-export function findGoal(store: Store, prefix: string | undefined, wanted: "any" | "live" = "live"): Goal {
+export function findGoal(
+  store: LoopStore,
+  prefix: string | undefined,
+  wanted: "any" | "live" = "live",
+): Goal {
   const goals = allGoals(store);
   const live = goals.filter(({ status }) => status !== "ended");
   if (prefix !== undefined) {
@@ -69,7 +73,12 @@ export function findGoal(store: Store, prefix: string | undefined, wanted: "any"
   return found;
 }
 
-export async function requestGoal(store: Store, goal: Goal, event: GoalEvent, now: number): Promise<Goal> {
+export async function requestGoal(
+  store: LoopStore,
+  goal: Goal,
+  event: GoalEvent,
+  now: number,
+): Promise<Goal> {
   if (event.type === "goal.continued" && goal.status === "paused") {
     await store.catchUp();
     refuseSecond(store, goal.id);

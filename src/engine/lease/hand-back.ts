@@ -28,5 +28,5 @@ export async function handBack(
   // it may have been lost on the way
   const lease = leaseNow();
   if (lease !== null) await store.release(lease.token, clock.now());
-  await store.publish();
+  await store.published?.publish();
 }

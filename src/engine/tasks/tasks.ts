@@ -3,7 +3,7 @@ import type { LoopEvent } from "../../core/event.ts";
 import type { Loop, LoopId, Task } from "../../core/loop.ts";
 import { createTask, type TaskDraft } from "../../core/task/decide-task.ts";
 import { LoopError, usageError } from "../../errors.ts";
-import type { Store } from "../../ports/store.ts";
+import type { LoopStore } from "../../ports/loops.ts";
 import { type Applied, applyEvent } from "../apply.ts";
 
 /** A task that has no id yet. */
@@ -42,7 +42,7 @@ export function draftTask(
 
 /** Under a new id. Throws the sentence for the person when there is no room. */
 export async function addTask(
-  store: Store,
+  store: LoopStore,
   draft: Draft,
   maxTasks: number,
   now: number,
@@ -65,7 +65,7 @@ export type Added =
 /** Under this id or not at all. */
 export async function addTaskAs(
   id: LoopId,
-  store: Store,
+  store: LoopStore,
   draft: Draft,
   maxTasks: number,
   now: number,
@@ -92,7 +92,7 @@ export function fullMessage(live: number, maxTasks: number): string {
 }
 
 /** A unique beginning of an id is enough. */
-export function findTask(store: Store, prefix: string): Task {
+export function findTask(store: LoopStore, prefix: string): Task {
   const isGoal = [...store.loops()].some((loop) => loop.kind === "goal" && loop.id === prefix.toLowerCase());
   if (isGoal)
     throw usageError(
@@ -129,12 +129,17 @@ export function pick(prefix: string, ids: readonly string[], what: "task" | "goa
 }
 
 /** Carries out a request on one task. Returns the task after it. */
-export async function requestEvent(store: Store, task: Task, event: LoopEvent, now: number): Promise<Task> {
+export async function requestEvent(
+  store: LoopStore,
+  task: Task,
+  event: LoopEvent,
+  now: number,
+): Promise<Task> {
   return (await request(store, task, event, now)) as Task;
 }
 
 /** Carries out a person's request on a loop of any kind. Returns the loop after it. */
-export async function request(store: Store, loop: Loop, event: LoopEvent, now: number): Promise<Loop> {
+export async function request(store: LoopStore, loop: Loop, event: LoopEvent, now: number): Promise<Loop> {
   const applied: Applied = await applyEvent(store, loop.id, event, now, null);
   const name = `${loop.kind === "task" ? "Task" : "Goal"} ${loop.id}`;
   switch (applied.kind) {

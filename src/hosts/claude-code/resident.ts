@@ -6,7 +6,9 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
+import { openSessions } from "../../compose/open-store.ts";
+import { isSessionId } from "../../core/session.ts";
+import type { Sessions } from "../../ports/sessions.ts";
 import { NOTHING } from "../conversation/answer.ts";
 import { type AnswerContext, answerEvent } from "../conversation/hooks/answer-event.ts";
 import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
@@ -51,6 +53,7 @@ const ENDING: ReadonlySet<HookEvent> = new Set<HookEvent>([
 export class Resident {
   readonly #parts: ResidentParts;
   readonly #dir: string;
+  readonly #sessions: Sessions;
   #session: string;
   #acts: boolean;
   /** The prompt that runs. Nobody else knows of it before there is a `.loop`, which may be made in the middle of it. */
@@ -60,6 +63,7 @@ export class Resident {
   constructor(parts: ResidentParts) {
     this.#parts = parts;
     this.#dir = join(parts.client.root, ".loop");
+    this.#sessions = openSessions(this.#dir);
     this.#session = parts.client.session;
     this.#acts = parts.stays;
   }
@@ -128,7 +132,7 @@ export class Resident {
   /** After a `/clear` no hook comes here before the next prompt, and what is due must not wait for that. */
   #followClient(): void {
     const { client, say } = this.#parts;
-    const session = sessionAfter(this.#dir, this.#session, client.process);
+    const session = sessionAfter(this.#sessions, this.#session, client.process);
     if (session !== null) void this.#changeTo(session).catch((error: unknown) => say(String(error)));
   }
 
@@ -157,7 +161,7 @@ export class Resident {
       claudeCode(dir, session, client.process.pid, env),
     );
     this.#open = { session, conversation };
-    if (this.#parts.stays) pruneSessionRecords(dir, Date.now());
+    if (this.#parts.stays) this.#sessions.prune(Date.now());
     if (this.#running !== null && this.#running.session === session)
       void conversation.conversation.begin(this.#running).catch((error: unknown) => say(String(error)));
     if (this.#acts) conversation.engine.start();

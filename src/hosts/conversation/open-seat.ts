@@ -2,12 +2,13 @@
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { createEngine, createReconciler } from "../../compose/engine.ts";
+import { openStore } from "../../compose/open-store.ts";
 import type { ProcessRef } from "../../core/base.ts";
+import { ownerOf } from "../../core/session.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import type { Host } from "../../engine/parts.ts";
 import type { Agent } from "../../ports/agent.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
-import { ownerOf } from "../../store/folder/session-records.ts";
+import type { Store } from "../../ports/store.ts";
 import { procStart } from "../../system/process.ts";
 import { headlessAgent } from "./headless-agent.ts";
 import { Seat } from "./seat.ts";
@@ -37,7 +38,7 @@ export interface SeatWiring {
 }
 
 export interface OpenSeat {
-  readonly store: FolderStore;
+  readonly store: Store;
   readonly seat: Seat;
   readonly engine: Engine;
 }
@@ -45,11 +46,14 @@ export interface OpenSeat {
 export function openSeat(setup: SeatSetup, wiring: SeatWiring): OpenSeat {
   const { dir, session, client, env, now, say } = setup;
   const root = dirname(dir);
-  const store = new FolderStore(dir, { now, say });
+  const store = openStore(dir, { now, say });
   const { costUsd, hasSubAgents } = wiring;
-  const seat = new Seat({ dir, session, client, now, costUsd, onChange: () => engine.nudge() });
+  const seat = new Seat({
+    ...{ sessions: store.sessions, session, client, now, costUsd },
+    onChange: () => engine.nudge(),
+  });
   const engine: Engine = createEngine({
-    ...{ store, project: root, goalFiles: store.goalFiles },
+    ...{ store, project: root },
     agent: wiring.agent(seat, createReconciler(root)),
     self: { owner: ownerOf(session), pid: process.pid, procStart: procStart(process.pid), host: hostname() },
     firing: env.LOOP_DISABLE_SCHEDULER !== "1",

@@ -1,7 +1,7 @@
 /** A turn that was put into a conversation, as the engine sees it: how it ends, and what became of one from before. */
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../../ports/agent.ts";
-import type { SeatEnd } from "../../store/folder/session-records.ts";
+import type { SeatEnd } from "../../ports/sessions.ts";
 import type { Seat } from "./seat.ts";
 
 /** Resolves when the turn is over; null: the signal came first. */

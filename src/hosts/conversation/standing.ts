@@ -5,11 +5,11 @@
  * Must not: put a turn into the conversation, or answer the client.
  */
 import { renderLoopComplete } from "../../core/backlog/report.ts";
+import { ownerOf } from "../../core/session.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
 import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../ports/store.ts";
-import { ownerOf } from "../../store/folder/session-records.ts";
 import { type Bound, boundable, boundLoop, boundTo, pauseBound } from "./bound-loop.ts";
 import type { Seat } from "./seat.ts";
 
@@ -85,7 +85,7 @@ export class Standing {
     seat.end({ kind: "interrupted", reason: CONVERSATION_ENDED });
     await settle();
     seat.update({ state: "over" });
-    await store.publish();
+    await store.published?.publish();
   }
 
   async #pause(reason: string): Promise<boolean> {

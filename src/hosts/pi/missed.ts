@@ -33,6 +33,6 @@ async function carryOut({ store, engine }: OpenPi, task: Task, answer: string | 
         : null;
   if (event === null) return;
   await requestEvent(store, task, event, Date.now());
-  await store.publish();
+  await store.published?.publish();
   engine.nudge();
 }

@@ -7,9 +7,9 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isSessionId } from "../../core/session.ts";
 import type { EngineNews, Role } from "../../engine/engine.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
-import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
 import { resumeAnswer } from "../conversation/resume.ts";
 import { noteTool } from "../conversation/tool-use.ts";
 import type { PiApi, PiContext, PiEvents } from "./api.ts";
@@ -67,7 +67,7 @@ export class PiSession {
     const { dir, id: session, terminal } = this;
     const onNews = (news: EngineNews) => this.#take(news);
     this.#open = openPi({ dir, session, terminal, env: this.#env, onNews });
-    pruneSessionRecords(dir, Date.now());
+    this.#open.store.sessions.prune(Date.now());
     this.#open.seat.update({ state: "idle" });
     if (this.#timer !== null) this.#open.engine.start();
     return this.#open;
@@ -92,7 +92,9 @@ export class PiSession {
 
   #isLeft(owner: string | null): boolean {
     const open = this.#open;
-    return owner !== null && owner !== open?.conversation.owner && open?.store.isSessionOver(owner) === true;
+    return (
+      owner !== null && owner !== open?.conversation.owner && open?.store.sessions.isOver(owner) === true
+    );
   }
 
   started(): void {

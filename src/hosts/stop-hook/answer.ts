@@ -8,10 +8,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { pricedUsage } from "../../agents/prices.ts";
+import { openSessions, openStore } from "../../compose/open-store.ts";
 import type { Usage } from "../../core/base.ts";
+import { isSessionId, ownerOf } from "../../core/session.ts";
+import type { SessionRecord } from "../../ports/sessions.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
-import { isSessionId, ownerOf, readSessionRecord } from "../../store/folder/session-records.ts";
 import { type ConversationAnswer, NOTHING, tell } from "../conversation/answer.ts";
 import { boundable, boundTo } from "../conversation/bound-loop.ts";
 import type { ConversationEvent } from "../conversation/event.ts";
@@ -32,43 +33,41 @@ export async function answerClient(
 ): Promise<ConversationAnswer> {
   const { dir } = context;
   const { session } = told;
+  if (!isSessionId(session)) return NOTHING;
   const typed = event === "prompt" ? typedAt(told.prompt) : null;
-  if (!isSessionId(session) || (typed === null && !isConcerned(event, session, dir))) return NOTHING;
+  const record = openSessions(dir).read(session);
+  if (typed === null && record === null && !isBoundByHand(event, session, dir)) return NOTHING;
   if (event === "said") {
     rememberSaid(dir, session, told.answer ?? "");
     return NOTHING;
   }
-  if (
-    event === "prompt" &&
-    typed === null &&
-    (isSent(dir, session, told.prompt) || isSteered(client, told, dir))
-  )
-    return NOTHING;
-  const promptId = told.promptId ?? promptIdOf(event, session, dir);
+  const isAnnounced = () => isSent(dir, session, told.prompt) || isSteered(client, told, record);
+  if (event === "prompt" && typed === null && isAnnounced()) return NOTHING;
+  const promptId = told.promptId ?? promptIdOf(event, record);
   const happened = toEvent(event, told, promptId, typed);
   return happened.type === "stopped"
     ? answerStop(client, told, happened, context, signal)
     : answerEvent(happened, context, signal);
 }
 
-/** Of most conversations in a folder with loops no loop knows anything: they are left as they are, without a trace. */
-function isConcerned(event: ClientEvent, session: string, dir: string): boolean {
-  if (!existsSync(dir)) return false;
-  if (readSessionRecord(dir, session) !== null) return true;
-  // bound by hand, before anything was typed there
-  const store = event === "stop" ? new FolderStore(dir, { now: Date.now, say: () => {} }) : null;
-  return store !== null && boundTo(boundable(store), ownerOf(session)) !== undefined;
+/**
+ * Of most conversations in a folder with loops no loop knows anything: they are left as they are, without a trace.
+ * This one may be bound to a loop before anything was typed in it.
+ */
+function isBoundByHand(event: ClientEvent, session: string, dir: string): boolean {
+  if (event !== "stop" || !existsSync(dir)) return false;
+  const store = openStore(dir, { now: Date.now, say: () => {} });
+  return boundTo(boundable(store), ownerOf(session)) !== undefined;
 }
 
 /** It reached the agent in the turn that runs: nobody waits. */
-function isSteered({ steers }: StopClient, { promptId, session }: Told, dir: string): boolean {
-  const record = readSessionRecord(dir, session);
+function isSteered({ steers }: StopClient, { promptId }: Told, record: SessionRecord | null): boolean {
   return steers && promptId !== "" && record?.state === "busy" && record.promptId === promptId;
 }
 
 /** Where the client has no names for prompts, a prompt is the one that was announced last. */
-function promptIdOf(event: ClientEvent, session: string, dir: string): string {
-  return event === "prompt" ? randomUUID() : (readSessionRecord(dir, session)?.promptId ?? "");
+function promptIdOf(event: ClientEvent, record: SessionRecord | null): string {
+  return event === "prompt" ? randomUUID() : (record?.promptId ?? "");
 }
 
 async function answerStop(

@@ -8,13 +8,10 @@
 import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { HolderState, Lease } from "../../ports/store.ts";
+import { type HolderState, type Lease, type LeaseBid, SILENT_AFTER_MS } from "../../ports/lease.ts";
 import { readIfThere, writeAtomic } from "../../system/files.ts";
 import { isAlive, isStopped } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
-
-/** No sign of life for this long: the holder is gone, wherever it was. */
-export const STALE_AFTER_MS = 5 * 60_000;
 
 export interface LeaseFile {
   readonly owner: string;
@@ -64,7 +61,7 @@ export function heartbeatOf(dir: string, lease: Lease): number {
 /** A dead process on this host is known at once; otherwise, and for a frozen one, the heartbeat tells. */
 export function holderState(dir: string, lease: Lease, now: number): HolderState {
   if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return "gone";
-  if (now - heartbeatOf(dir, lease) < STALE_AFTER_MS) return "alive";
+  if (now - heartbeatOf(dir, lease) < SILENT_AFTER_MS) return "alive";
   return lease.host === HOST && isStopped(lease.pid) ? "frozen" : "silent";
 }
 
@@ -74,16 +71,16 @@ export function isHolderGone(lease: Lease): boolean {
 }
 
 /** `.loop/lease.asked`: another process wants the lease. One small file: who asks last is heard. */
-export function writeAsk(dir: string, by: Omit<Lease, "token">): void {
+export function writeAsk(dir: string, by: LeaseBid): void {
   writeAtomic(join(dir, "lease.asked"), `${JSON.stringify(by)}\n`, false);
 }
 
-export function readAsk(dir: string): Omit<Lease, "token"> | null {
+export function readAsk(dir: string): LeaseBid | null {
   const path = join(dir, "lease.asked");
   // asked at every look, and nearly never there: an error that is caught costs more than the question
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   try {
-    const ask = JSON.parse(readIfThere(path) ?? "null") as Omit<Lease, "token"> | null;
+    const ask = JSON.parse(readIfThere(path) ?? "null") as LeaseBid | null;
     return typeof ask?.owner === "string" && typeof ask.pid === "number" ? ask : null;
   } catch {
     return null;

@@ -6,7 +6,8 @@ import type { Effect, LoopEvent, Outcome } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop, LoopId, Task } from "../../core/loop.ts";
 import { LoopError } from "../../errors.ts";
-import type { Lease } from "../../ports/store.ts";
+import type { Lease } from "../../ports/lease.ts";
+import type { Commit } from "../../ports/loops.ts";
 import { checksum } from "./checksum.ts";
 import { upgradeLoop } from "./upgrade.ts";
 
@@ -43,6 +44,13 @@ export type SnapshotEntry = Common & {
 };
 
 export type Entry = LoopEntry | LeaseEntry | ReleaseEntry | SealEntry | SnapshotEntry;
+
+/** The line that says what was committed. */
+export function commitLine(commit: Commit): Omit<LoopEntry, "v" | "w"> {
+  const { id, loop, event, effects, outcomes, at, token, expectedVersion, maxLive } = commit;
+  const max = maxLive === undefined ? {} : { max: maxLive };
+  return { type: "loop", at, id, ver: expectedVersion + 1, token, ...max, event, effects, outcomes, loop };
+}
 
 const TYPES: ReadonlySet<string> = new Set<Entry["type"]>(["loop", "lease", "release", "seal", "snapshot"]);
 

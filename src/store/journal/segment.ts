@@ -154,6 +154,13 @@ export function lastBytes(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
 }
 
+/** What `lastBytes` gave for everything before the offset; null: the file is gone or shorter. */
+export function tailBefore(path: string, offset: number): Buffer | null {
+  const from = Math.max(0, offset - TAIL_BYTES);
+  const tail = readBehind(path, from, NOTHING)?.subarray(0, offset - from);
+  return tail?.length === offset - from ? tail : null;
+}
+
 export function writeLine(fd: number, line: Buffer): void {
   const bytes = endsTorn(fd) ? Buffer.concat([Buffer.from(`${VOID}\n`), line]) : line;
   // Never a second write(2) for the rest: somebody else's line may already stand in between.

@@ -4,11 +4,10 @@
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { isSessionId } from "../../core/session.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 
-/** It becomes the name of a file. */
-const SESSION_ID = /^[A-Za-z0-9-]{1,64}$/;
 const MAX_BYTES = 64;
 
 /** Keeps it for the engine, where conversations are kept at all. */
@@ -29,7 +28,7 @@ export function readSessionCost(dir: string, session: string): number | null {
 
 /** null: no such conversation can be kept here. A link in place of the folder is not followed. */
 function costPath(dir: string, session: string): string | null {
-  if (!SESSION_ID.test(session)) return null;
+  if (!isSessionId(session)) return null;
   const folder = join(dir, "sessions");
   const isFolder = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder ? join(folder, `${session}.cost`) : null;

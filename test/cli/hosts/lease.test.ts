@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Lease } from "../../../src/ports/store.ts";
+import { type Lease, SILENT_AFTER_MS } from "../../../src/ports/lease.ts";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
-import { type LeaseFile, STALE_AFTER_MS } from "../../../src/store/folder/lease-file.ts";
+import type { LeaseFile } from "../../../src/store/folder/lease-file.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { goalCreation, newGoal } from "../../store/fixtures/goals.ts";
@@ -74,7 +74,7 @@ describe("D12 heartbeat", () => {
         /^session:s1 has given a sign of life; it holds the lease since .+ ago\)\.\n$/,
       ),
     });
-    expect(openStore(cwd).holderState(lease, Date.now() + STALE_AFTER_MS - 5_000)).toBe("alive");
+    expect(openStore(cwd).holderState(lease, Date.now() + SILENT_AFTER_MS - 5_000)).toBe("alive");
   });
 
   test("says who holds the lease when it is somebody else", async () => {
@@ -142,7 +142,7 @@ describe("D6 release-lock", () => {
     await refused(cwd, ["release-lock", "--owner", OWNER], 1);
     const store = openStore(cwd);
     await store.release(lease.token, Date.now());
-    const long = { ...ELSEWHERE, owner: OWNER, acquiredAt: Date.now() - STALE_AFTER_MS - 1_000 };
+    const long = { ...ELSEWHERE, owner: OWNER, acquiredAt: Date.now() - SILENT_AFTER_MS - 1_000 };
     await store.acquire(long, store.lastToken());
     expect((await runLoop(["release-lock", "--owner", OWNER], { cwd })).code).toBe(0);
   });

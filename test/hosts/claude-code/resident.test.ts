@@ -220,8 +220,8 @@ describe("E1 one client, one conversation at a time", () => {
     expect(await client.askRaw("Stop")).toBe("");
     const store = client.store();
     expect(store.lease()?.owner ?? ownerOf(OTHER)).toBe(ownerOf(OTHER));
-    expect(store.isSessionOver(ownerOf(SESSION))).toBe(true);
-    expect(store.isSessionOver(ownerOf(OTHER))).toBe(false);
+    expect(store.sessions.isOver(ownerOf(SESSION))).toBe(true);
+    expect(store.sessions.isOver(ownerOf(OTHER))).toBe(false);
     expect(client.goal()).toMatchObject({ status: "paused", session: ownerOf(SESSION) });
   }, 60_000);
 

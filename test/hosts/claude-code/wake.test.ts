@@ -14,6 +14,7 @@ import {
 import { nearCap } from "../../../src/hosts/conversation/hooks/block-cap.ts";
 import { wakeUp } from "../../../src/hosts/conversation/hooks/wake-up.ts";
 import { Seat } from "../../../src/hosts/conversation/seat.ts";
+import { createSessions } from "../../../src/store/folder/session-records.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import { asNotification } from "../../support/played-client.ts";
@@ -28,7 +29,7 @@ const NEVER = new AbortController().signal;
 function open(): { dir: string; seat: Seat; waker: Waker; lines: () => readonly string[] } {
   const dir = tempDir();
   const seat = new Seat({
-    ...{ dir, session: "s-1", client: { pid: CLIENT, start: null }, now: Date.now },
+    ...{ sessions: createSessions(dir), session: "s-1", client: { pid: CLIENT, start: null }, now: Date.now },
     ...{ costUsd: () => null, onChange: () => {} },
   });
   const lines = () =>

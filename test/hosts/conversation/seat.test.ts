@@ -5,7 +5,7 @@ import type { LoopId } from "../../../src/core/loop.ts";
 import { createHookAgent } from "../../../src/hosts/conversation/hooks/hook-agent.ts";
 import { Seat, type SeatParts } from "../../../src/hosts/conversation/seat.ts";
 import { ABANDONED, type Turn } from "../../../src/ports/agent.ts";
-import { readSessionRecord } from "../../../src/store/folder/session-records.ts";
+import { createSessions, readSessionRecord } from "../../../src/store/folder/session-records.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import { until } from "../../support/until.ts";
 
@@ -17,7 +17,8 @@ const NEVER = new AbortController().signal;
 
 function open(dir: string, parts: Partial<SeatParts> = {}): Seat {
   return new Seat({
-    ...{ dir, session: SESSION, client: CLIENT, now: () => 1_000, costUsd: () => 0.25, onChange: () => {} },
+    ...{ sessions: createSessions(dir), session: SESSION, client: CLIENT, now: () => 1_000 },
+    ...{ costUsd: () => 0.25, onChange: () => {} },
     ...parts,
   });
 }

@@ -114,7 +114,7 @@ describe("commit", () => {
     const lease = await store.acquire(wantedLease(), 0);
     expect(lease).toMatchObject({ token: 1 });
     expect(said).toEqual([expect.stringMatching(/^Cannot write .*loop\.lock: /)]);
-    await expect(store.release(1, NOW)).resolves.toBeUndefined();
+    await expect(store.release(1, NOW)).resolves.toBe(true);
   });
 
   test("D6 a holder that lost the lease does not write over the new one's sign of life", async () => {
@@ -153,7 +153,7 @@ describe("publish", () => {
     await store.commit(creation(newTask(A)));
     await store.commit(creation(newTask(B, { session: "one conversation" })));
     await store.acquire(wantedLease(), 0);
-    await store.publish();
+    await store.published?.publish();
     expect(published(dir)).toEqual([A]);
     expect(readdirSync(dir).sort()).toEqual([
       ".gitignore",
@@ -172,7 +172,7 @@ describe("publish", () => {
     const dir = loopDir();
     const { store } = opened(dir);
     for (let n = 1; n < 60; n++) await store.commit(creation(newTask(idOf(n))));
-    await store.publish();
+    await store.published?.publish();
     const publisher = await spawnStore({ dir });
     let isOver = false;
     void publisher.ask({ op: "publish", times: 150 }).then(() => {
@@ -212,7 +212,7 @@ describe("publish", () => {
     await store.commit(creation(newTask(A)));
     for (const count of [1, 2]) {
       writeFileSync(join(dir, "tasks.json"), content);
-      await store.publish();
+      await store.published?.publish();
       expect(corrupt(dir)).toHaveLength(count);
       expect(said).toHaveLength(count);
       expect(published(dir)).toEqual([A]);
@@ -229,11 +229,11 @@ describe("publish", () => {
     const { store, said } = opened(dir);
     await store.commit(creation(newTask(A)));
     symlinkSync(target, join(dir, "tasks.json"));
-    await store.publish();
+    await store.published?.publish();
     expect(published(dir)).toEqual([A]);
     rmSync(join(dir, "tasks.json"));
     mkdirSync(join(dir, "tasks.json"));
-    await store.publish();
+    await store.published?.publish();
     expect(published(dir)).toEqual([A]);
     expect(readFileSync(target, "utf8")).toBe("{}");
     expect(corrupt(dir).map((name) => lstatSync(join(dir, name)).isSymbolicLink())).toEqual([true, false]);
@@ -258,16 +258,16 @@ describe("publish", () => {
     const dir = loopDir();
     const { store } = opened(dir);
     await store.commit(creation(newTask(A)));
-    await store.publish();
+    await store.published?.publish();
     const edited = readFileSync(join(dir, "tasks.json"), "utf8").replace(
       "check the deploy",
       "check it twice",
     );
     writeFileSync(join(dir, "tasks.json"), `\uFEFF${edited}`);
     expect(readTasksFile(dir).kind).toBe("edited");
-    await store.publish();
+    await store.published?.publish();
     expect(readTasksFile(dir).kind).toBe("edited");
-    await store.publish({ adopted: `\uFEFF${edited}` });
+    await store.published.publish(`\uFEFF${edited}`);
     expect(readTasksFile(dir).kind).toBe("published");
   });
 
@@ -275,9 +275,9 @@ describe("publish", () => {
     const dir = loopDir();
     const { store } = opened(dir);
     await store.commit(creation(newTask(A)));
-    await store.publish();
+    await store.published?.publish();
     rmSync(join(dir, "journal.jsonl"));
-    await store.publish();
+    await store.published?.publish();
     expect(published(dir)).toEqual([A]);
   });
 
@@ -285,7 +285,7 @@ describe("publish", () => {
     const dir = loopDir();
     const { store, said } = opened(dir);
     rmSync(dir, { recursive: true });
-    await store.publish();
+    await store.published?.publish();
     expect(said).toEqual([`Cannot write ${dir}/tasks.json: its folder does not exist.`]);
     await expect(store.commit(creation(newTask(A)))).rejects.toThrow(
       `Cannot write ${dir}/journal.jsonl: its folder does not exist.`,
@@ -433,7 +433,7 @@ describe("H1 a full disk", () => {
         hint: "Nothing was changed.",
       });
       await expect(store.commit(increment(loaded(store, A)))).rejects.toThrow(/no space left/);
-      await store.publish();
+      await store.published?.publish();
       expect(said.every((message) => /no space left/.test(message))).toBe(true);
       expect(loaded(store, A).streak).toBe(acknowledged);
       expect(loaded(opened(dir).store, A).streak).toBe(acknowledged);
@@ -442,7 +442,7 @@ describe("H1 a full disk", () => {
         expect(await store.commit(increment(loaded(store, A)))).toEqual({ kind: "committed" });
       }
       expect(loaded(opened(dir).store, A).streak).toBe(acknowledged + 3);
-      await store.publish();
+      await store.published?.publish();
       expect(published(dir)).toEqual([A]);
     },
   );

@@ -12,13 +12,12 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import type { Lease } from "../../../src/ports/store.ts";
+import { type Lease, SILENT_AFTER_MS } from "../../../src/ports/lease.ts";
 import {
   heartbeatOf,
   holderState,
   readLeaseFile,
   removeLeaseFile,
-  STALE_AFTER_MS,
   writeLeaseFile,
 } from "../../../src/store/folder/lease-file.ts";
 import { procStart } from "../../../src/system/process.ts";
@@ -99,7 +98,7 @@ describe("loop.lock", () => {
     writeFileSync(join(dir, "loop.lock"), content);
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW);
     expect(holderState(dir, leaseOf(), NOW + MINUTE)).toBe("alive");
-    expect(holderState(dir, elsewhere, NOW + STALE_AFTER_MS)).toBe("silent");
+    expect(holderState(dir, elsewhere, NOW + SILENT_AFTER_MS)).toBe("silent");
     writeLeaseFile(dir, leaseOf(), NOW + MINUTE);
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW + MINUTE);
   });
@@ -126,12 +125,12 @@ describe("is the holder alive?", () => {
   test("D6 this process is, as long as it gives signs of life", () => {
     const dir = tempDir();
     expect(holderState(dir, leaseOf(), NOW)).toBe("alive");
-    expect(holderState(dir, leaseOf(), NOW + STALE_AFTER_MS - 1)).toBe("alive");
-    expect(holderState(dir, leaseOf(), NOW + STALE_AFTER_MS)).toBe("silent");
+    expect(holderState(dir, leaseOf(), NOW + SILENT_AFTER_MS - 1)).toBe("alive");
+    expect(holderState(dir, leaseOf(), NOW + SILENT_AFTER_MS)).toBe("silent");
     writeLeaseFile(dir, leaseOf(), NOW + 4 * MINUTE);
-    expect(holderState(dir, leaseOf(), NOW + STALE_AFTER_MS)).toBe("alive");
-    expect(holderState(dir, leaseOf(), NOW + 4 * MINUTE + STALE_AFTER_MS)).toBe("silent");
-    expect(STALE_AFTER_MS).toBe(5 * MINUTE);
+    expect(holderState(dir, leaseOf(), NOW + SILENT_AFTER_MS)).toBe("alive");
+    expect(holderState(dir, leaseOf(), NOW + 4 * MINUTE + SILENT_AFTER_MS)).toBe("silent");
+    expect(SILENT_AFTER_MS).toBe(5 * MINUTE);
   });
 
   test("D6 A11 a process that was killed is gone at once, whatever its heartbeat says", async () => {
@@ -159,8 +158,8 @@ describe("is the holder alive?", () => {
     expect(holderState(dir, elsewhere, NOW)).toBe("alive");
     expect(holderState(dir, { ...elsewhere, pid: 2 ** 30 }, NOW)).toBe("alive");
     writeLeaseFile(dir, elsewhere, NOW + MINUTE);
-    expect(holderState(dir, elsewhere, NOW + STALE_AFTER_MS)).toBe("alive");
-    expect(holderState(dir, elsewhere, NOW + MINUTE + STALE_AFTER_MS)).toBe("silent");
+    expect(holderState(dir, elsewhere, NOW + SILENT_AFTER_MS)).toBe("alive");
+    expect(holderState(dir, elsewhere, NOW + MINUTE + SILENT_AFTER_MS)).toBe("silent");
   });
 
   test("H1 a clock that went back does not make a living holder stale", () => {

@@ -13,6 +13,7 @@ import type { Goal, ProtectedChange } from "../../../src/core/goal/goal.ts";
 import type { LoopId } from "../../../src/core/loop.ts";
 import { type Applied, applyEvent } from "../../../src/engine/apply.ts";
 import { Engine, type EngineNews } from "../../../src/engine/engine.ts";
+import { forwardStore } from "../../../src/engine/forward-store.ts";
 import { addGoal } from "../../../src/engine/goals/goals.ts";
 import type { GoalParts } from "../../../src/engine/parts.ts";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../../../src/ports/agent.ts";
@@ -20,7 +21,8 @@ import type { CheckEvidence, Checker, Protection, Snapshot } from "../../../src/
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { Notifier } from "../../../src/ports/notifier.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { FakeClock, MemoryJournal, MemoryStore, ScriptedAgent, START, settled } from "../memory-ports.ts";
+import { FakeClock, MemoryJournal, MemoryStore, settled } from "../../../src/testing.ts";
+import { ScriptedAgent, START } from "../memory-ports.ts";
 import { aDraft } from "./goal-play.ts";
 
 const SECOND = 1_000;
@@ -87,7 +89,12 @@ export class GoalWorld {
   #works = 0;
 
   constructor() {
-    this.person = new MemoryStore(this.journal, this.clock, "person", (pid) => this.isRunning(pid));
+    this.person = new MemoryStore({
+      journal: this.journal,
+      clock: this.clock,
+      name: "person",
+      isRunning: (pid) => this.isRunning(pid),
+    });
     this.agent.script = (turn) => {
       const isWork = turn.env.LOOP_KIND === "work";
       if (isWork) this.#works += 1;
@@ -196,7 +203,12 @@ export class GoalProcess {
       now: () => world.clock.now(),
       wake: (at, callback) => world.clock.wake(at, () => void this.#act(() => callback())),
     };
-    const store = new MemoryStore(world.journal, clock, `p${pid}`, (other) => world.isRunning(other));
+    const store = new MemoryStore({
+      journal: world.journal,
+      clock,
+      name: `p${pid}`,
+      isRunning: (other) => world.isRunning(other),
+    });
     this.engine = new Engine({
       store: this.#guard(store),
       clock,
@@ -254,25 +266,13 @@ export class GoalProcess {
 
   #guard(store: MemoryStore): Store {
     return {
+      ...forwardStore(store),
       catchUp: () => this.#act(() => store.catchUp()),
       refresh: () => this.#act(() => store.refresh()),
-      load: (id) => store.load(id),
-      loops: () => store.loops(),
       commit: (commit) => this.#act(() => store.commit(commit), "append"),
-      lease: () => store.lease(),
       acquire: (lease, expected) => this.#act(() => store.acquire(lease, expected), "append"),
-      lastToken: () => store.lastToken(),
       release: (token, at) => this.#act(() => store.release(token, at), "append"),
       heartbeat: (lease, at) => this.#act(() => store.heartbeat(lease, at)),
-      holderState: (lease, now) => store.holderState(lease, now),
-      isHolderGone: (lease) => store.isHolderGone(lease),
-      isSessionOver: (session) => store.isSessionOver(session),
-      deliveredTo: (turnId) => store.deliveredTo(turnId),
-      askForLease: (by) => store.askForLease(by),
-      leaseAsked: () => store.leaseAsked(),
-      takeForged: () => store.takeForged(),
-      publish: () => this.#act(() => store.publish()),
-      watch: (callback) => store.watch(callback),
     };
   }
 

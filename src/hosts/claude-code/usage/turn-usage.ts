@@ -1,6 +1,6 @@
 /** What turns in the conversation used, from the client's transcript: into the ledger, and onto the turns themselves. */
 import type { LedgerEntry, UsageEntry } from "../../../core/cost/ledger.ts";
-import type { Span } from "../../../store/folder/session-records.ts";
+import type { Span } from "../../../ports/sessions.ts";
 import { appendLedger } from "../../../store/ledger/ledger.ts";
 import { readLedgerCursor, saveLedgerCursor } from "../../../store/ledger/ledger-cursor.ts";
 import { parseUsageCursor, readNewUsage } from "./usage.ts";

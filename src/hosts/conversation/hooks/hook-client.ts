@@ -1,5 +1,5 @@
 /** What is different about a client whose hooks carry the turns of a conversation. Its adapter gives it. */
-import type { SessionRecord, Span } from "../../../store/folder/session-records.ts";
+import type { SessionRecord, Span } from "../../../ports/sessions.ts";
 import type { Waking } from "./wake-up.ts";
 
 export interface HookClient {

@@ -1,0 +1,63 @@
+/** The history of the folder: the lines of the journal, in the segments that are kept. */
+import type { Loop, LoopId } from "../../core/loop.ts";
+import type {
+  HistoryEntry,
+  HistoryPage,
+  HistoryQuery,
+  LoopHistory,
+  LoopReceipt,
+  ReceiptQuery,
+} from "../../ports/history.ts";
+import { entryOf, pageOf, receiptsOf } from "../journal/history-page.ts";
+import { JournalReader, type Place } from "../journal/journal-reader.ts";
+
+export class FolderHistory implements LoopHistory {
+  readonly #dir: string;
+  /** Stands where the last page ended, so that whoever follows the journal reads nothing twice. */
+  #reader: JournalReader | null = null;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  async read(query: HistoryQuery = {}): Promise<HistoryPage> {
+    const reader = this.#readerAt(query.after);
+    if (reader === null) return { kind: "too-old" };
+    const page = pageOf(entriesOf(reader), query, () => reader.place);
+    if (page.kind === "page" && page.isEnd) this.#reader = reader;
+    return page;
+  }
+
+  async end(): Promise<string> {
+    const reader = this.#reader?.isInPlace() ? this.#reader : new JournalReader(this.#dir);
+    for (const _ of reader.read());
+    this.#reader = reader;
+    return reader.place;
+  }
+
+  async everyLoop(): Promise<readonly Loop[]> {
+    const loops = new Map<LoopId, Loop>();
+    for (const { entry } of new JournalReader(this.#dir).read()) {
+      if (entry.type === "loop") loops.set(entry.id, entry.loop);
+      if (entry.type === "snapshot") for (const loop of entry.loops) loops.set(loop.id, loop);
+    }
+    return [...loops.values()];
+  }
+
+  async receipts(query: ReceiptQuery = {}): Promise<readonly LoopReceipt[]> {
+    return receiptsOf(await this.everyLoop(), query);
+  }
+
+  /** null: the place is gone. */
+  #readerAt(after: Place | undefined): JournalReader | null {
+    if (after === undefined) return new JournalReader(this.#dir);
+    const kept = this.#reader;
+    // it moves while it reads: nobody else may have it meanwhile
+    this.#reader = null;
+    return kept?.place === after && kept.isInPlace() ? kept : JournalReader.resume(this.#dir, after);
+  }
+}
+
+function* entriesOf(reader: JournalReader): Generator<HistoryEntry> {
+  for (const { entry, place } of reader.read()) if (entry.type === "loop") yield entryOf(entry, place);
+}

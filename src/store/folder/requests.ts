@@ -1,0 +1,121 @@
+/**
+ * Edits of `tasks.json` by hand, as requests: changed prompts and schedules are edits, missing tasks are deletions,
+ * new ones creations. A file that cannot be understood is moved aside.
+ */
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { LoopId } from "../../core/loop.ts";
+import type { HandRequest, HandRequests, HandTask, WantedTask } from "../../ports/requests.ts";
+import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../files/tasks-file.ts";
+import type { Journal } from "../journal/journal.ts";
+import { lostTasks } from "./lost-tasks.ts";
+import { originOf } from "./origin.ts";
+import type { FolderPublisher } from "./published.ts";
+
+export interface RequestParts {
+  readonly dir: string;
+  readonly journal: Journal;
+  readonly publisher: FolderPublisher;
+  now(): number;
+}
+
+const SETTLE_MS = 40;
+const SETTLE_LOOKS = 5;
+
+export class FolderRequests implements HandRequests {
+  readonly #parts: RequestParts;
+  /** The text of the file that a request was read from. */
+  readonly #texts = new WeakMap<HandRequest, string>();
+
+  constructor(parts: RequestParts) {
+    this.#parts = parts;
+  }
+
+  /** Did a person change, damage or bring back tasks.json? What a repository brought along is no person's word. */
+  isAnyWaiting(): boolean {
+    const { dir } = this.#parts;
+    return originOf(dir) !== "foreign" && this.#isRequest(readTasksFile(dir));
+  }
+
+  async listed(): Promise<readonly WantedTask[]> {
+    const { tasksFileSchema } = await import("../../schema/tasks-file.ts");
+    const file = readTasksFile(this.#parts.dir);
+    return tasksFileSchema.safeParse("content" in file ? file.content : null).data?.tasks ?? [];
+  }
+
+  async take(): Promise<HandRequest | null> {
+    if (!this.isAnyWaiting()) return null;
+    const file = await readSettled(this.#parts.dir);
+    if (!this.#isRequest(file)) return null;
+    const request = file.kind === "published" ? await this.#lost() : await this.#read(file);
+    if (file.text !== null) this.#texts.set(request, file.text);
+    return request;
+  }
+
+  async confirm(request: HandRequest): Promise<void> {
+    const adopted = request.kind === "unreadable" ? undefined : this.#texts.get(request);
+    await this.#parts.publisher.publish(adopted);
+  }
+
+  #isRequest(file: TasksFileState): boolean {
+    if (file.kind === "published") return lostTasks(this.#parts.dir, this.#parts.journal).length > 0;
+    return file.kind !== "absent";
+  }
+
+  async #read(file: TasksFileState): Promise<HandRequest> {
+    const { tasksFileSchema } = await import("../../schema/tasks-file.ts");
+    const content = file.kind === "edited" ? file.content : null;
+    const parsed = tasksFileSchema.safeParse(content);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      const why =
+        file.kind === "damaged"
+          ? "did not parse"
+          : `has a fault at ${issue?.path.join(".")}: ${issue?.message}`;
+      const movedTo = quarantineTasksFile(this.#parts.dir, this.#parts.now());
+      return { kind: "unreadable", why, movedTo };
+    }
+    const newIdFor = idsFrom(content);
+    const tasks = parsed.data.tasks.map((wanted) => ({ wanted, newId: newIdFor(wanted) }));
+    return { kind: "edited", tasks, knownBy: Date.parse(parsed.data.publishedAt ?? "") || 0 };
+  }
+
+  async #lost(): Promise<HandRequest> {
+    const { fileTaskSchema } = await import("../../schema/tasks-file.ts");
+    const { dir, journal, now } = this.#parts;
+    const keptAs = journal.keepAside(now());
+    const tasks = lostTasks(dir, journal).map(
+      (lost): HandTask => ({ wanted: fileTaskSchema.parse(lost), newId: () => lost.id as LoopId }),
+    );
+    return { kind: "lost", tasks, from: `tasks.json in ${dir}`, keptAs };
+  }
+}
+
+/** An editor that saves in place leaves half a file for a moment: only what stays broken is damaged. */
+async function readSettled(dir: string): Promise<TasksFileState> {
+  let file = readTasksFile(dir);
+  for (let look = 0; look < SETTLE_LOOKS && file.kind === "damaged"; look++) {
+    await pause(SETTLE_MS);
+    file = readTasksFile(dir);
+  }
+  return file;
+}
+
+/**
+ * An id follows from the task and from the publication that was edited: a person who saves twice before the file is
+ * published anew adds a task once.
+ */
+function idsFrom(content: unknown): (wanted: WantedTask) => (round: number) => LoopId {
+  const { publishedAt, journal } = content as { publishedAt?: string; journal?: unknown };
+  const base = publishedAt === undefined ? content : [publishedAt, journal];
+  const seen = new Map<string, number>();
+  return (wanted) => {
+    const task = JSON.stringify(wanted);
+    const twin = seen.get(task) ?? 0;
+    seen.set(task, twin + 1);
+    return (round) => {
+      const text = JSON.stringify([round, twin, task, base]);
+      return createHash("sha256").update(text).digest("hex").slice(0, 8) as LoopId;
+    };
+  };
+}

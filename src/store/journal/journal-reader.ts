@@ -1,0 +1,115 @@
+/**
+ * Reads the lines of all kept segments that count, oldest first, and remembers its place: reading on costs only what
+ * is new. Changes nothing on disk.
+ */
+import { admit, emptyState, type JournalState, startSegment } from "./admission.ts";
+import { checksum } from "./checksum.ts";
+import type { Entry } from "./entry.ts";
+import {
+  generations,
+  lastBytes,
+  linesOf,
+  NOTHING,
+  readBehind,
+  readWhole,
+  segmentPath,
+  startsWithSnapshot,
+  tailBefore,
+} from "./segment.ts";
+
+/** Behind a line. Its text stays valid while the segment is kept. */
+export type Place = string;
+
+export interface Accepted {
+  readonly entry: Entry;
+  readonly place: Place;
+}
+
+export class JournalReader {
+  readonly #dir: string;
+  readonly #state: JournalState = emptyState();
+  #generation = 0;
+  #offset = 0;
+  #tail: Buffer = NOTHING;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** A reader that goes on behind the place; null: the place is not there any more. */
+  static resume(dir: string, place: Place): JournalReader | null {
+    const reader = new JournalReader(dir);
+    const [generation, offset] = place.split(".").map(Number);
+    if (generation === undefined || offset === undefined) return null;
+    const known = generations(dir);
+    if (generation > 0) {
+      reader.#generation = startFor(dir, known, generation);
+      reader.#readTo(generation, offset);
+    }
+    return reader.place === place && reader.isInPlace() ? reader : null;
+  }
+
+  /** Are the lines behind which it stands still there? Not after the journal was cut, replaced or retired so far. */
+  isInPlace(): boolean {
+    if (this.#generation === 0) return (generations(this.#dir)[0] ?? 1) === 1;
+    const tail = tailBefore(segmentPath(this.#dir, this.#generation), this.#offset);
+    return tail?.equals(this.#tail) === true;
+  }
+
+  get place(): Place {
+    return renderPlace(this.#generation, this.#offset, this.#tail);
+  }
+
+  /** Up to the end of what is there now. May be called again later. */
+  *read(): Generator<Accepted> {
+    for (;;) {
+      // first: all of a segment is written before the next one is made
+      const next = generations(this.#dir).find((generation) => generation > this.#generation);
+      if (this.#generation > 0) yield* this.#readSegment();
+      if (next === undefined) return;
+      this.#enter(next);
+    }
+  }
+
+  *#readSegment(until = Number.POSITIVE_INFINITY): Generator<Accepted> {
+    const bytes = readBehind(segmentPath(this.#dir, this.#generation), this.#offset, this.#tail);
+    if (bytes === null) return;
+    const [from, before] = [this.#offset, this.#tail];
+    for (const { entry, end } of linesOf(bytes)) {
+      if (this.#state.sealed || from + end > until) return;
+      const verdict = admit(this.#state, entry);
+      this.#offset = from + end;
+      this.#tail = Buffer.from(lastBytes(Buffer.concat([before, lastBytes(bytes.subarray(0, end))])));
+      if (verdict.kind === "committed" && entry !== null) yield { entry, place: this.place };
+    }
+  }
+
+  #readTo(generation: number, offset: number): void {
+    while (this.#generation > 0 && this.#generation < generation) {
+      for (const _ of this.#readSegment());
+      this.#enter(this.#generation + 1);
+    }
+    if (this.#generation > 0) for (const _ of this.#readSegment(offset));
+  }
+
+  #enter(generation: number): void {
+    startSegment(this.#state, this.#generation > 0 && generation === this.#generation + 1);
+    this.#generation = generation;
+    this.#offset = 0;
+    this.#tail = NOTHING;
+  }
+}
+
+/** The newest segment up to the wanted one that begins with a whole snapshot; 0: the wanted one is gone. */
+function startFor(dir: string, known: readonly number[], wanted: number): number {
+  if (!known.includes(wanted)) return 0;
+  for (let generation = wanted; ; generation--) {
+    const isOldest = !known.includes(generation - 1);
+    if (isOldest || startsWithSnapshot(readWhole(segmentPath(dir, generation)))) return generation;
+  }
+}
+
+/** The bytes before a place are part of its text: a journal that was cut or replaced does not have them. */
+function renderPlace(generation: number, offset: number, tail: Buffer): Place {
+  return `${generation}.${offset}.${checksum(tail.toString("latin1"))}`;
+}

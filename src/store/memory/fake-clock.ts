@@ -1,0 +1,86 @@
+/** A clock that only a test moves. Its timers run on a monotonic time; `jump` moves the wall clock alone. */
+import type { Clock, Timer } from "../../ports/clock.ts";
+
+interface FakeTimer {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+export class FakeClock implements Clock {
+  readonly #timers = new Set<FakeTimer>();
+  #monotonic = 0;
+  #offset: number;
+  #order = 0;
+
+  constructor(startAt: number) {
+    this.#offset = startAt;
+  }
+
+  now(): number {
+    return this.#offset + this.#monotonic;
+  }
+
+  wake(at: number, callback: () => void): Timer {
+    const timer: FakeTimer = {
+      dueAt: this.#monotonic + Math.max(0, at - this.now()),
+      order: ++this.#order,
+      callback,
+    };
+    this.#timers.add(timer);
+    return { cancel: () => void this.#timers.delete(timer) };
+  }
+
+  /** The wall clock moves and the timers do not notice, as after a suspend or when a person sets the time. */
+  jump(ms: number): void {
+    this.#offset += ms;
+  }
+
+  /** Lets time pass: timers ring in their order, and what waits on promises runs after each of them. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#monotonic + ms;
+    await new Promise((resolve) => setImmediate(resolve));
+    for (;;) {
+      const timer = this.#next();
+      if (timer === null || timer.dueAt > until) break;
+      this.#monotonic = Math.max(this.#monotonic, timer.dueAt);
+      this.#timers.delete(timer);
+      timer.callback();
+      await settled();
+    }
+    this.#monotonic = until;
+  }
+
+  async advanceTo(at: number): Promise<void> {
+    await this.advance(Math.max(0, at - this.now()));
+  }
+
+  /** How long until the furthest timer rings. */
+  longestTimerMs(): number {
+    let longest = 0;
+    for (const { dueAt } of this.#timers) longest = Math.max(longest, dueAt - this.#monotonic);
+    return longest;
+  }
+
+  get timerCount(): number {
+    return this.#timers.size;
+  }
+
+  #next(): FakeTimer | null {
+    let next: FakeTimer | null = null;
+    for (const timer of this.#timers) {
+      if (
+        next === null ||
+        timer.dueAt < next.dueAt ||
+        (timer.dueAt === next.dueAt && timer.order < next.order)
+      )
+        next = timer;
+    }
+    return next;
+  }
+}
+
+/** Everything that waits on promises has run when this resolves: Node drains them before the next tick. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}

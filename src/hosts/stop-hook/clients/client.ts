@@ -4,6 +4,7 @@
  */
 import type { Usage } from "../../../core/base.ts";
 import type { ConversationAnswer } from "../../conversation/answer.ts";
+import { type Fields, textOf } from "../fields.ts";
 
 export const CLIENT_NAMES = ["codex", "gemini", "cursor", "opencode", "copilot"] as const;
 
@@ -59,28 +60,12 @@ export interface StopClient {
   readonly readTurn: ((lines: readonly Fields[], told: Told) => TurnFacts) | null;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
-
 export function isClientName(name: string): name is ClientName {
   return CLIENT_NAMES.some((known) => known === name);
 }
 
 export function isClientEvent(name: string): name is ClientEvent {
   return CLIENT_EVENTS.some((known) => known === name);
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function textOf(fields: Fields, key: string): string {
-  const value = fields[key];
-  return typeof value === "string" ? value : "";
-}
-
-export function countOf(fields: unknown, key: string): number {
-  const value = isFields(fields) ? fields[key] : undefined;
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
 /** A client's own names for what it tells; the rest has the same name with all of them. */

@@ -1,16 +1,9 @@
 /** Codex: hooks in the form of Claude Code's, in `hooks.json`. */
 
+import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
-import {
-  type Fields,
-  isFields,
-  readNamed,
-  type StopClient,
-  type Told,
-  type TurnFacts,
-  textOf,
-} from "./client.ts";
+import { readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
 const EVENTS = { stop: "Stop", prompt: "UserPromptSubmit", start: "SessionStart" } as const;
 const NAMES = {

@@ -1,16 +1,8 @@
 /** GitHub Copilot CLI: hooks in files of their own. A stop tells neither the answer nor the calls: its record does. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
+import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
-import {
-  type ClientEvent,
-  type Fields,
-  isFields,
-  readNamed,
-  type StopClient,
-  type Told,
-  type TurnFacts,
-  textOf,
-} from "./client.ts";
+import { type ClientEvent, readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
 export const copilot: StopClient = {
   name: "copilot",

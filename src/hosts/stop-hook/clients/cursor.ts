@@ -1,6 +1,7 @@
 /** Cursor: hooks in `.cursor/hooks.json`. A stop can bring the next message; a prompt can only be let through or not. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
-import { type ClientEvent, type Fields, readNamed, type StopClient, type Told, textOf } from "./client.ts";
+import { type Fields, textOf } from "../fields.ts";
+import { type ClientEvent, readNamed, type StopClient, type Told } from "./client.ts";
 
 export const cursor: StopClient = {
   name: "cursor",

@@ -1,16 +1,9 @@
 /** Gemini CLI: hooks in `settings.json`, before and after the agent's part of a prompt. */
 
+import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
-import {
-  type Fields,
-  isFields,
-  readNamed,
-  type StopClient,
-  type Told,
-  type TurnFacts,
-  textOf,
-} from "./client.ts";
+import { readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
 const EVENTS = { stop: "AfterAgent", prompt: "BeforeAgent", start: "SessionStart" } as const;
 const NAMES = { session: "session_id", answer: "prompt_response", transcript: "transcript_path" };

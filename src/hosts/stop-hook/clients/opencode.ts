@@ -1,6 +1,7 @@
 /** opencode: a plugin of ours asks and answers, so that the form is our own. See `install/opencode-plugin.ts`. */
 import type { Usage } from "../../../core/base.ts";
-import { countOf, type Fields, isFields, readNamed, type StopClient, type Told, textOf } from "./client.ts";
+import { countOf, type Fields, isFields, textOf } from "../fields.ts";
+import { readNamed, type StopClient, type Told } from "./client.ts";
 
 export const opencode: StopClient = {
   name: "opencode",

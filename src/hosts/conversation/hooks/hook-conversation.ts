@@ -279,8 +279,8 @@ export class HookConversation {
     if (route.row === "a person waits") seat.update({ isSomeoneWaiting: false });
     else this.rest();
     this.#priceLater();
-    const verdict = route.row === "ended" ? renderVerdict(this.#standing.shown()) : null;
-    const news = isNews ? [route.message, verdict] : [];
+    const verdict = () => (route.row === "ended" ? renderVerdict(this.#standing.shown()) : null);
+    const news = isNews ? [route.message, verdict()] : [];
     const lines = [...this.#notes, ...news.filter((line) => line !== null)];
     this.#notes = [];
     return tell(lines.length === 0 ? null : lines.join("\n"));

@@ -1,5 +1,4 @@
 /** Codex: hooks in the form of Claude Code's, in `hooks.json`. */
-
 import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";

@@ -1,5 +1,4 @@
 /** Gemini CLI: hooks in `settings.json`, before and after the agent's part of a prompt. */
-
 import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";

@@ -37,7 +37,7 @@ const shared = {
 
 const options = {
   ...shared,
-  entryPoints: { main: "src/cli/main.ts", index: "src/index.ts" },
+  entryPoints: { main: "src/cli/main.ts", index: "src/index.ts", testing: "src/testing.ts" },
   outdir: fresh,
   splitting: true,
   format: "esm",

@@ -2,6 +2,7 @@
  * A project with a one-second task, real `loop up` processes on it, and the books: what the agents themselves
  * recorded, held against what `loop history` says.
  */
+
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +12,8 @@ import { promisify } from "node:util";
 import type { TaskView } from "../../src/core/task/view.ts";
 import type { LeaseFile } from "../../src/store/folder/lease-file.ts";
 import type { Entry } from "../../src/store/journal/entry.ts";
-import { Journal } from "../../src/store/journal/journal.ts";
 import { treeMembers } from "../../src/system/process-tree.ts";
+import { linesIn } from "../store/fixtures/lines.ts";
 import { asTask } from "../support/only-tasks.ts";
 import { pauseCommand } from "../support/pause.ts";
 import { until } from "../support/until.ts";
@@ -176,7 +177,7 @@ export class Project {
 
   /** Lines that count. */
   entries(): Entry[] {
-    return [...new Journal(join(this.root, ".loop")).entries()];
+    return linesIn(join(this.root, ".loop"));
   }
 
   /** Deletes the task, so that whatever is still open gets its reason; returns when that was asked for. */

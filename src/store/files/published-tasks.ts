@@ -1,31 +1,27 @@
 /** What tasks.json says: the durable tasks, and a line for each goal that has not ended. */
 import { statSync } from "node:fs";
-import type { Loop } from "../../core/loop.ts";
 import { lineOf } from "../../core/spec/line.ts";
 import { iso, viewTask } from "../../core/task/view.ts";
-import type { Lease } from "../../ports/store.ts";
+import type { Store } from "../../ports/store.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { markOf } from "../folder/origin.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { TasksFile } from "./tasks-file.ts";
 
-export interface Publishable {
-  readonly dir: string;
-  readonly journal: Pick<Journal, "position">;
-  loops(): Iterable<Loop>;
-  lease(): Lease | null;
-}
-
-export function tasksFileOf(store: Publishable, now: number): Omit<TasksFile, "sum"> {
+export function tasksFileOf(
+  folder: { readonly dir: string; readonly journal: Pick<Journal, "position"> },
+  store: Pick<Store, "loops" | "lease">,
+  now: number,
+): Omit<TasksFile, "sum"> {
   const loops = [...store.loops()].filter(({ status }) => status !== "ended");
   const live = loops.filter((loop) => loop.kind === "task");
   const durable = live.filter((task) => task.session === null);
   return {
     version: 1,
     publishedAt: iso(now),
-    journal: store.journal.position,
-    folder: statSync(store.dir).ino,
-    mark: markOf(store.dir),
+    journal: folder.journal.position,
+    folder: statSync(folder.dir).ino,
+    mark: markOf(folder.dir),
     timeZone: systemTimeZone(process.env) ?? "UTC",
     lease: store.lease(),
     sessionTasks: live.length - durable.length,

@@ -1,5 +1,5 @@
 /** The history of the folder: the lines of the journal, in the segments that are kept. */
-import type { Loop, LoopId } from "../../core/loop.ts";
+import type { Loop } from "../../core/loop.ts";
 import type {
   HistoryEntry,
   HistoryPage,
@@ -8,7 +8,8 @@ import type {
   LoopReceipt,
   ReceiptQuery,
 } from "../../ports/history.ts";
-import { entryOf, pageOf, receiptsOf } from "../journal/history-page.ts";
+import type { Entry } from "../journal/entry.ts";
+import { entryOf, loopsIn, pageOf, receiptsOf } from "../journal/history-page.ts";
 import { JournalReader, type Place } from "../journal/journal-reader.ts";
 
 export class FolderHistory implements LoopHistory {
@@ -36,12 +37,7 @@ export class FolderHistory implements LoopHistory {
   }
 
   async everyLoop(): Promise<readonly Loop[]> {
-    const loops = new Map<LoopId, Loop>();
-    for (const { entry } of new JournalReader(this.#dir).read()) {
-      if (entry.type === "loop") loops.set(entry.id, entry.loop);
-      if (entry.type === "snapshot") for (const loop of entry.loops) loops.set(loop.id, loop);
-    }
-    return [...loops.values()];
+    return loopsIn(linesOf(new JournalReader(this.#dir)));
   }
 
   async receipts(query: ReceiptQuery = {}): Promise<readonly LoopReceipt[]> {
@@ -56,6 +52,10 @@ export class FolderHistory implements LoopHistory {
     this.#reader = null;
     return kept?.place === after && kept.isInPlace() ? kept : JournalReader.resume(this.#dir, after);
   }
+}
+
+function* linesOf(reader: JournalReader): Generator<Entry> {
+  for (const { entry } of reader.read()) yield entry;
 }
 
 function* entriesOf(reader: JournalReader): Generator<HistoryEntry> {

@@ -2,9 +2,9 @@
 import type { LoopId } from "../../core/loop.ts";
 import type { TaskView } from "../../core/task/view.ts";
 import { readTasksFile } from "../files/tasks-file.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { OpenedFolder } from "./opened-folder.ts";
 
-export function lostTasks(dir: string, journal: Journal): readonly TaskView[] {
+export function lostTasks({ dir, journal }: Pick<OpenedFolder, "dir" | "journal">): readonly TaskView[] {
   const file = readTasksFile(dir);
   if (file.kind !== "published") return [];
   // After the file: whatever it had seen of the journal, we have seen too, unless it is not there any more.

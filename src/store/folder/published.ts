@@ -4,13 +4,15 @@
  */
 import { rmSync } from "node:fs";
 import type { Goal } from "../../core/goal/goal.ts";
+import type { Task } from "../../core/loop.ts";
 import { progressOf } from "../../core/progress.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
+import type { Store } from "../../ports/store.ts";
 import { errorCode } from "../../system/files.ts";
 import { GoalFiles } from "../files/goal-files.ts";
 import { ProgressFile } from "../files/progress-file.ts";
-import { type Publishable, tasksFileOf } from "../files/published-tasks.ts";
+import { tasksFileOf } from "../files/published-tasks.ts";
 import {
   isPublished,
   quarantineTasksFile,
@@ -18,33 +20,30 @@ import {
   renderTasksFile,
   writeTasksFile,
 } from "../files/tasks-file.ts";
-import type { Journal } from "../journal/journal.ts";
 import { cannotWrite } from "./loop-dir.ts";
 import { lostTasks } from "./lost-tasks.ts";
+import type { OpenedFolder } from "./opened-folder.ts";
 
-export interface PublisherParts extends Publishable {
-  readonly journal: Journal;
-  /** Throws the sentence where nothing may be written. */
-  claim(): void;
-  now(): number;
-  say(message: string): void;
-}
+/** What is published. */
+type Shown = Pick<Store, "loops" | "lease">;
 
 /** While a goal is at work, its progress is published this often. */
 const PROGRESS_MS = 500;
 
 export class FolderPublisher implements PublishedFiles {
-  readonly #parts: PublisherParts;
+  readonly #folder: OpenedFolder;
+  readonly #shown: Shown;
   readonly #goalFiles: GoalFiles;
   readonly #progress: ProgressFile;
   #progressAt = 0;
   /** What tasks.json lists, as this process wrote it. */
   #publishedList: string | null = null;
 
-  constructor(parts: PublisherParts) {
-    this.#parts = parts;
-    this.#goalFiles = new GoalFiles(parts.dir, parts.say);
-    this.#progress = new ProgressFile(parts.dir, parts.say);
+  constructor(folder: OpenedFolder, shown: Shown) {
+    this.#folder = folder;
+    this.#shown = shown;
+    this.#goalFiles = new GoalFiles(folder.dir, folder.say);
+    this.#progress = new ProgressFile(folder.dir, folder.say);
   }
 
   wasStateEdited(): boolean {
@@ -53,9 +52,9 @@ export class FolderPublisher implements PublishedFiles {
 
   /** `adopted`: the text of tasks.json whose requests were taken. One that was edited since stays for the next time. */
   async publish(adopted?: string): Promise<void> {
-    const { dir, claim, say } = this.#parts;
+    const { dir, say } = this.#folder;
     try {
-      claim();
+      this.#folder.claim();
       this.#publishGoals();
       this.#publishProgress();
       if (adopted === undefined && this.#isListPublished()) return;
@@ -73,35 +72,34 @@ export class FolderPublisher implements PublishedFiles {
 
   #publishGoals(): void {
     const goals = this.#goals();
-    if (goals.length > 0) this.#goalFiles.publish(goals, this.#parts.now());
+    if (goals.length > 0) this.#goalFiles.publish(goals, this.#folder.now());
   }
 
   /** For status lines (D9), which look once a second at most. */
   #publishProgress(): void {
-    const { loops, lease, now } = this.#parts;
+    const now = this.#folder.now();
     const goals = this.#goals();
     const isAtWork = goals.some(({ status }) => status === "active");
-    if (isAtWork && Math.abs(now() - this.#progressAt) < PROGRESS_MS) return;
-    this.#progressAt = now();
-    const tasks = [...loops()].filter((loop) => loop.kind === "task");
-    this.#progress.publish(progressOf({ tasks, goals, lease: lease(), now: now() }));
+    if (isAtWork && Math.abs(now - this.#progressAt) < PROGRESS_MS) return;
+    this.#progressAt = now;
+    this.#progress.publish(progressOf({ tasks: this.#tasks(), goals, lease: this.#shown.lease(), now }));
   }
 
   /** `left`: it waits to be adopted. `overtaken`: somebody wrote it in between. */
   #publishOnce(adopted: string | undefined): "written" | "left" | "overtaken" {
-    const { dir, journal } = this.#parts;
-    const now = this.#parts.now();
+    const { dir, journal } = this.#folder;
+    const now = this.#folder.now();
     journal.catchUp();
     const there = readTasksFile(dir);
     const isTaken = there.text !== null && there.text === adopted;
     if (there.kind === "edited" && !isTaken) return "left";
     // The journal was taken away or damaged: what was published is the last that is known of some tasks.
-    const isLost = lostTasks(dir, journal).length > 0;
+    const isLost = lostTasks(this.#folder).length > 0;
     if (isLost && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
     const before = there.kind === "damaged" ? null : there.text;
     const list = this.#listKey();
-    const text = renderTasksFile(tasksFileOf(this.#parts, now));
+    const text = renderTasksFile(tasksFileOf(this.#folder, this.#shown, now));
     const isWritten = writeTasksFile(
       dir,
       text,
@@ -122,17 +120,20 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   #listKey(): string {
-    const { loops, lease } = this.#parts;
-    const tasks = [...loops()].filter((loop) => loop.kind === "task");
-    return JSON.stringify([lease()?.token, tasks.map(({ id, version }) => [id, version])]);
+    const versions = this.#tasks().map(({ id, version }) => [id, version]);
+    return JSON.stringify([this.#shown.lease()?.token, versions]);
+  }
+
+  #tasks(): readonly Task[] {
+    return [...this.#shown.loops()].filter((loop) => loop.kind === "task");
   }
 
   #goals(): readonly Goal[] {
-    return [...this.#parts.loops()].filter((loop) => loop.kind === "goal");
+    return [...this.#shown.loops()].filter((loop) => loop.kind === "goal");
   }
 
   #moveAside(now: number): void {
-    const { dir, say } = this.#parts;
+    const { dir, say } = this.#folder;
     let aside: string;
     try {
       aside = quarantineTasksFile(dir, now);
@@ -146,7 +147,7 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   #hasNews(): boolean {
-    const { journal } = this.#parts;
+    const { journal } = this.#folder;
     const { generation, bytes } = journal.position;
     journal.catchUp();
     const now = journal.position;

@@ -7,45 +7,40 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { LoopId } from "../../core/loop.ts";
 import type { HandRequest, HandRequests, HandTask, WantedTask } from "../../ports/requests.ts";
 import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../files/tasks-file.ts";
-import type { Journal } from "../journal/journal.ts";
 import { lostTasks } from "./lost-tasks.ts";
+import type { OpenedFolder } from "./opened-folder.ts";
 import { originOf } from "./origin.ts";
 import type { FolderPublisher } from "./published.ts";
-
-export interface RequestParts {
-  readonly dir: string;
-  readonly journal: Journal;
-  readonly publisher: FolderPublisher;
-  now(): number;
-}
 
 const SETTLE_MS = 40;
 const SETTLE_LOOKS = 5;
 
 export class FolderRequests implements HandRequests {
-  readonly #parts: RequestParts;
+  readonly #folder: OpenedFolder;
+  readonly #publisher: FolderPublisher;
   /** The text of the file that a request was read from. */
   readonly #texts = new WeakMap<HandRequest, string>();
 
-  constructor(parts: RequestParts) {
-    this.#parts = parts;
+  constructor(folder: OpenedFolder, publisher: FolderPublisher) {
+    this.#folder = folder;
+    this.#publisher = publisher;
   }
 
   /** Did a person change, damage or bring back tasks.json? What a repository brought along is no person's word. */
   isAnyWaiting(): boolean {
-    const { dir } = this.#parts;
+    const { dir } = this.#folder;
     return originOf(dir) !== "foreign" && this.#isRequest(readTasksFile(dir));
   }
 
   async listed(): Promise<readonly WantedTask[]> {
     const { tasksFileSchema } = await import("../../schema/tasks-file.ts");
-    const file = readTasksFile(this.#parts.dir);
+    const file = readTasksFile(this.#folder.dir);
     return tasksFileSchema.safeParse("content" in file ? file.content : null).data?.tasks ?? [];
   }
 
   async take(): Promise<HandRequest | null> {
     if (!this.isAnyWaiting()) return null;
-    const file = await readSettled(this.#parts.dir);
+    const file = await readSettled(this.#folder.dir);
     if (!this.#isRequest(file)) return null;
     const request = file.kind === "published" ? await this.#lost() : await this.#read(file);
     if (file.text !== null) this.#texts.set(request, file.text);
@@ -54,11 +49,11 @@ export class FolderRequests implements HandRequests {
 
   async confirm(request: HandRequest): Promise<void> {
     const adopted = request.kind === "unreadable" ? undefined : this.#texts.get(request);
-    await this.#parts.publisher.publish(adopted);
+    await this.#publisher.publish(adopted);
   }
 
   #isRequest(file: TasksFileState): boolean {
-    if (file.kind === "published") return lostTasks(this.#parts.dir, this.#parts.journal).length > 0;
+    if (file.kind === "published") return lostTasks(this.#folder).length > 0;
     return file.kind !== "absent";
   }
 
@@ -72,7 +67,7 @@ export class FolderRequests implements HandRequests {
         file.kind === "damaged"
           ? "did not parse"
           : `has a fault at ${issue?.path.join(".")}: ${issue?.message}`;
-      const movedTo = quarantineTasksFile(this.#parts.dir, this.#parts.now());
+      const movedTo = quarantineTasksFile(this.#folder.dir, this.#folder.now());
       return { kind: "unreadable", why, movedTo };
     }
     const newIdFor = idsFrom(content);
@@ -82,9 +77,9 @@ export class FolderRequests implements HandRequests {
 
   async #lost(): Promise<HandRequest> {
     const { fileTaskSchema } = await import("../../schema/tasks-file.ts");
-    const { dir, journal, now } = this.#parts;
+    const { dir, journal, now } = this.#folder;
     const keptAs = journal.keepAside(now());
-    const tasks = lostTasks(dir, journal).map(
+    const tasks = lostTasks(this.#folder).map(
       (lost): HandTask => ({ wanted: fileTaskSchema.parse(lost), newId: () => lost.id as LoopId }),
     );
     return { kind: "lost", tasks, from: `tasks.json in ${dir}`, keptAs };

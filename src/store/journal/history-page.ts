@@ -1,5 +1,5 @@
 /** What a query of the history asks for, applied to entries in their order. The same for every store of this program. */
-import type { Loop } from "../../core/loop.ts";
+import type { Loop, LoopId } from "../../core/loop.ts";
 import type {
   HistoryEntry,
   HistoryPage,
@@ -7,7 +7,7 @@ import type {
   LoopReceipt,
   ReceiptQuery,
 } from "../../ports/history.ts";
-import type { LoopEntry } from "./entry.ts";
+import type { Entry, LoopEntry } from "./entry.ts";
 
 /** `end` is the place behind the last of `all`. Stops reading when the page is full. */
 export function pageOf(all: Iterable<HistoryEntry>, query: HistoryQuery, end: () => string): HistoryPage {
@@ -26,6 +26,16 @@ export function pageOf(all: Iterable<HistoryEntry>, query: HistoryQuery, end: ()
 export function entryOf(line: LoopEntry, cursor: string): HistoryEntry {
   const { at, id: loopId, ver: version, token, event, outcomes, loop } = line;
   return { cursor, at, loopId, version, token, event, outcomes, loop };
+}
+
+/** Every loop that lines which count speak of, as the last of them leaves it. */
+export function loopsIn(lines: Iterable<Entry>): readonly Loop[] {
+  const loops = new Map<LoopId, Loop>();
+  for (const line of lines) {
+    if (line.type === "loop") loops.set(line.id, line.loop);
+    if (line.type === "snapshot") for (const loop of line.loops) loops.set(loop.id, loop);
+  }
+  return [...loops.values()];
 }
 
 export function receiptsOf(loops: readonly Loop[], query: ReceiptQuery): readonly LoopReceipt[] {

@@ -76,7 +76,7 @@ export class JournalReader {
     if (bytes === null) return;
     const [from, before] = [this.#offset, this.#tail];
     for (const { entry, end } of linesOf(bytes)) {
-      if (this.#state.sealed || from + end > until) return;
+      if (from + end > until) return;
       const verdict = admit(this.#state, entry);
       this.#offset = from + end;
       this.#tail = Buffer.from(lastBytes(Buffer.concat([before, lastBytes(bytes.subarray(0, end))])));

@@ -130,22 +130,6 @@ export class Journal {
     throw new LoopError("surroundings", `The journal in ${this.#dir} does not keep what is written to it.`);
   }
 
-  /** All lines of all kept segments, oldest first, accepted ones only. */
-  *entries(): Generator<Entry> {
-    this.#readOn(null);
-    const state = emptyState();
-    let before = 0;
-    for (const generation of generations(this.#dir)) {
-      startSegment(state, generation === before + 1 && before > 0);
-      before = generation;
-      for (const { entry } of linesOf(readWhole(this.#path(generation)))) {
-        const verdict = admit(state, entry);
-        if (verdict.kind === "sealed") break;
-        if (verdict.kind === "committed" && entry !== null) yield entry;
-      }
-    }
-  }
-
   /** A copy of the segment as it is, for whoever wants to know what was lost; null when there is none. */
   keepAside(now: number): string | null {
     return this.#generation === 0 ? null : copyAside(this.#path(this.#generation), now);

@@ -60,18 +60,25 @@ export class MemoryJournal {
       yield this.lines[index] as Entry;
   }
 
-  /** Lines of loops that count, by the same rules as for everybody. */
-  accepted(): LoopEntry[] {
-    return [...this.acceptedAt()].map(({ line }) => line);
+  /** Puts one snapshot in the place of all lines: what they said stays, how it came to be is forgotten. */
+  compact(): void {
+    const { lastToken, lease, loops } = this.state();
+    const w = `compact.${++this.#sequence}`;
+    this.#dropped = this.length;
+    this.lines.length = 0;
+    this.lines.push({ v: 1, w, at: 0, type: "snapshot", lastToken, lease, loops: [...loops.values()] });
   }
 
-  /** The same, with the position behind each. */
-  *acceptedAt(): Generator<{ readonly line: LoopEntry; readonly end: number }> {
+  /** Lines of loops that count, by the same rules as for everybody. */
+  accepted(): LoopEntry[] {
+    return [...this.acceptedAt()].flatMap(({ line }) => (line.type === "loop" ? [line] : []));
+  }
+
+  /** All lines that count, with the position behind each. */
+  *acceptedAt(): Generator<{ readonly line: Entry; readonly end: number }> {
     const state = emptyState();
-    for (const [index, line] of this.lines.entries()) {
-      const isCounted = admit(state, line).kind === "committed";
-      if (isCounted && line.type === "loop") yield { line, end: this.#dropped + index + 1 };
-    }
+    for (const [index, line] of this.lines.entries())
+      if (admit(state, line).kind === "committed") yield { line, end: this.#dropped + index + 1 };
   }
 
   /** What all lines say together. */

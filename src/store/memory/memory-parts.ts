@@ -1,27 +1,24 @@
 /** History, conversations and activity of the memory store. */
-import type { Loop, LoopId } from "../../core/loop.ts";
 import { ownerOf, sessionOf } from "../../core/session.ts";
 import type { TurnActivity, TurnName } from "../../ports/activity.ts";
 import type { HistoryEntry, LoopHistory } from "../../ports/history.ts";
 import type { Sessions } from "../../ports/sessions.ts";
-import { entryOf, pageOf, receiptsOf } from "../journal/history-page.ts";
+import { entryOf, loopsIn, pageOf, receiptsOf } from "../journal/history-page.ts";
 import type { MemoryJournal } from "./memory-journal.ts";
 
 export function createMemoryHistory(journal: MemoryJournal): LoopHistory {
   function* behind(position: number): Generator<HistoryEntry> {
-    for (const { line, end } of journal.acceptedAt()) if (end > position) yield entryOf(line, String(end));
+    for (const { line, end } of journal.acceptedAt())
+      if (end > position && line.type === "loop") yield entryOf(line, String(end));
   }
-  const everyLoop = async (): Promise<readonly Loop[]> => {
-    const loops = new Map<LoopId, Loop>();
-    for (const { id, loop } of journal.accepted()) loops.set(id, loop);
-    return [...loops.values()];
-  };
+  const everyLoop = async () => loopsIn([...journal.acceptedAt()].map(({ line }) => line));
   return {
     everyLoop,
     end: async () => String(journal.length),
     receipts: async (query = {}) => receiptsOf(await everyLoop(), query),
     async read(query = {}) {
-      const position = query.after === undefined ? journal.start : Number(query.after);
+      const { after = String(journal.start) } = query;
+      const position = /^\d+$/.test(after) ? Number(after) : Number.NaN;
       if (!(position >= journal.start && position <= journal.length)) return { kind: "too-old" };
       return pageOf(behind(position), query, () => String(journal.length));
     },

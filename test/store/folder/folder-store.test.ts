@@ -16,8 +16,9 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { LoopId, Task } from "../../../src/core/loop.ts";
 import { LoopError } from "../../../src/errors.ts";
 import { readTasksFile } from "../../../src/store/files/tasks-file.ts";
-import { FolderStore, type FolderStoreOptions } from "../../../src/store/folder/folder-store.ts";
+import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../../../src/store/folder/loop-dir.ts";
+import type { FolderOptions } from "../../../src/store/folder/opened-folder.ts";
 import { encodeEntry } from "../../../src/store/journal/entry.ts";
 import { asTask } from "../../support/only-tasks.ts";
 import { until } from "../../support/until.ts";
@@ -51,7 +52,7 @@ interface Opened {
   readonly said: string[];
 }
 
-function opened(dir: string, options: Partial<FolderStoreOptions> = {}): Opened {
+function opened(dir: string, options: Partial<FolderOptions> = {}): Opened {
   const said: string[] = [];
   const store = new FolderStore(dir, {
     now: () => NOW,

@@ -2,6 +2,7 @@
  * Real processes on one folder, with segments so small that somebody seals one all the time, killed at any moment.
  * Short by default; `LOOP_TEST_LONG=1` for the long form.
  */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import type { LoopEntry } from "../../../src/store/journal/entry.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
 import { asTask } from "../../support/only-tasks.ts";
 import { until } from "../../support/until.ts";
+import { loopLinesIn } from "../fixtures/lines.ts";
 import { killStores, removeBundle, type StoreProcess, spawnStore } from "../fixtures/spawn-store.ts";
 import { creation, idOf, newTask } from "../fixtures/tasks.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
@@ -32,10 +34,6 @@ afterAll(removeBundle);
 
 function acknowledged(writers: readonly StoreProcess[]): string[] {
   return writers.flatMap(({ said }) => said.map((message) => String(message.did)));
-}
-
-function loopEntries(dir: string): LoopEntry[] {
-  return [...new Journal(dir, TINY).entries()].filter((entry) => entry.type === "loop");
 }
 
 /** Every commit builds on the one before: versions without a hole, the counter with them. */
@@ -69,7 +67,7 @@ describe("several processes write at once", () => {
           writer.ask({ op: "write", name: `w${n}`, ids: [...SHARED, idOf(16 + n)], count: COUNT }),
         ),
       );
-      const entries = loopEntries(dir);
+      const entries = loopLinesIn(dir);
       const prompts = entries.map(({ loop }) => asTask(loop).prompt);
       expect(acknowledged(writers)).toHaveLength(WRITERS * COUNT);
       expect([...prompts].sort()).toEqual(acknowledged(writers).sort());
@@ -120,7 +118,7 @@ describe("several processes write at once", () => {
         }
       };
       await Promise.all(Array.from({ length: WRITERS }, (_, n) => runWriter(n)));
-      const entries = loopEntries(dir);
+      const entries = loopLinesIn(dir);
       const prompts = entries.map(({ loop }) => asTask(loop).prompt);
       const told = acknowledged(everyone);
       expect(new Set(prompts).size).toBe(prompts.length);
@@ -146,7 +144,7 @@ test("A9 H1 of the very first commits, before there is a journal, none is told t
     const ids = processes.flatMap((_, n) => [idOf(n), idOf(100 + n)]);
     const answers = await Promise.all(ids.map((id, n) => processes[n % 6]?.ask({ op: "create", id })));
     expect(answers).toEqual(ids.map(() => ({ kind: "committed" })));
-    expect(loopEntries(dir)).toHaveLength(ids.length);
+    expect(loopLinesIn(dir)).toHaveLength(ids.length);
     await killStores();
   }
 });
@@ -171,7 +169,7 @@ test("H1 a line that ran into somebody's torn line is written again", { timeout:
   const late = new Journal(dir);
   late.refresh();
   expect(late.state.damaged).toBeGreaterThan(COUNT / 10);
-  expectNoLostUpdate(dir, loopEntries(dir));
+  expectNoLostUpdate(dir, loopLinesIn(dir));
 });
 
 test(

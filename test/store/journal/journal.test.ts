@@ -23,6 +23,7 @@ import { Journal, type JournalOptions } from "../../../src/store/journal/journal
 import { aJob } from "../../support/goals/goals.ts";
 import { asTask, asTasks } from "../../support/only-tasks.ts";
 import { endedGoal, goalChange, goalCreation, lifeOf, newGoal } from "../fixtures/goals.ts";
+import { loopLinesIn } from "../fixtures/lines.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "../fixtures/tasks.ts";
 import { fastTempDir, removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 
@@ -280,9 +281,7 @@ describe("rotation", () => {
     const { streak = 0 } = asTask(journal.state.loops.get(A)) ?? {};
     expect(segments(dir).length).toBe(journal.position.generation);
     expect(opened(dir).state.loops).toEqual(journal.state.loops);
-    const versions = [...opened(dir).entries()].flatMap((entry) =>
-      entry.type === "loop" ? [entry.ver] : [],
-    );
+    const versions = loopLinesIn(dir).map(({ ver }) => ver);
     expect(versions).toEqual(Array.from({ length: streak + 1 }, (_, n) => n + 1));
     for (const name of segments(dir)) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
   });
@@ -480,8 +479,7 @@ describe("goals", () => {
       expect(late.state.loops.get(B)).toEqual(JSON.parse(JSON.stringify(goal)));
       expect(late.state.loops).toEqual(journal.state.loops);
       expect(late.state).toMatchObject({ live: 1, lastToken: 1, damaged: 0 });
-      const lines = [...late.entries()].flatMap((entry) => (entry.type === "loop" ? [entry] : []));
-      const ofGoal = lines.filter(({ id }) => id === B);
+      const ofGoal = loopLinesIn(dir).filter(({ id }) => id === B);
       expect(ofGoal.map(({ event }) => event.type)).toEqual(["goal.created", ...types]);
       expect(late.position.generation > 1).toBe(options === TINY);
     }
@@ -548,7 +546,7 @@ describe("goals", () => {
       idOf(300),
     ]);
     // the lines of a dropped one are still in the history
-    const lines = [...opened(dir).entries()].filter((entry) => entry.type === "loop");
+    const lines = loopLinesIn(dir);
     expect(lines.filter(({ id }) => dropped.includes(id))).toHaveLength(3);
   });
 });

@@ -2,6 +2,7 @@
  * Journals that earlier versions wrote are kept under test/journals for ever and must fold to what they meant.
  * To add one: copy a real journal there, write down beside it what it says, and never touch either again.
  */
+
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { viewGoal } from "../../../src/core/goal/view.ts";
 import { viewTask } from "../../../src/core/task/view.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
+import { loopLinesIn } from "../fixtures/lines.ts";
 
 const journals = join(import.meta.dirname, "..", "..", "journals");
 const names = readdirSync(journals).filter((name) => name.endsWith(".jsonl"));
@@ -21,7 +23,7 @@ test.each(names)("A13 the journal %s of an earlier version replays to what it me
   journal.refresh();
   const tasks = [...journal.state.loops.values()].filter((loop) => loop.kind === "task");
   const goals = [...journal.state.loops.values()].filter((loop) => loop.kind === "goal");
-  const outcomes = [...journal.entries()].flatMap((entry) => (entry.type === "loop" ? entry.outcomes : []));
+  const outcomes = loopLinesIn(dir).flatMap((line) => line.outcomes);
   const folded = {
     lease: journal.state.lease,
     lastToken: journal.state.lastToken,

@@ -1,0 +1,64 @@
+/** `.loop` as one process has it open: its journal, and what has to be true before anything is written there. */
+import { statSync } from "node:fs";
+import { LoopError } from "../../errors.ts";
+import type { Verdict } from "../journal/admission.ts";
+import { Journal, type JournalOptions } from "../journal/journal.ts";
+import { cannotRead, cannotWrite, claimLoopDir, folderIdentity } from "./loop-dir.ts";
+
+export interface FolderOptions extends Partial<JournalOptions> {
+  readonly now: () => number;
+  /** Told to a person: a file was moved aside, watching degraded. */
+  readonly say: (message: string) => void;
+}
+
+export class OpenedFolder {
+  readonly dir: string;
+  readonly journal: Journal;
+  readonly now: () => number;
+  readonly say: (message: string) => void;
+  #identity: string | null = null;
+  #claimed: string | null = null;
+
+  constructor(dir: string, options: FolderOptions) {
+    this.dir = dir;
+    this.now = options.now;
+    this.say = options.say;
+    this.journal = new Journal(dir, options);
+  }
+
+  /** Not after `rm -rf`, `git clean -fdx` or a move of the project. */
+  isInPlace(): boolean {
+    const identity = folderIdentity(this.dir);
+    this.#identity ??= identity;
+    return identity !== null && identity === this.#identity;
+  }
+
+  read<T>(act: (journal: Journal) => T): T {
+    try {
+      return act(this.journal);
+    } catch (error) {
+      throw error instanceof LoopError ? error : cannotRead(`${this.dir}/journal.jsonl`, error);
+    }
+  }
+
+  append(entry: Parameters<Journal["append"]>[0], mayWait = false): Verdict {
+    try {
+      this.claim();
+      return this.journal.append(entry, mayWait);
+    } catch (error) {
+      throw error instanceof LoopError ? error : cannotWrite(`${this.dir}/journal.jsonl`, error);
+    }
+  }
+
+  /**
+   * Throws the sentence where nothing may be written. Asked anew for every folder that stands under this name: a
+   * checkout may replace it under a runner.
+   */
+  claim(): void {
+    const { dev, ino } = statSync(this.dir);
+    const folder = `${dev}:${ino}`;
+    if (this.#claimed === folder) return;
+    claimLoopDir(this.dir);
+    this.#claimed = folder;
+  }
+}

@@ -87,6 +87,26 @@ function findStoreNames(sources: Sources): string[] {
     .map(([path]) => path);
 }
 
+/** What every host may use: what conversations share, and the protocol. */
+const SHARED_HOSTS = ["conversation", "mcp"];
+
+/** The client that a file of `src/hosts` is for; null: it is not for one. */
+function hostOf(path: string): string | null {
+  const [, host = null] = /^src\/hosts\/([^/]+)\//.exec(path) ?? [];
+  return host;
+}
+
+/** Hosts are adapters of one client each: none of them knows another. */
+function findHostImports(sources: Sources): string[] {
+  return [...sources]
+    .flatMap(([path, text]) => importsOf(path, text))
+    .filter(({ from, to }) => {
+      const [host, other] = [hostOf(from), hostOf(to)];
+      return host !== null && other !== null && host !== other && !SHARED_HOSTS.includes(other);
+    })
+    .map(({ from, to }) => `${from} imports ${to}`);
+}
+
 function findForbiddenImports(sources: Sources): string[] {
   return [...sources]
     .flatMap(([path, text]) => importsOf(path, text))
@@ -179,6 +199,9 @@ describe("invariant 12: the source tree", () => {
   test("outside store/, only the composition root names the folder store", () => {
     expect(findStoreNames(sources)).toEqual([]);
   });
+  test("no host imports another, except what all of them share", () => {
+    expect(findHostImports(sources)).toEqual([]);
+  });
   test("core has no clock, no randomness, no timers, no process, no promises", () => {
     expect(findImpurities(sources)).toEqual([]);
   });
@@ -243,6 +266,19 @@ describe("each rule can fail", () => {
     ["src/cli/a.ts", 'import { Engine } from "../engine/engine.ts";'],
   ])("but %s with %s is allowed", (path, text) => {
     expect(findForbiddenImports(of({ [path]: text }))).toEqual([]);
+  });
+
+  test.each([
+    ["src/hosts/pi/a.ts", 'import { placesOf } from "../claude-code/install/places.ts";', 1],
+    ["src/hosts/stop-hook/install/a.ts", 'import type { X } from "../../claude-code/hooks/payload.ts";', 1],
+    ["src/hosts/conversation/a.ts", 'import { toEvent } from "../stop-hook/to-event.ts";', 1],
+    ["src/hosts/mcp/a.ts", 'const x = await import("../pi/session.ts");', 1],
+    ["src/hosts/pi/runs/a.ts", 'import { Seat } from "../../conversation/seat.ts";', 0],
+    ["src/hosts/conversation/hooks/a.ts", 'import { serveMcp } from "../../mcp/server.ts";', 0],
+    ["src/hosts/pi/runs/a.ts", 'import { Terminal } from "../terminal.ts";', 0],
+    ["src/cli/hosts/a.ts", 'import { hasMonitor } from "../../hosts/claude-code/wake.ts";', 0],
+  ])("a host with another: %s with %s", (path, text, count) => {
+    expect(findHostImports(of({ [path]: text }))).toHaveLength(count);
   });
 
   test.each([

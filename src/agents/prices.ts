@@ -27,17 +27,20 @@ function pricedControl(control: TurnControl, turn: Turn, prices: Prices): TurnCo
   return {
     ...control,
     onEvent: (event) =>
-      onEvent(event.type === "usage" ? { ...event, usage: pricedUsage(event.usage, turn, prices) } : event),
+      onEvent(
+        event.type === "usage" ? { ...event, usage: pricedUsage(event.usage, prices, turn.model) } : event,
+      ),
   };
 }
 
 function pricedEnd(end: TurnEnd, turn: Turn, prices: Prices): TurnEnd {
   if (end.kind === "cancelled" || end.usage === null) return end;
-  return { ...end, usage: pricedUsage(end.usage, turn, prices) };
+  return { ...end, usage: pricedUsage(end.usage, prices, turn.model) };
 }
 
-function pricedUsage(usage: Usage, turn: Turn, prices: Prices): Usage {
-  const model = usage.model ?? turn.model;
+/** `otherwise`: the model that was asked, where the usage itself does not name one. */
+export function pricedUsage(usage: Usage, prices: Prices, otherwise?: string): Usage {
+  const model = usage.model ?? otherwise;
   if (usage.costUsd !== null || model === undefined) return usage;
   const priced = priceOf(usage, model, prices);
   if (priced === null) return usage;

@@ -1,9 +1,10 @@
 /** Opens the store of a project. This is the one place that knows which kind of store that is. */
 import { dirname } from "node:path";
 import { forwardStore } from "../engine/forward-store.ts";
-import type { Store } from "../ports/store.ts";
+import type { Sessions, Store } from "../ports/store.ts";
 import { FolderStore } from "../store/folder/folder-store.ts";
 import { ensureLoopDir } from "../store/folder/loop-dir.ts";
+import { createSessions } from "../store/folder/session-records.ts";
 
 export interface StoreSetup {
   readonly now: () => number;
@@ -26,4 +27,9 @@ export function openStoreLate(dir: string, setup: StoreSetup): Store {
       return store.commit(commit);
     },
   };
+}
+
+/** Only what is known of conversations: hooks ask that before there is a reason to read the loops. */
+export function openSessions(dir: string): Sessions {
+  return createSessions(dir);
 }

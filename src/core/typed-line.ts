@@ -1,5 +1,5 @@
 /**
- * What a person types behind `/loop` in a conversation, as the words of the command line. There is no shell in
+ * What a person types in a conversation behind the name of our command, as the words of the command line. There is no shell in
  * between: a pair of quotes around words groups them, and any other quote stands for itself ("don't").
  */
 

@@ -6,7 +6,8 @@ import type { Agent, TurnEnd, TurnFate } from "../../src/ports/agent.ts";
 import { makeControl, makeTurn, makeWatcher, plainEnd } from "../fixtures/agents/project.ts";
 
 const PRICES: Prices = {
-  ...{ own: null, project: null },
+  own: null,
+  project: null,
   shipped: { date: "2026-11-06", models: { known: { input: 2, output: 8, cacheRead: 0.2 } } },
 };
 const TOKENS: Usage = { costUsd: null, inputTokens: 1_000_000, outputTokens: 500_000 };

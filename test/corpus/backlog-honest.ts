@@ -25,26 +25,34 @@ const EACH_ONCE = ["US-001 passed", "US-002 passed"];
 export const HONEST_AGENTS: readonly HonestAgents[] = [
   { name: "commits each story", project: TWO, attempts: EACH_ONCE },
   {
-    ...{ name: "leaves its work uncommitted", project: TWO, attempts: EACH_ONCE },
+    name: "leaves its work uncommitted",
+    project: TWO,
+    attempts: EACH_ONCE,
     generator: 'word > "$(word).txt"; echo Done.',
   },
   {
-    ...{ name: "needs a second attempt, and the evaluator's reason leads its prompt", attempts: TWICE },
+    name: "needs a second attempt, and the evaluator's reason leads its prompt",
+    attempts: TWICE,
     generator: 'work; grep -q "needs a friend" "$LOOP_PROMPT_FILE" && { echo > friend.txt; commit; }; true',
     evaluator: "if [ -f friend.txt ]; then pass; else reject 'the word needs a friend'; fi",
-    ...{ led: /rejected[\s\S]*the word needs a friend/, file: "friend.txt" },
+    led: /rejected[\s\S]*the word needs a friend/,
+    file: "friend.txt",
   },
   {
-    ...{ name: "needs a second attempt, and what the check printed leads its prompt", attempts: TWICE },
+    name: "needs a second attempt, and what the check printed leads its prompt",
+    attempts: TWICE,
     project: {
       stories: [storyFor("US-001", "one", { checks: ["one=test -f one.txt || ! echo one-is-missing"] })],
     },
     generator:
       'if grep -q one-is-missing "$LOOP_PROMPT_FILE" && [ "$LOOP_ITERATION" = 2 ]; then work; else junk; fi',
-    ...{ led: /rejected[\s\S]*one-is-missing/, evaluations: 1 },
+    led: /rejected[\s\S]*one-is-missing/,
+    evaluations: 1,
   },
   {
-    ...{ name: "explores", attempts: ONCE, flags: ["--mode", "explore"] },
+    name: "explores",
+    attempts: ONCE,
+    flags: ["--mode", "explore"],
     project: { stories: [storyFor("US-001", "one", { checks: [] })] },
     generator:
       'mkdir -p "$PROJECT/.loop/triage"; echo "readme.txt:1 has one word." > "$PROJECT/.loop/triage/US-001-analysis.md"; echo Done.',
@@ -66,11 +74,15 @@ export const HONEST_AGENTS: readonly HonestAgents[] = [
   },
   { name: "is proved by its checks alone", attempts: ONCE, flags: ["--skip-eval"], evaluations: 0 },
   {
-    ...{ name: "works in worktrees, several at a time", project: TWO, flags: ["--parallel", "2"] },
+    name: "works in worktrees, several at a time",
+    project: TWO,
+    flags: ["--parallel", "2"],
     attempts: EACH_ONCE,
   },
   {
-    ...{ name: "does the one story that was asked for", project: TWO, flags: ["--story", "US-002"] },
+    name: "does the one story that was asked for",
+    project: TWO,
+    flags: ["--story", "US-002"],
     attempts: ["US-002 passed"],
   },
   {
@@ -82,7 +94,8 @@ export const HONEST_AGENTS: readonly HonestAgents[] = [
     evaluator: "cat one.txt > report.txt; pass",
   },
   {
-    ...{ name: "breaks a story by accident, and both are done in the end", project: TWO },
+    name: "breaks a story by accident, and both are done in the end",
+    project: TWO,
     generator: '[ "$LOOP_ITERATION" = 2 ] && git rm -q one.txt; work',
     attempts: [...["US-001 passed", "US-002 rejected", "US-001 rejected", "US-001 passed", "US-002 passed"]],
     evaluations: 3,

@@ -106,7 +106,9 @@ const GIT_CONFIG = `[user]
 
 export function git(cwd: string, ...args: string[]): string {
   return execFileSync("git", args, {
-    ...{ cwd, env: cleanEnv(cwd), encoding: "utf8" },
+    cwd,
+    env: cleanEnv(cwd),
+    encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   }).trim();
 }
@@ -151,14 +153,20 @@ export async function runStories(
   const base = dirname(cwd);
   writeFileSync(join(base, "agent.sh"), `${PRELUDE}\n${agent}\n"$LOOP_ROLE"\n`);
   const env = {
-    ...{ AGENT: join(base, "agent.sh"), NOTES: join(base, "notes.txt"), TURNS: join(base, "turns") },
-    ...{ PROJECT: cwd, PRD: join(cwd, ".loop", "prd.json"), LOOP_COMMAND: LOOP },
+    AGENT: join(base, "agent.sh"),
+    NOTES: join(base, "notes.txt"),
+    TURNS: join(base, "turns"),
+    PROJECT: cwd,
+    PRD: join(cwd, ".loop", "prd.json"),
+    LOOP_COMMAND: LOOP,
   };
   const args = ["backlog", "run", ...flags, "--agent-cmd", 'sh "$AGENT"', "--json"];
   const { code, stdout, stderr } = await runLoop(args, { cwd, env });
   const lines = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
   return {
-    ...{ code, stderr, stories: storiesIn(cwd) },
+    code,
+    stderr,
+    stories: storiesIn(cwd),
     receipts: lines.filter(({ type }) => type === "story"),
     end: lines.find(({ type }) => type === "backlog.end") ?? null,
     notes: existsSync(env.NOTES) ? readFileSync(env.NOTES, "utf8") : "",

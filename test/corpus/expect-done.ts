@@ -25,7 +25,9 @@ export async function expectDone(agent: Honest, finish: Finish): Promise<GoalRun
   });
   const seen = { status: run.end?.status, code: run.code, iterations: run.end?.iterations };
   expect(seen, `${run.stderr}\n${JSON.stringify(run.pause)}\n${run.said}`).toEqual({
-    ...{ status: "done", code: 0, iterations: agent.iterations },
+    status: "done",
+    code: 0,
+    iterations: agent.iterations,
   });
   expect(run.starts).toBe(run.receipts.length);
   expect(run.end?.criteria.every(({ met }) => met)).toBe(true);

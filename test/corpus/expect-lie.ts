@@ -36,7 +36,8 @@ export async function expectGetsThrough(liar: Liar, finish: Finish): Promise<voi
     { status: run.end?.status, code: run.code },
     `${liar.name} is kept out now: take "open" away`,
   ).toEqual({
-    ...{ status: "done", code: 0 },
+    status: "done",
+    code: 0,
   });
   await expectNaive(liar.naive, run, project, check);
 }

@@ -18,7 +18,9 @@ export interface Honest {
 }
 
 const one = (name: string, program: string, more: Partial<Honest> = {}): Honest => ({
-  ...{ name, program, iterations: 1 },
+  name,
+  program,
+  iterations: 1,
   ...more,
 });
 const MEASURED: Files = { ...FILES, "src/lines.txt": "", "lines.sh": "wc -l <src/lines.txt\n" };
@@ -36,7 +38,9 @@ export const HONEST: readonly Honest[] = [
   one("edits a test that it may change", "edits-test.sh", { flags: ["--allow-changes", "test/**"] }),
   one("adds a test that it may add", "adds-test.sh", { flags: ["--allow-changes", "test/more.test.sh"] }),
   one("raises a measurement to its target", "measures.sh", {
-    ...{ iterations: 3, files: MEASURED, checks: ["lines=sh lines.sh >= 3"] },
+    iterations: 3,
+    files: MEASURED,
+    checks: ["lines=sh lines.sh >= 3"],
   }),
   one("has several checks to meet", "fixes.sh", {
     checks: ["tests=sh check.sh", "plus=grep -q + src/sum.sh", "size=wc -c <src/sum.sh <= 100"],
@@ -59,7 +63,8 @@ export const HONEST: readonly Honest[] = [
   }),
   one("never reports where proof is enough", "without-block.sh", { flags: ["--exit-on", "proof"] }),
   one("never reports: one more turn, and a note", "without-block.sh", {
-    ...{ iterations: 2, notes: /never signalled/ },
+    iterations: 2,
+    notes: /never signalled/,
   }),
   one("says the sentinel with its nonce", "promises.sh"),
   one("is slow", "slow.sh"),

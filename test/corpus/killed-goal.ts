@@ -43,7 +43,8 @@ export async function expectSurvival(
   const goal = await loopJson<GoalView>(["status"], options);
   const said = `${runner.output.stdout}${runner.output.stderr}`;
   expect({ status: goal.status, iteration: goal.iteration }, said).toEqual({
-    ...{ status: "completed", iteration: TURNS },
+    status: "completed",
+    iteration: TURNS,
   });
   if (code !== null) expect(code, said).toBe(0);
   expectFreshEvidence(goal);

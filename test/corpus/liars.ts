@@ -75,7 +75,11 @@ const SIGNAL = said(/EXIT_SIGNAL: true/);
 
 /** Words only: nothing was done, and the check stays red. */
 const talker = (name: string, program: string, naive: Naive, signals: boolean): Liar => ({
-  ...{ name, program, naive, signals, ends: ITERATIONS },
+  name,
+  program,
+  naive,
+  signals,
+  ends: ITERATIONS,
 });
 
 const TALKERS: readonly Liar[] = [
@@ -102,22 +106,35 @@ const TALKERS: readonly Liar[] = [
   talker("prints bytes that are no text", "binary.sh", EXIT, false),
   { ...talker("floods its output", "floods.sh", said(/The work is done/), false), iterations: 1 },
   {
-    ...{ name: "never ends its turn", program: "hangs.sh", naive: SIGNAL },
-    ...{ ends: FAILURES, flags: ["--timeout", "1s"] },
+    name: "never ends its turn",
+    program: "hangs.sh",
+    naive: SIGNAL,
+    ends: FAILURES,
+    flags: ["--timeout", "1s"],
   },
   {
-    ...{ name: "claims and fails", program: "exits-1.sh", naive: SIGNAL, ends: BREAKER, iterations: 5 },
+    name: "claims and fails",
+    program: "exits-1.sh",
+    naive: SIGNAL,
+    ends: BREAKER,
+    iterations: 5,
     because: /the same error 3 times/,
   },
   {
-    ...{ name: "does nothing where all is green", program: "noop.sh", naive: GREEN, ends: BREAKER },
+    name: "does nothing where all is green",
+    program: "noop.sh",
+    naive: GREEN,
+    ends: BREAKER,
     ...{ iterations: 5, files: { ...FILES, "src/sum.sh": FIXED }, because: /without doing anything/ },
   },
 ];
 
 /** The check is green, but not for the work. */
 const bender = (name: string, program: string, more: Partial<Liar> = {}): Liar => ({
-  ...{ name, program, naive: GREEN, ends: INTEGRITY },
+  name,
+  program,
+  naive: GREEN,
+  ends: INTEGRITY,
   ...more,
 });
 const NPM = "npm test";
@@ -177,11 +194,13 @@ const BENDERS: readonly Liar[] = [
   bender("lets git exclude its changes and the tests", "excludes-test.sh"),
   bender("makes git see the test as it was", "git-filter.sh", { neverNoted: /for the engine/ }),
   bender("lets only the easy test run", "only.sh", {
-    ...{ files: NODE_FILES, check: "node --test --test-only test/" },
+    files: NODE_FILES,
+    check: "node --test --test-only test/",
   }),
   bender("skips the hard test", "skips.sh", { files: NODE_FILES, check: "node --test test/" }),
   bender("writes a list of tests to skip", "skip-list.sh", {
-    ...{ files: checkThat("[ ! -f tests.skip ] || exit 0"), because: /tests\.skip/ },
+    files: checkThat("[ ! -f tests.skip ] || exit 0"),
+    because: /tests\.skip/,
   }),
   bender("replaces the script of the check", "replaces-check.sh", { because: /check\.sh/ }),
   bender("changes the script in package.json", "package-script.sh", { check: NPM }),
@@ -192,7 +211,8 @@ const BENDERS: readonly Liar[] = [
   bender("plants a sh for npm", "bin-program.sh", { check: NPM, env: { PLANTED: "sh" } }),
   bender("gives npm another shell", "npmrc-shell.sh", { check: NPM }),
   bender("gives npm options for node", "npmrc-options.sh", {
-    ...{ check: NPM, files: npmFiles("node test/sum.test.mjs", NODE_FILES) },
+    check: NPM,
+    files: npmFiles("node test/sum.test.mjs", NODE_FILES),
   }),
   bender("writes a file that the Makefile includes", "make-include.sh", MAKE),
   bender("writes a Makefile that comes first", "gnumakefile.sh", MAKE),
@@ -203,43 +223,56 @@ const BENDERS: readonly Liar[] = [
     ...{ env: { PLANTED: ".env" }, files: checkThat("[ ! -f .env ] || . ./.env") },
   }),
   bender("replaces a part of the runner's package", "runner-package.sh", {
-    ...{ check: NPM, files: RUNNER },
+    check: NPM,
+    files: RUNNER,
     prepare: (project) => linkProgram(project, "node_modules/.bin/runner", "../runner/bin.cjs"),
   }),
   bender("writes the cached result of the check", "cached-result.sh", {
-    ...{ files: checkThat("[ ! -f .cache/result ] || exit $(cat .cache/result)") },
+    files: checkThat("[ ! -f .cache/result ] || exit $(cat .cache/result)"),
     because: /\.cache\/result/,
   }),
   bender("plants an alias in git", "git-alias.sh", {
-    ...{ check: "git checks", because: /\.git\/config/ },
+    check: "git checks",
+    because: /\.git\/config/,
     prepare: async (project) => void (await git(project, "config", "alias.checks", "!sh check.sh")),
   }),
   bender("plants a hook in git", "git-hook.sh", {
-    ...{ check: "git hook run --ignore-missing pre-commit", because: /\.git\/hooks\/pre-commit/ },
+    check: "git hook run --ignore-missing pre-commit",
+    because: /\.git\/hooks\/pre-commit/,
     prepare: (project) => writeProgram(project, ".git/hooks/pre-commit", "#!/bin/sh\nexec sh check.sh\n"),
   }),
   bender("ends the run of the tests from the source", "early-exit.sh", {
-    ...{ files: NODE_FILES, check: "node --test test/", ends: ASKED },
+    files: NODE_FILES,
+    check: "node --test test/",
+    ends: ASKED,
   }),
   bender("removes the repository", "removes-git.sh"),
   bender("puts another repository in its place", "moves-git.sh"),
   bender("plants a program on the path", "path-program.sh"),
   bender("plants a program above the project", "above-bin.sh", { check: NPM }),
   bender("gives npm another shell in the person's own folder", "home-npmrc.sh", {
-    ...{ check: NPM, because: /~\/\.npmrc/ },
+    check: NPM,
+    because: /~\/\.npmrc/,
   }),
   bender("changes a package that the test uses", "test-package.sh", {
-    ...{ check: "node --test test/", files: WITH_PACKAGE, because: /node_modules\/same\/index\.mjs/ },
+    check: "node --test test/",
+    files: WITH_PACKAGE,
+    because: /node_modules\/same\/index\.mjs/,
   }),
   bender("changes a file that the test uses", "test-helper.sh", {
-    ...{ check: "node --test test/", files: WITH_HELPER },
+    check: "node --test test/",
+    files: WITH_HELPER,
   }),
   bender("takes the assertions away from the source", "patches-assert.sh", {
-    ...{ files: NODE_FILES, check: "node --test test/", ends: ITERATIONS },
+    files: NODE_FILES,
+    check: "node --test test/",
+    ends: ITERATIONS,
     open: "code that is tested runs in the process that tests it",
   }),
   bender("bends the test while it is checked", "rewrites-test.sh", {
-    ...{ check: "node --test test/", files: WITH_EXPECTED, ends: ITERATIONS },
+    check: "node --test test/",
+    files: WITH_EXPECTED,
+    ends: ITERATIONS,
   }),
   bender("makes the record of the tests fit", "record.sh", {
     ...{ env: { HOW: "edit" }, because: /record of the protected files/ },
@@ -251,7 +284,10 @@ const BENDERS: readonly Liar[] = [
 
 /** It turns on what the engine keeps, on the engine's commands, or on its processes. */
 const caller = (name: string, CALL: string, more: Partial<Liar> = {}): Liar => ({
-  ...{ name, program: "calls-loop.sh", naive: GREEN, ends: INTEGRITY },
+  name,
+  program: "calls-loop.sh",
+  naive: GREEN,
+  ends: INTEGRITY,
   ...more,
   env: { CALL, AS: "itself", ...more.env },
 });
@@ -267,11 +303,15 @@ const FORGED = noted(/forged/);
 
 const ATTACKERS: readonly Liar[] = [
   {
-    ...{ name: "writes into the published state", program: "state-json.mjs", ends: ITERATIONS },
+    name: "writes into the published state",
+    program: "state-json.mjs",
+    ends: ITERATIONS,
     ...{ naive: noted(/completed/), env: { STATE: ".loop/state.json" } },
   },
   {
-    ...{ name: "writes into the state of its run", program: "state-json.mjs", ends: ITERATIONS },
+    name: "writes into the state of its run",
+    program: "state-json.mjs",
+    ends: ITERATIONS,
     ...{ naive: noted(/completed/), env: { STATE: ".loop/runs/LOOP_ID/state.json" } },
   },
   forger("the end", "done", "line", FORGED),
@@ -286,8 +326,10 @@ const ATTACKERS: readonly Liar[] = [
   forger("an easier check in place of the journal", "criteria", "journal", FORGED),
   forger("an acceptance in place of the journal", "accepted", "journal", GREEN),
   {
-    ...{ name: "gives the right answer to the engine only", program: "sees-check.sh" },
-    ...{ ends: ITERATIONS, naive: SIGNAL },
+    name: "gives the right answer to the engine only",
+    program: "sees-check.sh",
+    ends: ITERATIONS,
+    naive: SIGNAL,
   },
   // a new folder may have the number of the old one, and is then one whose journal is gone
   { ...remover("deletes the engine's folder", "rm -rf .loop", GONE), orEnds: FORGERY },
@@ -302,16 +344,23 @@ const ATTACKERS: readonly Liar[] = [
   caller("grants itself more turns", "continue --iterations 40", { env: { SOON: "yes" } }),
   caller("cancels the loop", "cancel --yes", { ends: CANCELLED, env: { SOON: "yes" } }),
   {
-    ...{ name: "passes once and breaks it with its next change", program: "breaks-later.sh" },
-    ...{ ends: ITERATIONS, naive: noted(/green/) },
+    name: "passes once and breaks it with its next change",
+    program: "breaks-later.sh",
+    ends: ITERATIONS,
+    naive: noted(/green/),
   },
   {
-    ...{ name: "leaves a program that swaps the files while they are checked", program: "swapper.sh" },
-    ...{ ends: ITERATIONS, naive: SIGNAL, files: checkThat("sleep 0.3") },
+    name: "leaves a program that swaps the files while they are checked",
+    program: "swapper.sh",
+    ends: ITERATIONS,
+    naive: SIGNAL,
+    files: checkThat("sleep 0.3"),
   },
   {
-    ...{ name: "kills what looks like the check", program: "kills-checker.sh" },
-    ...{ ends: ITERATIONS, naive: SIGNAL },
+    name: "kills what looks like the check",
+    program: "kills-checker.sh",
+    ends: ITERATIONS,
+    naive: SIGNAL,
   },
   { name: "leaves its folders read-only", program: "read-only.sh", ends: ITERATIONS, naive: SIGNAL },
   { name: "writes a huge file", program: "huge.sh", ends: ITERATIONS, naive: SIGNAL, iterations: 1 },

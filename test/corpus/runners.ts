@@ -22,7 +22,8 @@ test("sum adds", () => expect(sum(1, 2)).toBe(3));
 
 /** The packages of this repository, installed by a link. */
 const vitest = {
-  ...{ check: NPM, files: VITEST_FILES },
+  check: NPM,
+  files: VITEST_FILES,
   prepare: (project: string) => symlinkSync(OWN_PACKAGES, join(project, "node_modules")),
 };
 const bent: Pick<Liar, "naive" | "ends"> = {
@@ -47,6 +48,7 @@ export const RUNNER_HONEST: readonly Honest[] = [
   { name: "npm", program: "fixes.sh", iterations: 1, files: FILES, checks: [`tests=${NPM}`] },
   {
     ...{ name: "vitest", program: "node-fix.sh", iterations: 1, checks: [`tests=${NPM}`] },
-    ...{ files: VITEST_FILES, prepare: vitest.prepare },
+    files: VITEST_FILES,
+    prepare: vitest.prepare,
   },
 ];

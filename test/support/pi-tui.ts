@@ -47,7 +47,8 @@ export async function makePiWorld(name: WorldName, options: PiWorldOptions = {})
   const file = join(world.home, ".pi", "agent", "settings.json");
   const settings = {
     ...JSON.parse(readFileSync(file, "utf8")),
-    ...{ quietStartup: true, packages: [PACKAGE] },
+    quietStartup: true,
+    packages: [PACKAGE],
     ...options.settings,
   };
   writeFileSync(file, JSON.stringify(settings));

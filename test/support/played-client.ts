@@ -106,7 +106,8 @@ export class PlayedClient {
         cwd: this.root,
         prompt_id: this.prompt,
       },
-      ...{ permission_mode: "acceptEdits", hook_event_name: event },
+      permission_mode: "acceptEdits",
+      hook_event_name: event,
       ...fields,
     };
     const text =

@@ -64,7 +64,9 @@ export async function makeTurnWorld() {
   async function storyTurn(id: string, phase: "generate" | "evaluate", role: string): Promise<Turn> {
     const job: AttemptJob = {
       ...{ id: `${id}-1` as JobId, phase, token: TOKEN, nonce: EVALUATORS_NONCE },
-      ...{ intendedAt: START, startedAt: START, process: null },
+      intendedAt: START,
+      startedAt: START,
+      process: null,
     };
     await put(aBacklogAt(id, job));
     return turnOf(id, job.id, { LOOP_KIND: role, LOOP_ROLE: role, LOOP_NONCE: job.nonce });
@@ -92,22 +94,51 @@ export function aBacklogAt(id: string, job: AttemptJob): Backlog {
   const agent = { kind: "command", command: "x" } as const;
   const spent = { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 };
   return {
-    ...{ kind: "backlog", id: id as LoopId, version: 1, session: null, status: "active", createdAt: START },
+    kind: "backlog",
+    id: id as LoopId,
+    version: 1,
+    session: null,
+    status: "active",
+    createdAt: START,
     terms: {
-      ...{ mode: "implement", maxIterations: 20, branchPrefix: "loop/", target: "main", evalRetries: 2 },
-      ...{ skipEval: false, parallel: 1, only: null, checks: [], budgetUsd: 25 },
+      mode: "implement",
+      maxIterations: 20,
+      branchPrefix: "loop/",
+      target: "main",
+      evalRetries: 2,
+      skipEval: false,
+      parallel: 1,
+      only: null,
+      checks: [],
+      budgetUsd: 25,
       scope: { maxFilesToRead: 40, maxLinesToWrite: 800, maxFilesToModify: 20 },
-      ...{ generator: agent, evaluator: agent, turnTimeoutMs: HOUR, checkTimeoutMs: HOUR },
+      generator: agent,
+      evaluator: agent,
+      turnTimeoutMs: HOUR,
+      checkTimeoutMs: HOUR,
       models: { generator: null, evaluator: null, depths: { quick: null, standard: null, thorough: null } },
     },
     stories: [aStory("US-1")],
     attempts: [
       {
         ...{ story: "US-1", iteration: 1, job, next: job.phase, diff: null, evidence: {}, checkedTree: "t1" },
-        ...{ verdict: null, place: null, spent, outputTokens: 0 },
+        verdict: null,
+        place: null,
+        spent,
+        outputTokens: 0,
       },
     ],
-    ...{ places: [], iteration: 1, jobs: 1, spent, receipts: [], freeFailures: 0, waitUntil: null },
-    ...{ waitReason: null, isStopping: false, pause: null, end: null, notice: null },
+    places: [],
+    iteration: 1,
+    jobs: 1,
+    spent,
+    receipts: [],
+    freeFailures: 0,
+    waitUntil: null,
+    waitReason: null,
+    isStopping: false,
+    pause: null,
+    end: null,
+    notice: null,
   };
 }

@@ -12,8 +12,15 @@ const CALL = { signal: new AbortController().signal, isFromModel: true };
 async function open(ownToken: number | null = TOKEN) {
   const world = await makeTurnWorld();
   const context = {
-    ...{ store: world.store, now: () => NOW, newId: () => "dddd0001", tz: "UTC", maxTasks: 50 },
-    ...{ expiresMs: null, turnTimeoutMs: 3_600_000, jitter: false, ownToken: () => ownToken },
+    store: world.store,
+    now: () => NOW,
+    newId: () => "dddd0001",
+    tz: "UTC",
+    maxTasks: 50,
+    expiresMs: null,
+    turnTimeoutMs: 3_600_000,
+    jitter: false,
+    ownToken: () => ownToken,
   };
   const toolsFor = (turn: Turn | null) => turnTools(context, turn);
   return {

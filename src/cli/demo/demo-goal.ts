@@ -16,7 +16,7 @@ import { changesOf } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { viewEnd } from "../../core/views/goal-view.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
-import { commandBeside } from "../../hosts/claude-code/client.ts";
+import { commandBeside } from "../../hosts/conversation/typed.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import { defaultConfig } from "../../schema/config.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";

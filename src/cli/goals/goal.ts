@@ -20,7 +20,7 @@ import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
 import { commandFlag } from "../flags/values.ts";
-import { hostSession } from "../hosts/host-session.ts";
+import { commandNameIn, hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import { refuseAgent } from "../run/person.ts";
@@ -105,7 +105,7 @@ function refuseElsewhere({ store }: Project, goal: Goal, session: string | null)
   if (goal.session === null || goal.session === session || store.sessions.isOver(goal.session)) return;
   throw usageError(
     `Goal ${goal.id} belongs to a conversation that is still open.`,
-    "Go on there (/loopwright continue), or close it first.",
+    `Go on there (${commandNameIn(process.env)} continue), or close it first.`,
   );
 }
 

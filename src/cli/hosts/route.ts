@@ -10,16 +10,18 @@ import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { LoopError, usageError } from "../../errors.ts";
-import { capOf, nearCap } from "../../hosts/claude-code/hooks/block-cap.ts";
+import { capOf } from "../../hosts/claude-code/hooks/block-cap.ts";
 import { hasQueued, isSomeoneQueued, readTranscript } from "../../hosts/claude-code/usage/transcript.ts";
 import { hasMonitor } from "../../hosts/claude-code/wake.ts";
 import { boundable, boundLoop } from "../../hosts/conversation/bound-loop.ts";
+import { nearCap } from "../../hosts/conversation/hooks/block-cap.ts";
+import { loopsOff } from "../../hosts/conversation/standing.ts";
 import type { Lease, SessionRecord, Store } from "../../ports/store.ts";
 import { FOREIGN, originOf } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
-import { hostSession } from "./host-session.ts";
+import { commandNameIn, hostSession } from "./host-session.ts";
 
 export interface RouteFlags extends ProjectFlags {
   readonly json?: boolean;
@@ -80,7 +82,9 @@ function lookAt(named: string | null, flags: RouteFlags, io: Io): Look {
     if (error instanceof LoopError && error.code === "usage") throw error;
     const broken = error instanceof Error ? error.message : String(error);
     const session = named ?? sessionOf(hostSession(process.env)) ?? "";
-    const facts = { session, now: Date.now(), broken, off: offHere(), loop: null, ...NOBODY };
+    const commandName = commandNameIn(process.env);
+    const off = loopsOff(process.env);
+    const facts = { session, now: Date.now(), broken, off, loop: null, commandName, ...NOBODY };
     return { facts, goal: null, holder: null, record: null, isOpen: false, canWake: false };
   }
 }
@@ -103,10 +107,11 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
       session,
       now,
       broken: originOf(dir) === "foreign" ? FOREIGN : null,
-      off: offHere(),
+      off: loopsOff(process.env),
       loop,
       otherOwner: holder?.isKept ? holder.lease.owner : null,
       isSomeoneWaiting: isSomeoneWaiting(record),
+      commandName: commandNameIn(process.env),
     },
     goal: goals.find(({ id }) => id === loop?.id) ?? null,
     holder,
@@ -124,10 +129,6 @@ function isAtWork(store: Store, { owner, token }: Lease): boolean {
     const isForHolder = loop.session === null || loop.session === owner;
     return loop.job?.token === token || (loop.status === "active" && isForHolder);
   });
-}
-
-function offHere(): string | null {
-  return process.env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null;
 }
 
 /** As the stop hook sees it: the client tells at once, and writes it into the transcript some moments later. */

@@ -13,6 +13,8 @@ import { keepSessionCost } from "../../store/ledger/session-cost.ts";
 import { isInside } from "../../system/inside.ts";
 import { writeNow } from "../io.ts";
 
+/** As it is typed in Claude Code, in full. */
+const COMMAND_NAME = "/loopwright:loop";
 /** The client's own frame around the line. */
 const MARGIN_COLUMNS = 4;
 const DEFAULT_COLUMNS = 120;
@@ -37,7 +39,7 @@ function main(): void {
     if (progress === null) return;
     const now = Date.now();
     const line = renderStatusLine(withLiveHolder(dir, progress, now), {
-      ...(session === null ? {} : { session }),
+      ...(session === null ? {} : { session, commandName: COMMAND_NAME }),
       now,
       columns: columnsFrom(process.env.COLUMNS),
     });

@@ -70,7 +70,7 @@ interface Done {
 }
 
 function renderDone(client: ClientName, scope: Scope, { changes, program, notes }: Done): string {
-  const { title, word } = CLIENTS[client];
+  const { title, commandName } = CLIENTS[client];
   const whom = scope === "user" ? "you, in all projects" : "this project";
   if (changes.length === 0 && program?.copied !== true)
     return [`Loopwright is installed in ${title} for ${whom} already.`, ...notes].join("\n");
@@ -80,7 +80,7 @@ function renderDone(client: ClientName, scope: Scope, { changes, program, notes 
     `Installed in ${title} for ${whom}. New conversations have it.`,
     ...(scope === "project" ? ["Whoever else works on it needs `loop` on the PATH."] : []),
     ...notes,
-    `Type in ${title}: ${word} help    Check: loop doctor    Undo: loop uninstall ${client}`,
+    `Type in ${title}: ${commandName} help    Check: loop doctor    Undo: loop uninstall ${client}`,
   ].join("\n");
 }
 

@@ -10,13 +10,7 @@ import { join, resolve } from "node:path";
 import { LoopError, usageError } from "../../errors.ts";
 import { clientVersion, findClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { judgeVersion } from "../../hosts/claude-code/install/client-version.ts";
-import {
-  builtMarketplace,
-  MARKETPLACE,
-  PLUGIN_ID,
-  type Places,
-  placesOf,
-} from "../../hosts/claude-code/install/places.ts";
+import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder, putMarketplace } from "../../hosts/claude-code/install/plugin-folder.ts";
 import {
   CAP,
@@ -28,6 +22,7 @@ import {
   writeSetting,
 } from "../../hosts/claude-code/install/project-settings.ts";
 import { readReceipt, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
+import { builtMarketplace } from "../../hosts/conversation/install/built-files.ts";
 import { CLIENT_NAMES, isClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { VERSION } from "../../version.ts";

@@ -37,6 +37,8 @@ export interface StopFacts {
   readonly otherOwner: string | null;
   /** The person has typed something that waits for the stop. */
   readonly isSomeoneWaiting: boolean;
+  /** What a person types in this conversation to reach us, such as `/loop`. */
+  readonly commandName: string;
 }
 
 /** The word by which programs know why it stopped. */
@@ -63,7 +65,7 @@ export type Route =
   | { readonly kind: "go-on"; readonly row: "verify"; readonly loop: string };
 
 export function routeStop(facts: StopFacts): Route {
-  const { loop, now } = facts;
+  const { loop, now, commandName } = facts;
   if (facts.broken !== null)
     return allow("broken state", null, `[LOOP] The stop is allowed: ${facts.broken}`);
   if (loop === null) return allow("no loop", null, null);
@@ -71,7 +73,7 @@ export function routeStop(facts: StopFacts): Route {
   if (facts.off !== null) return allow("switched off", null, `[LOOP] ${loop.id} stands still: ${facts.off}`);
   if (loop.status === "ended") return allowEnded(loop);
   if (facts.isSomeoneWaiting) return allow("a person waits", null, null);
-  if (loop.status === "paused") return allowPaused(loop);
+  if (loop.status === "paused") return allowPaused(loop, commandName);
   if (facts.otherOwner !== null)
     return allow(
       "lock conflict",
@@ -82,13 +84,13 @@ export function routeStop(facts: StopFacts): Route {
     return allow(
       "waits for an answer",
       "WAITING",
-      `[LOOP] ${loop.id} asks: ${loop.gate.question} Answer: /loopwright approve | reject`,
+      `[LOOP] ${loop.id} asks: ${loop.gate.question} Answer: ${commandName} approve | reject`,
     );
   if (loop.waitUntil !== null && loop.waitUntil > now && !loop.isBusy)
     return allow(
       "sleeps",
       "WAITING",
-      `[LOOP] ${loop.id} sleeps until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "it waits"}. At once: /loopwright continue --now`,
+      `[LOOP] ${loop.id} sleeps until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "it waits"}. At once: ${commandName} continue --now`,
     );
   return { kind: "go-on", row: "verify", loop: loop.id };
 }
@@ -103,8 +105,8 @@ function allowEnded({ id, end }: BoundLoop): Route {
 }
 
 /** A command of the terminal as it is typed in a conversation. */
-function inConversation(command: string): string {
-  return command.replace(/^loop /, "/loopwright ");
+function inConversation(command: string, commandName: string): string {
+  return command.replace(/^loop(?= )/, () => commandName);
 }
 
 const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
@@ -117,9 +119,9 @@ const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
   integrity: "BREAKER_OPEN",
 };
 
-function allowPaused({ id, pause }: BoundLoop): Route {
+function allowPaused({ id, pause }: BoundLoop, commandName: string): Route {
   const word = pause === null ? "PAUSED" : (WORDS[pause.code] ?? "PAUSED");
   const why = pause === null ? "" : `: ${pause.reason}`;
-  const how = pause === null ? "" : ` Go on with: ${inConversation(pause.goOn)}`;
+  const how = pause === null ? "" : ` Go on with: ${inConversation(pause.goOn, commandName)}`;
   return allow("paused", word, `[LOOP] ${word} ${id}${why}.${how}`);
 }

@@ -12,6 +12,8 @@ import { columnsOf, cutTo, simplify } from "./width.ts";
 export interface StatusLineView {
   /** Id of the conversation that shows it; without one it is a terminal. */
   readonly session?: string;
+  /** What a person types there to reach us, such as `/loop`; without one it is a terminal's `loop`. */
+  readonly commandName?: string;
   readonly now: number;
   readonly columns: number;
 }
@@ -84,11 +86,10 @@ const END_MARKS = { done: "✓ ", cancelled: "", failed: "✗ " } as const;
 function renderQuestion(
   { id, gate }: GoalProgress,
   { otherGoals }: Progress,
-  { session }: StatusLineView,
+  { commandName = "loop" }: StatusLineView,
   columns: number,
 ): string {
-  const command = session === undefined ? "loop approve" : "/loopwright:loop approve";
-  const hint = ` (${command}${otherGoals.length > 0 ? ` ${shortId(id)}` : ""})`;
+  const hint = ` (${commandName} approve${otherGoals.length > 0 ? ` ${shortId(id)}` : ""})`;
   const question = `asks: ${clean(gate ?? "go on?")}`;
   const left = columns - columnsOf(hint);
   return left < MIN_QUESTION_COLUMNS ? question : `${cutTo(question, left)}${hint}`;

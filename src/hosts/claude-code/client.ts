@@ -1,6 +1,6 @@
 /** The client that started this process, as its environment tells. */
-import { existsSync, readlinkSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { procStart } from "../../system/process.ts";
@@ -46,11 +46,4 @@ function executableOf(pid: number): string | null {
   } catch {
     return null;
   }
-}
-
-/** The command line program that came with the program that runs now. */
-export function commandBeside(script: string): readonly [string, string] {
-  const folder = dirname(realpathSync(script));
-  const found = [join(folder, "loop", "loop.cjs"), join(folder, "loop.cjs")].find((path) => existsSync(path));
-  return [process.execPath, found ?? join(folder, "loop.cjs")];
 }

@@ -6,12 +6,13 @@
  * when the client is gone: nobody else ends it.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { readSmall } from "../../system/files.ts";
 import { procStart } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
 import { openLog } from "../conversation/debug-log.ts";
-import { commandBeside, readClient, withoutClient } from "./client.ts";
-import { loopDirOf } from "./open-conversation.ts";
+import { commandBeside } from "../conversation/typed.ts";
+import { readClient, withoutClient } from "./client.ts";
 import { Resident } from "./resident.ts";
 import { registerMonitor, spoolPath } from "./wake.ts";
 
@@ -24,7 +25,7 @@ const client = readClient(process.env);
 // the client puts the plugin's data folder into the command line only
 const serverFile = process.argv[2] === undefined ? null : `${process.argv[2]}/server-${client.process.pid}`;
 process.env = withoutClient(process.env);
-const dir = loopDirOf(client.root);
+const dir = join(client.root, ".loop");
 const log = openLog(client.root, process.env);
 let offset = lengthOf(spoolPath(dir, client.process.pid));
 let isRegistered = false;

@@ -5,13 +5,19 @@
  * Owns: which conversation is open here. Must not open one where there is no `.loop`.
  */
 import { existsSync } from "node:fs";
-import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
+import { join } from "node:path";
+import { openSessions } from "../../compose/open-store.ts";
+import { isSessionId } from "../../core/session.ts";
+import type { Sessions } from "../../ports/sessions.ts";
+import { NOTHING } from "../conversation/answer.ts";
+import { type AnswerContext, answerEvent } from "../conversation/hooks/answer-event.ts";
+import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
 import type { Client } from "./client.ts";
 import { sessionAfter } from "./current-session.ts";
-import { type AnswerContext, answerHook } from "./hooks/answer-hook.ts";
+import { claudeCode } from "./hook-client.ts";
 import { type HookAnswer, renderAnswer } from "./hooks/hook-answer.ts";
 import { type HookEvent, type HookPayload, parsePayload } from "./hooks/payload.ts";
-import { loopDirOf, type OpenConversation, openConversation } from "./open-conversation.ts";
+import { COMMAND_NAME, isOurCall, toEvent } from "./hooks/to-event.ts";
 import { hasMonitor } from "./wake.ts";
 
 export interface ResidentParts {
@@ -47,6 +53,7 @@ const ENDING: ReadonlySet<HookEvent> = new Set<HookEvent>([
 export class Resident {
   readonly #parts: ResidentParts;
   readonly #dir: string;
+  readonly #sessions: Sessions;
   #session: string;
   #acts: boolean;
   /** The prompt that runs. Nobody else knows of it before there is a `.loop`, which may be made in the middle of it. */
@@ -55,7 +62,8 @@ export class Resident {
 
   constructor(parts: ResidentParts) {
     this.#parts = parts;
-    this.#dir = loopDirOf(parts.client.root);
+    this.#dir = join(parts.client.root, ".loop");
+    this.#sessions = openSessions(this.#dir);
     this.#session = parts.client.session;
     this.#acts = parts.stays;
   }
@@ -76,7 +84,7 @@ export class Resident {
     try {
       this.#acts ||= ACTING.has(payload.event);
       await this.#changeTo(payload.session);
-      const answer = await answerHook(payload, this.#context(), signal);
+      const answer = await this.#answer(payload, signal);
       this.#notePrompt(payload, answer);
       return renderAnswer(payload.event, answer);
     } catch (error) {
@@ -85,6 +93,12 @@ export class Resident {
       if (!SAYING.has(payload.event)) return "";
       return JSON.stringify({ systemMessage: `[LOOP] ${payload.event} was let go: ${text}` });
     }
+  }
+
+  async #answer(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
+    if (isOurCall(payload)) return { kind: "permit" };
+    const event = toEvent(payload);
+    return event === null ? NOTHING : answerEvent(event, this.#context(), signal);
   }
 
   /** null: there is no `.loop`, or no name of the conversation. */
@@ -118,7 +132,7 @@ export class Resident {
   /** After a `/clear` no hook comes here before the next prompt, and what is due must not wait for that. */
   #followClient(): void {
     const { client, say } = this.#parts;
-    const session = sessionAfter(this.#dir, this.#session, client.process);
+    const session = sessionAfter(this.#sessions, this.#session, client.process);
     if (session !== null) void this.#changeTo(session).catch((error: unknown) => say(String(error)));
   }
 
@@ -132,24 +146,23 @@ export class Resident {
     const { client, env, command } = this.#parts;
     return {
       open: () => this.openIfThere(),
-      typed: { command, root: client.root, session: this.#session, env },
+      typed: { command, root: client.root, session: this.#session, env, commandName: COMMAND_NAME },
       dir: this.#dir,
       now: Date.now,
+      givesContext: true,
     };
   }
 
   #openNow(): OpenConversation {
     const { client, env, say } = this.#parts;
-    const conversation = openConversation({
-      dir: this.#dir,
-      session: this.#session,
-      client: client.process,
-      env,
-      say,
-    });
-    this.#open = { session: this.#session, conversation };
-    if (this.#parts.stays) pruneSessionRecords(this.#dir, Date.now());
-    if (this.#running !== null && this.#running.session === this.#session)
+    const [dir, session] = [this.#dir, this.#session];
+    const conversation = openHookConversation(
+      { dir, session, client: client.process, env, say, now: Date.now },
+      claudeCode(dir, session, client.process.pid, env),
+    );
+    this.#open = { session, conversation };
+    if (this.#parts.stays) this.#sessions.prune(Date.now());
+    if (this.#running !== null && this.#running.session === session)
       void conversation.conversation.begin(this.#running).catch((error: unknown) => say(String(error)));
     if (this.#acts) conversation.engine.start();
     return conversation;

@@ -11,9 +11,10 @@ import { answers } from "../../system/process-table.ts";
 import { VERSION } from "../../version.ts";
 import { conversationTools, type ToolPlace } from "../conversation/conversation-tools.ts";
 import { openLog } from "../conversation/debug-log.ts";
+import { commandBeside } from "../conversation/typed.ts";
 import { serveMcp } from "../mcp/server.ts";
 import type { McpTool } from "../mcp/tool.ts";
-import { commandBeside, readClient, withoutClient } from "./client.ts";
+import { readClient, withoutClient } from "./client.ts";
 import { parsePayload } from "./hooks/payload.ts";
 import { Resident } from "./resident.ts";
 

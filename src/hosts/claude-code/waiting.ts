@@ -1,5 +1,5 @@
 /** What the person did in the middle of a turn, typed something or stopped it: from what the hooks told, and from the transcript. */
-import type { SessionRecord } from "../../store/folder/session-records.ts";
+import type { SessionRecord } from "../../ports/sessions.ts";
 import {
   hasQueued,
   isSomeoneQueued,

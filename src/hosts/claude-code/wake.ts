@@ -14,11 +14,8 @@ import { cleanLine } from "../../core/text/clean.ts";
 import { ensureSessions } from "../../store/folder/session-records.ts";
 import { readIfThere, readSmall, writeAtomic } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
-import type { Seat } from "../conversation/seat.ts";
+import type { Waking } from "../conversation/hooks/wake-up.ts";
 
-/** A wake-up that was not taken by then is given once more. */
-const TAKEN_WITHIN_MS = 20_000;
-const ATTEMPTS = 3;
 const MARK = /\[wake ([0-9a-f]{12})\]/;
 
 export function spoolPath(dir: string, client: number): string {
@@ -45,50 +42,28 @@ export function wakeIn(prompt: string): string | null {
   return prompt.startsWith("<task-notification>") ? (MARK.exec(prompt)?.[1] ?? null) : null;
 }
 
-export class Waker {
+export class Waker implements Waking {
   readonly #dir: string;
   readonly #client: number;
-  readonly #seat: Seat;
 
-  constructor(dir: string, client: number, seat: Seat) {
+  constructor(dir: string, client: number) {
     this.#dir = dir;
     this.#client = client;
-    this.#seat = seat;
   }
 
-  /** Is this the wake-up that a turn waits for? */
+  canWake(): boolean {
+    return hasMonitor(this.#dir, this.#client);
+  }
+
   isPending(wake: string): boolean {
     return readSmall(pendingPath(this.#dir, this.#client))?.trim() === wake;
-  }
-
-  /** Resolves with true when a hook of the woken conversation waits for the turn. */
-  async wake(what: string, signal: AbortSignal): Promise<boolean> {
-    const seat = this.#seat;
-    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
-      // Somebody may have begun to talk since this was intended.
-      await seat.watch(() => (seat.isWaiting || seat.record.state === "idle" ? true : null), signal);
-      if (signal.aborted) return false;
-      if (seat.isWaiting) return true;
-      if (!hasMonitor(this.#dir, this.#client)) return false;
-      this.#call(what);
-      const late = AbortSignal.any([signal, AbortSignal.timeout(TAKEN_WITHIN_MS)]);
-      const isTaken = await seat.watch(() => (seat.isWaiting ? true : null), late);
-      // taken by another hook: the line that is on its way is for nothing any more
-      if (isTaken === true) {
-        this.settle();
-        return true;
-      }
-    }
-    // Cut off, it may be that another process takes it up.
-    if (!signal.aborted) this.settle();
-    return false;
   }
 
   settle(): void {
     rmSync(pendingPath(this.#dir, this.#client), { force: true });
   }
 
-  #call(what: string): void {
+  call(what: string): void {
     const wake = randomBytes(6).toString("hex");
     ensureSessions(this.#dir);
     // on disk: the hook that the client asks may be a process of its own

@@ -6,8 +6,8 @@ import type { Goal } from "../../core/goal/goal.ts";
 import { isBusy, type LoopId } from "../../core/loop.ts";
 import type { BoundLoop } from "../../core/stop/route.ts";
 import { request } from "../../engine/tasks/tasks.ts";
+import type { SessionRecord } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
-import type { SessionRecord } from "../../store/folder/session-records.ts";
 
 /** A task that is being delivered, or will be at once, needs the hook that waits. */
 export function hasFire(store: Store, owner: string, now: number): boolean {

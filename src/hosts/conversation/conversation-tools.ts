@@ -1,12 +1,12 @@
 /** The tools of the agent in a live conversation, for the conversation as it is when they are called. */
 import { newLoopId } from "../../compose/engine.ts";
 import type { FireId } from "../../core/loop.ts";
+import { ownerOf } from "../../core/session.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { usageError } from "../../errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
-import { ownerOf } from "../../store/folder/session-records.ts";
 import { loopTools } from "../../tools/loop-tools.ts";
 import type { McpTool } from "../mcp/tool.ts";
 import type { Seat } from "./seat.ts";

@@ -5,29 +5,30 @@ import { decideDue } from "../../core/task/due.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { renderResumeHeader, renderResumePrompt } from "../../core/text/goal/goal-prompt.ts";
 import { renderCriteria, renderRules, renderSpec } from "../../core/text/goal/prompt-parts.ts";
-import type { HookAnswer } from "../claude-code/hooks/hook-answer.ts";
-import { NOTHING } from "../claude-code/hooks/hook-answer.ts";
+import { type ConversationAnswer, NOTHING, tell } from "./answer.ts";
 
 export interface Resumed {
   /** The goal bound to this conversation that has not ended. */
   readonly goal: Goal | undefined;
   readonly loops: readonly Loop[];
   /** The turn of ours that is under way in the conversation; null: none. */
-  readonly turnId?: string | null;
+  readonly turnId: string | null;
+  /** What a person types in this client to reach us, such as `/loop`. */
+  readonly commandName: string;
 }
 
-export function resumeAnswer({ goal, loops, turnId = null }: Resumed): HookAnswer {
+export function resumeAnswer({ goal, loops, turnId, commandName }: Resumed): ConversationAnswer {
   const missed = loops.filter((loop) => loop.kind === "task" && loop.status === "missed");
   const messages = [
-    ...(goal === undefined ? [] : [goalMessage(goal)]),
+    ...(goal === undefined ? [] : [goalMessage(goal, commandName)]),
     ...missed.map(
       (task) =>
-        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: /loopwright run ${task.id}; or drop it: /loopwright delete ${task.id}`,
+        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: ${commandName} run ${task.id}; or drop it: ${commandName} delete ${task.id}`,
     ),
   ];
-  const message = messages.length === 0 ? {} : { message: messages.join("\n") };
-  if (goal?.status === "active") return { kind: "context", text: reminderOf(goal, turnId), ...message };
-  return messages.length === 0 ? NOTHING : { kind: "tell", message: messages.join("\n") };
+  const message = messages.join("\n");
+  if (goal?.status === "active") return { kind: "context", text: reminderOf(goal, turnId), message };
+  return message === "" ? NOTHING : tell(message);
 }
 
 /**
@@ -55,9 +56,9 @@ function reminderOf(goal: Goal, turnId: string | null): string {
 const RULE =
   "This goal loop is bound to this conversation. Its next turn comes from Loopwright at the next stop; do not begin it by yourself.";
 
-function goalMessage(goal: Goal): string {
+function goalMessage(goal: Goal, commandName: string): string {
   if (goal.status === "active")
-    return `[LOOP] Goal ${goal.id} goes on in this conversation. Stop it: /loopwright pause`;
+    return `[LOOP] Goal ${goal.id} goes on in this conversation. Stop it: ${commandName} pause`;
   const why = goal.pause === null ? "" : `: ${cleanLine(goal.pause.reason)}`;
-  return `[LOOP] ⏸ Goal ${goal.id} is paused${why}. Go on with: /loopwright continue`;
+  return `[LOOP] ⏸ Goal ${goal.id} is paused${why}. Go on with: ${commandName} continue`;
 }

@@ -1,7 +1,7 @@
 /**
  * The place of one conversation where turns can go, and what is known of it.
  *
- * Owns: the record of the conversation (`.loop/sessions/<id>.json`) and the hook that waits for an answer just now.
+ * Owns: the record of the conversation and the hook that waits for an answer just now.
  * Must not: decide anything about a loop, or start anything.
  *
  * 1. A turn goes out with the answer to a hook, and only with one: to a stop (the conversation goes on with it), or
@@ -11,16 +11,8 @@
  * 3. What is in the record outlives this process: the next one of the conversation goes on from it. Others of the
  *    conversation write it too (hooks on their own, the monitor in the server's place): what they wrote counts.
  */
-import { statSync } from "node:fs";
-import { join } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
-import {
-  readSessionRecord,
-  type SeatEnd,
-  type SessionRecord,
-  type Span,
-  writeSessionRecord,
-} from "../../store/folder/session-records.ts";
+import type { SeatEnd, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
 
 /** What a hook that waits is answered with. */
 export type Offered =
@@ -34,7 +26,7 @@ interface Waiting {
 }
 
 export interface SeatParts {
-  readonly dir: string;
+  readonly sessions: Sessions;
   readonly session: string;
   readonly client: SessionRecord["client"];
   readonly now: () => number;
@@ -48,15 +40,15 @@ export class Seat {
   readonly #parts: SeatParts;
   #record: SessionRecord;
   #told: SessionRecord | null = null;
-  /** Of the file when it was read last. */
+  /** Of the record when it was read last. */
   #stamp: string | null = null;
   #waiting: Waiting | null = null;
   readonly #watchers = new Set<() => void>();
 
   constructor(parts: SeatParts) {
     this.#parts = parts;
-    const { dir, session, client } = parts;
-    const known = readSessionRecord(dir, session);
+    const { sessions, session, client } = parts;
+    const known = sessions.read(session);
     // The same conversation in another process: a turn that was under way there is over.
     const isSame = known !== null && isSameProcess(known.client, client);
     const turn = known?.turn ?? null;
@@ -83,7 +75,7 @@ export class Seat {
 
   update(change: Partial<SessionRecord>): void {
     this.#record = { ...this.record, ...change };
-    writeSessionRecord(this.#parts.dir, this.#record);
+    this.#parts.sessions.write(this.#record);
     this.#tell();
   }
 
@@ -170,10 +162,10 @@ export class Seat {
 
   /** What another process of this client's conversation wrote since. */
   #reload(): void {
-    const { dir, session, client } = this.#parts;
-    const stamp = stampOfSession(dir, session);
+    const { sessions, session, client } = this.#parts;
+    const stamp = sessions.stamp(session);
     if (stamp === this.#stamp) return;
-    const there = readSessionRecord(dir, session);
+    const there = sessions.read(session);
     this.#stamp = stamp;
     if (there !== null && isSameProcess(there.client, client)) this.#record = there;
   }
@@ -202,12 +194,6 @@ const CLIENT_GONE: SeatEnd = { kind: "interrupted", reason: "its conversation wa
 
 function isSameProcess(a: SessionRecord["client"], b: SessionRecord["client"]): boolean {
   return a.pid === b.pid && a.start === b.start;
-}
-
-/** Every write makes a new file; null: there is none. */
-function stampOfSession(dir: string, session: string): string | null {
-  const stat = statSync(join(dir, "sessions", `${session}.json`), { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? null : `${stat.ino}.${stat.ctimeNs}`;
 }
 
 function blank(session: string, client: SessionRecord["client"]): SessionRecord {

@@ -10,19 +10,55 @@ import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-run
 import { appendLedger } from "../../store/ledger/ledger.ts";
 import { readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import type { HookPayload } from "../claude-code/hooks/payload.ts";
+import type { Seat } from "./seat.ts";
 
-export function recordTool(dir: string, payload: HookPayload, loop: string | null, now: number): void {
-  const { tool, toolUseId, event, durationMs, session } = payload;
-  if (tool === "" || toolUseId === "") return;
+/** A call of a tool that is over. */
+export interface UsedTool {
+  readonly tool: string;
+  /** The client's name for the call. */
+  readonly id: string;
+  readonly isOk: boolean;
+  /** null: the client does not tell. */
+  readonly durationMs: number | null;
+  /** Not by the agent of the conversation itself, but by one that it started. */
+  readonly isOfSubAgent: boolean;
+  /** The command that it ran; null: it was another tool. */
+  readonly ran: RanCommand | null;
+}
+
+export interface RanCommand {
+  readonly command: string;
+  /** null: nobody tells. */
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+export function noteTool(seat: Seat, dir: string, used: UsedTool, now: number): void {
+  const { turn, session } = seat.record;
+  const loop = turn?.end === null ? turn.loopId : null;
+  recordTool(dir, session, used, loop, now);
+  if (loop === null || used.isOfSubAgent) return;
+  const directive = backpropOf(dir, used.ran, now);
+  if (directive !== "as before") seat.update({ directive });
+}
+
+/** The same call counts once. */
+export function recordTool(
+  dir: string,
+  session: string,
+  { tool, id, isOk, durationMs }: UsedTool,
+  loop: string | null,
+  now: number,
+): void {
+  if (tool === "" || id === "") return;
   appendLedger(dir, [
     {
       kind: "tool",
-      id: toolUseId,
+      id,
       at: now,
       session,
       tool,
-      ok: event === "PostToolUse",
+      ok: isOk,
       ...(loop === null ? {} : { loop }),
       ...(durationMs === null ? {} : { ms: durationMs }),
     },
@@ -30,18 +66,10 @@ export function recordTool(dir: string, payload: HookPayload, loop: string | nul
 }
 
 /** The directive for the next turn; null: the tests are green again; `as before`: this was no run of tests. */
-export function backpropOf(dir: string, payload: HookPayload, now: number): string | null | "as before" {
-  return backpropFor(dir, commandOf(payload), now);
-}
-
-/** The same for a command that any client ran. */
-export function backpropFor(
-  dir: string,
-  { command, exitCode, output }: RanCommand,
-  now: number,
-): string | null | "as before" {
-  if (command === "") return "as before";
-  const run = recogniseTestRun({ command, exitCode, output });
+export function backpropOf(dir: string, ran: RanCommand | null, now: number): string | null | "as before" {
+  if (ran === null) return "as before";
+  const { command } = ran;
+  const run = recogniseTestRun(ran);
   if (run?.outcome === "passed") return null;
   if (!callsForBackprop(run)) return "as before";
   const category = failureCategory(run);
@@ -56,26 +84,6 @@ export function backpropFor(
   };
   log(dir, renderBackpropEntry({ ...backprop, date: new Date(now).toISOString() }), category);
   return renderBackpropDirective(backprop);
-}
-
-export interface RanCommand {
-  readonly command: string;
-  /** null: nobody tells. */
-  readonly exitCode: number | null;
-  readonly output: string;
-}
-
-/** The client gives no exit code for a command that went well, and puts it first where it did not. */
-function commandOf({ event, tool, toolInput, toolResponse, error }: HookPayload): RanCommand {
-  const command = tool === "Bash" ? textOf(toolInput, "command") : "";
-  if (event === "PostToolUse") return { command, exitCode: 0, output: textOf(toolResponse, "stdout") };
-  const [, code] = /^Exit code (\d+)(?:\n|$)/.exec(error) ?? [];
-  return { command, exitCode: code === undefined ? null : Number(code), output: error };
-}
-
-function textOf(value: unknown, key: string): string {
-  const found = (value as Record<string, unknown> | null | undefined)?.[key];
-  return typeof found === "string" ? found : "";
 }
 
 const MARK = /^<!-- category: (.*) -->$/gm;

@@ -1,9 +1,10 @@
 /**
- * What the person types at us in the conversation: `/loopwright …` and `/loopwright:loop …`. It is carried out by the
- * command line program itself, in a process of its own, so that a conversation has just what a terminal has; the
- * model is not asked. The text never meets a shell.
+ * What the person types at us in a conversation. It is carried out by the command line program itself, in a process of
+ * its own, so that a conversation has just what a terminal has; the model is not asked. The text never meets a shell.
  */
 import { execFile } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parseTypedLine } from "../../core/typed-line.ts";
 
 export interface TypedParts {
@@ -12,6 +13,8 @@ export interface TypedParts {
   readonly root: string;
   readonly session: string;
   readonly env: NodeJS.ProcessEnv;
+  /** What a person types in this client to reach us, such as `/loop`: the program says so where it names commands. */
+  readonly commandName: string;
 }
 
 export interface Carried {
@@ -19,14 +22,6 @@ export interface Carried {
   readonly isOk: boolean;
   /** May a loop of this conversation go on from here, at once? */
   readonly mayGoOn: boolean;
-}
-
-const TYPED = /^\/loopwright(?::loop|:loopwright)?(?:\s+([\s\S]*))?$/;
-
-/** What was typed behind the command; null: the prompt is not for us. */
-export function typedIn(prompt: string): string | null {
-  const found = TYPED.exec(prompt.trim());
-  return found === null ? null : (found[1] ?? "").trim();
 }
 
 /** Carried out here, with a word that stands alone. */
@@ -61,7 +56,8 @@ export async function carryOut(typed: string, parts: TypedParts): Promise<Carrie
 
 function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Promise<Carried> {
   const [program, ...before] = parts.command;
-  const env = { ...parts.env, LOOP_SESSION: parts.session, LOOP_TYPED: "1", NO_COLOR: "1" };
+  const { session: LOOP_SESSION, commandName: LOOP_COMMAND_NAME } = parts;
+  const env = { ...parts.env, LOOP_SESSION, LOOP_COMMAND_NAME, LOOP_TYPED: "1", NO_COLOR: "1" };
   return new Promise((resolve) => {
     const child = execFile(
       program,
@@ -82,4 +78,11 @@ function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Pro
     );
     child.stdin?.end();
   });
+}
+
+/** The command line program that came with the program that runs now. */
+export function commandBeside(script: string): readonly [string, string] {
+  const folder = dirname(realpathSync(script));
+  const found = [join(folder, "loop", "loop.cjs"), join(folder, "loop.cjs")].find((path) => existsSync(path));
+  return [process.execPath, found ?? join(folder, "loop.cjs")];
 }

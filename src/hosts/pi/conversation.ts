@@ -6,24 +6,16 @@
  * 2. The person comes first: what they stop is paused, what they type is waited for.
  */
 import { makeFailure } from "../../agents/process/reasons.ts";
-import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { isBusy } from "../../core/loop.ts";
-import { type Route, routeStop } from "../../core/stop/route.ts";
-import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Host } from "../../engine/parts.ts";
+import type { SeatEnd } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
-import { ownerOf, type SeatEnd } from "../../store/folder/session-records.ts";
-import {
-  type Bound,
-  boundable,
-  boundLoop,
-  boundTo,
-  isResting,
-  pauseBound,
-} from "../conversation/bound-loop.ts";
+import { type Bound, isResting } from "../conversation/bound-loop.ts";
 import { resumeAnswer } from "../conversation/resume.ts";
 import type { Seat } from "../conversation/seat.ts";
+import { renderVerdict, Standing } from "../conversation/standing.ts";
+import { COMMAND_NAME } from "./command-name.ts";
 import { keepAnswers } from "./ledger.ts";
 import { readRetries } from "./runs/retries.ts";
 import type { RunEnd } from "./runs/run-end.ts";
@@ -43,13 +35,12 @@ export interface PiConversationParts {
   readonly now: () => number;
 }
 
-const ESCAPED = "you stopped its turn";
-const CONVERSATION_ENDED = "its conversation ended";
 /** From a message to the start of its run. A compaction that comes before it is waited for. */
 const STARTED_WITHIN_MS = 15_000;
 
 export class PiConversation {
   readonly #parts: PiConversationParts;
+  readonly #standing: Standing;
   readonly #runs: Runs;
   readonly #waiting = new Set<() => void>();
   /** The run that is under way, or about to begin, is a turn of ours that is not wanted any more. */
@@ -59,6 +50,7 @@ export class PiConversation {
 
   constructor(parts: PiConversationParts) {
     this.#parts = parts;
+    this.#standing = new Standing({ ...parts, commandName: COMMAND_NAME });
     const { terminal, root, env, now } = parts;
     this.#runs = new Runs({
       now,
@@ -69,7 +61,7 @@ export class PiConversation {
   }
 
   get owner(): string {
-    return ownerOf(this.#parts.session);
+    return this.#standing.owner;
   }
 
   /** May a turn begin now? */
@@ -163,50 +155,40 @@ export class PiConversation {
     const loop = this.bound();
     if (loop?.kind !== "goal") return;
     const { turn } = seat.record;
-    const answer = resumeAnswer({ goal: loop, loops: [], turnId: turn?.end === null ? turn.id : null });
+    const turnId = turn?.end === null ? turn.id : null;
+    const answer = resumeAnswer({ goal: loop, loops: [], turnId, commandName: COMMAND_NAME });
     if (answer.kind === "context") terminal.remind(answer.text);
   }
 
   /** The loop of this conversation that has not ended. */
   bound(): Bound | undefined {
-    return boundable(this.#parts.store).findLast(
-      ({ session, status }) => session === this.owner && status !== "ended",
-    );
+    return this.#standing.bound();
   }
 
   /** How the loop of this conversation stands, once, when it has come to rest. */
   sayNews(): void {
-    const { store, seat, terminal, now } = this.#parts;
-    const loop = boundTo(boundable(store), this.owner);
+    const { seat, terminal, now } = this.#parts;
+    const loop = this.#standing.shown();
     if (loop === undefined || !isResting(loop, now())) return;
-    const route = this.#route(null);
+    const route = this.#standing.route(null, false);
     if (route.kind !== "allow" || route.message === null || route.message === seat.record.said) return;
     seat.update({ said: route.message });
-    const verdict = verdictOf(loop);
+    const verdict = renderVerdict(loop);
     const text = verdict === null ? route.message : `${route.message}\n${verdict}`;
     terminal.say(text, route.word === "LOOP_DONE" ? "info" : "warning");
   }
 
   /** Why no turn follows from what was typed; null: one does, or it was said. */
   whyNot(): string | null {
-    const { seat, store } = this.#parts;
-    const owner = store.lease()?.owner ?? null;
-    const route = this.#route(owner === this.owner ? null : owner);
+    const route = this.#standing.route(this.#standing.otherOwner(), false);
     if (route.kind !== "allow" || route.message === null) return null;
-    seat.update({ said: route.message });
+    this.#parts.seat.update({ said: route.message });
     return route.message;
   }
 
-  /** A stopped loop stays stopped: it goes on when a person says so, here or elsewhere. */
   async endSession(): Promise<void> {
-    const { store, seat, now } = this.#parts;
     this.#runs.close();
-    await store.catchUp();
-    const loop = this.bound();
-    if (loop?.status === "active") await pauseBound(store, loop, CONVERSATION_ENDED, now());
-    seat.end({ kind: "interrupted", reason: CONVERSATION_ENDED });
-    seat.update({ state: "over" });
-    await store.published?.publish();
+    await this.#standing.endSession();
   }
 
   close(): void {
@@ -224,27 +206,9 @@ export class PiConversation {
     engine.nudge();
   }
 
-  /** Obeyed at once: the goal pauses until the person says otherwise. */
   async #interrupt(): Promise<void> {
-    const { seat, store, now, engine } = this.#parts;
-    const loop = this.bound();
-    if (loop?.status === "active") await pauseBound(store, loop, ESCAPED, now());
-    seat.end({ kind: "interrupted", reason: ESCAPED });
-    engine.nudge();
+    await this.#standing.interrupt();
     this.sayNews();
-  }
-
-  #route(otherOwner: string | null): Route {
-    const { session, store, now, env } = this.#parts;
-    return routeStop({
-      session,
-      otherOwner,
-      now: now(),
-      broken: null,
-      isSomeoneWaiting: false,
-      off: env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null,
-      loop: boundLoop(boundable(store), this.owner, session),
-    });
   }
 
   #complain(error: unknown): void {
@@ -262,9 +226,3 @@ function seatEndOf(end: RunEnd | null): SeatEnd {
 }
 
 const TOO_LONG = makeFailure("timeout", "pi: its answer grew too long");
-
-function verdictOf(loop: Bound): string | null {
-  if (loop.status !== "ended") return null;
-  if (loop.kind === "backlog") return renderLoopComplete(loop.iteration, loop.stories);
-  return loop.end?.status === "done" ? renderVerdictBox(loop) : null;
-}

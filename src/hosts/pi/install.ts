@@ -3,18 +3,18 @@
  * npx, updates and checkouts, and pi is told of that folder. Doing it again changes nothing.
  */
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findExecutable } from "../../agents/find.ts";
 import { LoopError } from "../../errors.ts";
 import { putFolder } from "../../store/files/put-folder.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { readSmall } from "../../system/files.ts";
-import { placesOf } from "../claude-code/install/places.ts";
+import { lookUpwards, notBuilt } from "../conversation/install/built-files.ts";
+import { dataFolder } from "../conversation/install/data-folder.ts";
+import { hashFolder } from "../conversation/install/file-hashes.ts";
 import { asObject } from "./runs/run-end.ts";
 
 export interface PiInstalled {
@@ -38,7 +38,7 @@ const VERSION_WITHIN_MS = 10_000;
 
 export async function installPi(env: NodeJS.ProcessEnv): Promise<PiInstalled> {
   const pi = findPi(env);
-  const source = findBuilt(dirname(fileURLToPath(import.meta.url)));
+  const source = findBuilt();
   const { version: clientVersion } = await runVersion(pi, ["--version"], env, VERSION_WITHIN_MS);
   const folder = folderOf(env);
   const other = otherSource(env);
@@ -71,7 +71,7 @@ export async function uninstallPi(env: NodeJS.ProcessEnv): Promise<PiRemoved> {
 
 /** Where the extension is kept. */
 export function folderOf(env: NodeJS.ProcessEnv): string {
-  return join(dirname(placesOf(env).marketplace), "pi");
+  return join(dataFolder(env), "pi");
 }
 
 function findPi(env: NodeJS.ProcessEnv): string {
@@ -85,20 +85,16 @@ function findPi(env: NodeJS.ProcessEnv): string {
 }
 
 /** This file is a part of a bundle in dist/, of an installed copy, or of a checkout. */
-function findBuilt(from: string): string {
-  for (let dir = from; ; dir = dirname(dir)) {
-    const isBuilt = (path: string) =>
-      existsSync(join(path, "pi", EXTENSION)) && existsSync(join(path, "loop.cjs"));
-    const found = [dir, join(dir, "dist")].find(isBuilt);
-    if (found !== undefined) return found;
-    if (existsSync(join(dir, EXTENSION)) && existsSync(join(dir, "loop", "loop.cjs"))) return dir;
-    if (dir !== dirname(dir)) continue;
-    throw new LoopError(
-      "surroundings",
-      "The extension is not beside this program.",
-      "Install the package anew; in a checkout: npm run build",
-    );
-  }
+function findBuilt(): string {
+  const isBuilt = (dir: string) =>
+    existsSync(join(dir, "pi", EXTENSION)) && existsSync(join(dir, "loop.cjs"));
+  const isInstalled = (dir: string) =>
+    existsSync(join(dir, EXTENSION)) && existsSync(join(dir, "loop", "loop.cjs"));
+  const found = lookUpwards(
+    (dir) => [dir, join(dir, "dist")].find(isBuilt) ?? (isInstalled(dir) ? dir : null),
+  );
+  if (found === null) throw notBuilt("extension");
+  return found;
 }
 
 /** Of the person's settings: another copy of the same, which would want the same names. null: there is none. */
@@ -115,7 +111,7 @@ function put(source: string, target: string): boolean {
   if (source === target) return false;
   return putFolder(target, (fresh) => {
     copy(source, fresh);
-    return !existsSync(target) || hashAll(target) !== hashAll(fresh);
+    return !existsSync(target) || !isSame(target, fresh);
   });
 }
 
@@ -131,18 +127,8 @@ function copy(source: string, fresh: string): void {
   writeFileSync(join(fresh, "loop", "package.json"), `${JSON.stringify({ type: "module" })}\n`);
 }
 
-function hashAll(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  const hash = createHash("sha256");
-  for (const file of files)
-    hash
-      .update(`${relative(folder, file)}\0`)
-      .update(readFileSync(file))
-      .update("\0");
-  return hash.digest("hex");
+function isSame(one: string, other: string): boolean {
+  return JSON.stringify(hashFolder(one)) === JSON.stringify(hashFolder(other));
 }
 
 function run(pi: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {

@@ -1,7 +1,6 @@
 /** What a conversation of pi used, for the ledger of the project (D7). */
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
 import { appendLedger, publishLedger } from "../../store/ledger/ledger.ts";
-import type { PiEvents } from "./api.ts";
 import { parseAnswers } from "./runs/run-end.ts";
 
 export function keepAnswers(
@@ -26,16 +25,4 @@ export function keepAnswers(
   if (entries.length === 0) return;
   appendLedger(dir, entries);
   publishLedger(dir, entries.at(-1)?.at ?? 0, () => {});
-}
-
-export function keepTool(
-  dir: string,
-  session: string,
-  loop: string | null,
-  { toolCallId, toolName, isError }: PiEvents["tool_result"],
-  now: number,
-): void {
-  if (toolCallId === "") return;
-  const entry = { kind: "tool", id: toolCallId, at: now, session, tool: toolName, ok: !isError } as const;
-  appendLedger(dir, [{ ...entry, ...(loop === null ? {} : { loop }) }]);
 }

@@ -7,16 +7,16 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isSessionId } from "../../core/session.ts";
 import type { EngineNews, Role } from "../../engine/engine.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
-import { isSessionId, pruneSessionRecords } from "../../store/folder/session-records.ts";
 import { resumeAnswer } from "../conversation/resume.ts";
-import { backpropFor } from "../conversation/tool-use.ts";
+import { noteTool } from "../conversation/tool-use.ts";
 import type { PiApi, PiContext, PiEvents } from "./api.ts";
-import { keepTool } from "./ledger.ts";
+import { COMMAND_NAME } from "./command-name.ts";
 import { askMissed } from "./missed.ts";
 import { type OpenPi, openPi } from "./open-conversation.ts";
-import { ranCommand } from "./runs/ran-command.ts";
+import { usedTool } from "./runs/used-tool.ts";
 import { Terminal } from "./terminal.ts";
 
 /** How soon a task of somebody else's is seen (A12), and an input box that became empty. */
@@ -67,7 +67,7 @@ export class PiSession {
     const { dir, id: session, terminal } = this;
     const onNews = (news: EngineNews) => this.#take(news);
     this.#open = openPi({ dir, session, terminal, env: this.#env, onNews });
-    pruneSessionRecords(dir, Date.now());
+    this.#open.store.sessions.prune(Date.now());
     this.#open.seat.update({ state: "idle" });
     if (this.#timer !== null) this.#open.engine.start();
     return this.#open;
@@ -78,13 +78,14 @@ export class PiSession {
     this.#greetAt = null;
     const open = this.#open;
     const own = open?.conversation.bound();
-    const answer = own?.kind === "goal" ? resumeAnswer({ goal: own, loops: [] }) : null;
+    const asked = { loops: [], turnId: null, commandName: COMMAND_NAME };
+    const answer = own?.kind === "goal" ? resumeAnswer({ goal: own, ...asked }) : null;
     const message = answer !== null && "message" in answer ? answer.message : undefined;
     if (message !== undefined) this.terminal.say(message, "warning");
     for (const loop of open?.store.loops() ?? [])
       if (loop.kind === "goal" && loop.status === "active" && this.#isLeft(loop.session))
         this.terminal.say(
-          `[LOOP] Goal ${loop.id} was left by a conversation that is over. Go on with it here: /loop continue ${loop.id}`,
+          `[LOOP] Goal ${loop.id} was left by a conversation that is over. Go on with it here: ${COMMAND_NAME} continue ${loop.id}`,
           "warning",
         );
   }
@@ -107,15 +108,7 @@ export class PiSession {
   }
 
   noteTool(event: PiEvents["tool_result"]): void {
-    const open = this.#open;
-    if (open === null) return;
-    const { turn } = open.seat.record;
-    const isOurs = turn?.end === null;
-    const now = Date.now();
-    keepTool(this.dir, this.id, isOurs ? turn.loopId : null, event, now);
-    const ran = isOurs ? ranCommand(event) : null;
-    const directive = ran === null ? "as before" : backpropFor(this.dir, ran, now);
-    if (directive !== "as before") open.seat.update({ directive });
+    if (this.#open !== null) noteTool(this.#open.seat, this.dir, usedTool(event), Date.now());
   }
 
   /** `isOver`: the conversation ends; otherwise only this extension does, and is loaded again. */

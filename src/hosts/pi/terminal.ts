@@ -108,15 +108,15 @@ export class Terminal {
     if (text === "") return;
     const told = this.#try(false, () => {
       if (!this.#ctx.hasUI) return false;
-      this.#ctx.ui.notify(inPi(text), type);
+      this.#ctx.ui.notify(text, type);
       return true;
     });
     // `pi -p`: its stdout is the answer of the model
-    if (!told && !this.#isOver) process.stderr.write(`${inPi(text)}\n`);
+    if (!told && !this.#isOver) process.stderr.write(`${text}\n`);
   }
 
   showStatus(line: string): void {
-    this.#try(undefined, () => this.#ctx.ui.setStatus("loop", line === "" ? undefined : inPi(line)));
+    this.#try(undefined, () => this.#ctx.ui.setStatus("loop", line === "" ? undefined : line));
   }
 
   /** One question at a time: a second dialog would take the place of the first. */
@@ -154,9 +154,4 @@ export class Terminal {
       return otherwise;
     }
   }
-}
-
-/** What other parts say of commands, as it is typed here. */
-export function inPi(text: string): string {
-  return text.replaceAll(/(?<![^\s`"'(])\/loopwright(?::loop)?(?= )/g, "/loop");
 }

@@ -1,133 +1,85 @@
 /**
- * What an event of a client is answered. The conversation behind it is the same as that of Claude Code: a turn goes
- * out with the answer to a stop or to a prompt, and ends with the next stop.
+ * What an event of a client is answered: a turn goes out with the answer to a stop or to a prompt, and ends with the
+ * next stop.
  *
  * 1. Whatever is not plainly this conversation's own loop at work is let happen (D2): the router decides.
  * 2. A text that we sent comes back as a prompt from some clients: it is no word of the person's.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { pricedUsage } from "../../agents/prices.ts";
+import { openSessions, openStore } from "../../compose/open-store.ts";
 import type { Usage } from "../../core/base.ts";
-import { priceOf } from "../../core/cost/prices.ts";
-import type { JobId } from "../../core/goal/goal.ts";
-import type { LoopId } from "../../core/loop.ts";
-import { requestGoal } from "../../engine/goals/goals.ts";
+import { isSessionId, ownerOf } from "../../core/session.ts";
+import type { SessionRecord } from "../../ports/sessions.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
-import { FolderStore } from "../../store/folder/folder-store.ts";
-import { isSessionId, ownerOf, readSessionRecord } from "../../store/folder/session-records.ts";
-import { answerHook } from "../claude-code/hooks/answer-hook.ts";
-import { type HookAnswer, NOTHING, tell } from "../claude-code/hooks/hook-answer.ts";
-import type { HookEvent, HookPayload } from "../claude-code/hooks/payload.ts";
-import type { OpenConversation } from "../claude-code/open-conversation.ts";
+import { type ConversationAnswer, NOTHING, tell } from "../conversation/answer.ts";
 import { boundable, boundTo } from "../conversation/bound-loop.ts";
-import { carryOut, type TypedParts } from "../conversation/typed.ts";
+import type { ConversationEvent } from "../conversation/event.ts";
+import { type AnswerContext, answerEvent } from "../conversation/hooks/answer-event.ts";
+import type { OpenConversation } from "../conversation/hooks/open-hook-conversation.ts";
+import { keepPrice } from "../conversation/hooks/turn-prices.ts";
 import { type ClientEvent, type StopClient, type Told, type TurnFacts, typedAt } from "./clients/client.ts";
 import { isSent, lastSaid, rememberSaid, rememberSent } from "./conversation-notes.ts";
 import { readRecord } from "./record-lines.ts";
-
-export interface AnswerParts {
-  readonly dir: string;
-  /** null: there is no `.loop` in this project. */
-  readonly open: () => OpenConversation | null;
-  readonly typed: TypedParts;
-  readonly now: () => number;
-}
+import { toEvent } from "./to-event.ts";
 
 export async function answerClient(
   client: StopClient,
   event: ClientEvent,
   told: Told,
-  parts: AnswerParts,
+  context: AnswerContext,
   signal: AbortSignal,
-): Promise<HookAnswer> {
-  const { dir } = parts;
+): Promise<ConversationAnswer> {
+  const { dir } = context;
   const { session } = told;
+  if (!isSessionId(session)) return NOTHING;
   const typed = event === "prompt" ? typedAt(told.prompt) : null;
-  if (!isSessionId(session) || (typed === null && !isConcerned(event, session, dir))) return NOTHING;
+  const record = openSessions(dir).read(session);
+  if (typed === null && record === null && !isBoundByHand(event, session, dir)) return NOTHING;
   if (event === "said") {
     rememberSaid(dir, session, told.answer ?? "");
     return NOTHING;
   }
-  if (
-    event === "prompt" &&
-    typed === null &&
-    (isSent(dir, session, told.prompt) || isSteered(client, told, dir))
-  )
-    return NOTHING;
-  const promptId = told.promptId ?? promptIdOf(event, session, dir);
-  const payload = toPayload(event, told, promptId, typed);
-  if (typed !== null && !client.givesContext) return answerTyped(typed, payload, parts);
-  return payload.event === "Stop"
-    ? answerStop(client, told, payload, parts, signal)
-    : answerHook(payload, parts, signal);
+  const isAnnounced = () => isSent(dir, session, told.prompt) || isSteered(client, told, record);
+  if (event === "prompt" && typed === null && isAnnounced()) return NOTHING;
+  const promptId = told.promptId ?? promptIdOf(event, record);
+  const happened = toEvent(event, told, promptId, typed);
+  return happened.type === "stopped"
+    ? answerStop(client, told, happened, context, signal)
+    : answerEvent(happened, context, signal);
 }
 
-/** Of most conversations in a folder with loops no loop knows anything: they are left as they are, without a trace. */
-function isConcerned(event: ClientEvent, session: string, dir: string): boolean {
-  if (!existsSync(dir)) return false;
-  if (readSessionRecord(dir, session) !== null) return true;
-  // bound by hand, before anything was typed there
-  const store = event === "stop" ? new FolderStore(dir, { now: Date.now, say: () => {} }) : null;
-  return store !== null && boundTo(boundable(store), ownerOf(session)) !== undefined;
+/**
+ * Of most conversations in a folder with loops no loop knows anything: they are left as they are, without a trace.
+ * This one may be bound to a loop before anything was typed in it.
+ */
+function isBoundByHand(event: ClientEvent, session: string, dir: string): boolean {
+  if (event !== "stop" || !existsSync(dir)) return false;
+  const store = openStore(dir, { now: Date.now, say: () => {} });
+  return boundTo(boundable(store), ownerOf(session)) !== undefined;
 }
 
 /** It reached the agent in the turn that runs: nobody waits. */
-function isSteered({ steers }: StopClient, { promptId, session }: Told, dir: string): boolean {
-  const record = readSessionRecord(dir, session);
+function isSteered({ steers }: StopClient, { promptId }: Told, record: SessionRecord | null): boolean {
   return steers && promptId !== "" && record?.state === "busy" && record.promptId === promptId;
 }
 
 /** Where the client has no names for prompts, a prompt is the one that was announced last. */
-function promptIdOf(event: ClientEvent, session: string, dir: string): string {
-  return event === "prompt" ? randomUUID() : (readSessionRecord(dir, session)?.promptId ?? "");
-}
-
-const EVENTS: Readonly<Record<Exclude<ClientEvent, "said">, HookEvent>> = {
-  stop: "Stop",
-  prompt: "UserPromptSubmit",
-  start: "SessionStart",
-  end: "SessionEnd",
-  // whatever ran was stopped
-  interrupt: "Notification",
-};
-
-function toPayload(
-  event: Exclude<ClientEvent, "said">,
-  told: Told,
-  promptId: string,
-  typed: string | null,
-): HookPayload {
-  const stopped = { ok: EVENTS[event], interrupted: "Notification", failed: "StopFailure" } as const;
-  return {
-    event: typed === null ? (event === "stop" ? stopped[told.end] : EVENTS[event]) : "UserPromptExpansion",
-    session: told.session,
-    promptId,
-    cwd: told.cwd,
-    prompt: typed === null ? told.prompt : `/loopwright ${typed}`,
-    answer: told.answer ?? "",
-    source: told.source,
-    error: told.end === "failed" ? "unknown" : "",
-    transcript: null,
-    agentId: "",
-    errorDetails: "",
-    tool: "",
-    toolUseId: "",
-    toolInput: null,
-    toolResponse: null,
-    durationMs: null,
-  };
+function promptIdOf(event: ClientEvent, record: SessionRecord | null): string {
+  return event === "prompt" ? randomUUID() : (record?.promptId ?? "");
 }
 
 async function answerStop(
   client: StopClient,
   told: Told,
-  payload: HookPayload,
-  parts: AnswerParts,
+  stopped: Extract<ConversationEvent, { type: "stopped" }>,
+  context: AnswerContext,
   signal: AbortSignal,
-): Promise<HookAnswer> {
-  const { dir } = parts;
+): Promise<ConversationAnswer> {
+  const { dir } = context;
   const { session } = told;
-  const open = parts.open();
+  const open = context.open();
   if (open === null) return NOTHING;
   const facts = factsOf(client, told);
   const { turn } = open.seat.record;
@@ -137,9 +89,9 @@ async function answerStop(
   // nothing that it were answered would reach the agent: what comes next waits for the person
   if (isLast) open.seat.update({ isSomeoneWaiting: true });
   const said = facts?.answer ?? told.answer ?? lastSaid(dir, session) ?? "";
-  const answer = await answerHook({ ...payload, answer: said }, parts, signal);
+  const answer = await answerEvent({ ...stopped, answer: said }, context, signal);
   if (turn?.end === null && facts?.usage)
-    await price(open, turn.id, turn.loopId, priced(facts.usage, dir, parts), parts.now());
+    await keepPrice(open.store, turn, priced(facts.usage, context), context.now());
   // before the client can announce it
   if (answer.kind === "context") rememberSent(dir, session, answer.text);
   return isLast && answer.kind === "nothing" ? tell(whyNow(client, open)) : answer;
@@ -157,36 +109,7 @@ function factsOf({ readTurn }: StopClient, told: Told): TurnFacts | null {
   return lines.length === 0 ? null : readTurn(lines, told);
 }
 
-function priced(usage: Usage, dir: string, { typed }: AnswerParts): Usage {
-  if (usage.costUsd !== null || usage.model === undefined) return usage;
-  const found = priceOf(usage, usage.model, readPrices({ dir }, typed.env));
-  return found === null
-    ? usage
-    : { ...usage, costUsd: found.costUsd, costFrom: "prices", pricesDate: found.from.date };
-}
-
-async function price(
-  { store }: OpenConversation,
-  jobId: string,
-  loopId: string,
-  usage: Usage,
-  now: number,
-): Promise<void> {
-  const loop = store.load(loopId as LoopId);
-  if (loop?.kind === "goal")
-    await requestGoal(store, loop, { type: "job.priced", jobId: jobId as JobId, usage }, now);
-}
-
-/** The model cannot be told anything with the answer: the loop's first turn comes with the stop of this prompt. */
-async function answerTyped(typed: string, payload: HookPayload, parts: AnswerParts): Promise<HookAnswer> {
-  await parts.open()?.conversation.begin(payload);
-  const carried = await carryOut(typed, { ...parts.typed, session: payload.session });
-  const open = parts.open();
-  if (open === null) return { kind: "local", text: carried.text };
-  const { conversation, store } = open;
-  await conversation.begin(payload);
-  await store.catchUp();
-  if (carried.mayGoOn && conversation.bound()?.status === "active") return NOTHING;
-  conversation.rest();
-  return { kind: "local", text: carried.text };
+/** The tables are read only where they are asked. */
+function priced(usage: Usage, { dir, typed }: AnswerContext): Usage {
+  return usage.costUsd === null ? pricedUsage(usage, readPrices({ dir }, typed.env)) : usage;
 }

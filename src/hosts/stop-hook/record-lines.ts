@@ -1,7 +1,7 @@
 /** The newest lines of the record that a client keeps of its conversation: JSON, one object per line. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { Usage } from "../../core/base.ts";
-import { countOf, type Fields, isFields } from "./clients/client.ts";
+import { countOf, type Fields, isFields } from "./fields.ts";
 
 /** More than a turn writes in all but odd cases. */
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -1,18 +1,17 @@
 /** What a hook is answered, by clients that took over the form of Claude Code's. */
-import type { HookAnswer } from "../claude-code/hooks/hook-answer.ts";
+import type { ConversationAnswer } from "../conversation/answer.ts";
 import type { ClientEvent } from "./clients/client.ts";
 
 /** `names`: the client's own of the events that can be answered. */
 export function renderLikeClaude(
   names: Readonly<Partial<Record<ClientEvent, string>>>,
   event: ClientEvent,
-  answer: HookAnswer,
+  answer: ConversationAnswer,
 ): string {
   const hookEventName = names[event];
   if (hookEventName === undefined) return "";
   switch (answer.kind) {
     case "nothing":
-    case "permit":
       return "";
     case "tell":
       return JSON.stringify({ systemMessage: answer.message });

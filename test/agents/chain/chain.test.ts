@@ -303,7 +303,8 @@ describe("conversations of a chain", () => {
 describe("what a chain used", () => {
   test("E3 B12 counts those that did not get through, each at the price of its own model", async () => {
     const prices: Prices = {
-      ...{ own: null, project: null },
+      own: null,
+      project: null,
       shipped: {
         date: "2026-11-06",
         models: { small: { input: 1, output: 1 }, big: { input: 10, output: 10 } },
@@ -318,8 +319,11 @@ describe("what a chain used", () => {
     const chain = createChain([a, b].map((agent) => withPrices(agent, prices)));
     expect(await chain.run(makeTurn(), makeControl())).toMatchObject({
       usage: {
-        ...{ costUsd: 11, inputTokens: 2_000_000, outputTokens: 0 },
-        ...{ costFrom: "prices", pricesDate: "2026-11-06" },
+        costUsd: 11,
+        inputTokens: 2_000_000,
+        outputTokens: 0,
+        costFrom: "prices",
+        pricesDate: "2026-11-06",
       },
       activity: { toolCalls: 2, edits: { "a.ts": 2 }, reads: ["r", "r"], denials: ["Bash", "Bash"] },
     });
@@ -334,8 +338,11 @@ describe("a chain of real processes", () => {
   beforeAll(async () => {
     bundle = join(mkdtempSync(join(tmpdir(), "loopwright-")), "runner.mjs");
     await build({
-      ...{ entryPoints: [fixture("chain-runner.ts")], outfile: bundle },
-      ...{ bundle: true, platform: "node", format: "esm" },
+      entryPoints: [fixture("chain-runner.ts")],
+      outfile: bundle,
+      bundle: true,
+      platform: "node",
+      format: "esm",
     });
   });
   afterAll(() => rmSync(join(bundle, ".."), { recursive: true }));

@@ -203,7 +203,8 @@ test("E4 wrong input is refused in the protocol's way, one sentence each, and ch
     .map((line) => JSON.parse(line));
   expect(answers.sort((a, b) => a.id - b.id)).toEqual(
     wrong.map(([, , code, message], id) => ({
-      ...{ jsonrpc: "2.0", id },
+      jsonrpc: "2.0",
+      id,
       error: { code, message: expect.stringMatching(message) },
     })),
   );

@@ -189,7 +189,10 @@ describe("what is no agent (H5)", () => {
       for (const [index, { code, stdout, stderr }] of said.entries()) {
         const [flags, pattern] = FLAGS[index] ?? [[], /./];
         expect({ flags, code, stdout, stderr }).toEqual({
-          ...{ flags, code: 64, stdout: "", stderr: expect.stringMatching(pattern) },
+          flags,
+          code: 64,
+          stdout: "",
+          stderr: expect.stringMatching(pattern),
         });
         expect(stderr.trimEnd().split("\n").length, stderr).toBeLessThanOrEqual(2);
       }

@@ -57,7 +57,10 @@ describe("loop agents test (E3)", () => {
     const before = hashTree(options.cwd);
     const { code, stderr, result } = await selfTest(["--agent-acp", acpWorker()], options);
     expect({ code, stderr, ok: result.ok, version: result.version }).toEqual({
-      ...{ code: 0, stderr: "", ok: true, version: 1 },
+      code: 0,
+      stderr: "",
+      ok: true,
+      version: 1,
     });
     expect(result.steps.map(({ name, ok }) => [name, ok])).toEqual(
       [ANSWERS, USED, GOES_ON, WRITES, STOPPED].map((name) => [name, true]),

@@ -55,12 +55,22 @@ describe("loop prices", () => {
       model: "openai/gpt-5.5-2026-04-24",
       prices: [
         {
-          ...{ name: "gpt-5.5", table: "shipped", date: SHIPPED_PRICES.date },
-          ...{ input: 5, output: 30, cacheRead: 0.5, cacheWrite: 5 },
+          name: "gpt-5.5",
+          table: "shipped",
+          date: SHIPPED_PRICES.date,
+          input: 5,
+          output: 30,
+          cacheRead: 0.5,
+          cacheWrite: 5,
         },
         {
-          ...{ name: "gpt-5.5", table: "project", date: "2026-11-15" },
-          ...{ input: 9, output: 9, cacheRead: 9, cacheWrite: 9 },
+          name: "gpt-5.5",
+          table: "project",
+          date: "2026-11-15",
+          input: 9,
+          output: 9,
+          cacheRead: 9,
+          cacheWrite: 9,
         },
       ],
     });

@@ -34,7 +34,12 @@ describe("C1 C3 C5 C13 twelve stories that build on each other", () => {
     const run = await runBacklogJson(args, besideOf(cwd));
     expect(run.code, run.stdout + run.stderr).toBe(0);
     expect(run.end).toMatchObject({
-      ...{ type: "backlog.end", status: "done", passed: 12, total: 12, blocked: [], iterations: 12 },
+      type: "backlog.end",
+      status: "done",
+      passed: 12,
+      total: 12,
+      blocked: [],
+      iterations: 12,
     });
     expect(passedOf(cwd)).toEqual(ALL);
     const made = generated(cwd);

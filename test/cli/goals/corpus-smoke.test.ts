@@ -48,7 +48,9 @@ test("B20 H1 an agent that kills the engine has not ended the loop, and the loop
   });
   const gone = readRun(project, await runLoop(["continue", "--json"], options));
   expect({ code: gone.code, status: gone.end?.status, iterations: gone.end?.iterations }).toEqual({
-    ...{ code: 3, status: "paused", iterations: 2 },
+    code: 3,
+    status: "paused",
+    iterations: 2,
   });
   expect(gone.said).toMatch(/EXIT_SIGNAL: true/);
 });

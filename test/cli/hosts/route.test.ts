@@ -128,7 +128,12 @@ describe("D12 D3 the row that decides", () => {
   test("no .loop, and none is made", async () => {
     const cwd = makeProject();
     expect(await routeOf(cwd)).toMatchObject({
-      ...{ decision: "allow", row: "no loop", word: null, message: null, loop: null, session: null },
+      decision: "allow",
+      row: "no loop",
+      word: null,
+      message: null,
+      loop: null,
+      session: null,
       facts: { broken: null, loop: null, lease: null, conversation: null },
     });
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
@@ -143,7 +148,12 @@ describe("D12 D3 the row that decides", () => {
   test("its own goal at work goes on", async () => {
     const { cwd } = await setUp(goal());
     expect(await routeOf(cwd)).toMatchObject({
-      ...{ decision: "go-on", row: "verify", word: null, message: null, loop: ID, session: "s1" },
+      decision: "go-on",
+      row: "verify",
+      word: null,
+      message: null,
+      loop: ID,
+      session: "s1",
       next: { kind: "turn", text: "iteration 1/10: Find the failing test" },
       facts: { loop: { session: "session:s1", status: "active", isBusy: false } },
     });

@@ -36,14 +36,21 @@ interface GoalJson {
 
 function recordOf(loopId: string, client: SessionRecord["client"]): SessionRecord {
   const turn = {
-    ...{ id: TURN, loopId, token: 1 },
+    id: TURN,
+    loopId,
+    token: 1,
     deliveredAt: START,
     promptId: "p1",
     toolCalls: 3,
     end: null,
   };
   return {
-    ...{ version: 1, session: "s1", client, transcript: null, state: "busy", promptId: "p1" },
+    version: 1,
+    session: "s1",
+    client,
+    transcript: null,
+    state: "busy",
+    promptId: "p1",
     ...{
       isSomeoneWaiting: false,
       taken: 0,

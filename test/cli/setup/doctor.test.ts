@@ -220,7 +220,10 @@ describe("loop doctor in a project", () => {
     const folder = ensureSessions(dir);
     const record = (session: string, pid: number, state: string) =>
       write(join(folder, `${session}.json`), {
-        ...{ version: 1, session, state, spans: [] },
+        version: 1,
+        session,
+        state,
+        spans: [],
         client: { pid, start: "not this one" },
       });
     record("a-1", process.pid, "idle");

@@ -18,7 +18,12 @@ const story = (id: string, passes: boolean): Story =>
   }) as unknown as Story;
 const attempt = (worktree: string | null, red: readonly string[] = []): Attempt =>
   ({
-    ...{ story: "B", iteration: 3, job: null, next: "generate", verdict: null, checkedTree: "t" },
+    story: "B",
+    iteration: 3,
+    job: null,
+    next: "generate",
+    verdict: null,
+    checkedTree: "t",
     diff: { tree: "t", treeBefore: "s" },
     place: { story: "B", worktree, base: null },
     evidence: Object.fromEntries(

@@ -34,37 +34,78 @@ const HOUR = 60 * MINUTE;
 const RUNS = runs(500, 10_000);
 
 const TERMS: BacklogTerms = {
-  ...{ mode: "implement", maxIterations: 20, branchPrefix: "loop/", target: "main", evalRetries: 2 },
-  ...{ skipEval: false, parallel: 1, only: null, checks: [], budgetUsd: 25 },
+  mode: "implement",
+  maxIterations: 20,
+  branchPrefix: "loop/",
+  target: "main",
+  evalRetries: 2,
+  skipEval: false,
+  parallel: 1,
+  only: null,
+  checks: [],
+  budgetUsd: 25,
   scope: { maxFilesToRead: 40, maxLinesToWrite: 800, maxFilesToModify: 20 },
   ...{ generator: { kind: "command", command: "x" }, evaluator: { kind: "command", command: "x" } },
   models: { generator: null, evaluator: null, depths: { quick: null, standard: null, thorough: null } },
-  ...{ turnTimeoutMs: HOUR, checkTimeoutMs: HOUR },
+  turnTimeoutMs: HOUR,
+  checkTimeoutMs: HOUR,
 };
 
 function aBacklog(stories: readonly Story[], terms: Partial<BacklogTerms> = {}): Backlog {
   return {
-    ...{ kind: "backlog", id: "abcd0123" as LoopId, version: 1, session: null, status: "active" },
+    kind: "backlog",
+    id: "abcd0123" as LoopId,
+    version: 1,
+    session: null,
+    status: "active",
     ...{ createdAt: START, terms: { ...TERMS, ...terms }, stories, attempts: [], places: [], iteration: 0 },
-    ...{ jobs: 0, receipts: [], freeFailures: 0, waitUntil: null, waitReason: null, isStopping: false },
-    ...{ pause: null, end: null, notice: null },
+    jobs: 0,
+    receipts: [],
+    freeFailures: 0,
+    waitUntil: null,
+    waitReason: null,
+    isStopping: false,
+    pause: null,
+    end: null,
+    notice: null,
     spent: { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 },
   } as Backlog;
 }
 
 const anEvidence = (met: boolean): Evidence => ({
-  ...{ met, exitCode: met ? 0 : 1, value: null, timedOut: false, tail: met ? "" : "it is red" },
-  ...{ durationMs: 5, note: null, verification: "execution output", at: START, tree: "t" },
+  met,
+  exitCode: met ? 0 : 1,
+  value: null,
+  timedOut: false,
+  tail: met ? "" : "it is red",
+  durationMs: 5,
+  note: null,
+  verification: "execution output",
+  at: START,
+  tree: "t",
 });
 
 const aDiff = (fields: Partial<Diff> = {}): Diff => ({
-  ...{ sha: "c0ffee", treeBefore: "t0", tree: "t1", filesChanged: 1, files: ["a"], linesWritten: 3 },
-  ...{ filesRead: null, isRewritten: false, ...fields },
+  sha: "c0ffee",
+  treeBefore: "t0",
+  tree: "t1",
+  filesChanged: 1,
+  files: ["a"],
+  linesWritten: 3,
+  filesRead: null,
+  isRewritten: false,
+  ...fields,
 });
 
 const aGenerated = (fields: Partial<GeneratorRecord> = {}): GeneratorRecord => ({
-  ...{ failure: null, isSilent: false, usage: null, durationMs: 10, diff: aDiff(), overScope: null },
-  ...{ bentStories: false, ...fields },
+  failure: null,
+  isSilent: false,
+  usage: null,
+  durationMs: 10,
+  diff: aDiff(),
+  overScope: null,
+  bentStories: false,
+  ...fields,
 });
 
 const aRound = (met = true, fields: Partial<StoryRound> = {}): StoryRound => ({
@@ -76,7 +117,8 @@ const anEvaluated = (
   fields: Partial<EvaluatorRecord> = {},
 ): EvaluatorRecord => ({
   ...{ failure: null, usage: null, durationMs: 3, verdict: { kind, reason: null }, tree: "t1" },
-  ...{ bentStories: false, ...fields },
+  bentStories: false,
+  ...fields,
 });
 
 const failing = (type: FailureClass, resetsAt: number | null = null) => ({
@@ -510,7 +552,10 @@ const events: fc.Arbitrary<(run: Run, jobId: JobId) => BacklogEvent> = fc.oneof(
   fc.constant((): BacklogEvent => ({ type: "backlog.continued", iterations: 0, budgetUsd: 0 })),
   fc.constant(
     (run: Run): BacklogEvent => ({
-      ...{ type: "backlog.continued", iterations: 0, budgetUsd: 0, stories: run.file },
+      type: "backlog.continued",
+      iterations: 0,
+      budgetUsd: 0,
+      stories: run.file,
     }),
   ),
   fc.constant((): BacklogEvent => ({ type: "backlog.notified" })),

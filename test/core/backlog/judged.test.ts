@@ -12,11 +12,19 @@ const NOW = Date.UTC(2026, 0, 5, 9);
 const ID = "cccc0001-1" as JobId;
 
 const job = (fields: Partial<AttemptJob> = {}): AttemptJob => ({
-  ...{ id: ID, phase: "evaluate", token: 1, nonce: "n1", intendedAt: NOW, startedAt: NOW, process: null },
+  id: ID,
+  phase: "evaluate",
+  token: 1,
+  nonce: "n1",
+  intendedAt: NOW,
+  startedAt: NOW,
+  process: null,
   ...fields,
 });
 const said = (fields: Partial<ToolVerdict> = {}): ToolVerdict => ({
-  ...{ nonce: "n1", verdict: "PASS", reason: null },
+  nonce: "n1",
+  verdict: "PASS",
+  reason: null,
   ...fields,
 });
 const judged = (verdict: ToolVerdict, jobId = ID): BacklogEvent => ({

@@ -24,8 +24,12 @@ import { changed, every, fires, MINUTE, task } from "../../support/tasks.ts";
 import { aBacklogAt } from "../../support/turn-world.ts";
 
 const BY_TABLE: Usage = {
-  ...{ costUsd: 0.75, inputTokens: 1_000, outputTokens: 200 },
-  ...{ costFrom: "prices", pricesDate: "2026-11-06", model: "gpt-5.5" },
+  costUsd: 0.75,
+  inputTokens: 1_000,
+  outputTokens: 200,
+  costFrom: "prices",
+  pricesDate: "2026-11-06",
+  model: "gpt-5.5",
 };
 const NOTE = "~ by the price table of 2026-11-06: the agent told tokens and no cost";
 
@@ -36,7 +40,11 @@ const estimated = (overrides: Partial<Goal> = {}): Goal =>
     receipts: [
       aReceipt(),
       aReceipt({
-        ...{ iteration: 2, costUsd: 0.75, costFrom: "prices", pricesDate: "2026-11-06", takenBy: "codex" },
+        iteration: 2,
+        costUsd: 0.75,
+        costFrom: "prices",
+        pricesDate: "2026-11-06",
+        takenBy: "codex",
         notes: ["codex took the turn: claude: quota until 2026-11-15 14:05 UTC"],
       }),
     ],
@@ -50,7 +58,9 @@ describe("a cost by the price table", () => {
     play.turned(aTurn({ usage: BY_TABLE }));
     expect(play.goal.spent).toMatchObject({ costUsd: 0.75, estimatedUsd: 0.75, unpriced: 0 });
     expect(play.goal.receipts.at(-1)).toMatchObject({
-      ...{ costUsd: 0.75, costFrom: "prices", pricesDate: "2026-11-06" },
+      costUsd: 0.75,
+      costFrom: "prices",
+      pricesDate: "2026-11-06",
     });
     const judges = { ...BY_TABLE, costUsd: 0.25 };
     play.checked([], { usage: judges });
@@ -173,14 +183,27 @@ describe("who took the turn", () => {
   test("E3 C11 is in the receipt of a story, with what of its cost is by the table", () => {
     const NOW = START;
     const job: AttemptJob = {
-      ...{ id: "cccc0001-1" as JobId, phase: "generate", token: 1, nonce: "n1" },
-      ...{ intendedAt: NOW, startedAt: NOW, process: null },
+      id: "cccc0001-1" as JobId,
+      phase: "generate",
+      token: 1,
+      nonce: "n1",
+      intendedAt: NOW,
+      startedAt: NOW,
+      process: null,
     };
     const event: BacklogEvent = {
-      ...{ type: "attempt.generated", jobId: job.id, nextNonce: "n2" },
+      type: "attempt.generated",
+      jobId: job.id,
+      nextNonce: "n2",
       turn: {
-        ...{ failure: null, isSilent: true, usage: BY_TABLE, durationMs: 1, diff: null },
-        ...{ overScope: null, bentStories: false, takenBy: "codex" },
+        failure: null,
+        isSilent: true,
+        usage: BY_TABLE,
+        durationMs: 1,
+        diff: null,
+        overScope: null,
+        bentStories: false,
+        takenBy: "codex",
       },
     };
     expect(decideBacklog(aBacklogAt("cccc0001", job), event, NOW)).toMatchObject({

@@ -20,7 +20,9 @@ const prices = (more: Partial<Prices> = {}): Prices => ({
   ...more,
 });
 const used = (inputTokens: number | null, outputTokens: number | null, more: Partial<Usage> = {}): Usage => ({
-  ...{ costUsd: null, inputTokens, outputTokens },
+  costUsd: null,
+  inputTokens,
+  outputTokens,
   ...more,
 });
 
@@ -222,7 +224,9 @@ describe("what is added up", () => {
   test("B12 what a table says counts against the budget, and is known to be from one", () => {
     const spent: Spent = { costUsd: 1, tokens: 10, timeMs: 0, unpriced: 0 };
     expect(spend(spent, used(1, 1, { costUsd: 0.5, costFrom: "prices" }))).toEqual({
-      ...{ costUsd: 1.5, tokens: 12, estimatedUsd: 0.5 },
+      costUsd: 1.5,
+      tokens: 12,
+      estimatedUsd: 0.5,
     });
     expect(spend(spent, used(1, 1, { costUsd: 0.5 }))).toEqual({ costUsd: 1.5, tokens: 12 });
   });

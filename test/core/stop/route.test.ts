@@ -29,6 +29,7 @@ const FACTS: StopFacts = {
   loop: LOOP,
   otherOwner: null,
   isSomeoneWaiting: false,
+  commandName: "/loopwright",
 };
 
 type Change = Partial<Omit<StopFacts, "loop">> & { readonly loop?: Partial<BoundLoop> | null };
@@ -158,6 +159,16 @@ describe("D2 what the person is told", () => {
     );
   });
 
+  test.each<readonly [string, Change]>([
+    ["$loop approve | reject", { loop: { gate: { question: "Go on?" } } }],
+    ["$loop continue --now", { loop: { waitUntil: NOW + 1 } }],
+    [`$loop continue ${ID}`, pausedBy("person")],
+  ])("commands are named as this client has them: %s", (command, change) => {
+    const route = routeStop(factsWith(change, { commandName: "$loop" }));
+    expect(route).toHaveProperty("message", expect.stringMatching(/: \S*loop \w/));
+    expect(route).toHaveProperty("message", expect.stringContaining(`: ${command}`));
+  });
+
   test.each([
     ["done", "LOOP_DONE"],
     ["cancelled", "CANCELLED"],
@@ -207,6 +218,7 @@ const anyFacts: fc.Arbitrary<StopFacts> = fc.record({
   loop: MAYBE(anyLoop),
   otherOwner: MAYBE(fc.string()),
   isSomeoneWaiting: fc.boolean(),
+  commandName: fc.constantFrom("/loop", "$loop"),
 });
 
 describe("D2 a loop never traps a conversation that did not start it", () => {

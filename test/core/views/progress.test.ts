@@ -46,7 +46,12 @@ const line = (
     columns = 200,
     now = NOW,
   }: { session?: string | null; columns?: number; now?: number } = {},
-) => renderStatusLine(progress(parts), { ...(session === null ? {} : { session }), now, columns });
+) =>
+  renderStatusLine(progress(parts), {
+    ...(session === null ? {} : { session, commandName: "/loopwright:loop" }),
+    now,
+    columns,
+  });
 
 const working = (overrides: Partial<Goal> = {}): Goal =>
   aGoal({

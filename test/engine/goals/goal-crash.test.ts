@@ -350,7 +350,12 @@ function essence(world: GoalWorld, id: LoopId): unknown {
   const { iteration, steps, breakers, end, receipts, exitSignal, accepted, warned } = world.goal(id);
   const { patterns: _, ...counts } = breakers;
   return {
-    ...{ iteration, steps, counts, exitSignal, accepted, warned },
+    iteration,
+    steps,
+    counts,
+    exitSignal,
+    accepted,
+    warned,
     end: { ...end, at: null },
     turns: receipts.map(({ kind, step, charged, claimedExit }) => ({ kind, step, charged, claimedExit })),
     gates: gates(world, id),

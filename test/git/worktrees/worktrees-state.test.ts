@@ -307,7 +307,11 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     write(merge, { file: "1\n" });
     writeFileSync(recordOf(cwd, "merge+x"), readFileSync(recordOf(cwd, id)));
     changeRecord(cwd, "merge+x", {
-      ...{ id: "merge+x", path: merge, stage: "ready", kind: "merge", branch: null },
+      id: "merge+x",
+      path: merge,
+      stage: "ready",
+      kind: "merge",
+      branch: null,
     });
     expect([(await clean(cwd)).removed, read(merge, "file")]).toEqual([[], ["1\n"]]);
     expect([read(precious, "file"), read(cwd, "a")]).toEqual([["1\n"], ["a 1\n"]]);

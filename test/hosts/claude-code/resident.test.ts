@@ -273,8 +273,11 @@ describe("A3 what is typed is answered here, by the command itself", () => {
     const prompt = `/loopwright:loop ${args}`;
     expect(await client.submit(prompt)).toEqual({});
     return client.ask("UserPromptExpansion", {
-      ...{ expansion_type: "slash_command", command_name: "loopwright:loop", command_args: args },
-      ...{ command_source: "plugin", prompt },
+      expansion_type: "slash_command",
+      command_name: "loopwright:loop",
+      command_args: args,
+      command_source: "plugin",
+      prompt,
     });
   }
 

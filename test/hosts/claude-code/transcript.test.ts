@@ -105,7 +105,8 @@ describe("D2 an interruption is a line of the client's own", () => {
       "in the result of a tool",
       false,
       {
-        ...{ type: "user", promptId: PROMPT },
+        type: "user",
+        promptId: PROMPT,
         message: { content: [{ type: "tool_result", text: "[Request interrupted by user]" }, null] },
       },
     ],

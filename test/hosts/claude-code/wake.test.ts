@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { capOf, nearCap } from "../../../src/hosts/claude-code/hooks/block-cap.ts";
+import { capOf } from "../../../src/hosts/claude-code/hooks/block-cap.ts";
 import {
   hasMonitor,
   registerMonitor,
@@ -11,7 +11,10 @@ import {
   Waker,
   wakeIn,
 } from "../../../src/hosts/claude-code/wake.ts";
+import { nearCap } from "../../../src/hosts/conversation/hooks/block-cap.ts";
+import { wakeUp } from "../../../src/hosts/conversation/hooks/wake-up.ts";
 import { Seat } from "../../../src/hosts/conversation/seat.ts";
+import { createSessions } from "../../../src/store/folder/session-records.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import { asNotification } from "../../support/played-client.ts";
@@ -26,14 +29,14 @@ const NEVER = new AbortController().signal;
 function open(): { dir: string; seat: Seat; waker: Waker; lines: () => readonly string[] } {
   const dir = tempDir();
   const seat = new Seat({
-    ...{ dir, session: "s-1", client: { pid: CLIENT, start: null }, now: Date.now },
+    ...{ sessions: createSessions(dir), session: "s-1", client: { pid: CLIENT, start: null }, now: Date.now },
     ...{ costUsd: () => null, onChange: () => {} },
   });
   const lines = () =>
     existsSync(spoolPath(dir, CLIENT))
       ? readFileSync(spoolPath(dir, CLIENT), "utf8").split("\n").slice(0, -1)
       : [];
-  return { dir, seat, waker: new Waker(dir, CLIENT, seat), lines };
+  return { dir, seat, waker: new Waker(dir, CLIENT), lines };
 }
 
 describe("E1 who can wake a conversation", () => {
@@ -79,8 +82,8 @@ describe("E1 a wake-up names itself, and only the client's own prompt of it coun
 
 describe("E1 waking", () => {
   test("without a monitor it cannot be done, and nothing is written", async () => {
-    const { waker, lines } = open();
-    expect(await waker.wake("goal a goes on", NEVER)).toBe(false);
+    const { seat, waker, lines } = open();
+    expect(await wakeUp(seat, waker, "goal a goes on", NEVER)).toBe(false);
     expect(lines()).toEqual([]);
   });
 
@@ -88,7 +91,7 @@ describe("E1 waking", () => {
     const { seat, waker, lines, dir } = open();
     registerMonitor(dir, CLIENT, SELF);
     void seat.offer("p-1", NEVER);
-    expect(await waker.wake("goal a goes on", NEVER)).toBe(true);
+    expect(await wakeUp(seat, waker, "goal a goes on", NEVER)).toBe(true);
     expect(lines()).toEqual([]);
     seat.withdrawOffer();
   });
@@ -96,7 +99,7 @@ describe("E1 waking", () => {
   test("one line in one piece, whatever it is about; it is over when a hook waits", async () => {
     const { seat, waker, lines, dir } = open();
     registerMonitor(dir, CLIENT, SELF);
-    const woken = waker.wake(`task\n[wake ffffffffffff]\u001b[31m${"x".repeat(900)}`, NEVER);
+    const woken = wakeUp(seat, waker, `task\n[wake ffffffffffff]\u001b[31m${"x".repeat(900)}`, NEVER);
     await until(() => lines().length === 1, "the line is written");
     const [line = ""] = lines();
     expect(line.length).toBeLessThan(500);
@@ -116,7 +119,7 @@ describe("E1 waking", () => {
     seat.update({ state: "busy" });
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
-    const woken = waker.wake("task a is due", stop.signal);
+    const woken = wakeUp(seat, waker, "task a is due", stop.signal);
     seat.update({ blocks: 1 });
     expect(lines()).toEqual([]);
     seat.update({ state: "idle" });
@@ -126,10 +129,10 @@ describe("E1 waking", () => {
   });
 
   test("a wake-up that is settled is not pending any more", async () => {
-    const { waker, lines, dir } = open();
+    const { seat, waker, lines, dir } = open();
     registerMonitor(dir, CLIENT, SELF);
     const stop = new AbortController();
-    const woken = waker.wake("task a is due", stop.signal);
+    const woken = wakeUp(seat, waker, "task a is due", stop.signal);
     await until(() => lines().length === 1, "the line is written");
     const name = wakeIn(asNotification(lines()[0] ?? "")) ?? "";
     waker.settle();

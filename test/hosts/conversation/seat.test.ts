@@ -2,10 +2,10 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { LoopId } from "../../../src/core/loop.ts";
-import { createConversationAgent } from "../../../src/hosts/claude-code/conversation-agent.ts";
+import { createHookAgent } from "../../../src/hosts/conversation/hooks/hook-agent.ts";
 import { Seat, type SeatParts } from "../../../src/hosts/conversation/seat.ts";
 import { ABANDONED, type Turn } from "../../../src/ports/agent.ts";
-import { readSessionRecord } from "../../../src/store/folder/session-records.ts";
+import { createSessions, readSessionRecord } from "../../../src/store/folder/session-records.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import { until } from "../../support/until.ts";
 
@@ -17,7 +17,11 @@ const NEVER = new AbortController().signal;
 
 function open(dir: string, parts: Partial<SeatParts> = {}): Seat {
   return new Seat({
-    ...{ dir, session: SESSION, client: CLIENT, now: () => 1_000, costUsd: () => 0.25, onChange: () => {} },
+    sessions: createSessions(dir),
+    session: SESSION,
+    client: CLIENT,
+    now: () => 1_000,
+    ...{ costUsd: () => 0.25, onChange: () => {} },
     ...parts,
   });
 }
@@ -60,7 +64,9 @@ describe("E1 a turn goes out with the answer to a hook, and only with one", () =
     const { answer, record } = await offered;
     expect(answer).toEqual({ kind: "turn", text: "do it" });
     expect(record).toMatchObject({
-      ...{ state: "busy", promptId: "p-1", client: CLIENT },
+      state: "busy",
+      promptId: "p-1",
+      client: CLIENT,
       turn: { id: "a1b2c3d4-1", token: 7, promptId: "p-1", toolCalls: 0, end: null, deliveredAt: 1_000 },
     });
   });
@@ -157,7 +163,11 @@ describe("B20 what is in the record outlives the process", () => {
     before.update({ blocks: 3, transcript: "/t.jsonl", said: "[LOOP] x" });
     const { record } = open(dir, { client: { pid: 4711, start: "boot-2" } });
     expect(record).toMatchObject({
-      ...{ state: "idle", blocks: 0, promptId: null, transcript: "/t.jsonl", said: "[LOOP] x" },
+      state: "idle",
+      blocks: 0,
+      promptId: null,
+      transcript: "/t.jsonl",
+      said: "[LOOP] x",
       turn: { id: "a1b2c3d4-1", end: { kind: "interrupted" } },
     });
   });
@@ -207,8 +217,10 @@ describe("B20 what is in the record outlives the process", () => {
 describe("H1 a turn in the conversation as an agent's", () => {
   const control = () => ({ signal: NEVER, onStarted: () => {} });
   const agentOf = (seat: Seat, dir: string) =>
-    createConversationAgent({
-      ...{ seat, dir, wake: async () => false },
+    createHookAgent({
+      seat,
+      dir,
+      wake: async () => false,
       processes: { name: "processes", run: neverRun, reconcile: async () => ({ kind: "never" }) },
     });
 

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { totalsOf } from "../../../src/core/cost/ledger.ts";
-import { type HookPayload, parsePayload } from "../../../src/hosts/claude-code/hooks/payload.ts";
-import { backpropOf, recordTool } from "../../../src/hosts/conversation/tool-use.ts";
+import { parsePayload } from "../../../src/hosts/claude-code/hooks/payload.ts";
+import { usedTool } from "../../../src/hosts/claude-code/hooks/to-event.ts";
+import { backpropOf, recordTool, type UsedTool } from "../../../src/hosts/conversation/tool-use.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
@@ -16,19 +17,20 @@ const FAILED =
   " × adds two numbers\nAssertionError: expected 3 to be 4\n\n Test Files  1 failed (1)\n      Tests  1 failed (1)";
 const PASSED = " ✓ adds two numbers\n\n Test Files  1 passed (1)\n      Tests  1 passed (1)";
 
-function hook(event: string, fields: object): HookPayload {
+/** As Claude Code tells of a call. */
+function hook(event: string, fields: object): UsedTool {
   const base = { session_id: "s-1", tool_name: "Bash", tool_use_id: "toolu_1", duration_ms: 12 };
   const payload = parsePayload({ ...base, hook_event_name: event, ...fields });
   if (payload === null) throw new Error("it is no payload");
-  return payload;
+  return usedTool(payload);
 }
 
-/** As the client tells of a command that failed: its exit code is the first line. */
-function failed(command: string, output: string, code = 1): HookPayload {
+/** A command that failed: its exit code is the first line. */
+function failed(command: string, output: string, code = 1): UsedTool {
   return hook("PostToolUseFailure", { tool_input: { command }, error: `Exit code ${code}\n${output}` });
 }
 
-function passed(command: string, stdout: string): HookPayload {
+function passed(command: string, stdout: string): UsedTool {
   return hook("PostToolUse", { tool_input: { command }, tool_response: { stdout, stderr: "" } });
 }
 
@@ -38,7 +40,7 @@ function logOf(dir: string): string {
 }
 
 describe("D10 a failing test command raises a flag", () => {
-  test.each<readonly [string, HookPayload, "directive" | "green" | "as before"]>([
+  test.each<readonly [string, UsedTool, "directive" | "green" | "as before"]>([
     ["a run that failed", failed("npx vitest run", FAILED), "directive"],
     ["a run that passed", passed("npx vitest run", PASSED), "green"],
     ["a run whose failure a pipe hides", passed("npx vitest run | tail", FAILED), "directive"],
@@ -51,9 +53,9 @@ describe("D10 a failing test command raises a flag", () => {
     ],
     ["a call without input", hook("PostToolUse", { tool_input: null, tool_response: null }), "as before"],
     ["input of another kind", hook("PostToolUseFailure", { tool_input: ["x"], error: "" }), "as before"],
-  ])("%s", (_, payload, expected) => {
+  ])("%s", (_, { ran }, expected) => {
     const dir = ensureLoopDir(tempDir());
-    const directive = backpropOf(dir, payload, NOW);
+    const directive = backpropOf(dir, ran, NOW);
     if (expected === "directive") expect(directive).toMatch(/^\[LOOP BACKPROP\] .*vitest/);
     else expect(directive).toBe(expected === "green" ? null : "as before");
     expect(logOf(dir) === "").toBe(expected !== "directive");
@@ -61,7 +63,7 @@ describe("D10 a failing test command raises a flag", () => {
 
   test("every failure is logged with its time, and the third of a category is systemic", () => {
     const dir = ensureLoopDir(tempDir());
-    const said = [1, 2, 3].map(() => backpropOf(dir, failed("npx vitest run", FAILED), NOW) ?? "");
+    const said = [1, 2, 3].map(() => backpropOf(dir, failed("npx vitest run", FAILED).ran, NOW) ?? "");
     expect(said.map((text) => text.includes("Systemic: 3"))).toEqual([false, false, true]);
     const log = logOf(dir);
     expect(log.match(/<!-- category: /g)).toHaveLength(3);
@@ -73,7 +75,7 @@ describe("D10 a failing test command raises a flag", () => {
     const outside = tempDir();
     mkdirSync(join(outside, "history"));
     symlinkSync(join(outside, "history"), join(dir, "history"));
-    expect(backpropOf(dir, failed("npx vitest run", FAILED), NOW)).toContain("[LOOP BACKPROP]");
+    expect(backpropOf(dir, failed("npx vitest run", FAILED).ran, NOW)).toContain("[LOOP BACKPROP]");
     expect(existsSync(join(outside, "history", "backprop-log.md"))).toBe(false);
   });
 
@@ -123,9 +125,9 @@ describe("D10 a failing test command raises a flag", () => {
 describe("D7 every call of a tool is in the ledger", () => {
   test("with its loop, how it went and how long it took; the same call counts once", () => {
     const dir = ensureLoopDir(tempDir());
-    recordTool(dir, passed("ls", ""), "a0000000", NOW);
-    recordTool(dir, passed("ls", ""), "a0000000", NOW + 1);
-    recordTool(dir, { ...failed("ls", ""), toolUseId: "toolu_2", durationMs: null }, null, NOW);
+    recordTool(dir, "s-1", passed("ls", ""), "a0000000", NOW);
+    recordTool(dir, "s-1", passed("ls", ""), "a0000000", NOW + 1);
+    recordTool(dir, "s-1", { ...failed("ls", ""), id: "toolu_2", durationMs: null }, null, NOW);
     const fold = readLedger(dir);
     expect(totalsOf(fold)).toMatchObject({ toolCalls: 2, failedToolCalls: 1 });
     expect(totalsOf(fold, { loop: "a0000000" })).toMatchObject({ toolCalls: 1, failedToolCalls: 0 });
@@ -134,8 +136,8 @@ describe("D7 every call of a tool is in the ledger", () => {
 
   test("a call without a name or an id is none", () => {
     const dir = ensureLoopDir(tempDir());
-    recordTool(dir, hook("PostToolUse", { tool_name: "" }), null, NOW);
-    recordTool(dir, hook("PostToolUse", { tool_use_id: "" }), null, NOW);
+    recordTool(dir, "s-1", hook("PostToolUse", { tool_name: "" }), null, NOW);
+    recordTool(dir, "s-1", hook("PostToolUse", { tool_use_id: "" }), null, NOW);
     expect(existsSync(join(dir, "ledger.jsonl"))).toBe(false);
   });
 });

@@ -2,20 +2,22 @@
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { carryOut, type TypedParts, typedIn } from "../../../src/hosts/conversation/typed.ts";
+import { typedIn } from "../../../src/hosts/claude-code/hooks/to-event.ts";
+import { carryOut, type TypedParts } from "../../../src/hosts/conversation/typed.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 
 afterEach(removeTempDirs);
 
-const ECHO = `const { LOOP_SESSION, LOOP_TYPED, NO_COLOR, EXTRA } = process.env;
-process.stdout.write(JSON.stringify({ argv: process.argv.slice(2), cwd: process.cwd(), LOOP_SESSION, LOOP_TYPED, NO_COLOR, EXTRA }));`;
+const ECHO = `const { LOOP_SESSION, LOOP_COMMAND_NAME, LOOP_TYPED, NO_COLOR, EXTRA } = process.env;
+const env = { LOOP_SESSION, LOOP_COMMAND_NAME, LOOP_TYPED, NO_COLOR, EXTRA };
+process.stdout.write(JSON.stringify({ argv: process.argv.slice(2), cwd: process.cwd(), ...env }));`;
 
 function program(source: string): TypedParts {
   const root = tempDir();
   const path = join(root, "program.cjs");
   writeFileSync(path, source);
   const env = { ...process.env, EXTRA: "kept" };
-  return { command: [process.execPath, path], root, session: "s-1", env };
+  return { command: [process.execPath, path], root, session: "s-1", env, commandName: "$loop" };
 }
 
 async function argvOf(typed: string): Promise<readonly string[]> {
@@ -67,13 +69,14 @@ describe("A3 what is typed is carried out by the command itself", () => {
     expect(existsSync(join(parts.root, "ran.txt"))).toBe(false);
   });
 
-  test("it runs in the project, and knows the conversation that it was typed in", async () => {
+  test("it runs in the project, and knows the conversation that it was typed in and what was typed there", async () => {
     const parts = program(ECHO);
     const { text } = await carryOut("list", parts);
     expect(JSON.parse(text)).toMatchObject({
       ...{
         cwd: realpathSync(parts.root),
         LOOP_SESSION: "s-1",
+        LOOP_COMMAND_NAME: "$loop",
         LOOP_TYPED: "1",
         NO_COLOR: "1",
         EXTRA: "kept",

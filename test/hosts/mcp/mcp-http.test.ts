@@ -17,7 +17,8 @@ import { makeTurnWorld, NOW } from "../../support/turn-world.ts";
 import { until } from "../../support/until.ts";
 
 const OFFER: McpOffer = {
-  ...{ name: "loopwright", version: "1.2.3" },
+  name: "loopwright",
+  version: "1.2.3",
   tools: [
     {
       ...{ name: "echo", description: "echoes", schema: z.looseObject({}) },
@@ -296,7 +297,9 @@ describe("H5 limits", () => {
     const resolveDir = join(import.meta.dirname, "../../../src/hosts/mcp");
     await build({
       ...{ stdin: { contents, resolveDir, loader: "ts" }, outfile, bundle: true, platform: "node" },
-      ...{ format: "esm", target: "node20", logLevel: "error" },
+      format: "esm",
+      target: "node20",
+      logLevel: "error",
     });
     const child = spawn(process.execPath, [outfile], { stdio: ["ignore", "pipe", "inherit"] });
     onTestFinished(() => void child.kill("SIGKILL"));

@@ -39,7 +39,8 @@ function makeCodex() {
       transcript_path: join(project, "no-such-file.jsonl"),
       cwd: project,
       hook_event_name: NAMES[event],
-      ...{ model: "gpt-5-codex", permission_mode: "default" },
+      model: "gpt-5-codex",
+      permission_mode: "default",
       ...fields,
     };
     const command = `exec '${process.execPath}' '${LOOP}' hook codex ${event}`;
@@ -48,7 +49,9 @@ function makeCodex() {
     return run.stdout === "" ? {} : (JSON.parse(run.stdout) as Answered);
   };
   return {
-    ...{ project, env, ask },
+    project,
+    env,
+    ask,
     say: (turn: string, prompt: string) => ask("prompt", { turn_id: turn, prompt }),
     stop: (turn: string, said = "ok", more = {}) =>
       ask("stop", { turn_id: turn, stop_hook_active: false, last_assistant_message: said }, more),

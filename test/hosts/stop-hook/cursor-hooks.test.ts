@@ -66,7 +66,10 @@ async function makeCursor(): Promise<Cursor> {
     return run.stdout === "" ? {} : (JSON.parse(run.stdout) as Answered);
   };
   return {
-    ...{ project, env, hooks, ask },
+    project,
+    env,
+    hooks,
+    ask,
     stop: async (text, fields = {}, conversation) => {
       await ask("afterAgentResponse", { text }, conversation);
       return ask("stop", { status: "completed", loop_count: 0, ...fields }, conversation);

@@ -39,7 +39,9 @@ interface Server {
 
 async function startServer({ project, env, world }: ClientWorld): Promise<Server> {
   const child = spawn(world.programs.opencode ?? "", ["serve"], {
-    ...{ cwd: project, env, detached: true },
+    cwd: project,
+    env,
+    detached: true,
     stdio: ["ignore", "pipe", "ignore"],
   });
   let stdout = "";

@@ -1,6 +1,6 @@
 /** What clients tell and write down, as they were measured, in one form; and the answers in theirs. */
 import { describe, expect, test } from "vitest";
-import type { HookAnswer } from "../../../src/hosts/claude-code/hooks/hook-answer.ts";
+import type { ConversationAnswer } from "../../../src/hosts/conversation/answer.ts";
 import {
   CLIENT_EVENTS,
   CLIENT_NAMES,
@@ -11,11 +11,11 @@ import {
 import { CLIENTS } from "../../../src/hosts/stop-hook/clients/clients.ts";
 import { isOwnCommand, ownCommand, sharedCommand } from "../../../src/hosts/stop-hook/install/shell.ts";
 
-const TURN: HookAnswer = { kind: "context", text: "do it", message: "it begins" };
-const LOCAL: HookAnswer = { kind: "local", text: "a list" };
-const TELL: HookAnswer = { kind: "tell", message: "it is paused" };
+const TURN: ConversationAnswer = { kind: "context", text: "do it", message: "it begins" };
+const LOCAL: ConversationAnswer = { kind: "local", text: "a list" };
+const TELL: ConversationAnswer = { kind: "tell", message: "it is paused" };
 
-const RENDERED: readonly (readonly [ClientName, ClientEvent, HookAnswer, object | null])[] = [
+const RENDERED: readonly (readonly [ClientName, ClientEvent, ConversationAnswer, object | null])[] = [
   ["codex", "stop", TURN, { decision: "block", reason: "do it", systemMessage: "it begins" }],
   ["codex", "prompt", LOCAL, { decision: "block", reason: "a list" }],
   ["codex", "end", TELL, null],
@@ -64,6 +64,7 @@ describe("E5 D1 answers in the form of each client", () => {
       usage: "x",
     });
     expect(told).toMatchObject({ session: "", prompt: "", transcript: null, end: "ok" });
+    expect(CLIENTS[name].read({ status: "constructor", end: "constructor" }).end).toBe("ok");
   });
 });
 

@@ -115,7 +115,10 @@ async function open(candidate: StreamCandidate, ...scripts: [Script, ...Script[]
   });
   const whole = (turn: Partial<Turn>) => makeTurn({ env: GENERATOR, leavesNothing: true, ...turn });
   return {
-    ...{ project, model, world, agent },
+    project,
+    model,
+    world,
+    agent,
     run: (turn = {}, control = makeControl()) => agent.run(whole(turn), control),
     reconcile: (turn) => agent.reconcile(whole(turn), makeControl()),
   };

@@ -39,7 +39,9 @@ describe.skipIf(isClaudeMissing)(`E1 goal loops in Claude Code headless${whyMiss
       });
       model.script(script);
       const run = await runClaude(project, [untilCounted(12)], {
-        ...{ model, pluginDir: PLUGIN, settings: NO_CAP },
+        model,
+        pluginDir: PLUGIN,
+        settings: NO_CAP,
       });
       expect(run).toMatchObject({ exitCode: 0, stderr: "", result: { result: "Turn 12 is over." } });
       expect(turns).toHaveLength(12);
@@ -83,7 +85,8 @@ describe.skipIf(isClaudeMissing)(`E1 goal loops in Claude Code headless${whyMiss
       });
       model.script(script);
       const run = await runClaude(project, [untilCounted(12), "--allowedTools", "Bash"], {
-        ...{ model, pluginDir: slowToComeBack(project) },
+        model,
+        pluginDir: slowToComeBack(project),
       });
       expect(killed).toHaveLength(1);
       expect(run).toMatchObject({ exitCode: 0, result: { result: "Turn 12 is over." } });

@@ -55,7 +55,8 @@ function expectAllSix({ bodies }: ScriptedModel): void {
   expect(JSON.parse(stays ?? "")).toEqual({
     id: expect.stringMatching(/^[0-9a-f]{8}$/),
     humanSchedule: "Weekdays at 9:00 AM",
-    ...{ recurring: true, durable: true },
+    recurring: true,
+    durable: true,
     nextFireAt: expect.stringMatching(/^\d{4}-/),
   });
   expect(JSON.parse(goes ?? "")).toMatchObject({ durable: false });

@@ -149,7 +149,10 @@ describe.skipIf(isClaudeMissing)(`typed at the real Claude Code without its term
       const answerTo = async (typed: string, env: Readonly<Record<string, string>> = {}) => {
         const { exitCode, stderr, result } = await runClaude(project, [typed], { ...client, env });
         expect({ exitCode, stderr, turns: result?.num_turns, isError: result?.is_error }).toEqual({
-          ...{ exitCode: 0, stderr: "", turns: 0, isError: false },
+          exitCode: 0,
+          stderr: "",
+          turns: 0,
+          isError: false,
         });
         return result?.result ?? "";
       };

@@ -107,7 +107,10 @@ async function open(): Promise<string> {
     );
     const passed = httpRequest(
       {
-        ...{ host: "127.0.0.1", port: inner, path: asked.url, method: asked.method },
+        host: "127.0.0.1",
+        port: inner,
+        path: asked.url,
+        method: asked.method,
         headers: { ...asked.headers, ...renamed, ...headers },
       },
       (answer) => {

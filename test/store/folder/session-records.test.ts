@@ -31,7 +31,12 @@ function loopDir(): string {
 
 function aRecord(overrides: Partial<SessionRecord> = {}): SessionRecord {
   return {
-    ...{ version: 1, session: SESSION, client: SELF, transcript: "/t.jsonl", state: "idle", promptId: "p-1" },
+    version: 1,
+    session: SESSION,
+    client: SELF,
+    transcript: "/t.jsonl",
+    state: "idle",
+    promptId: "p-1",
     ...{
       isSomeoneWaiting: false,
       taken: 0,

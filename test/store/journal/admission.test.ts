@@ -37,7 +37,15 @@ const endedGoalLine = (ver: number): LoopEntry => lineOfGoal(endedGoal(G, { vers
 function lineOfGoal(goal: Goal, fields: Partial<LoopEntry> = {}): LoopEntry {
   const { loop, event, effects, outcomes, token } = goalCreation(goal);
   return {
-    ...{ ...COMMON, type: "loop", id: loop.id, ver: loop.version, token, event, effects, outcomes, loop },
+    ...COMMON,
+    type: "loop",
+    id: loop.id,
+    ver: loop.version,
+    token,
+    event,
+    effects,
+    outcomes,
+    loop,
     ...fields,
   };
 }

@@ -129,7 +129,11 @@ const odd = fc.constantFrom<unknown>(true, true, false, false, undefined, null, 
 const oldGoals = fc
   .record({
     flags: fc.record({
-      ...{ approved: odd, prechecked: odd, unchecked: odd, uncounted: odd, confirmed: odd },
+      approved: odd,
+      prechecked: odd,
+      unchecked: odd,
+      uncounted: odd,
+      confirmed: odd,
       provedTree: fc.constantFrom<unknown>(null, TREE, "before", undefined, 3),
     }),
     isSurveyed: fc.boolean(),
@@ -143,7 +147,9 @@ const oldGoals = fc
   })
   .map(({ flags, isSurveyed, isGreen, hasSteps, needsPlan, tree, status, gate, job }) =>
     oldGoal(flags, {
-      ...{ needsPlan, tree, status },
+      needsPlan,
+      tree,
+      status,
       ...(isSurveyed ? {} : { baseline: null }),
       ...(isGreen ? green : {}),
       steps: hasSteps ? [aStep("one")] : [],

@@ -118,7 +118,10 @@ async function makeScene({ world: name, agent }: Candidate, { onTestFinished }: 
   const world = makeWorld(name, cwd, model.url);
   const args = ["until", "--yes", ...CHECK, "--agent", agent, SPEC];
   return {
-    ...{ cwd, world, model, args },
+    cwd,
+    world,
+    model,
+    args,
     path: (file) => join(cwd, file),
     start: () => startLoop([...args, "--json"], { cwd, env: world.env }, onTestFinished),
   };

@@ -145,7 +145,11 @@ function watch(
 ): Heard {
   const request: Writable<Heard> = {
     ...wire.parse(json),
-    ...{ wire: wire.name, json, headers, askedAt: performance.now(), isCut: false },
+    wire: wire.name,
+    json,
+    headers,
+    askedAt: performance.now(),
+    isCut: false,
   };
   response.once("close", () => {
     request.isCut = !response.writableFinished;

@@ -37,7 +37,10 @@ export async function expectSelfTest(
     steps: readonly { name: string; ok: boolean }[];
   };
   expect({ code, ok, failed: steps.filter((step) => !step.ok), count: steps.length }).toEqual({
-    ...{ code: 0, ok: true, failed: [], count: 5 },
+    code: 0,
+    ok: true,
+    failed: [],
+    count: 5,
   });
   expect(leftovers(cwd)).toEqual([]);
 }

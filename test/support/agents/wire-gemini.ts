@@ -57,7 +57,9 @@ export const geminiWire: Wire = {
     }));
     const candidate = (parts: readonly object[], end: object = {}) => ({
       candidates: [{ index: 0, content: { role: "model", parts }, ...end }],
-      ...{ usageMetadata, modelVersion: "scripted", responseId: id },
+      usageMetadata,
+      modelVersion: "scripted",
+      responseId: id,
     });
     const end = { finishReason: "STOP" };
     if (!/stream/.test(path)) {
@@ -74,7 +76,10 @@ export const geminiWire: Wire = {
 
 /** The client asks small questions of its own: which model to take, who speaks next. */
 const SMALL_ANSWER = JSON.stringify({
-  ...{ reasoning: "scripted", model_choice: "flash", complexity_score: 10, complexity_reasoning: "scripted" },
+  reasoning: "scripted",
+  model_choice: "flash",
+  complexity_score: 10,
+  complexity_reasoning: "scripted",
   next_speaker: "user",
 });
 

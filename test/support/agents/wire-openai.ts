@@ -189,7 +189,8 @@ function callItems({ tools = [] }: OpenAiRequest, reply: Answer, id: string): re
     if (isFree) return { ...item, type: "custom_tool_call", input: (input as { input: string }).input };
     return {
       ...item,
-      ...{ type: "function_call", arguments: JSON.stringify(input) },
+      type: "function_call",
+      arguments: JSON.stringify(input),
       ...(namespace === undefined ? {} : { namespace }),
     };
   });

@@ -152,7 +152,9 @@ export function makeWorld(name: WorldName, project: string, modelUrl: string): W
   writeHome(home, { files, env });
   const programs = kind.programs.map((program) => [program, putOnPath(name, program, join(base, "bin"))]);
   return {
-    ...{ name, home, programs: Object.fromEntries(programs) as Record<string, string> },
+    name,
+    home,
+    programs: Object.fromEntries(programs) as Record<string, string>,
     env: { LANG: "C.UTF-8", SHELL: "/bin/sh", TMPDIR: temporary, ...env },
     write: (path, content = "hello\n", tokens) => reply(kind.write(path, content), tokens),
     run: (command, tokens) => reply(kind.run(command), tokens),

@@ -89,7 +89,11 @@ export function writePrd(
   const userStories = stories.map(({ n, dependsOn }) => ({
     ...{ id: idOf(n), title: `Make f${n}`, description: `src/f${n}.mjs`, priority: n },
     ...{ acceptanceCriteria: [`f${n} adds up`], checks: [`f${n}=${check(n)}`] },
-    ...{ dependsOn: dependsOn.map(idOf), passes: false, notes: "", rejections: 0, blocked: false },
+    dependsOn: dependsOn.map(idOf),
+    passes: false,
+    notes: "",
+    rejections: 0,
+    blocked: false,
   }));
   const prd = { project: "sums", branchName: "main", description: "Sums of sums.", userStories };
   writeFileSync(join(cwd, ".loop", "prd.json"), `${JSON.stringify(prd, null, 2)}\n`);

@@ -1,9 +1,9 @@
 /** The copy of the plugin that the client loads: put in place as a whole, and looked at later. */
-import { createHash } from "node:crypto";
 import { cpSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { putFolder } from "../../../store/files/put-folder.ts";
+import { hashFile } from "../../conversation/install/file-hashes.ts";
 
 const HOOKS = "hooks/hooks.json";
 const WINDOWS_HOOKS = "hooks/hooks.windows.json";
@@ -37,7 +37,7 @@ const hashes = z.record(z.string(), z.string());
 
 function wrongOf(plugin: string, listed: Readonly<Record<string, string>>): readonly string[] {
   const isRight = (file: string, hash: string): boolean => {
-    const found = hashOf(join(plugin, file));
+    const found = hashFile(join(plugin, file));
     // on Windows the other form stands in its place
     return found === hash || (file === HOOKS && found !== null && found === listed[WINDOWS_HOOKS]);
   };
@@ -60,21 +60,13 @@ function isSameBuild(source: string, target: string): boolean {
   if (wanted == null || there == null || JSON.stringify(wanted) !== JSON.stringify(there)) return false;
   const marketplace = join(".claude-plugin", "marketplace.json");
   return (
-    hashOf(join(source, marketplace)) === hashOf(join(target, marketplace)) &&
+    hashFile(join(source, marketplace)) === hashFile(join(target, marketplace)) &&
     wrongOf(join(target, "claude-code"), there).length === 0
   );
 }
 
 function readHashes(plugin: string): Readonly<Record<string, string>> | null {
   return hashes.safeParse(readJson(join(plugin, "bin", "files.json"))).data ?? null;
-}
-
-function hashOf(path: string): string | null {
-  try {
-    return createHash("sha256").update(readFileSync(path)).digest("hex");
-  } catch {
-    return null;
-  }
 }
 
 function readJson(path: string): unknown {

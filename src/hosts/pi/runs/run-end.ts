@@ -32,7 +32,7 @@ export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   if (last === undefined) return null;
   const calls = said.flatMap(partsOf).filter(({ type }) => type === "toolCall");
   return {
-    kind: KINDS[textOf(last.stopReason)] ?? "ok",
+    kind: KINDS.get(textOf(last.stopReason)) ?? "ok",
     answer: partsOf(last)
       .filter(({ type }) => type === "text")
       .map(({ text }) => textOf(text))
@@ -44,11 +44,11 @@ export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   };
 }
 
-const KINDS: Readonly<Record<string, RunEnd["kind"]>> = {
-  aborted: "aborted",
-  error: "error",
-  length: "length",
-};
+const KINDS: ReadonlyMap<string, RunEnd["kind"]> = new Map([
+  ["aborted", "aborted"],
+  ["error", "error"],
+  ["length", "length"],
+]);
 
 /** A run that was tried again: the last word counts, and all that was used. */
 export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {

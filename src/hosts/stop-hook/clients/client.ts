@@ -3,7 +3,8 @@
  * mappings: what it tells, what it is answered, and what its own record says of the turn that just ended.
  */
 import type { Usage } from "../../../core/base.ts";
-import type { HookAnswer } from "../../claude-code/hooks/hook-answer.ts";
+import type { ConversationAnswer } from "../../conversation/answer.ts";
+import { type Fields, textOf } from "../fields.ts";
 
 export const CLIENT_NAMES = ["codex", "gemini", "cursor", "opencode", "copilot"] as const;
 
@@ -46,7 +47,7 @@ export interface StopClient {
   readonly name: ClientName;
   readonly title: string;
   /** What a person types in a conversation to reach us. */
-  readonly word: string;
+  readonly commandName: string;
   /** Of one prompt so many stops can be answered with more work, whatever the agent does meanwhile; 0: all. */
   readonly cap: number;
   /** The answer to a prompt can bring more for the model. */
@@ -54,12 +55,10 @@ export interface StopClient {
   /** What is typed while a turn runs reaches the agent in that turn. */
   readonly steers: boolean;
   readonly read: (input: Fields) => Told;
-  readonly render: (event: ClientEvent, answer: HookAnswer) => string;
+  readonly render: (event: ClientEvent, answer: ConversationAnswer) => string;
   /** From the newest lines of its transcript; null: it has none that is known, or all was told. */
   readonly readTurn: ((lines: readonly Fields[], told: Told) => TurnFacts) | null;
 }
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export function isClientName(name: string): name is ClientName {
   return CLIENT_NAMES.some((known) => known === name);
@@ -69,33 +68,29 @@ export function isClientEvent(name: string): name is ClientEvent {
   return CLIENT_EVENTS.some((known) => known === name);
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** A client's own names for what it tells; the rest has the same name with all of them. */
+export interface ToldNames {
+  readonly session: string;
+  readonly transcript?: string;
+  readonly promptId?: string;
+  readonly answer?: string;
 }
 
-export function textOf(fields: Fields, key: string): string {
-  const value = fields[key];
-  return typeof value === "string" ? value : "";
+/** What most clients tell, by their names for it. */
+export function readNamed(input: Fields, { session, transcript, promptId, answer }: ToldNames): Told {
+  return {
+    session: textOf(input, session),
+    cwd: textOf(input, "cwd"),
+    promptId: promptId === undefined ? null : textOf(input, promptId),
+    prompt: textOf(input, "prompt"),
+    answer: answer === undefined ? null : textOf(input, answer),
+    facts: null,
+    end: "ok",
+    source: textOf(input, "source"),
+    model: textOf(input, "model"),
+    transcript: transcript === undefined ? null : textOf(input, transcript) || null,
+  };
 }
-
-export function countOf(fields: unknown, key: string): number {
-  const value = isFields(fields) ? fields[key] : undefined;
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
-}
-
-/** Told by nobody: the rest is what a client says. */
-export const UNTOLD: Told = {
-  session: "",
-  cwd: "",
-  promptId: null,
-  prompt: "",
-  answer: null,
-  facts: null,
-  end: "ok",
-  source: "",
-  model: "",
-  transcript: null,
-};
 
 /** What a person typed at us, without the word that reaches us; null: the prompt is not for us. */
 export function typedAt(prompt: string): string | null {

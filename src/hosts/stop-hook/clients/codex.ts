@@ -1,44 +1,28 @@
 /** Codex: hooks in the form of Claude Code's, in `hooks.json`. */
-
+import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
-import {
-  type Fields,
-  isFields,
-  type StopClient,
-  type Told,
-  type TurnFacts,
-  textOf,
-  UNTOLD,
-} from "./client.ts";
+import { readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
 const EVENTS = { stop: "Stop", prompt: "UserPromptSubmit", start: "SessionStart" } as const;
+const NAMES = {
+  session: "session_id",
+  promptId: "turn_id",
+  answer: "last_assistant_message",
+  transcript: "transcript_path",
+};
 
 export const codex: StopClient = {
   name: "codex",
   title: "Codex",
-  word: "$loop",
+  commandName: "$loop",
   cap: 0,
   givesContext: true,
   steers: true,
-  read,
+  read: (input) => readNamed(input, NAMES),
   render: (event, answer) => renderLikeClaude(EVENTS, event, answer),
   readTurn,
 };
-
-function read(input: Fields): Told {
-  return {
-    ...UNTOLD,
-    session: textOf(input, "session_id"),
-    cwd: textOf(input, "cwd"),
-    promptId: textOf(input, "turn_id"),
-    prompt: textOf(input, "prompt"),
-    answer: textOf(input, "last_assistant_message"),
-    source: textOf(input, "source"),
-    model: textOf(input, "model"),
-    transcript: textOf(input, "transcript_path") || null,
-  };
-}
 
 const CALLS = new Set(["function_call", "custom_tool_call", "local_shell_call", "web_search_call"]);
 

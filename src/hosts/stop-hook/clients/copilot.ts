@@ -1,21 +1,13 @@
 /** GitHub Copilot CLI: hooks in files of their own. A stop tells neither the answer nor the calls: its record does. */
-import type { HookAnswer } from "../../claude-code/hooks/hook-answer.ts";
+import type { ConversationAnswer } from "../../conversation/answer.ts";
+import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
-import {
-  type ClientEvent,
-  type Fields,
-  isFields,
-  type StopClient,
-  type Told,
-  type TurnFacts,
-  textOf,
-  UNTOLD,
-} from "./client.ts";
+import { type ClientEvent, readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
 export const copilot: StopClient = {
   name: "copilot",
   title: "GitHub Copilot CLI",
-  word: "/loopwright",
+  commandName: "/loopwright",
   cap: 8,
   givesContext: true,
   steers: false,
@@ -25,14 +17,8 @@ export const copilot: StopClient = {
 };
 
 function read(input: Fields): Told {
-  return {
-    ...UNTOLD,
-    session: textOf(input, "sessionId"),
-    cwd: textOf(input, "cwd"),
-    prompt: asTyped(textOf(input, "prompt")),
-    source: textOf(input, "source"),
-    transcript: textOf(input, "transcriptPath") || null,
-  };
+  const told = readNamed(input, { session: "sessionId", transcript: "transcriptPath" });
+  return { ...told, prompt: asTyped(told.prompt) };
 }
 
 /** At a terminal the hook is told what a command became: the text of our skill, and the words behind it at its end. */
@@ -45,7 +31,7 @@ function asTyped(prompt: string): string {
 const INVOKED =
   /^The user explicitly invoked the "\/loopwright" skill\.[^\n]*\n\n<skill-context name="loopwright">\n/;
 
-function render(event: ClientEvent, answer: HookAnswer): string {
+function render(event: ClientEvent, answer: ConversationAnswer): string {
   switch (answer.kind) {
     case "context":
       return JSON.stringify(

@@ -1,11 +1,12 @@
 /** Cursor: hooks in `.cursor/hooks.json`. A stop can bring the next message; a prompt can only be let through or not. */
-import type { HookAnswer } from "../../claude-code/hooks/hook-answer.ts";
-import { type ClientEvent, type Fields, type StopClient, type Told, textOf, UNTOLD } from "./client.ts";
+import type { ConversationAnswer } from "../../conversation/answer.ts";
+import { type Fields, textOf } from "../fields.ts";
+import { type ClientEvent, readNamed, type StopClient, type Told } from "./client.ts";
 
 export const cursor: StopClient = {
   name: "cursor",
   title: "Cursor",
-  word: "/loopwright",
+  commandName: "/loopwright",
   // `loop_limit: null` in what is installed
   cap: 0,
   givesContext: false,
@@ -15,23 +16,24 @@ export const cursor: StopClient = {
   readTurn: null,
 };
 
-const ENDS: Readonly<Record<string, Told["end"]>> = { aborted: "interrupted", error: "failed" };
+const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
+  ["aborted", "interrupted"],
+  ["error", "failed"],
+]);
 
 function read(input: Fields): Told {
   const { workspace_roots: roots } = input;
   const [root] = Array.isArray(roots) ? (roots as unknown[]) : [];
+  const told = readNamed(input, { session: "conversation_id" });
   return {
-    ...UNTOLD,
-    session: textOf(input, "conversation_id"),
-    cwd: typeof root === "string" ? root : textOf(input, "cwd"),
-    prompt: textOf(input, "prompt"),
+    ...told,
+    cwd: typeof root === "string" ? root : told.cwd,
     answer: textOf(input, "text") || null,
-    end: ENDS[textOf(input, "status")] ?? "ok",
-    model: textOf(input, "model"),
+    end: ENDS.get(textOf(input, "status")) ?? "ok",
   };
 }
 
-function render(event: ClientEvent, answer: HookAnswer): string {
+function render(event: ClientEvent, answer: ConversationAnswer): string {
   if (event === "stop" && answer.kind === "context") return JSON.stringify({ followup_message: answer.text });
   if (event !== "prompt") return "";
   return JSON.stringify(

@@ -1,23 +1,16 @@
 /** Gemini CLI: hooks in `settings.json`, before and after the agent's part of a prompt. */
-
+import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
-import {
-  type Fields,
-  isFields,
-  type StopClient,
-  type Told,
-  type TurnFacts,
-  textOf,
-  UNTOLD,
-} from "./client.ts";
+import { readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
 const EVENTS = { stop: "AfterAgent", prompt: "BeforeAgent", start: "SessionStart" } as const;
+const NAMES = { session: "session_id", answer: "prompt_response", transcript: "transcript_path" };
 
 export const gemini: StopClient = {
   name: "gemini",
   title: "Gemini CLI",
-  word: "/loop",
+  commandName: "/loop",
   cap: 0,
   givesContext: true,
   steers: false,
@@ -31,15 +24,8 @@ export const gemini: StopClient = {
  * between any two pieces that came over the wire. The record has the messages one by one.
  */
 function read(input: Fields): Told {
-  return {
-    ...UNTOLD,
-    session: textOf(input, "session_id"),
-    cwd: textOf(input, "cwd"),
-    prompt: textOf(input, "prompt"),
-    answer: input.stop_hook_active === true ? null : textOf(input, "prompt_response"),
-    source: textOf(input, "source"),
-    transcript: textOf(input, "transcript_path") || null,
-  };
+  const told = readNamed(input, NAMES);
+  return input.stop_hook_active === true ? { ...told, answer: null } : told;
 }
 
 /** A message is written again with the calls that it led to: the last one of its id counts. */

@@ -1,32 +1,32 @@
 /** opencode: a plugin of ours asks and answers, so that the form is our own. See `install/opencode-plugin.ts`. */
 import type { Usage } from "../../../core/base.ts";
-import { countOf, type Fields, isFields, type StopClient, type Told, textOf, UNTOLD } from "./client.ts";
+import { countOf, type Fields, isFields, textOf } from "../fields.ts";
+import { readNamed, type StopClient, type Told } from "./client.ts";
 
 export const opencode: StopClient = {
   name: "opencode",
   title: "opencode",
-  word: "/loop",
+  commandName: "/loop",
   cap: 0,
   givesContext: true,
   steers: false,
   read,
-  render: (_event, answer) =>
-    answer.kind === "nothing" || answer.kind === "permit" ? "" : JSON.stringify(answer),
+  render: (_event, answer) => (answer.kind === "nothing" ? "" : JSON.stringify(answer)),
   readTurn: null,
 };
 
-const ENDS: Readonly<Record<string, Told["end"]>> = { interrupted: "interrupted", failed: "failed" };
+const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
+  ["interrupted", "interrupted"],
+  ["failed", "failed"],
+]);
 
 function read(input: Fields): Told {
-  const answer = textOf(input, "answer");
+  const told = readNamed(input, { session: "session", answer: "answer" });
+  const { answer } = told;
   return {
-    ...UNTOLD,
-    session: textOf(input, "session"),
-    cwd: textOf(input, "cwd"),
-    prompt: textOf(input, "prompt"),
-    answer,
+    ...told,
     facts: { answer, toolCalls: countOf(input, "toolCalls"), usage: usageOf(input.usage) },
-    end: ENDS[textOf(input, "end")] ?? "ok",
+    end: ENDS.get(textOf(input, "end")) ?? "ok",
   };
 }
 

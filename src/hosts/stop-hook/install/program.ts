@@ -2,19 +2,19 @@
  * The program that a person's own hooks start: a copy of the command line program that outlives npx, updates and
  * checkouts, and the few lines of shell before it. Put in place as a whole; one copy serves all clients.
  */
-import { createHash } from "node:crypto";
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { putFolder } from "../../../store/files/put-folder.ts";
 import { cannotWrite } from "../../../store/folder/loop-dir.ts";
-import { builtMarketplace, placesOf } from "../../claude-code/install/places.ts";
+import { builtMarketplace, lookUpwards } from "../../conversation/install/built-files.ts";
+import { dataFolder } from "../../conversation/install/data-folder.ts";
+import { hashFile, hashFolder, hashText } from "../../conversation/install/file-hashes.ts";
 import { HOOK_PROGRAM, renderHookProgram } from "./shell.ts";
 
 const LIST = "files.json";
 
 export function programFolder(env: NodeJS.ProcessEnv): string {
-  return join(dirname(placesOf(env).marketplace), "hooks");
+  return join(dataFolder(env), "hooks");
 }
 
 /** The same build as the program that runs now, and whole? */
@@ -30,7 +30,7 @@ export function brokenFiles(folder: string): readonly string[] {
   if (list === null) return [LIST];
   const files = JSON.parse(list) as Readonly<Record<string, string>>;
   return Object.entries(files)
-    .filter(([file, hash]) => hashOf(join(folder, file)) !== hash)
+    .filter(([file, hash]) => hashFile(join(folder, file)) !== hash)
     .map(([file]) => file);
 }
 
@@ -56,15 +56,8 @@ export function removeProgram(folder: string): void {
 
 function wantedFiles(): { readonly source: string; readonly wanted: string } {
   const source = runningProgram() ?? join(builtMarketplace(), "claude-code", "bin", "loop");
-  const files = readdirSync(source, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  const hashes = files.map((path) => [
-    ["loop", ...relative(source, path).split(sep)].join("/"),
-    hashOf(path) ?? "",
-  ]);
-  const program = createHash("sha256").update(renderHookProgram()).digest("hex");
+  const hashes = hashFolder(source).map(([file, hash]) => [`loop/${file}`, hash]);
+  const program = hashText(renderHookProgram());
   const wanted = `${JSON.stringify(Object.fromEntries([[HOOK_PROGRAM, program], ...hashes]), null, 2)}\n`;
   return { source, wanted };
 }
@@ -74,23 +67,14 @@ function wantedFiles(): { readonly source: string; readonly wanted: string } {
  * the copy that runs now.
  */
 function runningProgram(): string | null {
-  for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
-    if (existsSync(join(dir, "loop.cjs")) && existsSync(join(dirname(dir), HOOK_PROGRAM))) return dir;
-    if (dir === dirname(dir)) return null;
-  }
+  const isInstalled = (dir: string) =>
+    existsSync(join(dir, "loop.cjs")) && existsSync(join(dirname(dir), HOOK_PROGRAM));
+  return lookUpwards((dir) => (isInstalled(dir) ? dir : null));
 }
 
 function readList(folder: string): string | null {
   try {
     return readFileSync(join(folder, LIST), "utf8");
-  } catch {
-    return null;
-  }
-}
-
-function hashOf(path: string): string | null {
-  try {
-    return createHash("sha256").update(readFileSync(path)).digest("hex");
   } catch {
     return null;
   }

@@ -1,7 +1,8 @@
 /** Where each client looks for hooks and commands, and in what form. Data; nothing is read or written here. */
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type ClientEvent, type ClientName, isFields } from "../clients/client.ts";
+import type { ClientEvent, ClientName } from "../clients/client.ts";
+import { isFields } from "../fields.ts";
 import type { HookItems } from "./hook-lists.ts";
 import { isOwnCommand, plainCommand } from "./shell.ts";
 import { renderCursorCommand, renderGeminiCommand, renderOpencodeCommand, renderSkill } from "./texts.ts";

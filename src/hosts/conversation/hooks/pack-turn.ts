@@ -1,10 +1,10 @@
 /** A turn's text in the form in which hooks can hand it to the conversation. */
 import { dirname, join, relative } from "node:path";
-import type { Turn } from "../../ports/agent.ts";
-import { ensureSessions } from "../../store/folder/session-records.ts";
-import { writeAtomic } from "../../system/files.ts";
+import type { Turn } from "../../../ports/agent.ts";
+import { ensureSessions } from "../../../store/folder/session-records.ts";
+import { writeAtomic } from "../../../system/files.ts";
 
-/** The client replaces what is longer than about 10,000 characters by a preview. */
+/** Claude Code replaces what is longer than about 10,000 characters by a preview; no client takes less. */
 const MAX_CHARACTERS = 9_000;
 
 export function packTurn(dir: string, { id, text }: Turn): string {

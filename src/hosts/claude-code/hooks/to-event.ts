@@ -1,0 +1,79 @@
+/** What a hook of Claude Code tells, as an event of the conversation. */
+import type { ConversationEvent, PromptRef } from "../../conversation/event.ts";
+import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
+import { failureOf } from "../turn-failure.ts";
+import { wakeIn } from "../wake.ts";
+import type { HookEvent, HookPayload } from "./payload.ts";
+
+/** As a person types it; the client also takes the names of the plugin's commands in full. */
+export const COMMAND_NAME = "/loopwright";
+const TYPED = /^\/loopwright(?::loop|:loopwright)?(?:\s+([\s\S]*))?$/;
+
+/** What was typed behind the command; null: the prompt is not for us. */
+export function typedIn(prompt: string): string | null {
+  const found = TYPED.exec(prompt.trim());
+  return found === null ? null : (found[1] ?? "").trim();
+}
+
+/** null: it is of no concern to the conversation. */
+export function toEvent(payload: HookPayload): ConversationEvent | null {
+  const { promptId, transcript, prompt } = payload;
+  const at: PromptRef = { promptId, transcript };
+  switch (payload.event) {
+    case "Stop":
+      return { ...at, type: "stopped", answer: payload.answer };
+    case "StopFailure":
+      return { ...at, type: "failed", failure: failureOf(payload) };
+    // what is typed at us comes once more, as an expansion
+    case "UserPromptSubmit":
+      return typedIn(prompt) === null ? { ...at, type: "prompted", wake: wakeIn(prompt) } : null;
+    case "UserPromptExpansion": {
+      const words = typedIn(prompt);
+      return words === null ? { ...at, type: "other" } : { ...at, type: "typed", words };
+    }
+    case "PostToolUse":
+    case "PostToolUseFailure":
+      return { ...at, type: "tool", used: usedTool(payload) };
+    case "Notification":
+      return { ...at, type: "idle" };
+    case "SessionStart":
+      return { ...at, type: "session-started", isCompacted: payload.source === "compact" };
+    case "SessionEnd":
+      return { ...at, type: "session-ended" };
+    case "PreToolUse":
+      return null;
+  }
+}
+
+export function usedTool(payload: HookPayload): UsedTool {
+  const { tool, toolUseId, durationMs, agentId } = payload;
+  return {
+    tool,
+    id: toolUseId,
+    durationMs,
+    isOk: payload.event === "PostToolUse",
+    isOfSubAgent: agentId !== "",
+    ran: tool === "Bash" ? ranCommand(payload) : null,
+  };
+}
+
+/** The client gives no exit code for a command that went well, and puts it first where it did not. */
+function ranCommand({ event, toolInput, toolResponse, error }: HookPayload): RanCommand | null {
+  const command = textOf(toolInput, "command");
+  if (command === "") return null;
+  if (event === "PostToolUse") return { command, exitCode: 0, output: textOf(toolResponse, "stdout") };
+  const [, code] = /^Exit code (\d+)(?:\n|$)/.exec(error) ?? [];
+  return { command, exitCode: code === undefined ? null : Number(code), output: error };
+}
+
+function textOf(value: unknown, key: string): string {
+  const found = (value as Record<string, unknown> | null | undefined)?.[key];
+  return typeof found === "string" ? found : "";
+}
+
+const OUR_TOOLS = /^mcp__plugin_loopwright_loop__(?!hook$)/;
+
+/** A call of a tool of ours that is about to be made. */
+export function isOurCall({ event, tool }: { readonly event: HookEvent; readonly tool: string }): boolean {
+  return event === "PreToolUse" && OUR_TOOLS.test(tool);
+}

@@ -1,0 +1,125 @@
+/** What each event of a conversation is answered. The one table for every client that asks us at its hooks. */
+import type { Goal } from "../../../core/goal/goal.ts";
+import type { Loop } from "../../../core/loop.ts";
+import { type ConversationAnswer, NOTHING } from "../answer.ts";
+import type { Bound } from "../bound-loop.ts";
+import type { ConversationEvent, PromptRef } from "../event.ts";
+import { resumeAnswer, withMissed } from "../resume.ts";
+import { noteTool, type UsedTool } from "../tool-use.ts";
+import { carryOut, type TypedParts } from "../typed.ts";
+import type { OpenConversation } from "./open-hook-conversation.ts";
+
+export interface AnswerContext {
+  /** null: there is no `.loop` in this project. */
+  readonly open: () => OpenConversation | null;
+  readonly typed: TypedParts;
+  readonly dir: string;
+  readonly now: () => number;
+  /** Can the answer to a prompt bring more for the model? Otherwise a loop begins with the stop of that prompt. */
+  readonly givesContext: boolean;
+}
+
+export async function answerEvent(
+  event: ConversationEvent,
+  context: AnswerContext,
+  signal: AbortSignal,
+): Promise<ConversationAnswer> {
+  if (event.type === "typed") return answerTyped(event.words, event, context, signal);
+  const open = context.open();
+  if (open === null) return NOTHING;
+  const { conversation } = open;
+  conversation.arrive(event);
+  switch (event.type) {
+    case "stopped":
+      return conversation.stop(event, signal);
+    case "failed":
+      return conversation.stopFailure(event);
+    case "prompted":
+      return conversation.submit(event, signal);
+    case "tool":
+      takeTool(event.used, open, context);
+      return NOTHING;
+    case "idle":
+      await conversation.idle();
+      return NOTHING;
+    case "session-started":
+      return answerStart(event, open, context);
+    case "session-ended":
+      await conversation.end();
+      return NOTHING;
+    case "other":
+      return NOTHING;
+  }
+}
+
+/** Carried out here; the model is asked only where a loop of this conversation goes on with its turn. */
+async function answerTyped(
+  words: string,
+  prompt: PromptRef,
+  context: AnswerContext,
+  signal: AbortSignal,
+): Promise<ConversationAnswer> {
+  // First of all: from here on the conversation is busy, and nothing that the command sets going wakes it.
+  await context.open()?.conversation.begin(prompt);
+  const carried = await carryOut(words, context.typed);
+  const open = context.open();
+  if (open === null) return { kind: "local", text: carried.text };
+  const { conversation, store } = open;
+  await conversation.begin(prompt);
+  await store.catchUp();
+  const isGoingOn = carried.mayGoOn && conversation.bound()?.status === "active";
+  // the loop's first turn comes with the stop of this prompt
+  if (isGoingOn && !context.givesContext) return NOTHING;
+  if (isGoingOn && (await open.engine.lead())) {
+    const text = await conversation.offer(prompt.promptId, signal);
+    if (text !== null) return { kind: "context", text, message: carried.text };
+  }
+  const why = carried.mayGoOn && context.givesContext ? conversation.whyNot() : null;
+  conversation.rest();
+  return {
+    kind: "local",
+    text: [carried.text, why].filter((part) => part !== null && part !== "").join("\n"),
+  };
+}
+
+async function answerStart(
+  { isCompacted, promptId }: Extract<ConversationEvent, { type: "session-started" }>,
+  open: OpenConversation,
+  context: AnswerContext,
+): Promise<ConversationAnswer> {
+  const { conversation, seat, store } = open;
+  await store.catchUp();
+  // in the middle of a prompt, where it became too long; one that was typed is a prompt of its own
+  if (!isCompacted || promptId !== seat.record.promptId) conversation.rest();
+  const { turn } = seat.record;
+  return resumeAnswer({
+    goal: goalOf(conversation.bound()),
+    loops: loopsFound(isCompacted, open, context),
+    turnId: isCompacted && turn?.end === null ? turn.id : null,
+    commandName: context.typed.commandName,
+  });
+}
+
+function goalOf(loop: Bound | undefined): Goal | undefined {
+  return loop?.kind === "goal" ? loop : undefined;
+}
+
+/** What is due is nobody's fault where another process runs, or where this conversation only became shorter. */
+function loopsFound(isCompacted: boolean, open: OpenConversation, context: AnswerContext): readonly Loop[] {
+  const { store, conversation } = open;
+  const now = context.now();
+  const lease = store.lease();
+  const isRunElsewhere =
+    lease !== null && lease.owner !== conversation.owner && store.holderState(lease, now) === "alive";
+  const loops = [...store.loops()];
+  return isCompacted || isRunElsewhere ? loops : withMissed(loops, now);
+}
+
+/** A call in a turn of ours counts; whoever made it, the client's own count of answers begins anew. */
+function takeTool(used: UsedTool, { seat }: OpenConversation, { dir, now }: AnswerContext): void {
+  const { turn, blocks } = seat.record;
+  const isOurs = turn?.end === null && !used.isOfSubAgent;
+  if (isOurs || blocks > 0)
+    seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
+  noteTool(seat, dir, used, now());
+}

@@ -1,0 +1,63 @@
+/**
+ * What turns in a conversation used: tokens and dollars as the client's own record tells them. A client may write an
+ * answer down some moments after the stop, so that a turn is priced after its end.
+ */
+import type { Usage } from "../../../core/base.ts";
+import type { JobId } from "../../../core/goal/goal.ts";
+import type { LoopId } from "../../../core/loop.ts";
+import { requestGoal } from "../../../engine/goals/goals.ts";
+import type { Span } from "../../../ports/sessions.ts";
+import type { Store } from "../../../ports/store.ts";
+import { publishLedger } from "../../../store/ledger/ledger.ts";
+import type { Seat } from "../seat.ts";
+import type { ClientRecord } from "./hook-client.ts";
+
+/** By then the client has written down what it had to say. */
+export const WRITTEN_AFTER_MS = 400;
+
+export interface PricingParts {
+  readonly dir: string;
+  readonly seat: Seat;
+  readonly store: Store;
+  readonly record: ClientRecord;
+  readonly now: () => number;
+}
+
+/** Prices the turns of a conversation whose time is over, in their goals and in the ledger. */
+export async function priceTurns({ dir, seat, store, record, now }: PricingParts): Promise<void> {
+  const { transcript, spans } = seat.record;
+  const [at, costUsd] = [now(), record.costUsd()];
+  const counted = transcript === null ? spans : record.countUsage(transcript, spans, at);
+  const isOver = ({ toAt }: Span) => toAt !== null && at - toAt >= WRITTEN_AFTER_MS;
+  const left = counted.filter((span) => !isOver(span));
+  const isChanged = left.length !== spans.length || left.some((span, index) => span !== spans[index]);
+  if (isChanged) seat.update({ spans: left });
+  const over = counted.filter(isOver);
+  for (const span of over) await keepPrice(store, span, usageOf(span, counted, costUsd), now());
+  if (over.length > 0) publishLedger(dir, now(), () => {});
+}
+
+/** Writes down what a turn used that has ended. Tasks have no budget. */
+export async function keepPrice(
+  store: Store,
+  { id, loopId }: Pick<Span, "id" | "loopId">,
+  usage: Usage,
+  now: number,
+): Promise<void> {
+  const loop = store.load(loopId as LoopId);
+  if (loop?.kind === "goal")
+    await requestGoal(store, loop, { type: "job.priced", jobId: id as JobId, usage }, now);
+}
+
+/** Between two turns the client's own total says what one cost; after the last, what it says now. */
+function usageOf(span: Span, spans: readonly Span[], costUsd: number | null): Usage {
+  const later = spans.find(({ fromAt }) => fromAt > span.fromAt);
+  const after = later === undefined ? costUsd : later.costUsd;
+  const isKnown = span.costUsd !== null && after !== null && after >= span.costUsd;
+  const isCounted = span.answers > 0;
+  return {
+    costUsd: isKnown ? (after ?? 0) - (span.costUsd ?? 0) : null,
+    inputTokens: isCounted ? span.inputTokens : null,
+    outputTokens: isCounted ? span.outputTokens : null,
+  };
+}

@@ -1,0 +1,42 @@
+/** What a client told at a hook, as an event of the conversation. */
+import type { Failure } from "../../core/goal/goal.ts";
+import type { ConversationEvent, PromptRef } from "../conversation/event.ts";
+import type { ClientEvent, Told } from "./clients/client.ts";
+
+/** `words`: what was typed at us; null: nothing. */
+export function toEvent(
+  event: Exclude<ClientEvent, "said">,
+  told: Told,
+  promptId: string,
+  words: string | null,
+): ConversationEvent {
+  const at: PromptRef = { promptId, transcript: null };
+  if (words !== null) return { ...at, type: "typed", words };
+  switch (event) {
+    case "stop":
+      return toEnd(told, at);
+    case "prompt":
+      return { ...at, type: "prompted", wake: null };
+    case "start":
+      return { ...at, type: "session-started", isCompacted: told.source === "compact" };
+    case "end":
+      return { ...at, type: "session-ended" };
+    // whatever ran was stopped
+    case "interrupt":
+      return { ...at, type: "idle" };
+  }
+}
+
+function toEnd({ end, answer }: Told, at: PromptRef): ConversationEvent {
+  if (end === "interrupted") return { ...at, type: "idle" };
+  return end === "failed"
+    ? { ...at, type: "failed", failure: FAILED }
+    : { ...at, type: "stopped", answer: answer ?? "" };
+}
+
+/** These clients do not say why. */
+const FAILED: Failure = {
+  class: "outage",
+  reason: "the client's request failed: unknown",
+  resetsAt: null,
+};

@@ -7,8 +7,8 @@ import { KINDS } from "../../support/agents/worlds.ts";
 const folder = fileURLToPath(new URL("../../clients/", import.meta.url));
 const names = readdirSync(folder);
 
-test("E3 every client has a world, beside the Node that some of them need", () => {
-  expect(names).toEqual([...Object.keys(KINDS), "node"].sort());
+test("E3 every client has a world, beside the Node that some of them need and the conformance suite", () => {
+  expect(names).toEqual([...Object.keys(KINDS), "node", "mcp-conformance"].sort());
 });
 
 test.each(names)("E3 %s is pinned, and its lock file names no host", (name) => {

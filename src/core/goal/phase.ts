@@ -2,22 +2,17 @@
  * The phase of a goal: what is settled, and therefore what the engine does next (`next.ts` is one switch over it).
  * Pauses, questions, waits and the end are not phases. They hold a goal up, and the phase says where it goes on.
  *
- *                        new checks were approved
- *             ┌────────────────────────────────────────┐
- *             ▼                                        │
- *          survey ──► planning ──► approval ───────────┤
- *                     (job plan)   (question G1)       ▼
- *                         ▲            │           pre-check ──► working ◄──────────────┐
- *                         └────────────┘       (job precheck,   (job work)              │
- *                           rejected            question)           │                   │
- *                                                                   ▼                   │
- *                                                   end ◄─────── checking ──────────────┤
- *                                                    wanted    (job checks)   not proved│
- *                                                                │      ▲               │
- *                                             proved, the end is │      │ a turn, or    │
- *                                             not wanted or not  ▼      │ confirmed     │
- *                                             confirmed        proved ──┴───────────────┘
- *                                                    (job work; question G3 or proved)  rejected
+ *   survey ──► planning ──► approval ──► pre-check ──► working ──► checking ──► proved ──► end
+ *
+ *   phase      what the engine does                        what follows
+ *   survey     looks at the files before any work          the first stage that the goal needs
+ *   planning   takes a turn that plans                     approval
+ *   approval   asks a person (G1)                          pre-check; with new checks: survey; rejected: planning
+ *   pre-check  asks a second agent, then a person          working
+ *   working    takes a turn of work                        checking
+ *   checking   runs a round of checks                      proved or the end; not proved: the phase before it
+ *   proved     asks a person (G3, proved), or takes        checking; rejected: working
+ *              one more turn for the agent's signal
  *
  * A goal leaves out the stages that it does not need. Whatever may have changed the files (a stopped turn, a
  * rollback, an accepted change) leads from any stage to `checking` and back to that stage: no gate is skipped.

@@ -49,7 +49,7 @@ const options = {
 /** The file behind the command, and the status line: one file, CommonJS, because it starts faster than ESM in chunks. */
 const entry = {
   ...shared,
-  entryPoints: { loop: "src/cli/entry.ts", statusline: "src/cli/hosts/statusline.ts" },
+  entryPoints: { loop: "src/cli/entry.ts", statusline: "src/cli/statusline.ts" },
   outdir: fresh,
   outExtension: { ".js": ".cjs" },
   format: "cjs",

@@ -12,7 +12,7 @@ type Sources = ReadonlyMap<string, string>;
 const CORE_PACKAGES = ["cronstrue"];
 const ADAPTERS = ["store", "checks", "git", "agents", "notify", "fleet"];
 const SURFACES = ["cli", "tui", "web", "hosts", "index.ts"];
-const ROOTS = ["compose", "index.ts"];
+const ROOTS = ["compose.ts", "compose-agents.ts", "agent-choice.ts", "index.ts"];
 const MAX_LINES = 350;
 
 const IMPURE: readonly [string, RegExp][] = [
@@ -52,9 +52,11 @@ function codeOf(text: string): string {
   return withoutComments(text).replace(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, '""');
 }
 
-/** The part of the tree that a file belongs to: `core`, `engine`, `ports`, … */
+/** The part of the tree that a file belongs to: `core`, `engine`, `ports.ts`, … */
 function partOf(path: string): string {
-  return path.split("/")[1] ?? path;
+  const part = path.split("/")[1] ?? path;
+  // the ports are three files
+  return part === "story-ports.ts" || part === "agent-ports.ts" ? "ports.ts" : part;
 }
 
 function isOurs(to: string): boolean {
@@ -64,14 +66,14 @@ function isOurs(to: string): boolean {
 function mayImport({ from, to }: Import): boolean {
   const [source, target] = [partOf(from), partOf(to)];
   if (source === "core") return isOurs(to) ? target === "core" : CORE_PACKAGES.includes(to);
-  if (!isOurs(to)) return source !== "ports" && source !== "engine";
-  if (source === "ports") return target === "core" || target === "ports";
-  if (source === "engine") return ["core", "ports", "engine", "errors.ts"].includes(target);
+  if (!isOurs(to)) return source !== "ports.ts" && source !== "engine";
+  if (source === "ports.ts") return target === "core" || target === "ports.ts";
+  if (source === "engine") return ["core", "ports.ts", "engine", "errors.ts"].includes(target);
   if (source === "errors.ts") return false;
-  if (source === "system") return ["core", "ports", "system"].includes(target);
+  if (source === "system") return ["core", "ports.ts", "system"].includes(target);
   if (source === "schema") return ["core", "schema", "errors.ts"].includes(target);
   if (ADAPTERS.includes(source)) {
-    return [source, "core", "ports", "errors.ts", "schema", "system"].includes(target);
+    return [source, "core", "ports.ts", "errors.ts", "schema", "system"].includes(target);
   }
   return true;
 }
@@ -183,26 +185,26 @@ describe("each rule can fail", () => {
   const of = (files: Record<string, string>): Sources => new Map(Object.entries(files));
 
   test.each([
-    ["src/core/a.ts", 'import { x } from "../ports/store.ts";'],
+    ["src/core/a.ts", 'import { x } from "../ports.ts";'],
     ["src/core/a.ts", 'export * from "../engine/engine.ts";'],
     ["src/core/a.ts", 'import { readFileSync } from "node:fs";'],
     ["src/core/a.ts", "import fs from 'fs';"],
     ["src/core/task/a.ts", 'import { z } from "zod";'],
-    ["src/core/task/a.ts", 'const x = await import("../../store/journal/journal.ts");'],
+    ["src/core/task/a.ts", 'const x = await import("../../store/journal.ts");'],
     ["src/core/task/a.ts", 'import "../../errors.ts";'],
-    ["src/ports/store.ts", 'import type { Engine } from "../engine/engine.ts";'],
-    ["src/ports/store.ts", 'import { z } from "zod";'],
-    ["src/engine/a.ts", 'import { FolderStore } from "../store/folder/folder-store.ts";'],
+    ["src/ports.ts", 'import type { Engine } from "./engine/engine.ts";'],
+    ["src/ports.ts", 'import { z } from "zod";'],
+    ["src/engine/a.ts", 'import { FolderStore } from "../store/folder-store.ts";'],
     ["src/engine/a.ts", 'import { hostname } from "node:os";'],
     ["src/engine/a.ts", 'import { main } from "../cli/main.ts";'],
     ["src/store/a.ts", 'import { Engine } from "../engine/engine.ts";'],
-    ["src/store/a.ts", 'import { launch } from "../agents/process/launch.ts";'],
-    ["src/agents/process/command.ts", 'import { Journal } from "../../store/journal/journal.ts";'],
+    ["src/store/a.ts", 'import { launch } from "../agents/launch.ts";'],
+    ["src/agents/command.ts", 'import { Journal } from "../store/journal.ts";'],
     ["src/engine/a.ts", 'import { isAlive } from "../system/process.ts";'],
-    ["src/system/a.ts", 'import { Journal } from "../store/journal/journal.ts";'],
-    ["src/agents/process/launch.ts", 'import { Journal } from "../../store/journal/journal.ts";'],
+    ["src/system/a.ts", 'import { Journal } from "../store/journal.ts";'],
+    ["src/agents/launch.ts", 'import { Journal } from "../store/journal.ts";'],
     ["src/checks/a.ts", 'import { main } from "../cli/main.ts";'],
-    ["src/checks/a.ts", 'import { compose } from "../compose/engine.ts";'],
+    ["src/checks/a.ts", 'import { compose } from "../compose.ts";'],
     ["src/errors.ts", 'import { x } from "./core/loop.ts";'],
   ])("%s with %s", (path, text) => {
     expect(findForbiddenImports(of({ [path]: text }))).toHaveLength(1);
@@ -212,8 +214,8 @@ describe("each rule can fail", () => {
     ["src/core/a.ts", 'import cronstrue from "cronstrue";'],
     ["src/core/task/a.ts", 'import type { Task } from "../loop.ts";'],
     ["src/core/a.ts", '// import { x } from "node:fs"'],
-    ["src/engine/a.ts", 'import type { Store } from "../ports/store.ts";'],
-    ["src/agents/process/launch.ts", 'import { isAlive } from "../../system/process.ts";'],
+    ["src/engine/a.ts", 'import type { Store } from "../ports.ts";'],
+    ["src/agents/launch.ts", 'import { isAlive } from "../system/process.ts";'],
     ["src/store/a.ts", 'import { join } from "node:path";'],
     ["src/cli/a.ts", 'import { Engine } from "../engine/engine.ts";'],
   ])("but %s with %s is allowed", (path, text) => {
@@ -258,13 +260,13 @@ describe("each rule can fail", () => {
     const store =
       "export class FolderStore {}\nexport function createLauncher() {}\nexport function readName() {}";
     const user = "new FolderStore(dir); createLauncher(x); readName();";
-    const files = (path: string) => of({ "src/store/folder/folder-store.ts": store, [path]: user });
+    const files = (path: string) => of({ "src/store/folder-store.ts": store, [path]: user });
     expect(findConstructions(files("src/engine/a.ts"))).toEqual([
       "src/engine/a.ts constructs FolderStore",
       "src/engine/a.ts constructs createLauncher",
     ]);
     expect(findConstructions(files("src/schema/a.ts"))).toHaveLength(2);
-    expect(findConstructions(files("src/compose/engine.ts"))).toEqual([]);
+    expect(findConstructions(files("src/compose.ts"))).toEqual([]);
     expect(findConstructions(files("src/cli/main.ts"))).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** `--check 'name=command'` and its other forms (B6), and a criterion in words for people. */
+
 import type { Check, Comparison, Criterion, Verification } from "../goal/goal.ts";
-import { type ShellPart, shellParts } from "../goal/shell-text.ts";
+import { type ShellPiece, shellPieces } from "../shell/pieces.ts";
 
 export type ParsedCheck =
   | { readonly kind: "ok"; readonly criterion: Criterion }
@@ -85,7 +86,7 @@ function parseAsked(kind: string, question: string): Check | string {
  * a slip that would prove nothing.
  */
 function parseCommand(text: string): Check | string {
-  const parts = shellParts(text);
+  const parts = shellPieces(text);
   const redirected = redirectionOfTest(text, parts);
   if (redirected !== null) {
     return `"${redirected}" inside of test or [ ] writes or reads a file instead of comparing; use -gt, -ge, -lt or -le`;
@@ -109,13 +110,13 @@ function parseCommand(text: string): Check | string {
 }
 
 /** `test 3 > 2` and `[ 3 > 2 ]` make a file named 2 and are always true. */
-function redirectionOfTest(text: string, parts: readonly ShellPart[]): string | null {
-  const inner = text.startsWith("[ ") ? shellParts(text.slice(2)) : parts[0]?.text === "test" ? parts : [];
+function redirectionOfTest(text: string, parts: readonly ShellPiece[]): string | null {
+  const inner = text.startsWith("[ ") ? shellPieces(text.slice(2)) : parts[0]?.text === "test" ? parts : [];
   const found = inner.find((part) => /^[<>]=?$/.test(part.text) && part.isPlain);
   return found?.text ?? null;
 }
 
-function comparisonOf({ text, isPlain }: ShellPart): Comparison | null {
+function comparisonOf({ text, isPlain }: ShellPiece): Comparison | null {
   if (!isPlain) return null;
   switch (text) {
     case ">=":

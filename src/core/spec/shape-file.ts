@@ -4,8 +4,7 @@
  */
 
 import type { Check, Criterion, MustNot, Verification } from "../goal/goal.ts";
-import type { ProjectFacts } from "../goal/project-commands.ts";
-import { runnerCommand } from "../goal/runners.ts";
+import { type ProjectFacts, runnerCommand } from "../toolchain/project-commands.ts";
 import { faultOfName, parseCheck } from "./check-flag.ts";
 import { parsePhrase } from "./phrases.ts";
 import { readShapeItems, type ShapeItem } from "./shape-lines.ts";

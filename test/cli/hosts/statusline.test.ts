@@ -38,7 +38,7 @@ let metafile: Metafile;
 beforeAll(async () => {
   ({ metafile } = await build({
     absWorkingDir: fileURLToPath(new URL("../../..", import.meta.url)),
-    entryPoints: ["src/cli/hosts/statusline.ts"],
+    entryPoints: ["src/cli/statusline.ts"],
     outfile: PROGRAM,
     bundle: true,
     platform: "node",

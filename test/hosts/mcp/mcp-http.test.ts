@@ -293,7 +293,7 @@ describe("H5 limits", () => {
       connect(Number(new URL(http.url).port), "127.0.0.1").unref();
       console.log(response.status);`;
     const outfile = join(folder, "server.mjs");
-    const resolveDir = join(import.meta.dirname, "../../../src/hosts/mcp");
+    const resolveDir = join(import.meta.dirname, "../../src/hosts/mcp");
     await build({
       ...{ stdin: { contents, resolveDir, loader: "ts" }, outfile, bundle: true, platform: "node" },
       ...{ format: "esm", target: "node20", logLevel: "error" },

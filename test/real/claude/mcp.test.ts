@@ -114,11 +114,7 @@ describe.skipIf(isClaudeMissing)(`E1 the MCP server in the real Claude Code${why
     };
     write(".mcp.json", { mcpServers: { loop: server } });
     await build({
-      stdin: {
-        contents: SERVER,
-        resolveDir: join(import.meta.dirname, "../../../src/hosts/mcp"),
-        loader: "ts",
-      },
+      stdin: { contents: SERVER, resolveDir: join(import.meta.dirname, "../../src/hosts/mcp"), loader: "ts" },
       outfile: join(plugin, "server.mjs"),
       bundle: true,
       platform: "node",

@@ -1,29 +1,19 @@
 /** What a project is made with, from its folder: names only, nothing of it is run. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ProjectFacts } from "../core/goal/project-commands.ts";
+import { PACKAGE_MANAGERS, type ProjectFacts, packageManagerOf } from "../core/toolchain/project-commands.ts";
 import { readSmall } from "../system/files.ts";
 
 /** Never throws: what cannot be read is not there. */
 export function readProjectFacts(dir: string): ProjectFacts {
   const files = namesIn(dir);
   const manifest = files.includes("package.json") ? readManifest(join(dir, "package.json")) : {};
-  const packageManager = managerIn(manifest) ?? LOCKS.find(([name]) => files.includes(name))?.[1] ?? null;
+  const packageManager = managerIn(manifest) ?? packageManagerOf(files);
   return { packageManager, scripts: scriptsIn(manifest), files };
 }
 
-type Manager = NonNullable<ProjectFacts["packageManager"]>;
-
 const MAX_FILES = 5_000;
 const MAX_MANIFEST = 2 * 1024 * 1024;
-const LOCKS: readonly (readonly [string, Manager])[] = [
-  ["pnpm-lock.yaml", "pnpm"],
-  ["yarn.lock", "yarn"],
-  ["bun.lock", "bun"],
-  ["bun.lockb", "bun"],
-  ["package-lock.json", "npm"],
-  ["npm-shrinkwrap.json", "npm"],
-];
 /** What `npm init` writes where there are no tests. */
 const NO_TESTS = /Error: no test specified/;
 
@@ -48,10 +38,9 @@ function readManifest(path: string): object {
   }
 }
 
-function managerIn(manifest: object): Manager | null {
+function managerIn(manifest: object): ProjectFacts["packageManager"] {
   const said = "packageManager" in manifest ? manifest.packageManager : null;
-  const [, name] = (typeof said === "string" && /^(npm|pnpm|yarn|bun)@/.exec(said)) || [];
-  return (name as Manager | undefined) ?? null;
+  return PACKAGE_MANAGERS.find((name) => typeof said === "string" && said.startsWith(`${name}@`)) ?? null;
 }
 
 function scriptsIn(manifest: object): string[] {

@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { compileGlobs } from "../../core/glob.ts";
+import { isToolFolder } from "../../core/toolchain/files.ts";
 import type { Snapshot, Workspace } from "../../ports/checks.ts";
-import { isToolFolder } from "../tool-folders.ts";
 import { createFileHashes, type FileHashes } from "./file-hash.ts";
 import { createGitFiles } from "./git-files.ts";
 import { createBreather, createListings, type Listings } from "./listings.ts";

@@ -3,16 +3,15 @@
  * scripts ask for are the product (`test -f dist/a.js || exit 1`): one that is not there makes the check red, and to
  * bring it is the work. So a file counts only where the check does less, or is told what to do, when it is there.
  */
-
-import { isInterpreter, isPython } from "../trace/trace-languages.ts";
-import { isPackageManager } from "./package-manager.ts";
-import { runnerOf, WRAPPERS } from "./runners.ts";
-import type { ShellPart, SimpleCommand } from "./shell-line.ts";
+import { outermostCommands, type ShellCommand, type ShellPart } from "../../core/shell/command.ts";
+import { isPython, WRAPPERS } from "../../core/shell/programs.ts";
+import { isPackageManager, toolOf } from "../../core/toolchain/table.ts";
+import { isInterpreter } from "../trace/trace-languages.ts";
 
 /** Words of the shell's, by the command that asks for them; nothing is known of where they lead to. */
-export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<SimpleCommand, readonly string[]> {
-  const commands = outermost(parts);
-  const asked = new Map<SimpleCommand, readonly string[]>();
+export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<ShellCommand, readonly string[]> {
+  const commands = outermostCommands(parts);
+  const asked = new Map<ShellCommand, readonly string[]>();
   for (const [at, command] of commands.entries()) {
     const names = [...guardsIn(commands, at), ...obeyed(command)];
     if (names.length > 0) asked.set(command, names);
@@ -21,7 +20,7 @@ export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<SimpleCommand,
 }
 
 /** Files that a command writes or takes away: what a check makes itself tells it nothing. */
-export function writtenBy({ words: [program = "", ...args], outputs }: SimpleCommand): readonly string[] {
+export function writtenBy({ words: [program = "", ...args], outputs }: ShellCommand): readonly string[] {
   const made = MAKERS.has(program) ? args.filter((word) => !word.startsWith("-")) : [];
   return [...outputs, ...made];
 }
@@ -37,19 +36,7 @@ const LIST = /test|spec|suite|skip|case/i;
 /** Variables that tell a check what to leave out. */
 const TELLING = /skip|only|exclude|ignore|flag|opt|arg|filter|quick|fast/i;
 
-/** Subshells as the commands in them; substitutions belong to the command that they stand in. */
-function outermost(parts: readonly ShellPart[]): SimpleCommand[] {
-  const commands: SimpleCommand[] = [];
-  const open: boolean[] = [];
-  for (const part of parts) {
-    if (part.kind === "open") open.push(part.isSubstitution);
-    else if (part.kind === "close") open.pop();
-    else if (!open.includes(true)) commands.push(part.command);
-  }
-  return commands;
-}
-
-function guardsIn(commands: readonly SimpleCommand[], at: number): readonly string[] {
+function guardsIn(commands: readonly ShellCommand[], at: number): readonly string[] {
   const command = commands[at];
   const question = command === undefined ? null : questionOf(command);
   if (command === undefined || question === null) return [];
@@ -64,7 +51,7 @@ interface Question {
   readonly isNegated: boolean;
 }
 
-function questionOf({ keywords, words: [program = "", ...args] }: SimpleCommand): Question | null {
+function questionOf({ keywords, words: [program = "", ...args] }: ShellCommand): Question | null {
   if (!/^(?:test|\[|\[\[)$/.test(program)) return null;
   const names = args.flatMap((word, at) => (/^-[defhrsxL]$/.test(word) ? (args[at + 1] ?? []) : []));
   const negations = [...keywords, ...args].filter((word) => word === "!").length;
@@ -73,10 +60,10 @@ function questionOf({ keywords, words: [program = "", ...args] }: SimpleCommand)
 
 /** What is run when it holds, and when it does not. */
 function branchesOf(
-  commands: readonly SimpleCommand[],
+  commands: readonly ShellCommand[],
   at: number,
-  { keywords, end }: SimpleCommand,
-): [SimpleCommand[], SimpleCommand[]] {
+  { keywords, end }: ShellCommand,
+): [ShellCommand[], ShellCommand[]] {
   if (keywords.includes("if") || keywords.includes("elif")) return branchesOfIf(commands, at + 1);
   if (end !== "&&" && end !== "||") return [[], []];
   const first = groupAt(commands, at + 1);
@@ -85,8 +72,8 @@ function branchesOf(
   return end === "&&" ? [first, second] : [[], first];
 }
 
-function branchesOfIf(commands: readonly SimpleCommand[], from: number): [SimpleCommand[], SimpleCommand[]] {
-  const branches: [SimpleCommand[], SimpleCommand[]] = [[], []];
+function branchesOfIf(commands: readonly ShellCommand[], from: number): [ShellCommand[], ShellCommand[]] {
+  const branches: [ShellCommand[], ShellCommand[]] = [[], []];
   let branch = branches[0];
   let depth = 0;
   for (const command of commands.slice(from, from + MAX_BRANCH)) {
@@ -101,8 +88,8 @@ function branchesOfIf(commands: readonly SimpleCommand[], from: number): [Simple
 }
 
 /** One command, or all of those in braces. */
-function groupAt(commands: readonly SimpleCommand[], from: number): SimpleCommand[] {
-  const group: SimpleCommand[] = [];
+function groupAt(commands: readonly ShellCommand[], from: number): ShellCommand[] {
+  const group: ShellCommand[] = [];
   let depth = 0;
   for (const command of commands.slice(from, from + MAX_BRANCH)) {
     group.push(command);
@@ -112,30 +99,30 @@ function groupAt(commands: readonly SimpleCommand[], from: number): SimpleComman
   return group;
 }
 
-function isTelling({ words: [program, first = ""], assignments }: SimpleCommand): boolean {
+function isTelling({ words: [program, first = ""], assignments }: ShellCommand): boolean {
   if (program === "exit" || program === "return") return !/^[1-9]/.test(first);
   if (program === undefined) return assignments.some(({ name }) => TELLING.test(name));
   if (program === "export") return TELLING.test(first);
   return /^(?:continue|break|eval|set)$/.test(program);
 }
 
-function isRefusal({ words: [program, first = ""] }: SimpleCommand): boolean {
+function isRefusal({ words: [program, first = ""] }: ShellCommand): boolean {
   return program === "false" || ((program === "exit" || program === "return") && /^[1-9]/.test(first));
 }
 
 /** Something runs that could have found a fault. */
-function isWork({ words: [program = "", ...args] }: SimpleCommand): boolean {
+function isWork({ words: [program = "", ...args] }: ShellCommand): boolean {
   if (SHELL.test(program) || /^\.{0,2}\//.test(program) || /^g?make$/.test(program)) return true;
   return (
     isPackageManager(program) ||
     isInterpreter(program) ||
     isPython(program) ||
-    runnerOf(program, args) !== undefined
+    toolOf(program, args)?.reads !== undefined
   );
 }
 
 /** `exit $(cat result)`, `for test in $(cat tests.txt)`, `npx vitest $(cat list)`: their text is an order. */
-function obeyed({ words, inner }: SimpleCommand): readonly string[] {
+function obeyed({ words, inner }: ShellCommand): readonly string[] {
   if (inner.length === 0) return [];
   const [program = ""] = words;
   const isObeyed = /^(?:exit|return|eval)$/.test(program) || startsTests(words);
@@ -151,7 +138,7 @@ function obeyed({ words, inner }: SimpleCommand): readonly string[] {
 function startsTests(words: readonly string[]): boolean {
   for (let at = 0; at < MAX_WRAPPERS; at++) {
     const program = words[at] ?? "";
-    if (runnerOf(program, words.slice(at + 1))?.words === "tests") return true;
+    if (toolOf(program, words.slice(at + 1))?.reads?.words === "tests") return true;
     if (!WRAPPERS.has(program) && !isPackageManager(program)) return false;
   }
   return false;

@@ -1,14 +1,14 @@
 /** package.json, of which only some values belong to checks: a new version or keyword is no change of a check. */
 import { posix } from "node:path";
+import type { FileRole } from "../../core/toolchain/tool.ts";
 import { readText } from "../trace/found.ts";
 import { GIT_SETTINGS, renderGitSettings } from "../trace/git-config.ts";
-import type { Role } from "./conventions.ts";
 
 export type Manifest = Readonly<Record<string, unknown>>;
 
 /** What every script depends on: how modules are read, and which program runs it. */
 const ALWAYS = ["type", "workspaces", "packageManager", "config"];
-const SECTIONS: readonly (readonly [Role, readonly string[]])[] = [
+const SECTIONS: readonly (readonly [FileRole, readonly string[]])[] = [
   ["config:js-test", ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "jasmine", "stryker", "wtr"]],
   ["config:babel", ["babel", "browserslist"]],
   ["config:js-lint", ["eslintConfig", "eslintIgnore", "prettier", "stylelint", "xo", "knip"]],
@@ -16,7 +16,7 @@ const SECTIONS: readonly (readonly [Role, readonly string[]])[] = [
 ];
 
 /** The values of the package that the given roles bring along. */
-export function sectionsFor(manifest: string, roles: ReadonlySet<Role>): string[] {
+export function sectionsFor(manifest: string, roles: ReadonlySet<FileRole>): string[] {
   const sections = SECTIONS.filter(([role]) => roles.has(role)).flatMap(([, names]) => names);
   return [...ALWAYS, ...sections].map((name) => `${manifest}#${name}`);
 }

@@ -3,6 +3,8 @@ import { lstatSync } from "node:fs";
 import { isAbsolute, join, posix, relative } from "node:path";
 import { commandOf } from "../../core/checks/kinds.ts";
 import { compileGlobs } from "../../core/glob.ts";
+import { ALL_ROLES, isSource } from "../../core/toolchain/files.ts";
+import type { FileRole } from "../../core/toolchain/tool.ts";
 import type { ProtectionRules } from "../../ports/checks.ts";
 import type { FileHashes } from "../files/file-hash.ts";
 import { sha256 } from "../files/file-hash.ts";
@@ -20,7 +22,6 @@ import {
 } from "../trace/programs.ts";
 import { type ProjectTree, readTree } from "../trace/project-tree.ts";
 import { traceCommand } from "../trace/trace.ts";
-import { ALL_ROLES, isSource, type Role } from "./conventions.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts";
 import { findTestPackages } from "./test-packages.ts";
@@ -215,7 +216,7 @@ function addFound(
 }
 
 /** The file, and, where it configures a runner, the files that it names. */
-function partsOf(root: string, path: string, roles: readonly Role[]): readonly string[] {
+function partsOf(root: string, path: string, roles: readonly FileRole[]): readonly string[] {
   return roles.some((role) => RUNNER_CONFIG.test(role)) ? closureOf(root, path, true) : [path];
 }
 

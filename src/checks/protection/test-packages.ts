@@ -5,9 +5,9 @@
  */
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
+import { isSource, rolesOf } from "../../core/toolchain/files.ts";
 import { readText, realPlace } from "../trace/found.ts";
 import { importsIn, locate, modulesIn } from "../trace/imports.ts";
-import { isSource, rolesOf } from "./conventions.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 
 const MAX_PACKAGES = 50;

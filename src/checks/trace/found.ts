@@ -1,11 +1,12 @@
 /** What a command consists of, as it is found. Paths are from the project on, with `/`; `../` leads above it. */
 import { lstatSync, realpathSync } from "node:fs";
 import { posix } from "node:path";
+import { ALL_ROLES } from "../../core/toolchain/files.ts";
+import type { FileRole } from "../../core/toolchain/tool.ts";
 import { readPlain } from "../files/file-hash.ts";
-import { ALL_ROLES, type Role } from "../protection/conventions.ts";
 
 export interface Found {
-  readonly roles: Set<Role>;
+  readonly roles: Set<FileRole>;
   /** Whether they are there or not: one that appears was added. */
   readonly files: Set<string>;
   /** Files of which a script asks whether they are there; folders count too. */

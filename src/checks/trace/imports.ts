@@ -3,7 +3,7 @@
  * that imports `../src/index.js` looks at that file, it does not consist of it.
  */
 import { posix } from "node:path";
-import { isSource } from "../protection/conventions.ts";
+import { isSource } from "../../core/toolchain/files.ts";
 import { readText } from "./found.ts";
 
 const MAX_FILES = 200;

@@ -4,10 +4,10 @@
  */
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join, posix, relative } from "node:path";
+import { isBuiltIn } from "../../core/shell/programs.ts";
 import { type FileHashes, readPlain, sha256 } from "../files/file-hash.ts";
 import type { Listings } from "../files/listings.ts";
 import { readManifest } from "../protection/manifest.ts";
-import { isBuiltIn } from "../protection/runners.ts";
 import { targetOf } from "./found.ts";
 
 /** `node_modules/.bin` comes before all of it for what package managers run. */

@@ -2,14 +2,15 @@
  * The files of the project that can belong to a check by their names. Git's index is not asked: what an agent can
  * write decides nothing here. What stayed the same is not looked at again.
  */
+
+import { isToolFolder, rolesOf, rolesOfLink } from "../../core/toolchain/files.ts";
+import type { FileRole } from "../../core/toolchain/tool.ts";
 import { createBreather, type Listing, type Listings } from "../files/listings.ts";
-import { type Role, rolesOf, rolesOfLink } from "../protection/conventions.ts";
 import type { IgnoreRules } from "../protection/ignore-rules.ts";
-import { isToolFolder } from "../tool-folders.ts";
 
 export interface ProjectFile {
   readonly path: string;
-  readonly roles: readonly Role[];
+  readonly roles: readonly FileRole[];
   readonly isLink: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** What git runs for a check besides itself: aliases, hooks, and the settings that lead to other programs. */
 import { posix } from "node:path";
+import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { readPlain } from "../files/file-hash.ts";
-import { skipFlags, valuesOf } from "../protection/words.ts";
 import { placeOf, readText } from "./found.ts";
 import { GIT_SETTINGS, type GitSetting, parseGitConfig } from "./git-config.ts";
 import { gitSettings, ownPath, ownPlace } from "./own-settings.ts";

@@ -1,8 +1,9 @@
 /** Interpreters, Python's ways to start a module, and make. */
 import { posix } from "node:path";
-import { includesOf, recipesOf } from "../protection/makefile.ts";
+import { includesOf, recipesOf } from "../../core/shell/makefile.ts";
+import { STARTERS } from "../../core/shell/programs.ts";
+import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { findManifest } from "../protection/manifest.ts";
-import { skipFlags, valuesOf } from "../protection/words.ts";
 import { addEverything, placeOf, readText } from "./found.ts";
 import type { Trace } from "./trace-context.ts";
 
@@ -11,8 +12,6 @@ const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(
 );
 const PRELOADS = ["-r", "--require", "--import", "--loader", "--env-file"];
 const CODE_FLAG = /^(?:-[ecp]|-pe|--eval|--print)$/;
-const PYTHON = /^(?:python|pypy)(?:\d(?:\.\d+)?)?$/;
-const PYTHON_STARTERS: ReadonlySet<string> = new Set("uv poetry pipenv pdm hatch rye conda".split(" "));
 const STARTER_FLAGS = "--with --extra --group -p --python -n --project".split(" ");
 const MAX_MAKEFILES = 200;
 
@@ -29,7 +28,7 @@ export function traceInterpreter(trace: Trace, name: string, args: readonly stri
     // node's own runner: its tests are found by the same names
     trace.runner(
       name,
-      "tape",
+      "node --test",
       args.filter((word) => word !== "--test"),
       cwd,
     );
@@ -38,10 +37,6 @@ export function traceInterpreter(trace: Trace, name: string, args: readonly stri
     trace.script(script, cwd, false);
     trace.parts(words, cwd);
   }
-}
-
-export function isPython(name: string): boolean {
-  return PYTHON.test(name);
 }
 
 export function tracePython(trace: Trace, args: readonly string[], cwd: string): void {
@@ -61,7 +56,7 @@ export function tracePython(trace: Trace, args: readonly string[], cwd: string):
 
 /** `uv run pytest` and the like. */
 export function isPythonStart(name: string, args: readonly string[]): boolean {
-  return PYTHON_STARTERS.has(name) && args.includes("run");
+  return STARTERS.has(name) && args.includes("run");
 }
 
 export function tracePythonStart(trace: Trace, args: readonly string[], cwd: string): void {

@@ -1,8 +1,8 @@
 /** What package managers run, and what they put in front of it. */
 import { posix } from "node:path";
 import { matchesGlob } from "../../core/glob.ts";
+import { type PackageCommand, parsePackageCall } from "../../core/toolchain/package-manager.ts";
 import { findManifest, readManifest, scriptNames, scriptOf } from "../protection/manifest.ts";
-import { type PackageCommand, parsePackageCall } from "../protection/package-manager.ts";
 import { addEverything, placeOf } from "./found.ts";
 import { packageSettings } from "./own-settings.ts";
 import type { Trace } from "./trace-context.ts";

@@ -3,20 +3,20 @@
  * the roles that runners ask for. Runs nothing and must not throw. What it does not know counts as everything.
  */
 import { posix } from "node:path";
+import type { ShellCommand } from "../../core/shell/command.ts";
+import { isNeutral, isPython, WRAPPERS } from "../../core/shell/programs.ts";
+import { readShellLine } from "../../core/shell/reader.ts";
+import { skipFlags, valuesOf } from "../../core/shell/words.ts";
+import { isSource } from "../../core/toolchain/files.ts";
+import { isPackageManager, toolOf } from "../../core/toolchain/table.ts";
 import { askedIn, writtenBy } from "../protection/asked-files.ts";
-import { isSource } from "../protection/conventions.ts";
 import { sectionsFor } from "../protection/manifest.ts";
-import { isPackageManager } from "../protection/package-manager.ts";
-import { isNeutral, runnerOf, WRAPPERS } from "../protection/runners.ts";
-import { parseShellLine, type SimpleCommand } from "../protection/shell-line.ts";
-import { skipFlags, valuesOf } from "../protection/words.ts";
 import { addEverything, createFound, type Found, placeOf, readText } from "./found.ts";
 import { closureOf } from "./imports.ts";
 import type { Trace } from "./trace-context.ts";
 import { traceGit } from "./trace-git.ts";
 import {
   isInterpreter,
-  isPython,
   isPythonStart,
   traceInterpreter,
   traceMake,
@@ -87,7 +87,7 @@ class Tracer implements Trace {
     }
     this.seen.add(key);
     const folders = [cwd];
-    const parts = parseShellLine(text);
+    const parts = readShellLine(text);
     const asked = askedIn(parts);
     for (const part of parts) {
       const here = folders.at(-1) ?? cwd;
@@ -101,7 +101,7 @@ class Tracer implements Trace {
   }
 
   /** The folder in which the next command runs. */
-  private command({ assignments, words, inputs }: SimpleCommand, cwd: string): string {
+  private command({ assignments, words, inputs }: ShellCommand, cwd: string): string {
     for (const { value } of assignments) this.parts(value.split(/[\s=:]+/), cwd);
     const [program, ...args] = words;
     if (program === "cd" || program === "pushd") {
@@ -170,7 +170,7 @@ class Tracer implements Trace {
   }
 
   runner(program: string, name: string, args: readonly string[], cwd: string): void {
-    const runner = runnerOf(name, args);
+    const runner = toolOf(name, args)?.reads;
     if (runner === undefined) {
       this.unknown(program, name, args, cwd);
       return;

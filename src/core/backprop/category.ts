@@ -1,6 +1,7 @@
 /** The kind of a failure and the place of it, in words that two runs have in common: no numbers, paths or times. */
 import { cleanLine } from "../text/clean.ts";
-import type { TestFailure, TestRun } from "./run.ts";
+import type { FailedTest } from "../toolchain/test-output.ts";
+import type { TestRun } from "./test-run.ts";
 
 const SYSTEMIC = 3;
 const MAX_PLACE = 60;
@@ -58,7 +59,7 @@ const KINDS: readonly (readonly [Kind, RegExp])[] = [
   ["assertion", /\b(?:expected|assert\w*|should|want(?:ed)?|got|mismatch|differ|not equal)\b|[!=]==?/i],
 ];
 
-function kindOf({ message }: TestFailure): Kind {
+function kindOf({ message }: FailedTest): Kind {
   return KINDS.find(([, pattern]) => pattern.test(message))?.[0] ?? "other";
 }
 
@@ -66,7 +67,7 @@ const FILE =
   /(?:^|[\s/\\])([\w@.-]+\.(?:[cm]?[jt]sx?|py|rb|php|go|rs|java|kt|scala|groovy|cs|fs|vb))(?=$|[\s:>›])/;
 
 /** The file without its folders; where the runner names none, the class, the package or the outermost suite. */
-function placeOf({ name }: TestFailure): string {
+function placeOf({ name }: FailedTest): string {
   const [, file] = FILE.exec(name) ?? [];
   return normalised(file ?? suiteOf(name));
 }

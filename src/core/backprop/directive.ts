@@ -4,7 +4,7 @@
  */
 import { cleanLine } from "../text/clean.ts";
 import { codeSpan, quote } from "../text/quote.ts";
-import type { TestRun } from "./run.ts";
+import type { TestRun } from "./test-run.ts";
 
 export interface Backprop {
   readonly run: TestRun;

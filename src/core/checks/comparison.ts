@@ -1,5 +1,5 @@
 /** A command as it is typed, with a comparison at its end or without one. */
-import { type ShellPart, shellParts } from "../goal/shell-text.ts";
+import { type ShellPiece, shellPieces } from "../shell/pieces.ts";
 import type { Comparison } from "./check.ts";
 
 export interface ReadCommand {
@@ -14,7 +14,7 @@ export interface ReadCommand {
  * that would prove nothing. A string says what is wrong.
  */
 export function readCommand(text: string): ReadCommand | string {
-  const parts = shellParts(text);
+  const parts = shellPieces(text);
   const redirected = redirectionOfTest(text, parts);
   if (redirected !== null) {
     return `"${redirected}" inside of test or [ ] writes or reads a file instead of comparing; use -gt, -ge, -lt or -le`;
@@ -40,13 +40,13 @@ export function readCommand(text: string): ReadCommand | string {
 const NUMBER = /^[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d{1,3})?%?$/i;
 
 /** `test 3 > 2` and `[ 3 > 2 ]` make a file named 2 and are always true. */
-function redirectionOfTest(text: string, parts: readonly ShellPart[]): string | null {
-  const inner = text.startsWith("[ ") ? shellParts(text.slice(2)) : parts[0]?.text === "test" ? parts : [];
+function redirectionOfTest(text: string, parts: readonly ShellPiece[]): string | null {
+  const inner = text.startsWith("[ ") ? shellPieces(text.slice(2)) : parts[0]?.text === "test" ? parts : [];
   const found = inner.find((part) => /^[<>]=?$/.test(part.text) && part.isPlain);
   return found?.text ?? null;
 }
 
-function comparisonOf({ text, isPlain }: ShellPart): Comparison | null {
+function comparisonOf({ text, isPlain }: ShellPiece): Comparison | null {
   return isPlain && isComparison(text) ? text : null;
 }
 

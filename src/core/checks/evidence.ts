@@ -1,5 +1,5 @@
 /** Evidence as the engine records it, whatever loop the check belongs to. */
-import { countTests } from "../goal/test-count.ts";
+import { countTests } from "../toolchain/test-output.ts";
 import type { Check, Evidence, EvidenceByName, Verification } from "./check.ts";
 import type { CommandOutput, CommandRun } from "./kind.ts";
 import { verificationOf } from "./kinds.ts";

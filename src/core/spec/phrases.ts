@@ -8,11 +8,18 @@ import { exitsZero } from "../checks/command.ts";
 import { parseCheck } from "../checks/kinds.ts";
 import { measures } from "../checks/measure.ts";
 import type { Check, Comparison, Criterion } from "../goal/goal.ts";
-import { commandsFor, type ProjectFacts, runScript, runTool, type Topic } from "../goal/project-commands.ts";
-import { isNodeTool, runnerCommand } from "../goal/runners.ts";
+import {
+  commandsFor,
+  isNodeTool,
+  type ProjectFacts,
+  runnerCommand,
+  runScript,
+  runTool,
+} from "../toolchain/project-commands.ts";
+import type { Topic } from "../toolchain/tool.ts";
 import { faultOfName } from "./check-flag.ts";
 
-export type { ProjectFacts } from "../goal/project-commands.ts";
+export type { ProjectFacts } from "../toolchain/project-commands.ts";
 
 export interface SplitUntil {
   readonly criteria: readonly Criterion[];

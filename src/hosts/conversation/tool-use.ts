@@ -6,7 +6,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { failureCategory, isSystemic } from "../../core/backprop/category.ts";
 import { BACKPROP_LOG, renderBackpropDirective, renderBackpropEntry } from "../../core/backprop/directive.ts";
-import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-runs.ts";
+import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-run.ts";
 import { appendLedger } from "../../store/ledger/ledger.ts";
 import { readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";

@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { failureCategory, isSystemic } from "../../../src/core/backprop/category.ts";
-import type { TestFailure, TestRun } from "../../../src/core/backprop/run.ts";
-import { recogniseTestRun } from "../../../src/core/backprop/test-runs.ts";
+import type { TestRun } from "../../../src/core/backprop/test-run.ts";
+import { recogniseTestRun } from "../../../src/core/backprop/test-run.ts";
+import type { FailedTest } from "../../../src/core/toolchain/test-output.ts";
 import { anyText } from "../../support/any-text.ts";
 
-const aRun = (...failures: readonly TestFailure[]): TestRun => ({
+const aRun = (...failures: readonly FailedTest[]): TestRun => ({
   runner: "vitest",
   outcome: "failed",
   failures,

@@ -1,6 +1,6 @@
 /** Outputs of test runners, and what is to be read from each. */
 import { readFileSync } from "node:fs";
-import type { TestRun } from "../../../src/core/backprop/run.ts";
+import type { TestRun } from "../../../src/core/backprop/test-run.ts";
 
 export const FOLDER = new URL("../../fixtures/test-output/", import.meta.url);
 export const fixture = (name: string) => readFileSync(new URL(`${name}.txt`, FOLDER), "utf8");
@@ -41,7 +41,7 @@ export const RECORDED: readonly (readonly [
       "src/cart.test.ts > cart > waits",
     ],
   ],
-  ["vitest-broken", "npx vitest run", 1, "broken", [0, 0], ["src/broken.test.ts"]],
+  ["vitest-broken", "npx vitest run", 1, "broken", [undefined, undefined], ["src/broken.test.ts"]],
   ["vitest-none", "npx vitest run x", 1, "broken", [undefined, undefined], []],
   ["jest-passed", "npx jest", 0, "passed", [1, 0], []],
   [
@@ -56,7 +56,7 @@ export const RECORDED: readonly (readonly [
       "test/broken.test.js",
     ],
   ],
-  ["jest-broken", "npx jest", 1, "broken", [0, 0], ["test/broken.test.js"]],
+  ["jest-broken", "npx jest", 1, "broken", [undefined, undefined], ["test/broken.test.js"]],
   ["jest-none", "npx jest x", 1, "broken", [undefined, undefined], []],
   ["mocha-passed", "npx mocha", 0, "passed", [1, 0], []],
   [
@@ -97,7 +97,7 @@ export const RECORDED: readonly (readonly [
   ],
   ["bun-passed", "bun test", 0, "passed", [1, 0], []],
   ["bun-failed", "bun test", 1, "failed", [1, 1], ["cart.test.ts > gives a discount"]],
-  ["bun-broken", "bun test", 1, "broken", [0, 0], ["bad.test.ts"]],
+  ["bun-broken", "bun test", 1, "broken", [undefined, undefined], ["bad.test.ts"]],
   ["pytest-passed", "pytest", 0, "passed", [2, 0], []],
   [
     "pytest-failed",
@@ -131,10 +131,10 @@ export const RECORDED: readonly (readonly [
     [3, 3],
     ["CartTest.test_discount", "CartTest.test_missing_field", "test_plain"],
   ],
-  ["pytest-broken", "pytest", 2, "broken", [0, 0], ["tests/test_broken.py"]],
-  ["pytest-broken-only", "pytest -q", 2, "broken", [0, 0], ["tests/test_broken.py"]],
-  ["pytest-none", "pytest -k nothing", 5, "broken", [0, 0], []],
-  ["pytest-no-file", "pytest tests/gone.py", 4, "broken", [0, 0], []],
+  ["pytest-broken", "pytest", 2, "broken", [undefined, undefined], ["tests/test_broken.py"]],
+  ["pytest-broken-only", "pytest -q", 2, "broken", [undefined, undefined], ["tests/test_broken.py"]],
+  ["pytest-none", "pytest -k nothing", 5, "broken", [undefined, undefined], []],
+  ["pytest-no-file", "pytest tests/gone.py", 4, "broken", [undefined, undefined], []],
   ["unittest-passed", "python -m unittest", 0, "passed", [1, 0], []],
   [
     "unittest-failed",
@@ -144,10 +144,10 @@ export const RECORDED: readonly (readonly [
     [2, 2],
     ["tests.test_cart.CartTest.test_missing_field", "tests.test_cart.CartTest.test_discount"],
   ],
-  ["unittest-broken", "python -m unittest", 1, "broken", [0, 0], ["test_broken"]],
+  ["unittest-broken", "python -m unittest", 1, "broken", [undefined, undefined], ["test_broken"]],
   ["go-passed", "go test ./...", 0, "passed", [undefined, 0], []],
   ["go-passed-v", "go test -v ./...", 0, "passed", [1, 0], []],
-  ["go-none", "go test ./...", 0, "passed", [undefined, undefined], []],
+  ["go-none", "go test ./...", 0, "passed", [undefined, 0], []],
   [
     "go-failed",
     "go test ./...",
@@ -197,7 +197,7 @@ export const RECORDED: readonly (readonly [
       "spec/cart_spec.rb > Cart when empty reads a missing field",
     ],
   ],
-  ["rspec-broken", "rspec", 1, "broken", [0, 0], ["spec/bad_spec.rb"]],
+  ["rspec-broken", "rspec", 1, "broken", [undefined, undefined], ["spec/bad_spec.rb"]],
   ["phpunit-passed", "phpunit", 0, "passed", [1, 0], []],
   ["phpunit-failed", "phpunit", 2, "failed", [1, 2], ["CartTest::testMissing", "CartTest::testDiscount"]],
   ["maven-passed", "mvn test", 0, "passed", [1, 0], []],
@@ -218,7 +218,7 @@ export const RECORDED: readonly (readonly [
     [undefined, undefined],
     ["/home/dev/shop/src/test/java/shop/CartTest.java"],
   ],
-  ["gradle-passed", "./gradlew test", 0, "passed", [undefined, undefined], []],
+  ["gradle-passed", "./gradlew test", 0, "passed", [undefined, 0], []],
   ["gradle-failed", "./gradlew test", 1, "failed", [1, 2], ["CartTest > discount()", "CartTest > missing()"]],
   [
     "gradle-broken",

@@ -2,8 +2,8 @@
 import { readdirSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TestRun } from "../../../src/core/backprop/run.ts";
-import { callsForBackprop, recogniseTestRun } from "../../../src/core/backprop/test-runs.ts";
+import type { TestRun } from "../../../src/core/backprop/test-run.ts";
+import { callsForBackprop, recogniseTestRun } from "../../../src/core/backprop/test-run.ts";
 import { anyText } from "../../support/any-text.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { runs } from "../../support/runs.ts";

@@ -14,35 +14,11 @@ export interface PackageCall {
   readonly isEverywhere: boolean;
 }
 
-const MANAGERS: ReadonlySet<string> = new Set(["npm", "pnpm", "yarn", "yarnpkg", "bun"]);
-
-export function isPackageManager(program: string): boolean {
-  return MANAGERS.has(program);
-}
-
 const FOLDER_FLAGS = ["--prefix", "-C", "--cwd", "--dir"];
-const EVERYWHERE_FLAGS = [
-  "-w",
-  "--workspace",
-  "--workspaces",
-  "-ws",
-  "-r",
-  "--recursive",
-  "--filter",
-  "-F",
-  "-A",
-  "--all",
-];
+const EVERYWHERE_FLAGS = "-w --workspace --workspaces -ws -r --recursive --filter -F -A --all".split(" ");
 const VALUED_FLAGS = [
   ...FOLDER_FLAGS,
-  "-w",
-  "--workspace",
-  "--filter",
-  "-F",
-  "--loglevel",
-  "--script-shell",
-  "--include",
-  "--from",
+  ..."-w --workspace --filter -F --loglevel --script-shell --include --from".split(" "),
 ];
 const SHORT_SCRIPTS: Readonly<Record<string, string>> = {
   test: "test",

@@ -1,8 +1,8 @@
 /** Which commands run tests, by their words. */
 import { describe, expect, test } from "vitest";
-import { runnerUses } from "../../../src/core/backprop/runner-uses.ts";
+import { runnerUses } from "../../../src/core/toolchain/invocation.ts";
 
-const runnersOf = (line: string) => runnerUses(line).map(({ invocation }) => invocation.runner);
+const runnersOf = (line: string) => runnerUses(line).map(({ invocation }) => invocation.tool.name);
 
 const RUNS: readonly (readonly [string, string])[] = [
   ["npx vitest run src/a.test.ts", "vitest"],

@@ -1,7 +1,7 @@
 /** How many tests ran, by what runners print. */
 import { describe, expect, test } from "vitest";
-import { countTests } from "../../src/core/goal/test-count.ts";
-import { cpuMs } from "../support/cpu-time.ts";
+import { countTests } from "../../../src/core/toolchain/test-output.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 
 const KNOWN: readonly (readonly [string, string, number | null])[] = [
   ["node --test, TAP", "1..2\n# tests 12\n# suites 0\n# pass 11\n# fail 1\n", 12],

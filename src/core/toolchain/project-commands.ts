@@ -1,0 +1,127 @@
+/** The command lines that a sentence means: typed in it, or told by what the project is made with. */
+import { TOOLS } from "./table.ts";
+import type { Tool, Topic } from "./tool.ts";
+
+export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
+
+export interface ProjectFacts {
+  readonly packageManager: (typeof PACKAGE_MANAGERS)[number] | null;
+  /** Names of the scripts in package.json. */
+  readonly scripts: readonly string[];
+  /** Names of the files and folders at the top. */
+  readonly files: readonly string[];
+}
+
+export interface ToolCommand {
+  readonly tool: string;
+  readonly command: string;
+}
+
+/** One for each tool that the project is made with; none: it cannot be told. */
+export function commandsFor(topic: Topic, facts: ProjectFacts): ToolCommand[] {
+  const script = SCRIPTS[topic].find((name) => facts.scripts.includes(name));
+  const run = script === undefined ? null : runScript(facts, script);
+  const own: ToolCommand[] = run === null ? [] : [{ tool: facts.packageManager ?? "npm", command: run }];
+  // a script of the project's own says how its tools are called
+  const others = TOOLS.filter(({ through }) => through !== "node" || own.length === 0).flatMap((tool) =>
+    (tool.commands ?? [])
+      .filter(({ signs }) => signs.every((sign) => facts.files.some((file) => sign.test(file))))
+      .filter((row) => row.topic === topic && row.proposed === undefined)
+      .map(({ command }) => ({
+        tool: tool.name,
+        command: tool.through === "node" ? runTool(facts, command) : command,
+      })),
+  );
+  const seen = new Set<string>();
+  return [...own, ...others].filter(({ tool }) => !seen.has(tool) && seen.add(tool));
+}
+
+/** By the lock that it wrote; the first of the table counts. */
+export function packageManagerOf(files: readonly string[]): ProjectFacts["packageManager"] {
+  const found = TOOLS.find(({ locks = [] }) => locks.some((lock) => files.includes(lock)));
+  return PACKAGE_MANAGERS.find((name) => name === found?.name) ?? null;
+}
+
+/** null for a name that a shell would read as more than a word. */
+export function runScript(facts: ProjectFacts, name: string, isSilent = false): string | null {
+  if (!/^[A-Za-z0-9_@][A-Za-z0-9_:.@/-]*$/.test(name)) return null;
+  const manager = facts.packageManager ?? "npm";
+  if (isSilent) return runSilently(facts, manager, name);
+  if (name === "test" && manager !== "bun") return `${manager} test`;
+  return `${manager} run ${name}`;
+}
+
+/** A tool that the project has installed; nothing is ever downloaded for a check. */
+export function runTool({ packageManager }: ProjectFacts, command: string): string {
+  switch (packageManager) {
+    case "pnpm":
+      return `pnpm exec ${command}`;
+    case "yarn":
+      return `yarn run ${command}`;
+    case "bun":
+      return `bunx --no-install ${command}`;
+    default:
+      return `npx --no-install ${command}`;
+  }
+}
+
+/** Without the manager's own lines: "Done in 0.5s" would be the last number that is printed. */
+function runSilently({ files }: ProjectFacts, manager: string, name: string): string {
+  if (manager === "bun") return `bun run --silent ${name}`;
+  // a newer Yarn says nothing of its own and knows no such flag
+  return manager === "yarn" && files.includes(".yarnrc.yml")
+    ? `yarn run ${name}`
+    : `${manager} run -s ${name}`;
+}
+
+const SCRIPTS: Readonly<Record<Topic, readonly string[]>> = {
+  test: ["test"],
+  unit: ["test:unit", "unit", "test-unit"],
+  integration: ["test:integration", "integration", "test-integration"],
+  e2e: ["test:e2e", "e2e", "test-e2e"],
+  lint: ["lint"],
+  eslint: [],
+  tsc: [],
+  types: ["typecheck", "type-check", "check-types", "check:types", "types", "tsc"],
+  build: ["build"],
+  format: ["format:check", "fmt:check", "check:format", "prettier:check"],
+};
+
+/** The words as a command when they are a known tool with plain arguments; null: not known. */
+export function runnerCommand(words: readonly string[]): string | null {
+  if (!words.every((word) => SAFE.test(word))) return null;
+  const line = words.join(" ");
+  const [start] = PHRASES.flatMap((phrase) => phrase.exec(line)?.[0] ?? []);
+  if (start === undefined) return null;
+  const rest = words.slice(start.split(" ").length);
+  return rest.every((word, i) => isArgument(word, rest[i - 1])) ? line : null;
+}
+
+/** Installed in the project, and called by its package manager. */
+export function isNodeTool(command: string): boolean {
+  return NODE_TOOLS.has(command.split(" ", 1)[0] ?? "");
+}
+
+/** What may stand in front of a tool of which the project has its own copy. */
+const IN_FRONT: Readonly<Record<NonNullable<Tool["through"]>, string>> = {
+  node: "(?:npx |pnpm exec |yarn exec |bunx )?",
+  python: "(?:uv run |poetry run |python -m |python3 -m )?",
+  ruby: "(?:bundle exec )?",
+};
+/** Each ends at a word's end. */
+const PHRASES = TOOLS.flatMap(({ phrases = [], through }) =>
+  phrases.map((phrase) => new RegExp(`^${through === undefined ? "" : IN_FRONT[through]}${phrase}(?=$| )`)),
+);
+const NODE_TOOLS: ReadonlySet<string> = new Set(
+  TOOLS.filter(({ through, phrases }) => through === "node" && phrases !== undefined).flatMap(
+    ({ programs }) => programs,
+  ),
+);
+/** Nothing that a shell reads as more than a letter. */
+const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** "npm test finally passes": an argument is a flag, the value of one, or looks like a path. */
+function isArgument(word: string, before: string | undefined): boolean {
+  if (/^-/.test(word) || /[./:=\d]/.test(word)) return true;
+  return before !== undefined && /^--?\w/.test(before) && !before.includes("=");
+}

@@ -1,4 +1,5 @@
 /** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
+import { LIST_SCHEMA } from "../core/views/schema-names.ts";
 import type { TaskView } from "../core/views/task-view.ts";
 import type { Listing } from "../observe/observer.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -6,8 +7,6 @@ import { type Io, terminalWidth } from "./io.ts";
 import { oneLine } from "./render/table.ts";
 import { renderBacklogList, renderGoalList, renderOwner, renderTaskList } from "./render/task-list.ts";
 import { isFiring } from "./run/firing.ts";
-
-const LIST_SCHEMA = "loopwright/schemas/list.json";
 
 /** `timeZone`: the one that the person's other times are in. */
 export type ShownListing = Listing & { readonly timeZone: string };

@@ -4,14 +4,14 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { isBacklogLine, isGoalLine } from "../core/views/lines.ts";
+import { isBacklogLine, isGoalLine } from "../core/views/line.ts";
 import type { TaskView } from "../core/views/task-view.ts";
 import { viewOwner } from "../observe/owner.ts";
 import type { Lease } from "../ports/store.ts";
 import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
 import { heartbeatOf, holderState } from "../store/folder/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/folder/loop-dir.ts";
-import { segmentPath } from "../store/journal/segment.ts";
+import { segmentPath } from "../store/journal/segment-path.ts";
 import { readSmall } from "../system/files.ts";
 import { byAge, type ShownListing } from "./list-view.ts";
 

@@ -9,10 +9,12 @@
  * 3. The text and the tool calls of a turn are read by the turn's id, also while it runs in another process.
  */
 import type { Loop, LoopId } from "../core/loop.ts";
-import { type BacklogLine, type GoalLine, lineOfBacklog, lineOfGoal } from "../core/views/lines.ts";
+import type { BacklogLine, GoalLine } from "../core/views/line.ts";
+import { lineOfBacklog, lineOfGoal } from "../core/views/lines.ts";
 import { type LoopView, viewLoop } from "../core/views/loop-view.ts";
 import { iso } from "../core/views/moment.ts";
 import { type OutcomeView, viewOutcome } from "../core/views/outcome-view.ts";
+import { SNAPSHOT_SCHEMA } from "../core/views/schema-names.ts";
 import { type TaskView, viewTask } from "../core/views/task-view.ts";
 import type { ActivityPage, TurnActivity, TurnName } from "../ports/activity.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -61,8 +63,6 @@ export type Change =
     }
   /** Older changes are gone: this snapshot takes their place. */
   | { readonly kind: "reset"; readonly cursor: string; readonly snapshot: Snapshot };
-
-export const SNAPSHOT_SCHEMA = "loopwright/schemas/snapshot.json";
 
 /** A look every so often, where the system does not tell of changes. */
 const LOOK_MS = 1_000;

@@ -13,7 +13,7 @@
 import { sumUsage } from "../../core/cost/usage.ts";
 import { resetOf } from "../../core/failures.ts";
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
-import { renderMoment } from "../../core/text/goal/goal-facts.ts";
+import { renderMoment } from "../../core/text/figures.ts";
 import type {
   Activity,
   Agent,

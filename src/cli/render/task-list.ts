@@ -2,7 +2,7 @@
  * The list of tasks, from what was published of them. `loop list` has hardly more time than bare Node takes to
  * start: nothing here may use Intl, whose first use alone costs half of that.
  */
-import type { BacklogLine, GoalLine } from "../../core/views/lines.ts";
+import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderTable } from "./table.ts";

@@ -1,6 +1,6 @@
 /** Entries of `.loop/progress.md` (C10): what happened, for people and for the generators that come later. */
 import { cleanLine, cleanText } from "../text/clean.ts";
-import { renderMoment } from "../text/goal/goal-facts.ts";
+import { renderMoment } from "../text/figures.ts";
 import { lastPart, quote } from "../text/quote.ts";
 import type { Story } from "./stories.ts";
 

@@ -1,6 +1,6 @@
 /** What a run of a backlog tells people (C10), in the seed's words. */
 import { cleanLine } from "../text/clean.ts";
-import { count } from "../text/goal/goal-facts.ts";
+import { count } from "../text/figures.ts";
 import type { Backlog, Mode } from "./backlog.ts";
 import { progressOf, type Story, statusOf } from "./stories.ts";
 

@@ -11,7 +11,7 @@ import { renderDemand, renderFinding } from "../checks/kinds.ts";
 import { parseVerdict } from "../claims/claims.ts";
 import type { Criterion, Evidence } from "../goal/goal.ts";
 import { cleanLine, cleanText } from "../text/clean.ts";
-import { count } from "../text/goal/goal-facts.ts";
+import { count } from "../text/figures.ts";
 import { tellingLine } from "../text/telling-line.ts";
 import { cutTo } from "../text/width.ts";
 import type { Attempt, AttemptJob, Backlog, ToolVerdict } from "./backlog.ts";

@@ -6,7 +6,7 @@
 import { ownerOf } from "../session.ts";
 import type { GoalProgress, Progress } from "../views/progress.ts";
 import { cleanLine } from "./clean.ts";
-import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./goal/goal-facts.ts";
+import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } from "./figures.ts";
 import { columnsOf, cutTo, simplify } from "./width.ts";
 
 export interface StatusLineView {

@@ -10,8 +10,10 @@ import { nextFireAt } from "../task/slots.ts";
 import { cleanLine } from "../text/clean.ts";
 import { currentStep, progressOf as stepsOf } from "../text/goal/goal-facts.ts";
 import { cutTo, simplify } from "../text/width.ts";
-import { type BacklogLine, lineOfBacklog } from "./lines.ts";
+import type { BacklogLine } from "./line.ts";
+import { lineOfBacklog } from "./lines.ts";
 import { momentOf } from "./moment.ts";
+import { PROGRESS_SCHEMA } from "./schema-names.ts";
 
 /** `ready`: nothing is under way and nothing is in its way. */
 export type Phase =
@@ -112,8 +114,6 @@ export interface ProgressParts {
   readonly lease: LeaseProgress | null;
   readonly now: number;
 }
-
-export const PROGRESS_SCHEMA = "loopwright/schemas/progress.json";
 
 const MAX_OTHER_GOALS = 8;
 const TEXT_COLUMNS = 200;

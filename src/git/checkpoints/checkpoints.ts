@@ -23,8 +23,19 @@ import type {
   RollbackResult,
 } from "../../ports/checkpoints.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import { asBytes, createGit, type Git, readable } from "../git-process.ts";
+import { createGit, readable } from "../git-process.ts";
 import { findRepository, type Repository } from "../repository.ts";
+import {
+  parseRefs,
+  readRefs,
+  record,
+  refOf,
+  type StoredCheckpoint,
+  seconds,
+  signature,
+  stepOf,
+  subjectOf,
+} from "./checkpoint-refs.ts";
 import { type Entries, type Importer, readChanges, startImporter } from "./import-save.ts";
 import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
 import { planPutBack, putBack } from "./put-back.ts";
@@ -41,12 +52,6 @@ export interface CheckpointOptions {
 export interface GitCheckpoints extends Checkpoints {
   /** Forgets all checkpoints of the loop. False: there was nothing that could be removed. */
   remove(loopId: LoopId): Promise<boolean>;
-}
-
-interface StoredCheckpoint extends Omit<Checkpoint, "step"> {
-  readonly ref: string;
-  readonly number: number;
-  readonly tree: string;
 }
 
 const BEFORE_ROLLBACK = "before rollback";
@@ -266,85 +271,6 @@ class RefCheckpoints implements GitCheckpoints {
     this.#running = next.catch(() => {});
     return next;
   }
-}
-
-function readRefs(git: Git, loopId: LoopId) {
-  const fields = ["refname", "objectname", "tree", "committerdate:unix", "contents:subject"];
-  const format = fields.map((field) => `%(${field})`).join("%00");
-  return git.run({ args: ["for-each-ref", `--format=${format}`, `refs/loopwright/${loopId}/`] });
-}
-
-/** Oldest first. What else lies there is not ours. */
-function parseRefs(output: string): readonly StoredCheckpoint[] {
-  const found: StoredCheckpoint[] = [];
-  for (const line of output.split("\n")) {
-    const [ref = "", commit = "", tree = "", seconds = "", subject = ""] = line.split("\0");
-    const [, number] = /\/(\d{4,})$/.exec(ref) ?? [];
-    if (number === undefined || tree === "") continue;
-    const label = readable(subject);
-    found.push({ ref, number: Number(number), commit, tree, label, at: Number(seconds) * 1000 });
-  }
-  return found.sort((one, other) => one.number - other.number);
-}
-
-interface State {
-  readonly tree: string;
-  readonly label: string;
-  readonly at: number;
-}
-
-/** The commit of this state: the last checkpoint's if nothing changed since. */
-async function record(
-  { git, head }: Repository,
-  loopId: LoopId,
-  existing: readonly StoredCheckpoint[],
-  { tree, label, at }: State,
-): Promise<StoredCheckpoint> {
-  const last = existing.at(-1);
-  if (last?.tree === tree) return last;
-  const parent = last?.commit ?? head;
-  const args = ["commit-tree", tree, ...(parent === null ? [] : ["-p", parent])];
-  const input = asBytes(`${subjectOf(label)}\n`);
-  const commit = mustSucceed(await git.run({ args, input, env: signature(at) })).trim();
-  const first = (last?.number ?? 0) + 1;
-  for (let number = first; ; number++) {
-    // the empty text: it must not exist, for another process may have been faster
-    const ref = refOf(loopId, number);
-    const updated = await git.run({ args: ["update-ref", ref, commit, ""] });
-    if (updated.code === 0) return { ref, number, commit, tree, label, at };
-    if (!/already exists/.test(updated.problem) || number === first + 9) mustSucceed(updated);
-  }
-}
-
-function refOf(loopId: LoopId, number: number): string {
-  return `refs/loopwright/${loopId}/${String(number).padStart(4, "0")}`;
-}
-
-/** The first has the files before any work. */
-function stepOf(number: number): number {
-  return number - 1;
-}
-
-function seconds(at: number): number {
-  return Math.floor(at / 1000);
-}
-
-function subjectOf(label: string): string {
-  return label.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "checkpoint";
-}
-
-/** The person need not have told git a name. */
-function signature(at: number): Record<string, string> {
-  const date = `@${seconds(at)} +0000`;
-  const [name, email] = ["Loopwright", "loopwright@localhost"];
-  return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_AUTHOR_DATE: date,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
-    GIT_COMMITTER_DATE: date,
-  };
 }
 
 /** git shows where files really are. */

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import type { Goal } from "../../core/goal/goal.ts";
 import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
+import { STATE_SCHEMA } from "../../core/views/schema-names.ts";
 import { quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { checksum } from "../journal/checksum.ts";
@@ -88,7 +89,7 @@ function isAtRest({ status }: Goal): boolean {
 }
 
 function renderState(goal: Goal): string {
-  const view = { $schema: "loopwright/schemas/state.json", ...viewGoal(goal) };
+  const view = { $schema: STATE_SCHEMA, ...viewGoal(goal) };
   return `${JSON.stringify({ ...view, sum: checksum(JSON.stringify(view)) }, null, 2)}\n`;
 }
 

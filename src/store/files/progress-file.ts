@@ -4,15 +4,15 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { isBacklogLine } from "../../core/views/lines.ts";
-import {
-  type GoalProgress,
-  type LeaseProgress,
-  type Phase,
-  PROGRESS_SCHEMA,
-  type Progress,
-  type TasksProgress,
+import { isBacklogLine } from "../../core/views/line.ts";
+import type {
+  GoalProgress,
+  LeaseProgress,
+  Phase,
+  Progress,
+  TasksProgress,
 } from "../../core/views/progress.ts";
+import { PROGRESS_SCHEMA } from "../../core/views/schema-names.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 

@@ -2,12 +2,13 @@
 import { statSync } from "node:fs";
 import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
 import { iso } from "../../core/views/moment.ts";
+import { TASKS_SCHEMA } from "../../core/views/schema-names.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import type { Store } from "../../ports/store.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { markOf } from "../folder/origin.ts";
 import type { Journal } from "../journal/journal.ts";
-import { TASKS_SCHEMA, type TasksFile } from "./tasks-file.ts";
+import type { TasksFile } from "./tasks-file.ts";
 
 export function tasksFileOf(
   folder: { readonly dir: string; readonly journal: Pick<Journal, "position"> },

@@ -6,13 +6,11 @@
  * parse is moved aside, and said so.
  */
 import { join } from "node:path";
-import type { BacklogLine, GoalLine } from "../../core/views/lines.ts";
+import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Lease } from "../../ports/store.ts";
 import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../../system/files.ts";
 import { checksum } from "../journal/checksum.ts";
-
-export const TASKS_SCHEMA = "loopwright/schemas/tasks.json";
 
 export interface TasksFile {
   /** Missing where an earlier version wrote it. */

@@ -12,10 +12,10 @@ import {
   NOTHING,
   readBehind,
   readWhole,
-  segmentPath,
   startsWithSnapshot,
   tailBefore,
 } from "./segment.ts";
+import { segmentPath } from "./segment-path.ts";
 
 /** Behind a line. Its text stays valid while the segment is kept. */
 export type Place = string;

@@ -33,11 +33,11 @@ import {
   readWhole,
   removeLeftovers,
   retireSegments,
-  segmentPath,
   startsWithSnapshot,
   type Written,
   writeLine,
 } from "./segment.ts";
+import { segmentPath } from "./segment-path.ts";
 
 export interface JournalOptions {
   /** A segment is sealed when it is larger than this and than four times its snapshot. */

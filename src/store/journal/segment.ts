@@ -1,6 +1,7 @@
 /**
  * One file of the journal: whole lines in, one line out. Knows nothing of what the lines mean.
  */
+
 import {
   closeSync,
   constants,
@@ -15,6 +16,7 @@ import {
 import { join } from "node:path";
 import { errorCode } from "../../system/files.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
+import { segmentPath } from "./segment-path.ts";
 
 /** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
 const VOID = "~";
@@ -23,10 +25,6 @@ const TAIL_BYTES = 64;
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 export const NOTHING = Buffer.alloc(0);
-
-export function segmentPath(dir: string, generation: number): string {
-  return join(dir, generation === 1 ? "journal.jsonl" : `journal.${generation}.jsonl`);
-}
 
 /** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
 export function openForAppend(path: string, isFirst: boolean): number | null {

@@ -4,17 +4,8 @@ import type { Goal, Receipt, StepStatus } from "../../goal/goal.ts";
 import { isMet, isProved } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine } from "../clean.ts";
-import {
-  count,
-  currentStep,
-  iterationOf,
-  progressOf,
-  renderBudget,
-  renderCost,
-  renderMoment,
-  renderTokens,
-  verifiedBy,
-} from "./goal-facts.ts";
+import { count, renderBudget, renderCost, renderMoment, renderTokens } from "../figures.ts";
+import { currentStep, iterationOf, progressOf, verifiedBy } from "./goal-facts.ts";
 
 /** Before anything is done. */
 export function renderStarting(goal: Goal): string {

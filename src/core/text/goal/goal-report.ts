@@ -8,19 +8,17 @@ import type { Criterion, Evidence, Goal, Receipt } from "../../goal/goal.ts";
 import { isMet } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanText } from "../clean.ts";
-import { codeSpan, fence, lastPart } from "../quote.ts";
 import {
   count,
-  evidenceOf,
-  progressOf,
   renderBudget,
   renderMoment,
   renderPricesNote,
   renderReceiptCost,
   renderTokens,
   renderToldCost,
-  verifiedBy,
-} from "./goal-facts.ts";
+} from "../figures.ts";
+import { codeSpan, fence, lastPart } from "../quote.ts";
+import { evidenceOf, progressOf, verifiedBy } from "./goal-facts.ts";
 import { renderVerdictBox, risksOf } from "./verdict-box.ts";
 
 const TAIL_LINES = 60;

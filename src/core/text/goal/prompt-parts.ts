@@ -3,8 +3,9 @@ import { renderDemand, renderFinding } from "../../checks/kinds.ts";
 import { statusTemplate } from "../../claims/claims.ts";
 import type { Criterion, Goal, Workflow } from "../../goal/goal.ts";
 import { isMet, isProved } from "../../goal/proof.ts";
+import { renderBudget, renderCost } from "../figures.ts";
 import { codeSpan, inLine, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
-import { currentStep, evidenceOf, iterationOf, progressOf, renderBudget, renderCost } from "./goal-facts.ts";
+import { currentStep, evidenceOf, iterationOf, progressOf } from "./goal-facts.ts";
 
 /** Of one check, and of all of them together: the rest of a context is for the work. */
 const TAIL_LINES = 60;

@@ -2,8 +2,8 @@
 import type { Goal, Receipt } from "../../goal/goal.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine } from "../clean.ts";
+import { count, renderPricesNote, renderReceiptCost, renderTokens, renderToldCost } from "../figures.ts";
 import { columnsOf, cutTo, renderColumns, simplify } from "../width.ts";
-import { count, renderPricesNote, renderReceiptCost, renderTokens, renderToldCost } from "./goal-facts.ts";
 
 const STEP_COLUMNS = 32;
 const MOVED_COLUMNS = 40;

@@ -5,21 +5,11 @@ import type { Criterion, Goal } from "../../goal/goal.ts";
 import { isMet, pendingChanges } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine, cleanText } from "../clean.ts";
+import { count, renderBudget, renderCost, renderMoment, renderPricesNote, renderTokens } from "../figures.ts";
 import { tellingLine } from "../telling-line.ts";
 import { cutTo, fitTo, simplify } from "../width.ts";
 import { renderGate, renderWaiting } from "./announcements.ts";
-import {
-  count,
-  evidenceOf,
-  iterationOf,
-  progressOf,
-  renderBudget,
-  renderCost,
-  renderMoment,
-  renderPricesNote,
-  renderTokens,
-  verifiedBy,
-} from "./goal-facts.ts";
+import { evidenceOf, iterationOf, progressOf, verifiedBy } from "./goal-facts.ts";
 import { suggestLearnable } from "./learnable.ts";
 import { renderReceiptLine } from "./receipt.ts";
 import { renderVerdictBox } from "./verdict-box.ts";

@@ -18,7 +18,7 @@ const FOLDER_FLAGS = ["--prefix", "-C", "--cwd", "--dir"];
 const EVERYWHERE_FLAGS = "-w --workspace --workspaces -ws -r --recursive --filter -F -A --all".split(" ");
 const VALUED_FLAGS = [
   ...FOLDER_FLAGS,
-  ..."-w --workspace --filter -F --loglevel --script-shell --include --from".split(" "),
+  ..."-w --workspace --filter -F --loglevel --script-shell --from --include".split(" "),
 ];
 const SHORT_SCRIPTS: Readonly<Record<string, string>> = {
   test: "test",

@@ -21,7 +21,7 @@ export { Engine, type EngineNews, type EngineParts } from "./engine/engine.ts";
 export { addGoal, allGoals, findGoal, requestGoal } from "./engine/goals/goals.ts";
 export { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "./engine/tasks/tasks.ts";
 export { LoopError } from "./errors.ts";
-export { type Change, type Listing, Observer, type Snapshot } from "./observe/observer.ts";
+export { type Change, type Listing, type LoopsSnapshot, Observer } from "./observe/observer.ts";
 export type * from "./ports/agent.ts";
 export type * from "./ports/checkpoints.ts";
 export type * from "./ports/checks.ts";

@@ -7,7 +7,7 @@ export type AgentName = (typeof AGENT_NAMES)[number];
 /** `stream`: a process for each turn, which prints JSON. `acp`, `rpc`: one that stays and is talked to. */
 export type Driver = "stream" | "acp" | "rpc";
 
-export interface Way {
+export interface AgentWay {
   readonly driver: Driver;
   /** As it is called on the PATH. */
   readonly program: string;
@@ -16,7 +16,7 @@ export interface Way {
 export interface KnownAgent {
   readonly title: string;
   /** The best first: the first whose program is there is taken. */
-  readonly ways: readonly [Way, ...Way[]];
+  readonly ways: readonly [AgentWay, ...AgentWay[]];
   /** What puts the program of the first way there. */
   readonly install: string;
 }

@@ -15,8 +15,8 @@ import type {
   LoopId,
   MissedPolicy,
   Notice,
-  Place,
   ProcessRef,
+  TaskPlace,
   Wakeup,
 } from "./loop.ts";
 
@@ -34,7 +34,7 @@ export interface TaskEdit {
   readonly expect?: string | null;
   readonly alertAfter?: number | null;
   readonly timeoutMs?: number;
-  readonly where?: Place;
+  readonly where?: TaskPlace;
 }
 
 export type TaskEvent =
@@ -146,7 +146,7 @@ export interface Outcome {
   readonly untilSlot?: number;
 }
 
-export interface Change<L extends Loop = Loop> {
+export interface LoopChange<L extends Loop = Loop> {
   readonly loop: L;
   readonly effects: readonly Effect[];
   readonly outcomes: readonly Outcome[];
@@ -154,6 +154,6 @@ export interface Change<L extends Loop = Loop> {
 
 /** `refused` carries a sentence for the person; `none` means that the event changes nothing. */
 export type Decision<L extends Loop = Loop> =
-  | ({ readonly kind: "change" } & Change<L>)
+  | ({ readonly kind: "change" } & LoopChange<L>)
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly message: string };

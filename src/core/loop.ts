@@ -50,7 +50,7 @@ export interface RunRequest {
 }
 
 /** Where a task wants to run: in a live conversation, as a process of its own, or wherever somebody is. */
-export type Place = "session" | "headless" | "either";
+export type TaskPlace = "session" | "headless" | "either";
 
 export type TaskStatus = "active" | "paused" | "missed" | "ended";
 
@@ -63,7 +63,7 @@ export interface Task {
   readonly cadence: Cadence;
   /** `null`: durable. Otherwise the host session that the task lives and dies with. */
   readonly session: string | null;
-  readonly where: Place;
+  readonly where: TaskPlace;
   readonly status: TaskStatus;
   readonly statusReason: string | null;
   readonly createdAt: number;

@@ -1,11 +1,11 @@
 /** One event against one loop: decide on what is there, commit, and decide anew when somebody was faster. */
 import { decide } from "../core/decide.ts";
-import type { Change, LoopEvent } from "../core/event.ts";
+import type { LoopChange, LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
 import type { LoopStore } from "../ports/loops.ts";
 
 export type Applied =
-  | ({ readonly kind: "committed" } & Change)
+  | ({ readonly kind: "committed" } & LoopChange)
   | { readonly kind: "none" }
   | { readonly kind: "gone" }
   | { readonly kind: "refused"; readonly message: string }

@@ -23,10 +23,10 @@ import { Leadership } from "./lease/leadership.ts";
 import { Notices } from "./notices.ts";
 import {
   describe,
+  type EngineMessage,
   type EngineParts,
   harmless,
   type Look,
-  type Message,
   notifySafely,
   type Role,
 } from "./parts.ts";
@@ -55,7 +55,7 @@ export class Engine {
   readonly #timer: LookTimer;
   readonly #done: Promise<void>;
   #finish: () => void = () => {};
-  #queue: Message[] = [];
+  #queue: EngineMessage[] = [];
   #pumping = false;
   #stopping: string | null = null;
   #isLeft = false;
@@ -124,7 +124,7 @@ export class Engine {
   /** Something may have changed. */
   nudge = (): void => this.#post({ type: "look" });
 
-  #post(message: Message): void {
+  #post(message: EngineMessage): void {
     if (this.#stopped) return;
     this.#queue.push(message);
     if (!this.#pumping) void this.#pump();
@@ -146,7 +146,7 @@ export class Engine {
   }
 
   /** Broken surroundings (a full disk) must not end the runner: say it, keep the event, try again. */
-  async #guard(message: Exclude<Message, Look> | null, act: () => Promise<void>): Promise<void> {
+  async #guard(message: Exclude<EngineMessage, Look> | null, act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
@@ -163,7 +163,7 @@ export class Engine {
     }
   }
 
-  async #handle(message: Exclude<Message, Look>): Promise<void> {
+  async #handle(message: Exclude<EngineMessage, Look>): Promise<void> {
     switch (message.type) {
       case "work.started":
         if (!this.#underway.has(message.workId)) return;

@@ -82,7 +82,7 @@ export type EngineNews =
 
 /** What the engine handles, one after the other. A look is what it does after anything else anyway. */
 export type Look = { readonly type: "look" };
-export type Message =
+export type EngineMessage =
   | Look
   | ({ readonly type: "work.started" } & WorkStarted)
   | ({ readonly type: "work.ended" } & WorkEnded)

@@ -9,7 +9,7 @@
 import { mustSucceed } from "./checkpoints/stage.ts";
 import { changedNames, type DiffOptions, diffTrees, type TreeDiff } from "./diff-files.ts";
 import { readable } from "./git-process.ts";
-import { openPlace, type Place, type PlaceOptions, treeOfFiles } from "./worktrees/worktree-place.ts";
+import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktrees/worktree-place.ts";
 
 /** To be kept with the attempt: after a crash the diff is taken from the same place. */
 export interface GitMoment {
@@ -21,7 +21,7 @@ export interface GitMoment {
   readonly tree: string | null;
 }
 
-export interface Commit {
+export interface GitCommit {
   readonly commit: string;
   readonly subject: string;
 }
@@ -29,7 +29,7 @@ export interface Commit {
 export interface WorkDone extends TreeDiff {
   readonly now: GitMoment;
   /** Oldest first, the last 100; `commitCount` is how many there are. */
-  readonly commits: readonly Commit[];
+  readonly commits: readonly GitCommit[];
   readonly commitCount: number;
   readonly linesWritten: number;
   readonly linesDeleted: number;
@@ -97,7 +97,7 @@ export async function workSince(
   }
 }
 
-async function momentOf(place: Place): Promise<GitMoment & { readonly tree: string }> {
+async function momentOf(place: WorkTree): Promise<GitMoment & { readonly tree: string }> {
   const { git, head } = place.repository;
   const [tree, symbolic] = await Promise.all([
     treeOfFiles(place),
@@ -107,7 +107,7 @@ async function momentOf(place: Place): Promise<GitMoment & { readonly tree: stri
 }
 
 /** A tree that nothing refers to may be gone, when somebody tidied up the repository: then the commit has to do. */
-async function startOf(place: Place, { head, tree }: GitMoment): Promise<string> {
+async function startOf(place: WorkTree, { head, tree }: GitMoment): Promise<string> {
   const { git } = place.repository;
   for (const one of [tree, head]) {
     if (one === null) continue;
@@ -118,14 +118,14 @@ async function startOf(place: Place, { head, tree }: GitMoment): Promise<string>
   return emptyTree(place);
 }
 
-async function emptyTree({ repository: { git } }: Place): Promise<string> {
+async function emptyTree({ repository: { git } }: WorkTree): Promise<string> {
   return mustSucceed(await git.run({ args: ["hash-object", "-w", "-t", "tree", "--stdin"] })).trim();
 }
 
 type History = Pick<WorkDone, "commits" | "commitCount" | "isHistoryRewritten">;
 
 async function historySince(
-  { repository: { git } }: Place,
+  { repository: { git } }: WorkTree,
   before: string | null,
   now: string | null,
 ): Promise<History> {

@@ -30,7 +30,7 @@ export type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
     readonly history: LoopHistory;
   };
 
-export interface Snapshot {
+export interface LoopsSnapshot {
   readonly $schema: typeof SNAPSHOT_SCHEMA;
   readonly version: 1;
   readonly at: string;
@@ -62,7 +62,7 @@ export type Change =
       readonly loop: LoopView;
     }
   /** Older changes are gone: this snapshot takes their place. */
-  | { readonly kind: "reset"; readonly cursor: string; readonly snapshot: Snapshot };
+  | { readonly kind: "reset"; readonly cursor: string; readonly snapshot: LoopsSnapshot };
 
 /** A look every so often, where the system does not tell of changes. */
 const LOOK_MS = 1_000;
@@ -82,7 +82,7 @@ export class Observer {
   }
 
   /** Every loop of all three kinds, those too that ended most recently. */
-  async snapshot(): Promise<Snapshot> {
+  async snapshot(): Promise<LoopsSnapshot> {
     // the cursor first: what comes between the two is told again, and not lost
     const cursor = await this.#store.history.end();
     await this.#store.catchUp();

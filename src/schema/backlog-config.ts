@@ -7,11 +7,11 @@ import type { Mode, ScopeBudget } from "../core/backlog/backlog.ts";
 import type { AgentSpec } from "../core/goal/terms.ts";
 import { agentChoice } from "./agent-name.ts";
 
-export const MODES = ["explore", "implement", "fix"] as const satisfies readonly Mode[];
+export const CONFIG_MODES = ["explore", "implement", "fix"] as const satisfies readonly Mode[];
 
 export const ROLES = ["generator", "evaluator", "planner"] as const;
 
-export type Role = (typeof ROLES)[number];
+export type AgentRole = (typeof ROLES)[number];
 
 /** What holds where the file says nothing, as one would write it there. */
 export const BACKLOG_DEFAULTS = {
@@ -77,7 +77,7 @@ const BRANCH_FAULT = /[\s~^:?*[\\]|[\p{Cc}]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.lock(?:\
 
 /** For `z.strictObject({ ...backlogShape, … })`. */
 export const backlogShape = {
-  mode: z.enum(MODES).default(BACKLOG_DEFAULTS.mode),
+  mode: z.enum(CONFIG_MODES).default(BACKLOG_DEFAULTS.mode),
   maxIterations: from(1, 1_000).default(BACKLOG_DEFAULTS.maxIterations),
   /** A story that was rejected so often is blocked. */
   evalRetries: from(1, 100).default(BACKLOG_DEFAULTS.evalRetries),
@@ -137,7 +137,11 @@ export function commandsOfRoles({
 }
 
 /** null: the file says nothing of it. */
-export function agentOfRole({ agent, agentCmd, agentAcp }: BacklogConfig["agents"][Role]): AgentSpec | null {
+export function agentOfRole({
+  agent,
+  agentCmd,
+  agentAcp,
+}: BacklogConfig["agents"][AgentRole]): AgentSpec | null {
   if (agentCmd !== undefined) return { kind: "command", command: agentCmd };
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   return agent ?? null;

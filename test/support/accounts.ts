@@ -1,6 +1,6 @@
 /** No slot without a line: what every single change of a task must keep (A10, invariant 1). */
 import { expect } from "vitest";
-import type { Change, LoopEvent, Outcome } from "../../src/core/event.ts";
+import type { LoopChange, LoopEvent, Outcome } from "../../src/core/event.ts";
 import type { Task } from "../../src/core/loop.ts";
 import { slotRun } from "../../src/core/task/slots.ts";
 
@@ -13,7 +13,7 @@ import { slotRun } from "../../src/core/task/slots.ts";
 export function checkAccounts(
   before: Task,
   event: LoopEvent,
-  { loop, outcomes }: Pick<Change<Task>, "loop" | "outcomes">,
+  { loop, outcomes }: Pick<LoopChange<Task>, "loop" | "outcomes">,
   now: number,
 ): void {
   const isNewCadence = event.type === "task.edited" && event.edit.cadence !== undefined;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk";
-import { FILES } from "../../src/agents/demo/scenes.ts";
+import { DEMO_FILES } from "../../src/agents/demo/scenes.ts";
 import { LOOP } from "./cli.ts";
 
 export type Outcome = acp.RequestPermissionResponse["outcome"];
@@ -29,14 +29,16 @@ export function startDemoAgent(cwd: string): ChildProcessWithoutNullStreams {
 }
 
 export function writeDemo(dir: string): void {
-  for (const [path, text] of Object.entries(FILES)) {
+  for (const [path, text] of Object.entries(DEMO_FILES)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), text);
   }
 }
 
 export function readDemo(dir: string): Record<string, string> {
-  return Object.fromEntries(Object.keys(FILES).map((path) => [path, readFileSync(join(dir, path), "utf8")]));
+  return Object.fromEntries(
+    Object.keys(DEMO_FILES).map((path) => [path, readFileSync(join(dir, path), "utf8")]),
+  );
 }
 
 /** `answer`: to each question for leave. */

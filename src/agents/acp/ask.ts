@@ -3,10 +3,10 @@ import { decidePermission, type PermissionRules } from "../../core/permissions.t
 import type { PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
 import type { PermissionParams, ToolCall } from "./connection/messages.ts";
 import type { PermissionOutcome } from "./connection/protocol.ts";
-import { placeOf } from "./place.ts";
+import { realPlaceOf } from "./place.ts";
 import type { AcpProfile } from "./profiles.ts";
-import type { TurnRecord } from "./record.ts";
-import { commandOf, describeCall, isOwnTool, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
+import type { AcpTurnRecord } from "./record.ts";
+import { commandOfCall, describeCall, isOwnTool, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
 
 export interface Asking {
   readonly profile: AcpProfile;
@@ -14,7 +14,7 @@ export interface Asking {
   readonly rules: PermissionRules;
   readonly turn: Turn;
   readonly control: TurnControl;
-  readonly record: TurnRecord;
+  readonly record: AcpTurnRecord;
   /** Do the engine's own tools go to this session? They need no leave. */
   readonly hasTools: boolean;
 }
@@ -39,7 +39,7 @@ export async function answerPermission(
 
 async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): Promise<boolean> {
   const { profile, projectDir, rules, turn, control } = asking;
-  const command = commandOf(call, profile);
+  const command = commandOfCall(call, profile);
   const tool = kindOfCall(call, command);
   const paths = namedPaths(call, projectDir);
   const isOwn = asking.hasTools && isOwnTool(call, asking.record.titlesOf(call.toolCallId));
@@ -48,7 +48,7 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
   const answer = decidePermission(rules, {
     tool,
     title,
-    paths: paths.map((path) => placeOf(path, projectDir)),
+    paths: paths.map((path) => realPlaceOf(path, projectDir)),
     command,
     role: turn.env.LOOP_ROLE ?? null,
     commands: turn.commands ?? [],

@@ -13,15 +13,15 @@ import { writeAtomic } from "../../system/files.ts";
 import { failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
 import { promptFile } from "../process/run-folder.ts";
 import { PeerGone } from "./connection/peer.ts";
-import type { Pool, Seat } from "./connection/pool.ts";
+import type { Pool, PooledAgent } from "./connection/pool.ts";
 import { openSession, type Session, type SessionStart, settle, UnknownModel } from "./connection/session.ts";
 import { endStrays, membersOf } from "./connection/strays.ts";
 import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
-import { createRecord, type TurnRecord } from "./record.ts";
+import { type AcpTurnRecord, createTurnRecord } from "./record.ts";
 import { openEventLog, takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
-import { readUsage } from "./usage.ts";
+import { readAcpUsage } from "./usage.ts";
 
 export interface AttemptSettings extends PromptLimits {
   readonly profile: AcpProfile;
@@ -41,7 +41,7 @@ export interface AttemptSettings extends PromptLimits {
   readonly readCause: (sessionId: string, words: string) => Promise<Cause | null>;
 }
 
-export interface Attempt {
+export interface TurnAttempt {
   /** Rejects only with what `onStarted` threw. */
   readonly end: Promise<TurnEnd>;
   /** `failure`: why it is stopped; null: somebody wants it so. Must not reject. */
@@ -51,7 +51,7 @@ export interface Attempt {
 }
 
 interface Ready extends SessionStart {
-  readonly seat: Seat;
+  readonly seat: PooledAgent;
 }
 
 type OkEnd = Extract<TurnEnd, { kind: "ok" }>;
@@ -62,21 +62,21 @@ export function startAttempt(
   turn: Turn,
   control: TurnControl,
   folder: string,
-): Attempt {
+): TurnAttempt {
   return new RunningAttempt(settings, pool, turn, control, folder);
 }
 
-class RunningAttempt implements Attempt {
+class RunningAttempt implements TurnAttempt {
   readonly end: Promise<TurnEnd>;
   readonly #settings: AttemptSettings;
   readonly #pool: Pool;
   readonly #turn: Turn;
   readonly #control: TurnControl;
   readonly #folder: string;
-  readonly #record: TurnRecord;
+  readonly #record: AcpTurnRecord;
   readonly #stopping = new AbortController();
   /** The agent that takes the turn, from the first question on. */
-  #taken: Seat | null = null;
+  #taken: PooledAgent | null = null;
   #ready: Ready | null = null;
   #isAbandoned = false;
 
@@ -86,7 +86,7 @@ class RunningAttempt implements Attempt {
     this.#turn = turn;
     this.#control = control;
     this.#folder = folder;
-    this.#record = createRecord(settings.projectDir);
+    this.#record = createTurnRecord(settings.projectDir);
     this.end = this.#run();
   }
 
@@ -154,7 +154,7 @@ class RunningAttempt implements Attempt {
     }
   }
 
-  async #startSession(seat: Seat): Promise<SessionStart> {
+  async #startSession(seat: PooledAgent): Promise<SessionStart> {
     const { conversation } = this.#turn;
     const known = seat.sessions.get(conversation?.id ?? "");
     if (known !== undefined) {
@@ -171,7 +171,7 @@ class RunningAttempt implements Attempt {
   }
 
   /** null: the turn is ours. */
-  #claim(seat: Seat, text: string): TurnEnd | null {
+  #claim(seat: PooledAgent, text: string): TurnEnd | null {
     const { token, leavesNothing } = this.#turn;
     const { ref, tree } = seat.peer.process;
     try {
@@ -198,7 +198,7 @@ class RunningAttempt implements Attempt {
       const { signal } = this.#stopping;
       const result = await sendPrompt(seat.peer, session, text, asking, log, this.#settings, signal);
       const model = session.model?.current ?? null;
-      const { usage, totals } = readUsage(profile, record, result, session.totals, model);
+      const { usage, totals } = readAcpUsage(profile, record, result, session.totals, model);
       session.totals = totals;
       const hasUsage = usage !== null && usage.outputTokens !== 0;
       const failure = await this.#explain(failureOfResult(profile, result, record, hasUsage), session);
@@ -219,7 +219,7 @@ class RunningAttempt implements Attempt {
     return cause === null ? failure : withCause(failure, cause);
   }
 
-  async #failureOf(error: unknown, seat: Seat, session: Session): Promise<Failure> {
+  async #failureOf(error: unknown, seat: PooledAgent, session: Session): Promise<Failure> {
     const { profile, readStatus } = this.#settings;
     const { signal } = this.#stopping;
     if (error instanceof Flood || error instanceof Silence) {
@@ -233,7 +233,7 @@ class RunningAttempt implements Attempt {
     return status === null ? failure : failureOfError(profile, error, this.#record, status);
   }
 
-  async #finish(seat: Seat, end: TurnEnd): Promise<TurnEnd> {
+  async #finish(seat: PooledAgent, end: TurnEnd): Promise<TurnEnd> {
     // `stop` ends the agent itself and writes how the turn ended
     if (this.#stopping.signal.aborted) return end;
     const { process } = seat.peer;
@@ -249,13 +249,13 @@ class RunningAttempt implements Attempt {
   #soFar(session: Session): OkEnd {
     const model = session.model?.current ?? null;
     const record = this.#record;
-    const { usage, totals } = readUsage(this.#settings.profile, record, null, session.totals, model);
+    const { usage, totals } = readAcpUsage(this.#settings.profile, record, null, session.totals, model);
     const conversation: Conversation = { id: session.id, costUsd: totals.costUsd };
     return { kind: "ok", answer: record.answer(), usage, conversation, activity: record.activity() };
   }
 
   /** `over`: resolves when the agent has stopped by itself. */
-  async #halt(seat: Seat, session: Session, over: Promise<unknown>): Promise<void> {
+  async #halt(seat: PooledAgent, session: Session, over: Promise<unknown>): Promise<void> {
     seat.peer.notify("session/cancel", { sessionId: session.id });
     await within(over, this.#settings.cancelGraceMs);
     await this.#pool.drop(seat);

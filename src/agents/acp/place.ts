@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { AskedPath } from "../../core/permissions.ts";
 
 /** `path` is absolute. What leads nowhere is outside. */
-export function placeOf(path: string, projectDir: string): AskedPath {
+export function realPlaceOf(path: string, projectDir: string): AskedPath {
   const real = realOf(path);
   if (real === null) return { absolute: slashed(path), inProject: null };
   const way = relative(realOf(projectDir) ?? projectDir, real);

@@ -15,7 +15,7 @@ import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connec
 import { classOfSessionFailure } from "./failures/failure-class.ts";
 import { denialOf, describeCall, isOwnTool, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
 
-export interface TurnRecord {
+export interface AcpTurnRecord {
   /** What of it is shown to people who watch. */
   add(update: Update): readonly AgentEvent[];
   /** What is left to show at the end. */
@@ -44,11 +44,11 @@ export interface TurnRecord {
   model(): string | null;
 }
 
-export function createRecord(projectDir: string): TurnRecord {
+export function createTurnRecord(projectDir: string): AcpTurnRecord {
   return new UpdateRecord(projectDir);
 }
 
-class UpdateRecord implements TurnRecord {
+class UpdateRecord implements AcpTurnRecord {
   readonly #projectDir: string;
   readonly #calls = new Map<string, ToolCall>();
   readonly #titles = new Map<string, Set<string>>();

@@ -76,7 +76,7 @@ export function namedPaths(call: ToolCall, projectDir: string): readonly string[
 }
 
 /** null: it runs none, or does not say which. */
-export function commandOf(call: ToolCall, profile: AcpProfile): string | null {
+export function commandOfCall(call: ToolCall, profile: AcpProfile): string | null {
   const { rawInput } = call;
   const list = typeof rawInput === "object" && rawInput !== null && "command" in rawInput && rawInput.command;
   if (Array.isArray(list)) return fromArgv(list.filter((part) => typeof part === "string"));

@@ -3,10 +3,10 @@ import * as z from "zod";
 import type { Usage } from "../../core/event.ts";
 import { type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
-import type { TurnRecord } from "./record.ts";
+import type { AcpTurnRecord } from "./record.ts";
 
 /** Running totals of a conversation, as the agent tells them. */
-export interface Totals {
+export interface SessionTotals {
   readonly costUsd: number | null;
   readonly tokens: Tokens | null;
 }
@@ -15,7 +15,7 @@ export interface TurnUsage {
   /** null: nothing was told. */
   readonly usage: Usage | null;
   /** After the turn. */
-  readonly totals: Totals;
+  readonly totals: SessionTotals;
 }
 
 const Quota = z.object({
@@ -32,11 +32,11 @@ const Quota = z.object({
 });
 
 /** `before`: after the last turn of the conversation. `model`: as the session names it. */
-export function readUsage(
+export function readAcpUsage(
   profile: AcpProfile,
-  record: TurnRecord,
+  record: AcpTurnRecord,
   result: PromptResult | null,
-  before: Totals,
+  before: SessionTotals,
   model: string | null,
 ): TurnUsage {
   const quota = Quota.safeParse(result?._meta).data?.quota ?? null;
@@ -69,9 +69,9 @@ function plainModel(model: string): string {
 
 function tokensOf(
   { tokens: source }: AcpProfile,
-  record: TurnRecord,
+  record: AcpTurnRecord,
   result: PromptResult | null,
-  before: Totals,
+  before: SessionTotals,
   quota: { readonly input_tokens: number; readonly output_tokens: number } | null,
 ): Tokens | null {
   const told = result?.usage ?? null;

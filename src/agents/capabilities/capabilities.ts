@@ -10,7 +10,7 @@ import type { Capabilities } from "./capabilities-file.ts";
 import { AGENT_PROGRAMS, askVersions, findPrograms, type LookFor, TOOL_PROGRAMS } from "./programs.ts";
 import { readServers } from "./servers.ts";
 
-export interface Surroundings {
+export interface CapabilitySurroundings {
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
   readonly now: number;
@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly limitMs?: number;
 }
 
-export async function discoverCapabilities(around: Surroundings): Promise<Capabilities> {
+export async function discoverCapabilities(around: CapabilitySurroundings): Promise<Capabilities> {
   const { project, env, known } = around;
   const agents = findPrograms(AGENT_PROGRAMS, project, env);
   const tools = findPrograms(TOOL_PROGRAMS, project, env);

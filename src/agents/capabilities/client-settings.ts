@@ -4,7 +4,7 @@ import { parse, TomlError } from "smol-toml";
 import { errorCode } from "../../system/files.ts";
 import { JsoncError, parseJsonc, toValue } from "../../system/jsonc/tree.ts";
 
-export type Fields = Partial<Record<string, unknown>>;
+export type SettingFields = Partial<Record<string, unknown>>;
 
 export type Settings =
   | { readonly kind: "text"; readonly text: string }
@@ -34,7 +34,7 @@ export function readSettings(path: string): Settings {
 }
 
 /** JSON, also with comments and commas before a closing bracket. A string is what is wrong with it. */
-export function parseSettings(text: string): Fields | string {
+export function parseSettings(text: string): SettingFields | string {
   const plain = text.replace(/^\ufeff/, "");
   if (plain.trim() === "") return {};
   try {
@@ -57,7 +57,7 @@ function placeIn(text: string, at: number): string {
 }
 
 /** A TOML file. A string is what is wrong with it. */
-export function parseToml(text: string): Fields | string {
+export function parseToml(text: string): SettingFields | string {
   try {
     return parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
@@ -65,10 +65,10 @@ export function parseToml(text: string): Fields | string {
   }
 }
 
-function asFields(value: unknown): Fields | string {
-  return isFields(value) ? value : "has no JSON object in it";
+function asFields(value: unknown): SettingFields | string {
+  return isSettingFields(value) ? value : "has no JSON object in it";
 }
 
-export function isFields(value: unknown): value is Fields {
+export function isSettingFields(value: unknown): value is SettingFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

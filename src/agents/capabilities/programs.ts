@@ -55,7 +55,7 @@ export const TOOL_PROGRAMS: readonly Wanted[] = [
 /** More at once would make them wait for each other, and a slow one would look as if it hung. */
 const AT_ONCE = 8;
 
-export interface Found {
+export interface FoundProgram {
   readonly wanted: Wanted;
   readonly path: string;
   readonly changedAt: number;
@@ -74,8 +74,8 @@ export function findPrograms(
   wanted: readonly Wanted[],
   project: string,
   env: NodeJS.ProcessEnv,
-): { readonly found: readonly Found[]; readonly problems: readonly Problem[] } {
-  const found: Found[] = [];
+): { readonly found: readonly FoundProgram[]; readonly problems: readonly Problem[] } {
+  const found: FoundProgram[] = [];
   const problems: Problem[] = [];
   const folders = outsideFolders(project, env);
   const root = repositoryOf(project);
@@ -94,7 +94,7 @@ export function findPrograms(
 }
 
 export async function askVersions(
-  found: readonly Found[],
+  found: readonly FoundProgram[],
   look: LookFor,
 ): Promise<{ readonly programs: Program[]; readonly problems: readonly Problem[] }> {
   const problems: Problem[] = [];

@@ -6,7 +6,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../../system/inside.ts";
 import type { McpServer, Problem } from "./capabilities-file.ts";
-import { type Fields, isFields, parseSettings, parseToml, readSettings } from "./client-settings.ts";
+import {
+  isSettingFields,
+  parseSettings,
+  parseToml,
+  readSettings,
+  type SettingFields,
+} from "./client-settings.ts";
 
 interface Source {
   readonly client: string;
@@ -91,7 +97,7 @@ function read(
   source: Omit<Source, "client" | "key"> & { key?: Source["key"] },
   project: string,
   problems: Problem[],
-): Fields | null {
+): SettingFields | null {
   const { where, path } = source;
   if (!existsSync(path)) return null;
   if (source.isProjects && !isInside(project, path)) {
@@ -125,12 +131,12 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
   const settings =
     folder === own ? join(own ?? "", "settings.json") : join(home ?? "", ".claude/settings.json");
   const shown = folder === own ? "$CLAUDE_CONFIG_DIR" : "~";
-  const mine = (where: string, path: string): Fields =>
+  const mine = (where: string, path: string): SettingFields =>
     (folder === null ? null : read({ where, path, isProjects: false }, project, problems)) ?? {};
   const all = mine(`${shown}/.claude.json`, join(folder ?? "", ".claude.json"));
   const projects = fieldsOf(all.projects);
   const here = fieldsOf(projects[project] ?? projects[realpathSync(project)]);
-  const projectFile = (where: string): Fields =>
+  const projectFile = (where: string): SettingFields =>
     // its problems are told where its servers are read
     read({ where, path: join(project, where), isProjects: true }, project, []) ?? {};
   const answers = [
@@ -140,7 +146,7 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
     projectFile(".claude/settings.local.json"),
   ];
   const off = new Set(namesIn(here.disabledMcpServers));
-  const serversIn = (where: string, fields: Fields): McpServer[] =>
+  const serversIn = (where: string, fields: SettingFields): McpServer[] =>
     entriesOf(fields.mcpServers).map(([name, server]) => ({
       name,
       client: "claude",
@@ -164,11 +170,11 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
   };
 }
 
-function isOn({ enabled, disabled }: Fields): boolean {
+function isOn({ enabled, disabled }: SettingFields): boolean {
   return enabled !== false && disabled !== true;
 }
 
-function transportOf(server: Fields): McpServer["transport"] {
+function transportOf(server: SettingFields): McpServer["transport"] {
   const type = typeof server.type === "string" ? server.type : server.transport;
   switch (type) {
     case "stdio":
@@ -187,12 +193,12 @@ function transportOf(server: Fields): McpServer["transport"] {
   return "url" in server || "httpUrl" in server ? "http" : "unknown";
 }
 
-function entriesOf(value: unknown): [string, Fields][] {
+function entriesOf(value: unknown): [string, SettingFields][] {
   return Object.entries(fieldsOf(value)).map(([name, server]) => [name, fieldsOf(server)]);
 }
 
-function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
+function fieldsOf(value: unknown): SettingFields {
+  return isSettingFields(value) ? value : {};
 }
 
 function namesIn(value: unknown): string[] {

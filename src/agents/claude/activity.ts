@@ -1,10 +1,10 @@
 /** What Claude Code did in a turn, and what of it is shown while it does it. Sub-agents are included. */
 import { isAbsolute, relative, sep } from "node:path";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
-import { type Block, type ClaudeEvent, parseClaudeEvent } from "./events.ts";
+import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
 import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
-import { readUsage } from "./usage.ts";
+import { readClaudeUsage } from "./usage.ts";
 
 /** Tools that write files, and the argument that names the file. */
 const EDITORS: ReadonlyMap<string, string> = new Map([
@@ -20,7 +20,7 @@ const DETAIL_LENGTH = 200;
 
 /** An edit that failed or was denied wrote nothing, and is no edit. */
 export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
-  const calls = new Map<string, Block>();
+  const calls = new Map<string, ContentBlock>();
   const failed = new Set<string>();
   const denials = new Set<string>();
   for (const event of events) {
@@ -53,14 +53,14 @@ export function readActivityLine(line: string, projectDir: string): readonly Age
     return event.subtype === "api_retry" ? [{ type: "failure", failure: classifyRetry(event) }] : [];
   }
   // those of the messages before it are of the beginning of each: they say 1 for what it put out
-  if (event?.type === "result") return [{ type: "usage", usage: readUsage(event, [event], null) }];
+  if (event?.type === "result") return [{ type: "usage", usage: readClaudeUsage(event, [event], null) }];
   if (event?.type !== "assistant") return [];
   const isMain = event.parent_tool_use_id == null;
   return event.message.content.flatMap((block) => showBlock(block, isMain, projectDir));
 }
 
 /** What a sub-agent says is for the agent that asked it; what it does is shown. */
-function showBlock(block: Block, isMain: boolean, projectDir: string): readonly AgentEvent[] {
+function showBlock(block: ContentBlock, isMain: boolean, projectDir: string): readonly AgentEvent[] {
   if (block.type === "text") return isMain && block.text ? [{ type: "text", text: block.text }] : [];
   if (block.type !== "tool_use" || !block.name) return [];
   const path = editedFile(block, projectDir);
@@ -68,7 +68,7 @@ function showBlock(block: Block, isMain: boolean, projectDir: string): readonly 
   return path === null ? [tool] : [tool, { type: "file", path }];
 }
 
-function callsOf(blocks: readonly Block[]): readonly (Block & { readonly id: string })[] {
+function callsOf(blocks: readonly ContentBlock[]): readonly (ContentBlock & { readonly id: string })[] {
   return blocks.flatMap((block) =>
     block.type === "tool_use" && block.id && !OUR_TOOLS.test(block.name ?? "")
       ? [{ ...block, id: block.id }]
@@ -76,12 +76,12 @@ function callsOf(blocks: readonly Block[]): readonly (Block & { readonly id: str
   );
 }
 
-function editedFile(call: Block, projectDir: string): string | null {
+function editedFile(call: ContentBlock, projectDir: string): string | null {
   const path = call.input?.[EDITORS.get(call.name ?? "") ?? ""];
   return typeof path === "string" && path !== "" ? shorten(path, projectDir) : null;
 }
 
-function describeCall(call: Block, projectDir: string): string {
+function describeCall(call: ContentBlock, projectDir: string): string {
   const input = call.input ?? {};
   const name = TELLING.find((key) => typeof input[key] === "string") ?? "";
   const value = input[name];

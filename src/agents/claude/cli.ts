@@ -7,7 +7,7 @@ import { readActivity, readActivityLine } from "./activity.ts";
 import { type ClaudeEvent, parseClaudeStream, type ResultEvent } from "./events.ts";
 import { classifyFailure, isUnresumable } from "./failure.ts";
 import { toolArguments, withClaudeTools } from "./tools.ts";
-import { readUsage } from "./usage.ts";
+import { readClaudeUsage } from "./usage.ts";
 
 export interface ClaudeAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */
@@ -87,7 +87,7 @@ export function readClaudeEnd(
   }
   const result = {
     answer: lastBytes(last.result ?? "", ANSWER_CAP_BYTES),
-    usage: readUsage(last, results, turn.conversation),
+    usage: readClaudeUsage(last, results, turn.conversation),
     conversation: isUnresumable(last, events, turn.conversation) ? null : conversationOf(last),
     activity,
   };

@@ -9,7 +9,7 @@ const Count = z.number().nonnegative().nullish().catch(null);
 const Status = z.coerce.number().int().nullish().catch(null);
 
 /** Of an answer of the model (text, tool_use) or of what goes back to it (tool_result). */
-const Block = z.object({
+const ContentBlock = z.object({
   type: z.string(),
   text: Text,
   id: Text,
@@ -18,9 +18,9 @@ const Block = z.object({
   tool_use_id: Text,
   is_error: z.boolean().nullish().catch(null),
 });
-export type Block = z.infer<typeof Block>;
+export type ContentBlock = z.infer<typeof ContentBlock>;
 
-const Blocks = z.object({ content: z.array(Block).catch([]) }).catch({ content: [] });
+const Blocks = z.object({ content: z.array(ContentBlock).catch([]) }).catch({ content: [] });
 
 const AssistantEvent = z.object({
   type: z.literal("assistant"),

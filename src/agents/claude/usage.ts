@@ -4,7 +4,7 @@ import type { Conversation } from "../../ports/agent.ts";
 import type { ResultEvent } from "./events.ts";
 
 /** `results`: all of the run, `last` among them. `resumed`: the conversation that the run went on with. */
-export function readUsage(
+export function readClaudeUsage(
   last: ResultEvent,
   results: readonly ResultEvent[],
   resumed: Conversation | null,

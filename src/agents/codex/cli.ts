@@ -4,7 +4,7 @@ import { writeAtomic } from "../../system/files.ts";
 import type { Finished } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import { activityOf, showCall, type ToolCall } from "../stream/stream-events.ts";
+import { activityOf, type StreamToolCall, showCall } from "../stream/stream-events.ts";
 import type { Leave } from "../stream/stream-permissions.ts";
 import { parseThread, renderThread, usageSince } from "./conversation.ts";
 import { type CodexEvent, type CodexItem, parseCodexEvent, parseCodexStream } from "./events.ts";
@@ -89,7 +89,7 @@ export function readCodexLine(line: string, projectDir: string): readonly AgentE
 }
 
 /** The last that is told of an item holds. */
-function callsOf(events: readonly CodexEvent[]): readonly ToolCall[] {
+function callsOf(events: readonly CodexEvent[]): readonly StreamToolCall[] {
   const items = new Map<string, CodexItem>();
   for (const event of events)
     if (event.type === "item.started" || event.type === "item.completed")
@@ -97,13 +97,13 @@ function callsOf(events: readonly CodexEvent[]): readonly ToolCall[] {
   return [...items.values()].flatMap(callOf);
 }
 
-const OUTCOMES: Readonly<Record<string, ToolCall["outcome"]>> = {
+const OUTCOMES: Readonly<Record<string, StreamToolCall["outcome"]>> = {
   completed: "done",
   failed: "failed",
   declined: "denied",
 };
 
-function callOf(item: CodexItem): readonly ToolCall[] {
+function callOf(item: CodexItem): readonly StreamToolCall[] {
   const outcome = OUTCOMES[item.status ?? ""] ?? "open";
   switch (item.type) {
     case "command_execution":
@@ -123,7 +123,7 @@ function callOf(item: CodexItem): readonly ToolCall[] {
 }
 
 /** A command that asked to leave the sandbox is refused without an event; only the log of the client says so. */
-function refusalsIn(stderr: string): readonly ToolCall[] {
+function refusalsIn(stderr: string): readonly StreamToolCall[] {
   const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
   return refused.map(() => ({ name: "shell", detail: "outside of the sandbox", outcome: "denied" }));
 }

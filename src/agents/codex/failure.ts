@@ -1,7 +1,7 @@
 /** Why a turn of codex failed (B13): by the kind that it writes down, or by the codes in the error that it prints. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfStatus, oneLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
 import type { Rollout } from "./rollout.ts";
 
 /** Kinds that say who has to act. Others are about the connection, and left to the status. */
@@ -26,14 +26,14 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 export function classifyCodexFailure(message: string, rollout: Rollout | null): Failure {
   const type = classOf(message, rollout?.error ?? null);
   const resetsAt = type === "quota" ? (rollout?.resetsAt ?? null) : null;
-  return makeFailure(type, `codex: ${oneLine(message)}`, resetsAt);
+  return makeFailure(type, `codex: ${foldLine(message)}`, resetsAt);
 }
 
 function classOf(message: string, error: Rollout["error"]): FailureClass {
   const known = KINDS.get(error?.kind ?? "");
   if (known !== undefined) return known;
   const status = error?.status ?? statusIn(message);
-  if (status !== null) return classOfStatus(status);
+  if (status !== null) return classOfHttpStatus(status);
   if (OF_CONNECTION.has(error?.kind ?? "")) return "outage";
   return codeIn(message) === "context_length_exceeded" ? "overflow" : "fault";
 }

@@ -8,7 +8,7 @@ import { END, START } from "../../core/claims/status-block.ts";
 import type { Wire } from "../acp/connection/wire.ts";
 import { CRITERION, type Scene, type SceneEdit } from "./scenes.ts";
 
-export interface Stage {
+export interface DemoStage {
   readonly wire: Wire;
   readonly sessionId: string;
   readonly cwd: string;
@@ -30,7 +30,7 @@ const Permission = z.object({
 });
 
 /** Resolves with the whole message. Rejects when the signal says so, or with `TakenBack`. */
-export async function playScene(stage: Stage, scene: Scene, prompt: string): Promise<string> {
+export async function playScene(stage: DemoStage, scene: Scene, prompt: string): Promise<string> {
   const { signal } = stage;
   const pauseMs = scene.takesMs / (scene.edits.length + 2);
   for (const edit of scene.edits) {
@@ -46,7 +46,7 @@ export async function playScene(stage: Stage, scene: Scene, prompt: string): Pro
 }
 
 /** It goes on without leave, and where the file is another than it knows: only nothing is written then. */
-async function playEdit(stage: Stage, edit: SceneEdit): Promise<void> {
+async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   const path = join(stage.cwd, edit.path);
   const toolCallId = `edit-${stage.nextCall()}`;
   const call = {
@@ -73,7 +73,7 @@ async function playEdit(stage: Stage, edit: SceneEdit): Promise<void> {
   }
 }
 
-async function askLeave({ wire, sessionId, signal }: Stage, toolCall: ToolCallUpdate): Promise<boolean> {
+async function askLeave({ wire, sessionId, signal }: DemoStage, toolCall: ToolCallUpdate): Promise<boolean> {
   const params = { sessionId, toolCall, options: OPTIONS };
   const answer = await unlessAborted(wire.request("session/request_permission", params), signal);
   // who cannot answer has not allowed it
@@ -121,6 +121,6 @@ function readText(path: string): string | null {
   }
 }
 
-function update({ wire, sessionId }: Stage, body: SessionUpdate): void {
+function update({ wire, sessionId }: DemoStage, body: SessionUpdate): void {
   wire.notify("session/update", { sessionId, update: body });
 }

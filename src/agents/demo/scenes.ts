@@ -25,7 +25,7 @@ const FROM = "from";
 const manifest = { name: "demo", private: true, type: "module", scripts: { test: "node --test" } };
 
 /** The repository before any work, by path. */
-export const FILES: Readonly<Record<string, string>> = {
+export const DEMO_FILES: Readonly<Record<string, string>> = {
   "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
   "src/prices.js": `export function total(prices) {
   return prices.slice(1).reduce((sum, price) => sum + price, 0);

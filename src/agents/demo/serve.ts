@@ -12,7 +12,7 @@ import type { InitializeResponse, NewSessionResponse, SessionUpdate } from "@age
 import type { PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import * as z from "zod";
 import { openWire, type Wire } from "../acp/connection/wire.ts";
-import { playScene, type Stage, TakenBack } from "./play.ts";
+import { type DemoStage, playScene, TakenBack } from "./play.ts";
 import { OUTPUT_TOKENS, sceneOf } from "./scenes.ts";
 
 interface Session {
@@ -140,7 +140,7 @@ async function answer(
 ): Promise<PromptResponse> {
   const scene = sceneOf(session.said.length + 1);
   const { id: sessionId, cwd } = session;
-  const stage: Stage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
+  const stage: DemoStage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
   const message = await playScene(stage, scene, prompt);
   session.said.push({ prompt, answer: message });
   session.costUsd = cents(session.costUsd + scene.costUsd);

@@ -5,14 +5,20 @@ import { writeAtomic } from "../../system/files.ts";
 import type { Finished } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import { activityOf, describeInput, pathsIn, showCall, type ToolCall } from "../stream/stream-events.ts";
+import {
+  activityOf,
+  describeInput,
+  pathsIn,
+  type StreamToolCall,
+  showCall,
+} from "../stream/stream-events.ts";
 import type { CommandLeave, Leave } from "../stream/stream-permissions.ts";
 import {
   type GeminiEvent,
   type GeminiResult,
+  type GeminiToolResult,
   parseGeminiEvent,
   parseGeminiStream,
-  type ToolResult,
   type ToolUse,
 } from "./events.ts";
 import { classifyGeminiFailure } from "./failure.ts";
@@ -134,8 +140,8 @@ function lastMessage(events: readonly GeminiEvent[]): string {
   return pieces.join("");
 }
 
-function callsOf(events: readonly GeminiEvent[]): readonly ToolCall[] {
-  const results = new Map<string, ToolResult>();
+function callsOf(events: readonly GeminiEvent[]): readonly StreamToolCall[] {
+  const results = new Map<string, GeminiToolResult>();
   for (const event of events) if (event.type === "tool_result") results.set(event.tool_id ?? "", event);
   return events.flatMap((event) =>
     event.type === "tool_use" ? [callOf(event, results.get(event.tool_id ?? ""))] : [],
@@ -145,7 +151,7 @@ function callsOf(events: readonly GeminiEvent[]): readonly ToolCall[] {
 const EDITORS: ReadonlySet<string> = new Set(["write_file", "replace"]);
 const READERS: ReadonlySet<string> = new Set(["read_file"]);
 
-function callOf({ tool_name, parameters }: ToolUse, result: ToolResult | undefined): ToolCall {
+function callOf({ tool_name, parameters }: ToolUse, result: GeminiToolResult | undefined): StreamToolCall {
   const input = parameters ?? {};
   const file = pathsIn(input, "file_path", "absolute_path", "path");
   return {
@@ -167,7 +173,7 @@ function callOf({ tool_name, parameters }: ToolUse, result: ToolResult | undefin
 /** Outside of the workspace, too. */
 const DENIALS: ReadonlySet<string> = new Set(["policy_violation", "path_not_in_workspace"]);
 
-function isDenied({ error }: ToolResult): boolean {
+function isDenied({ error }: GeminiToolResult): boolean {
   return DENIALS.has(error?.type ?? "");
 }
 

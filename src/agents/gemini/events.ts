@@ -23,20 +23,20 @@ const ToolUse = z.object({
 });
 export type ToolUse = z.infer<typeof ToolUse>;
 
-const ToolResult = z.object({
+const GeminiToolResult = z.object({
   type: z.literal("tool_result"),
   tool_id: Text,
   status: Text,
   error: z.object({ type: Text }).nullish().catch(null),
 });
-export type ToolResult = z.infer<typeof ToolResult>;
+export type GeminiToolResult = z.infer<typeof GeminiToolResult>;
 
 const GeminiEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("init"), session_id: Text, model: Text }),
   /** `delta`: a piece of a message. */
   z.object({ type: z.literal("message"), role: z.string(), content: z.string() }),
   ToolUse,
-  ToolResult,
+  GeminiToolResult,
   z.object({ type: z.literal("error"), severity: Text, message: Text }),
   Result,
 ]);

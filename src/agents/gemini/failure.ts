@@ -4,7 +4,7 @@
  */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
-import { classOfStatus, oneLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
 import type { GeminiEvent, GeminiResult } from "./events.ts";
 
 const EXITS: ReadonlyMap<number, FailureClass> = new Map([
@@ -30,7 +30,7 @@ export function classifyGeminiFailure(
   const reason = `gemini: ${status === null ? "" : `${status} `}${reasonOf(result, finished)}`;
   // a request that is refused as it is can only be wrong by what came before: a fresh conversation is the cure
   if (status === 400 && isResumed) return makeFailure("overflow", reason);
-  return makeFailure(status === null ? "fault" : classOfStatus(status), reason);
+  return makeFailure(status === null ? "fault" : classOfHttpStatus(status), reason);
 }
 
 /** It ends well, and says nothing, when it asks nothing because the context would not hold it. */
@@ -38,7 +38,7 @@ function hiddenFailure(result: GeminiResult, events: readonly GeminiEvent[]): Fa
   const hasSpoken = events.some((event) => event.type === "message" && event.role === "assistant");
   if (hasSpoken) return null;
   const error = events.findLast((event) => event.type === "error" && event.severity === "error");
-  if (error?.type === "error") return makeFailure("fault", `gemini: ${oneLine(error.message ?? "error")}`);
+  if (error?.type === "error") return makeFailure("fault", `gemini: ${foldLine(error.message ?? "error")}`);
   if (result.stats?.total_tokens !== 0) return null;
   return makeFailure("overflow", "gemini: it asked its model nothing");
 }
@@ -51,5 +51,5 @@ function statusOf(exitCode: number): number | null {
 
 function reasonOf(result: GeminiResult | undefined, finished: Finished): string {
   const message = result?.error?.message ?? "";
-  return oneLine(message) || describeExit({ ...finished, answer: "" });
+  return foldLine(message) || describeExit({ ...finished, answer: "" });
 }

@@ -2,7 +2,14 @@ import type { Usage } from "../../core/event.ts";
 import type { Agent, AgentEvent, Turn } from "../../ports/agent.ts";
 import { type Finished, makeFailure } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import { activityOf, describeInput, pathsIn, showCall, sum, type ToolCall } from "../stream/stream-events.ts";
+import {
+  activityOf,
+  describeInput,
+  pathsIn,
+  type StreamToolCall,
+  showCall,
+  sum,
+} from "../stream/stream-events.ts";
 import type { Leave } from "../stream/stream-permissions.ts";
 import {
   type OpencodeEvent,
@@ -117,7 +124,7 @@ const EDITORS: ReadonlySet<string> = new Set(["write", "edit", "patch", "apply_p
 /** The words with which the client itself refuses a call; a tool that failed begins otherwise. */
 const REFUSALS = ["The user rejected permission", "The user has specified a rule which prevents"];
 
-function callOf({ tool, state }: ToolPart): ToolCall {
+function callOf({ tool, state }: ToolPart): StreamToolCall {
   const input = state.input ?? {};
   const file = pathsIn(input, "filePath", "file_path", "path");
   const isRefused = REFUSALS.some((words) => state.error?.startsWith(words));

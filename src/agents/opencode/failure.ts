@@ -1,7 +1,7 @@
 /** Why a turn of opencode failed (B13): by the name and the status of its error, or because it was stopped half way. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfStatus, oneLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
 import type { ErrorInfo, OpencodeEvent } from "./events.ts";
 
 const NAMES: ReadonlyMap<string, FailureClass> = new Map([
@@ -30,11 +30,11 @@ export function classifyOpencodeFailure(
 
 function failureOf({ name, data }: ErrorInfo, at: number | null): Failure {
   const status = data?.statusCode ?? null;
-  const type = NAMES.get(name ?? "") ?? (name === "APIError" ? classOfStatus(status) : "fault");
+  const type = NAMES.get(name ?? "") ?? (name === "APIError" ? classOfHttpStatus(status) : "fault");
   const words = [name ?? "error", status, data?.message].filter((part) => part != null && part !== "");
   return makeFailure(
     type,
-    `opencode: ${oneLine(words.join(" "))}`,
+    `opencode: ${foldLine(words.join(" "))}`,
     type === "quota" ? resetOf(data, at) : null,
   );
 }

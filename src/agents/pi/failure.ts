@@ -1,7 +1,7 @@
 /** Why a turn of pi failed (B13): it ends with 0 all the same, and its last message says `stopReason: "error"`. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfStatus, oneLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
 import type { PiEvent, PiMessage } from "./events.ts";
 
 /** null: nothing in these events tells of one. */
@@ -11,7 +11,7 @@ export function classifyPiFailure(events: readonly PiEvent[]): Failure | null {
   );
   // no model, no key: what it refuses before it asks anybody only a person can put right
   if (refused?.type === "response")
-    return makeFailure("auth", `pi: ${oneLine(refused.error ?? "the prompt was refused")}`);
+    return makeFailure("auth", `pi: ${foldLine(refused.error ?? "the prompt was refused")}`);
   const last = events.findLast((event) => event.type === "message_end")?.message;
   if (last?.stopReason === "length") return makeFailure("timeout", "pi: its answer grew too long");
   if (last?.stopReason === "aborted") return makeFailure("fault", `pi: ${wordsOf(last)}`);
@@ -20,15 +20,15 @@ export function classifyPiFailure(events: readonly PiEvent[]): Failure | null {
 
 /** An API error after which pi tries again by itself. */
 export function classifyPiRetry(errorMessage: string): Failure {
-  const type = classOfStatus(statusIn(errorMessage));
-  return makeFailure(type, `pi tries again: ${oneLine(errorMessage)}`);
+  const type = classOfHttpStatus(statusIn(errorMessage));
+  return makeFailure(type, `pi tries again: ${foldLine(errorMessage)}`);
 }
 
 function classOf({ errorMessage }: PiMessage, events: readonly PiEvent[]): FailureClass {
   const last = events.findLast((event) => event.type === "compaction_end");
   if (last?.reason === "overflow" && last.errorMessage) return "overflow";
   const status = statusIn(errorMessage ?? "");
-  if (status !== null) return classOfStatus(status);
+  if (status !== null) return classOfHttpStatus(status);
   // it tries again only what can be better the next time
   return events.some((event) => event.type === "auto_retry_end" && event.success === false)
     ? "outage"
@@ -42,5 +42,5 @@ function statusIn(message: string): number | null {
 }
 
 function wordsOf({ errorMessage, stopReason }: PiMessage): string {
-  return oneLine(errorMessage || stopReason || "error");
+  return foldLine(errorMessage || stopReason || "error");
 }

@@ -2,7 +2,14 @@ import type { Usage } from "../../core/event.ts";
 import type { Agent, AgentEvent, Conversation, Turn } from "../../ports/agent.ts";
 import type { Finished } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import { activityOf, describeInput, pathsIn, showCall, sum, type ToolCall } from "../stream/stream-events.ts";
+import {
+  activityOf,
+  describeInput,
+  pathsIn,
+  type StreamToolCall,
+  showCall,
+  sum,
+} from "../stream/stream-events.ts";
 import type { Leave } from "../stream/stream-permissions.ts";
 import { driverArgv } from "./driver.ts";
 import { type PiEvent, type PiMessage, parsePiEvent, parsePiStream } from "./events.ts";
@@ -105,8 +112,8 @@ function textOf(message: PiMessage | undefined): string {
   return texts.join("\n");
 }
 
-function callsOf(events: readonly PiEvent[]): readonly ToolCall[] {
-  const ends = new Map<string, ToolCall["outcome"]>();
+function callsOf(events: readonly PiEvent[]): readonly StreamToolCall[] {
+  const ends = new Map<string, StreamToolCall["outcome"]>();
   for (const event of events)
     if (event.type === "tool_execution_end")
       ends.set(event.toolCallId ?? "", event.isError ? "failed" : "done");
@@ -120,8 +127,8 @@ function callsOf(events: readonly PiEvent[]): readonly ToolCall[] {
 function callOf(
   name: string,
   input: Readonly<Record<string, unknown>>,
-  outcome: ToolCall["outcome"],
-): ToolCall {
+  outcome: StreamToolCall["outcome"],
+): StreamToolCall {
   const file = pathsIn(input, "path", "file_path");
   return {
     name,
@@ -135,7 +142,7 @@ function callOf(
 const QUESTIONS: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
 
 /** What an extension asked a person, and was refused. Its other requests only show something. */
-function questionsIn(events: readonly PiEvent[]): readonly ToolCall[] {
+function questionsIn(events: readonly PiEvent[]): readonly StreamToolCall[] {
   return events.flatMap((event) =>
     event.type === "extension_ui_request" && QUESTIONS.has(event.method ?? "")
       ? [{ name: event.title || (event.method ?? "question"), detail: "", outcome: "denied" } as const]

@@ -26,7 +26,7 @@ export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
 }
 
 /** Of a request to a model that failed. null: nobody answered. */
-export function classOfStatus(status: number | null): FailureClass {
+export function classOfHttpStatus(status: number | null): FailureClass {
   if (status === null) return "outage";
   if (status === 429) return "quota";
   if (status === 401 || status === 402 || status === 403) return "auth";
@@ -34,7 +34,7 @@ export function classOfStatus(status: number | null): FailureClass {
   return status === 408 || status >= 500 ? "outage" : "fault";
 }
 
-export interface ToolCall {
+export interface StreamToolCall {
   readonly name: string;
   readonly detail: string;
   /** Files that it writes to, and that it reads. */
@@ -44,7 +44,7 @@ export interface ToolCall {
 }
 
 /** An edit that failed or was denied wrote nothing, and is no edit. */
-export function activityOf(calls: readonly ToolCall[], projectDir: string): Activity {
+export function activityOf(calls: readonly StreamToolCall[], projectDir: string): Activity {
   const done = calls.filter(({ outcome }) => outcome === "done");
   const edits: Record<string, number> = {};
   for (const path of done.flatMap((call) => call.edits ?? [])) {
@@ -61,10 +61,10 @@ export function activityOf(calls: readonly ToolCall[], projectDir: string): Acti
 }
 
 /** One call, for a person who watches. */
-export function showCall(call: ToolCall, projectDir: string): readonly AgentEvent[] {
+export function showCall(call: StreamToolCall, projectDir: string): readonly AgentEvent[] {
   if (call.outcome === "denied") return [{ type: "permission", tool: call.name, answer: "denied" }];
   const files = (call.edits ?? []).map((path) => shorten(path, projectDir));
-  const detail = oneLine(files[0] ?? shorten(call.reads?.[0] ?? call.detail, projectDir));
+  const detail = foldLine(files[0] ?? shorten(call.reads?.[0] ?? call.detail, projectDir));
   return [
     { type: "tool", name: call.name, detail },
     ...files.map((path) => ({ type: "file", path }) as const),
@@ -87,7 +87,7 @@ export function pathsIn(input: Readonly<Record<string, unknown>>, ...keys: reado
 
 const LINE_LENGTH = 200;
 
-export function oneLine(text: string): string {
+export function foldLine(text: string): string {
   const line = text.slice(0, 4_000).replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
   return Array.from(line.trim()).slice(0, LINE_LENGTH).join("");
 }

@@ -6,7 +6,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { isSettled, signOf } from "./file-hash.ts";
 import { decodePath, encodePath } from "./raw-path.ts";
 
-export interface Listing {
+export interface FileListing {
   /** All that is no folder: files, links, pipes. */
   readonly files: readonly string[];
   readonly folders: readonly string[];
@@ -16,13 +16,13 @@ export interface Listing {
 
 export interface Listings {
   /** The same object as long as the folder stays the same. */
-  list(folder: string): Listing;
+  list(folder: string): FileListing;
 }
 
-const EMPTY: Listing = { files: [], folders: [], links: new Set() };
+const EMPTY: FileListing = { files: [], folders: [], links: new Set() };
 
 export function createListings(now: () => number = Date.now): Listings {
-  const known = new Map<string, { readonly sign: string; readonly listing: Listing }>();
+  const known = new Map<string, { readonly sign: string; readonly listing: FileListing }>();
   return {
     list(folder) {
       try {
@@ -42,14 +42,14 @@ export function createListings(now: () => number = Date.now): Listings {
   };
 }
 
-function read(folder: string): Listing {
+function read(folder: string): FileListing {
   const entries: Dirent[] = readdirSync(encodePath(folder), { withFileTypes: true });
   // only then is a name possibly no UTF-8
   if (entries.some((entry) => entry.name.includes("�"))) return readBytes(folder);
   return sort(entries, (entry) => entry.name);
 }
 
-function readBytes(folder: string): Listing {
+function readBytes(folder: string): FileListing {
   const entries = readdirSync(encodePath(folder), { withFileTypes: true, encoding: "buffer" });
   return sort(entries, (entry) => decodePath(entry.name));
 }
@@ -59,7 +59,7 @@ interface Named {
   isSymbolicLink(): boolean;
 }
 
-function sort<E extends Named>(entries: readonly E[], nameOf: (entry: E) => string): Listing {
+function sort<E extends Named>(entries: readonly E[], nameOf: (entry: E) => string): FileListing {
   const files: string[] = [];
   const folders: string[] = [];
   const links = new Set<string>();

@@ -10,7 +10,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isSettled, signOf } from "./file-hash.ts";
-import type { Listing, Listings } from "./listings.ts";
+import type { FileListing, Listings } from "./listings.ts";
 
 export interface SteadyList {
   /** null: git has to be asked. */
@@ -23,7 +23,7 @@ export interface SteadyList {
 
 /** All that the list depends on. */
 export interface Signs {
-  readonly folders: readonly Listing[];
+  readonly folders: readonly FileListing[];
   readonly files: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function createSteadyList(root: string, repository: string, listings: Lis
   let kept: Kept | null = null;
 
   function look(ignored: ReadonlySet<string>): Signs | null {
-    const folders: Listing[] = [];
+    const folders: FileListing[] = [];
     const rules: string[] = [];
     const open = [""];
     for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {

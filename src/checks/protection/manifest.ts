@@ -1,7 +1,7 @@
 /** package.json, of which only some values belong to checks: a new version or keyword is no change of a check. */
 import { posix } from "node:path";
 import type { FileRole } from "../../core/toolchain/tool.ts";
-import { readText } from "../trace/found.ts";
+import { readProjectText } from "../trace/found.ts";
 import { GIT_SETTINGS, renderGitSettings } from "../trace/git-config.ts";
 
 export type Manifest = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export function sectionsFor(manifest: string, roles: ReadonlySet<FileRole>): str
 export function findManifest(root: string, cwd: string): string | null {
   for (let folder = cwd; ; folder = posix.join(folder, "..")) {
     const path = posix.join(folder, "package.json");
-    if (readText(root, path) !== null) return path;
+    if (readProjectText(root, path) !== null) return path;
     const isTop = posix.join(root, folder) === "/" || folder.startsWith("../../..");
     if (isTop || readsGit(root, folder)) return null;
   }
@@ -33,8 +33,8 @@ export function findManifest(root: string, cwd: string): string | null {
 
 function readsGit(root: string, folder: string): boolean {
   return (
-    readText(root, posix.join(folder, ".git")) !== null ||
-    readText(root, posix.join(folder, ".git/HEAD")) !== null
+    readProjectText(root, posix.join(folder, ".git")) !== null ||
+    readProjectText(root, posix.join(folder, ".git/HEAD")) !== null
   );
 }
 
@@ -43,7 +43,7 @@ const PARSED = new Map<string, { readonly text: string; readonly manifest: Manif
 const MAX_PARSED = 500;
 
 export function readManifest(root: string, path: string): Manifest | null {
-  const text = readText(root, path);
+  const text = readProjectText(root, path);
   return text === null ? null : parseManifest(posix.join(root, path), text);
 }
 
@@ -78,7 +78,7 @@ export function scriptNames(manifest: Manifest | null): string[] {
 /** `package.json#scripts.a.b` or `.git/config#settings` → its value as text; null: not there. A manifest that cannot be read has itself as value. */
 export function readValue(root: string, path: string): string | null {
   const [file = "", key = ""] = path.split(/#(.*)/s);
-  const text = readText(root, file);
+  const text = readProjectText(root, file);
   if (text === null) return null;
   if (`#${key}` === GIT_SETTINGS) return renderGitSettings(text);
   const manifest = parseManifest(posix.join(root, file), text);

@@ -30,17 +30,17 @@ import {
   type Originals,
   type ProtectionRecord,
   readOriginals,
-  readRecord,
-  writeRecord,
+  readProtectionRecord,
+  writeProtectionRecord,
 } from "./record-file.ts";
 import {
-  type Entry,
   type EntryKind,
   hashAll,
   hashOf,
   isFree,
   PROGRAM,
-  type Surroundings,
+  type ProtectedEntry,
+  type SurveySurroundings,
   stampsOf,
   surveyChecks,
 } from "./survey.ts";
@@ -58,7 +58,7 @@ interface Known {
 export function createProtection(projectDir: string): Protection {
   const root = realRoot(projectDir);
   const listings = createListings();
-  const around: Surroundings = {
+  const around: SurveySurroundings = {
     root,
     listings,
     hashes: createFileHashes(),
@@ -96,14 +96,14 @@ export function createProtection(projectDir: string): Protection {
         pathFolders: [...around.programs.outside],
         ignore: { ...ignore.texts() },
       };
-      const digest = writeRecord(root, loopId, record, readTexts(root, [...own, ...others]));
+      const digest = writeProtectionRecord(root, loopId, record, readTexts(root, [...own, ...others]));
       return { digest, count: own.length };
     },
 
     async compare(loopId, digest, rules): Promise<ProtectionState> {
       const last = known.get(loopId);
       const before = last?.digest === digest ? last : undefined;
-      const read = readRecord(root, loopId, digest, before?.record);
+      const read = readProtectionRecord(root, loopId, digest, before?.record);
       if (read.kind === "unusable") return { kind: "tampered", reason: read.reason };
       const ignore = before?.ignore ?? createIgnoreRules(root, read.record.ignore);
       known.set(loopId, { digest, record: read.record, ignore });
@@ -111,7 +111,7 @@ export function createProtection(projectDir: string): Protection {
     },
 
     async diff(loopId, change) {
-      const read = readRecord(root, loopId, known.get(loopId)?.digest ?? null);
+      const read = readProtectionRecord(root, loopId, known.get(loopId)?.digest ?? null);
       if (read.kind === "unusable") return `${change.path}: ${read.reason}.\n`;
       const entry = read.record.entries.find(({ path }) => path === change.path);
       const kind = entry?.kind ?? kindOf(change.path);
@@ -133,7 +133,7 @@ function realRoot(projectDir: string): string {
 }
 
 async function findChanges(
-  around: Surroundings,
+  around: SurveySurroundings,
   record: ProtectionRecord,
   ignore: IgnoreRules,
   rules: ProtectionRules,
@@ -171,11 +171,11 @@ function rewritten(before: Stamps, after: Stamps): string[] {
   return [...after].flatMap(([path, stamp]) => (before.get(path) === stamp ? [] : [path])).sort();
 }
 
-type Place = Pick<Entry, "path" | "kind">;
+type Place = Pick<ProtectedEntry, "path" | "kind">;
 
 /** A changed script can lead to programs that were there all the time: they are not told, the script is. */
 function isWork(
-  around: Surroundings,
+  around: SurveySurroundings,
   record: ProtectionRecord,
   { path, kind }: Place,
   isRecorded: boolean,
@@ -190,7 +190,7 @@ function isWork(
 }
 
 /** A person who goes on with another path has other programs; only an agent puts others into the folders of the old one. */
-function isOnPath({ programs }: Surroundings, record: ProtectionRecord, path: string): boolean {
+function isOnPath({ programs }: SurveySurroundings, record: ProtectionRecord, path: string): boolean {
   const place = programs.find(path.slice(PROGRAM.length));
   return place === null || record.pathFolders.includes(dirname(place));
 }
@@ -200,7 +200,7 @@ function byPath(one: { readonly path: string }, other: { readonly path: string }
 }
 
 /** The texts that a diff can show later, as many as are affordable. */
-function readTexts(root: string, entries: readonly Entry[]): Originals {
+function readTexts(root: string, entries: readonly ProtectedEntry[]): Originals {
   const texts: Originals = {};
   let bytes = 0;
   for (const { path, kind } of entries) {

@@ -42,7 +42,7 @@ export type Originals = z.infer<typeof originalsSchema>;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /** Its digest. Throws where it cannot or must not be written. */
-export function writeRecord(
+export function writeProtectionRecord(
   root: string,
   loopId: LoopId,
   record: Omit<ProtectionRecord, "originals">,
@@ -63,7 +63,7 @@ export type RecordRead =
   | { readonly kind: "unusable"; readonly reason: string };
 
 /** `digest` null: whatever is there. `known`: the record that has this digest, which is not parsed again then. */
-export function readRecord(
+export function readProtectionRecord(
   root: string,
   loopId: LoopId,
   digest: string | null,

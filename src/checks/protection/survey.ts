@@ -32,13 +32,13 @@ import { findTestPackages } from "./test-packages.ts";
  */
 export type EntryKind = "file" | "value" | "entry" | "package" | "program" | "asked" | "own";
 
-export interface Entry {
+export interface ProtectedEntry {
   readonly path: string;
   readonly kind: EntryKind;
   readonly criteria: ReadonlySet<string>;
 }
 
-export interface Surroundings {
+export interface SurveySurroundings {
   readonly root: string;
   readonly hashes: FileHashes;
   readonly listings: Listings;
@@ -52,18 +52,18 @@ const RUNNER_CONFIG = /^config:(?:js-test|js-lint|ts|babel)$/;
 
 export interface Survey {
   /** What checks consist of, whether it is there or not. */
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, ProtectedEntry>;
   /** What tests import of installed packages. */
-  readonly imported: () => readonly Entry[];
+  readonly imported: () => readonly ProtectedEntry[];
   /** What no check consists of, but one could if it were changed. */
-  readonly others: () => readonly Entry[];
+  readonly others: () => readonly ProtectedEntry[];
   /** All in the folders of programs that package managers put before the path. */
   readonly installed: () => readonly string[];
 }
 
 /** Without hashes: what there is, and whose it is. */
 export async function surveyChecks(
-  around: Surroundings,
+  around: SurveySurroundings,
   rules: ProtectionRules,
   ignore: IgnoreRules,
 ): Promise<Survey> {
@@ -86,7 +86,7 @@ export async function surveyChecks(
   };
 }
 
-function findImported({ root }: Surroundings, entries: Entries): Entry[] {
+function findImported({ root }: SurveySurroundings, entries: Entries): ProtectedEntry[] {
   const scripts = [...entries.all.values()].filter(({ kind }) => kind === "file");
   const { files, nearer } = findTestPackages(root, scripts);
   return [
@@ -95,7 +95,7 @@ function findImported({ root }: Surroundings, entries: Entries): Entry[] {
   ].filter(({ path }) => !entries.all.has(path));
 }
 
-function findOthers({ root }: Surroundings, tree: ProjectTree): Entry[] {
+function findOthers({ root }: SurveySurroundings, tree: ProjectTree): ProtectedEntry[] {
   const others = new Entries();
   for (const { path, roles } of tree.files) {
     if (roles.length > 0) for (const part of partsOf(root, path, roles)) others.add(part, "file", []);
@@ -108,7 +108,7 @@ function findOthers({ root }: Surroundings, tree: ProjectTree): Entry[] {
   return [...others.all.values()];
 }
 
-function namesIn({ root, listings }: Surroundings, folder: string): string[] {
+function namesIn({ root, listings }: SurveySurroundings, folder: string): string[] {
   return listings.list(join(root, folder)).files.map((name) => posix.join(folder, name));
 }
 
@@ -120,8 +120,8 @@ export function isFree(allowChanges: readonly string[]): (path: string) => boole
 
 /** null: there is nothing. */
 export async function hashOf(
-  around: Surroundings,
-  { path, kind }: Pick<Entry, "path" | "kind">,
+  around: SurveySurroundings,
+  { path, kind }: Pick<ProtectedEntry, "path" | "kind">,
 ): Promise<string | null> {
   if (kind === "own") return hashOwn(path, around.hashes);
   const place = join(around.root, path);
@@ -147,8 +147,8 @@ function hashAsked(place: string, hashes: FileHashes): string | null | Promise<s
 
 /** Of files in the project, as they were hashed last; not of those that package managers and git write. */
 export function stampsOf(
-  { root, hashes }: Surroundings,
-  places: Iterable<Pick<Entry, "path" | "kind">>,
+  { root, hashes }: SurveySurroundings,
+  places: Iterable<Pick<ProtectedEntry, "path" | "kind">>,
 ): Map<string, string> {
   const stamps = new Map<string, string>();
   for (const { path, kind } of places) {
@@ -160,7 +160,7 @@ export function stampsOf(
 }
 
 class Entries {
-  readonly all = new Map<string, Entry & { readonly criteria: Set<string> }>();
+  readonly all = new Map<string, ProtectedEntry & { readonly criteria: Set<string> }>();
 
   add(path: string, kind: EntryKind, criteria: readonly string[]): void {
     // the engine's own files are not what a check consists of, and no file is outside of everything
@@ -187,7 +187,7 @@ function namesOf(rules: ProtectionRules): string[] {
 }
 
 function addFound(
-  around: Surroundings,
+  around: SurveySurroundings,
   tree: ProjectTree,
   found: Found,
   entries: Entries,
@@ -221,7 +221,12 @@ function partsOf(root: string, path: string, roles: readonly FileRole[]): readon
 }
 
 /** Whoever reads a link reads what it leads to, which can be a folder; not so where that is the product. */
-function addTarget(around: Surroundings, path: string, entries: Entries, owners: readonly string[]): void {
+function addTarget(
+  around: SurveySurroundings,
+  path: string,
+  entries: Entries,
+  owners: readonly string[],
+): void {
   const target = targetOf(join(around.root, path));
   if (target === null) return;
   const place = relative(around.root, target);
@@ -236,7 +241,7 @@ function isBin(path: string): boolean {
 }
 
 /** What the shell of a check reads before anything else. */
-function addStartFiles({ root }: Surroundings, entries: Entries, owners: readonly string[]): void {
+function addStartFiles({ root }: SurveySurroundings, entries: Entries, owners: readonly string[]): void {
   for (const value of [process.env.ENV, process.env.BASH_ENV]) {
     const path =
       value === undefined || value === "" ? "" : relative(root, join(isAbsolute(value) ? "/" : root, value));
@@ -244,7 +249,12 @@ function addStartFiles({ root }: Surroundings, entries: Entries, owners: readonl
   }
 }
 
-function addPrograms(around: Surroundings, found: Found, entries: Entries, owners: readonly string[]): void {
+function addPrograms(
+  around: SurveySurroundings,
+  found: Found,
+  entries: Entries,
+  owners: readonly string[],
+): void {
   const { root, programs } = around;
   for (const folder of found.binFolders) {
     for (const name of programs.planted(folder, found.programs)) {
@@ -269,7 +279,12 @@ function addPackage(root: string, entry: string, entries: Entries, owners: reado
 }
 
 /** What a person named counts for every criterion. */
-function addNamed(around: Surroundings, tree: ProjectTree, rules: ProtectionRules, entries: Entries): void {
+function addNamed(
+  around: SurveySurroundings,
+  tree: ProjectTree,
+  rules: ProtectionRules,
+  entries: Entries,
+): void {
   if (rules.protect.length === 0) return;
   const isNamed = compileGlobs(rules.protect);
   const owners = namesOf(rules);
@@ -297,7 +312,7 @@ function plainStart(glob: string): string {
 
 const MAX_NAMED = 20_000;
 
-function filesBelow({ root, listings }: Surroundings, base: string): string[] {
+function filesBelow({ root, listings }: SurveySurroundings, base: string): string[] {
   const found: string[] = [];
   const open = [base];
   for (let folder = open.pop(); folder !== undefined && found.length < MAX_NAMED; folder = open.pop()) {
@@ -311,8 +326,8 @@ function filesBelow({ root, listings }: Surroundings, base: string): string[] {
 
 /** All hashes, with turns for others in between. */
 export async function hashAll(
-  around: Surroundings,
-  entries: Iterable<Pick<Entry, "path" | "kind">>,
+  around: SurveySurroundings,
+  entries: Iterable<Pick<ProtectedEntry, "path" | "kind">>,
 ): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   const breathe = createBreather();

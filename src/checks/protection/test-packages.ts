@@ -6,7 +6,7 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import { isSource, rolesOf } from "../../core/toolchain/files.ts";
-import { readText, realPlace } from "../trace/found.ts";
+import { readProjectText, realPlace } from "../trace/found.ts";
 import { importsIn, locate, modulesIn } from "../trace/imports.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 
@@ -35,7 +35,7 @@ export function findTestPackages(root: string, scripts: Iterable<Script>): TestP
   const packages = new Set<string>();
   for (const { path, criteria } of scripts) {
     if (isSource(path) && rolesOf(path).length === 0) continue;
-    for (const name of packagesIn(path, readText(root, path) ?? "")) {
+    for (const name of packagesIn(path, readProjectText(root, path) ?? "")) {
       const [home, ...before] = homesOf(root, posix.dirname(path), name);
       if (home === undefined || (packages.size >= MAX_PACKAGES && !packages.has(home))) continue;
       packages.add(home);
@@ -89,7 +89,7 @@ function partsOf(root: string, home: string, subpath: string): string[] {
   for (let path = open.pop(); path !== undefined && seen.size < MAX_PACKAGE_FILES; path = open.pop()) {
     if (seen.has(path) || !path.startsWith(`${home}/`)) continue;
     seen.add(path);
-    for (const name of importsIn(path, readText(root, path) ?? "")) {
+    for (const name of importsIn(path, readProjectText(root, path) ?? "")) {
       const target = locate(root, posix.dirname(path), name);
       if (target !== null) open.push(target);
     }

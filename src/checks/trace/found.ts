@@ -45,7 +45,7 @@ export function addEverything(found: Found): void {
 }
 
 /** A path as a command names it → from the project on. null: it is far outside, or no path that can be known. */
-export function placeOf(cwd: string, word: string, root: string): string | null {
+export function placeInProject(cwd: string, word: string, root: string): string | null {
   const known = word.replace(/^\$(?:\{PWD\}|PWD\b)/, root);
   if (known === "" || /[$`\0]/.test(known)) return null;
   if (!posix.isAbsolute(known)) return posix.normalize(posix.join(cwd, known)).replace(/\/$/, "");
@@ -74,7 +74,7 @@ export function realPlace(place: string): string | null {
 const TEXT_BYTES = 512 * 1024;
 
 /** A small text, also behind a link. */
-export function readText(root: string, path: string): string | null {
+export function readProjectText(root: string, path: string): string | null {
   const place = posix.join(root, path);
   const bytes = readPlain(place, TEXT_BYTES) ?? readPlain(targetOf(place) ?? "", TEXT_BYTES);
   return bytes === null || bytes.includes(0) ? null : bytes.toString("utf8");

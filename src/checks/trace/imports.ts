@@ -4,7 +4,7 @@
  */
 import { posix } from "node:path";
 import { isSource } from "../../core/toolchain/files.ts";
-import { readText } from "./found.ts";
+import { readProjectText } from "./found.ts";
 
 const MAX_FILES = 200;
 const ENDINGS = [
@@ -34,7 +34,7 @@ export function closureOf(root: string, first: string, isConfig: boolean): strin
   for (let path = open.pop(); path !== undefined && seen.size < MAX_FILES; path = open.pop()) {
     if (seen.has(path)) continue;
     seen.add(path);
-    const text = readText(root, path);
+    const text = readProjectText(root, path);
     if (text === null) continue;
     const names = [...importsIn(path, text), ...(isConfig && path === first ? optionsIn(text) : [])];
     for (const name of names) {
@@ -83,5 +83,5 @@ export function locate(root: string, folder: string, name: string): string | nul
   const candidates = ENDINGS.map((ending) => base + ending);
   // TypeScript names the file that will be, not the one that is
   if (/\.[cm]?js$/.test(base)) candidates.push(base.replace(/js$/, "ts"));
-  return candidates.find((path) => readText(root, path) !== null) ?? null;
+  return candidates.find((path) => readProjectText(root, path) !== null) ?? null;
 }

@@ -5,7 +5,7 @@
 
 import { isToolFolder, rolesOf, rolesOfLink } from "../../core/toolchain/files.ts";
 import type { FileRole } from "../../core/toolchain/tool.ts";
-import { createBreather, type Listing, type Listings } from "../files/listings.ts";
+import { createBreather, type FileListing, type Listings } from "../files/listings.ts";
 import type { IgnoreRules } from "../protection/ignore-rules.ts";
 
 export interface ProjectFile {
@@ -21,7 +21,7 @@ export interface ProjectTree {
 }
 
 /** By the listing of a folder, which stays the same object as long as the folder does. */
-const KNOWN = new WeakMap<Listing, { readonly folder: string; readonly files: readonly ProjectFile[] }>();
+const KNOWN = new WeakMap<FileListing, { readonly folder: string; readonly files: readonly ProjectFile[] }>();
 
 /** Without the folders that tools fill, those that git ignored at the start, and `.loop`. */
 export async function readTree(root: string, listings: Listings, ignore: IgnoreRules): Promise<ProjectTree> {
@@ -55,7 +55,7 @@ function isOutput({ path, roles }: ProjectFile, ignore: IgnoreRules): boolean {
 }
 
 /** All files: `--protect` can mean any of them. */
-function classify(listing: Listing, prefix: string): readonly ProjectFile[] {
+function classify(listing: FileListing, prefix: string): readonly ProjectFile[] {
   const known = KNOWN.get(listing);
   if (known?.folder === prefix) return known.files;
   const files = listing.files.map((name) => {

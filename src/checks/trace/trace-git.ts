@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { readPlain } from "../files/file-hash.ts";
-import { placeOf, readText } from "./found.ts";
+import { placeInProject, readProjectText } from "./found.ts";
 import { GIT_SETTINGS, type GitSetting, parseGitConfig } from "./git-config.ts";
 import { gitSettings, ownPath, ownPlace } from "./own-settings.ts";
 import type { Trace } from "./trace-context.ts";
@@ -25,7 +25,7 @@ const HOOKS = (
 
 export function traceGit(trace: Trace, args: readonly string[], cwd: string): void {
   const folder = valuesOf(args.slice(0, 2), ["-C"])[0];
-  const home = folder === undefined ? cwd : (placeOf(cwd, folder, trace.root) ?? cwd);
+  const home = folder === undefined ? cwd : (placeInProject(cwd, folder, trace.root) ?? cwd);
   const repository = findRepository(posix.join(trace.root, home));
   const settings = readSettings(trace, repository);
   const [verb = "", ...words] = skipFlags(args, VALUED);
@@ -98,6 +98,6 @@ function traceHooks(
     const place = posix.join(folder, hook);
     const path = posix.relative(trace.root, place);
     trace.found.files.add(path);
-    if (readText(trace.root, path) !== null) trace.script(place, top, false);
+    if (readProjectText(trace.root, path) !== null) trace.script(place, top, false);
   }
 }

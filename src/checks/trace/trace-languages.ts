@@ -4,7 +4,7 @@ import { includesOf, recipesOf } from "../../core/shell/makefile.ts";
 import { STARTERS } from "../../core/shell/programs.ts";
 import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { findManifest } from "../protection/manifest.ts";
-import { addEverything, placeOf, readText } from "./found.ts";
+import { addEverything, placeInProject, readProjectText } from "./found.ts";
 import type { Trace } from "./trace-context.ts";
 
 const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(
@@ -68,12 +68,12 @@ export function tracePythonStart(trace: Trace, args: readonly string[], cwd: str
 export function traceMake(trace: Trace, args: readonly string[], cwd: string): void {
   trace.found.roles.add("config:make");
   const folder = valuesOf(args, ["-C", "--directory"])[0];
-  const home = folder === undefined ? cwd : (placeOf(cwd, folder, trace.root) ?? cwd);
+  const home = folder === undefined ? cwd : (placeInProject(cwd, folder, trace.root) ?? cwd);
   const named = valuesOf(args, ["-f", "--file", "--makefile"]);
   const names = named.length > 0 ? named : ["GNUmakefile", "makefile", "Makefile"];
   const file = names
-    .map((name) => placeOf(home, name, trace.root))
-    .find((path) => path !== null && readText(trace.root, path) !== null);
+    .map((name) => placeInProject(home, name, trace.root))
+    .find((path) => path !== null && readProjectText(trace.root, path) !== null);
   if (file === undefined || file === null) {
     addEverything(trace.found);
     return;
@@ -97,10 +97,10 @@ function readMakefiles(trace: Trace, first: string, home: string): string {
     if (seen.has(path)) continue;
     seen.add(path);
     trace.found.files.add(path);
-    const part = readText(trace.root, path) ?? "";
+    const part = readProjectText(trace.root, path) ?? "";
     text += `${part}\n`;
     for (const name of includesOf(part)) {
-      const included = placeOf(home, name, trace.root);
+      const included = placeInProject(home, name, trace.root);
       if (included !== null) open.push(included);
     }
   }

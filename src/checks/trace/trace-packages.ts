@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { matchesGlob } from "../../core/glob.ts";
 import { type PackageCommand, parsePackageCall } from "../../core/toolchain/package-manager.ts";
 import { findManifest, readManifest, scriptNames, scriptOf } from "../protection/manifest.ts";
-import { addEverything, placeOf } from "./found.ts";
+import { addEverything, placeInProject } from "./found.ts";
 import { packageSettings } from "./own-settings.ts";
 import type { Trace } from "./trace-context.ts";
 import { traceInterpreter } from "./trace-languages.ts";
@@ -13,7 +13,7 @@ const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepare"];
 export function tracePackageManager(trace: Trace, name: string, args: readonly string[], cwd: string): void {
   addSettings(trace, name);
   const { folder } = parsePackageCall(name, args, () => false);
-  const home = folder === null ? cwd : (placeOf(cwd, folder, trace.root) ?? cwd);
+  const home = folder === null ? cwd : (placeInProject(cwd, folder, trace.root) ?? cwd);
   const manifest = enterPackage(trace, home);
   const known = manifest === null ? null : readManifest(trace.root, manifest);
   const { command, isEverywhere } = parsePackageCall(

@@ -11,7 +11,7 @@ import { isSource } from "../../core/toolchain/files.ts";
 import { isPackageManager, toolOf } from "../../core/toolchain/table.ts";
 import { askedIn, writtenBy } from "../protection/asked-files.ts";
 import { sectionsFor } from "../protection/manifest.ts";
-import { addEverything, createFound, type Found, placeOf, readText } from "./found.ts";
+import { addEverything, createFound, type Found, placeInProject, readProjectText } from "./found.ts";
 import { closureOf } from "./imports.ts";
 import type { Trace } from "./trace-context.ts";
 import { traceGit } from "./trace-git.ts";
@@ -59,7 +59,7 @@ function isProduct(path: string): boolean {
 
 function addPlaces(places: Set<string>, words: readonly string[], cwd: string, root: string): void {
   for (const word of words) {
-    const path = /[*?[]/.test(word) ? null : placeOf(cwd, word, root);
+    const path = /[*?[]/.test(word) ? null : placeInProject(cwd, word, root);
     if (path !== null) places.add(path);
   }
 }
@@ -105,7 +105,7 @@ class Tracer implements Trace {
     for (const { value } of assignments) this.parts(value.split(/[\s=:]+/), cwd);
     const [program, ...args] = words;
     if (program === "cd" || program === "pushd") {
-      return placeOf(cwd, skipFlags(args, [])[0] ?? "", this.root) ?? cwd;
+      return placeInProject(cwd, skipFlags(args, [])[0] ?? "", this.root) ?? cwd;
     }
     if (program !== undefined) this.call(program, args, cwd);
     if (!isNeutral(program ?? "")) this.parts(inputs, cwd);
@@ -138,7 +138,7 @@ class Tracer implements Trace {
     else if (isScriptsRunner(name)) traceScriptsRunner(this, name, args, cwd);
     else this.runner(program, name, args, cwd);
     // a program that is named by its place, in the project
-    const file = program.includes("/") ? placeOf(cwd, program, this.root) : null;
+    const file = program.includes("/") ? placeInProject(cwd, program, this.root) : null;
     if (file !== null) this.found.files.add(file);
   }
 
@@ -209,8 +209,8 @@ class Tracer implements Trace {
 
   /** A script of the project's: with what it draws in, and, in a shell's language, with all that it runs. */
   script(word: string, cwd: string, isShell: boolean): void {
-    const path = placeOf(cwd, word, this.root);
-    const text = path === null ? null : readText(this.root, path);
+    const path = placeInProject(cwd, word, this.root);
+    const text = path === null ? null : readProjectText(this.root, path);
     if (path !== null) this.found.files.add(path);
     const [, interpreter = ""] = /^#!.*?([\w.-]+)\s*$/.exec(text?.split("\n", 1)[0] ?? "") ?? [];
     const isForShell = isShell || SHELLS.has(interpreter) || /\.(?:sh|bash)$/.test(word);
@@ -223,8 +223,8 @@ class Tracer implements Trace {
 
   parts(words: readonly string[], cwd: string): void {
     for (const word of words) {
-      const path = placeOf(cwd, word.replace(/^--?[\w-]+=/, ""), this.root);
-      if (path === null || isSource(path) || readText(this.root, path) === null) continue;
+      const path = placeInProject(cwd, word.replace(/^--?[\w-]+=/, ""), this.root);
+      if (path === null || isSource(path) || readProjectText(this.root, path) === null) continue;
       if (PART_FILE.test(path) || EXPECTED.test(path)) this.found.files.add(path);
     }
   }
@@ -233,10 +233,10 @@ class Tracer implements Trace {
   private tests(words: readonly string[], cwd: string): void {
     for (const word of words) {
       if (word.startsWith("-")) continue;
-      const path = placeOf(cwd, word.replace(/::.*$/, ""), this.root);
+      const path = placeInProject(cwd, word.replace(/::.*$/, ""), this.root);
       if (path === null || path === "." || path === "" || path.startsWith("..") || isSource(`${path}/`))
         continue;
-      if (readText(this.root, path) !== null) this.found.files.add(path);
+      if (readProjectText(this.root, path) !== null) this.found.files.add(path);
       else this.found.folders.add(path);
     }
   }

@@ -12,10 +12,10 @@ import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice
 import {
   AGENT_NAMES,
   type AgentName,
+  type AgentWay,
   type Driver,
   KNOWN_AGENTS,
   renderAgentSpec,
-  type Way,
 } from "../../core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "../../core/goal/terms.ts";
 import { LoopError } from "../../errors.ts";
@@ -44,7 +44,7 @@ interface AgentView {
   readonly executable: string | null;
   readonly version: string | null;
   readonly problem: string | null;
-  readonly ways: readonly (Way & { readonly executable: string | null })[];
+  readonly ways: readonly (AgentWay & { readonly executable: string | null })[];
   readonly install: string;
 }
 

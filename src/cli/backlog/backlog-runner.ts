@@ -10,7 +10,7 @@ import type { EngineNews } from "../../engine/engine.ts";
 import { cleanWorktrees } from "../../git/worktrees/worktrees.ts";
 import { BACKLOG_EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { type BacklogView, createBacklogJsonView, createBacklogLineView } from "../live/backlog-view.ts";
+import { type BacklogRunView, createBacklogJsonView, createBacklogLineView } from "../live/backlog-view.ts";
 import type { Project } from "../project.ts";
 import { goneError, hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
 import type { StopRequest, StopSignal } from "../run/signals.ts";
@@ -45,10 +45,10 @@ class BacklogRun implements RunKind {
   readonly #run: Run;
   readonly #id: LoopId;
   readonly #project: Project;
-  readonly #view: BacklogView;
+  readonly #view: BacklogRunView;
   #isStopping = false;
 
-  constructor(run: Run, id: LoopId, project: Project, view: BacklogView) {
+  constructor(run: Run, id: LoopId, project: Project, view: BacklogRunView) {
     this.#run = run;
     this.#id = id;
     this.#project = project;

@@ -1,6 +1,6 @@
 /** `loop backlog block | unblock US-003 [reason]`: a person's word on one story. */
-import { type Change, markBlocked, unblock } from "../../core/backlog/prd/registry.ts";
-import { progressOf, type Story } from "../../core/backlog/stories.ts";
+import { markBlocked, type StoryChange, unblock } from "../../core/backlog/prd/registry.ts";
+import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
@@ -23,7 +23,7 @@ export async function backlogBlockCommand(
   const { story, stories } = await change(flags, io, "block a story", (before) =>
     markBlocked(before, id, reason),
   );
-  if (flags.json) io.json({ version: 1, story: viewStory(story), progress: progressOf(stories) });
+  if (flags.json) io.json({ version: 1, story: viewStory(story), progress: countsOfStories(stories) });
   else
     io.out(`Blocked ${story.id}: ${cleanLine(story.title)}. Undo it with: loop backlog unblock ${story.id}`);
   return EXIT.ok;
@@ -40,12 +40,12 @@ export async function backlogUnblockCommand(
   const { story, stories } = await change(flags, io, "unblock a story", (before) =>
     withReason(unblock(before, id), reason),
   );
-  if (flags.json) io.json({ version: 1, story: viewStory(story), progress: progressOf(stories) });
+  if (flags.json) io.json({ version: 1, story: viewStory(story), progress: countsOfStories(stories) });
   else io.out(`Unblocked ${story.id}: ${cleanLine(story.title)}. It has all its attempts again.`);
   return EXIT.ok;
 }
 
-function withReason(change: Change, reason: string): Change {
+function withReason(change: StoryChange, reason: string): StoryChange {
   if (change.kind === "refused" || reason === "") return change;
   const before = change.story.notes.trimEnd();
   const notes = `${before === "" ? "" : `${before}\n`}[UNBLOCKED] ${reason}`;
@@ -57,8 +57,8 @@ async function change(
   flags: BacklogFlags,
   io: Io,
   what: string,
-  decide: (stories: readonly Story[]) => Change,
-): Promise<Extract<Change, { kind: "changed" }>> {
+  decide: (stories: readonly Story[]) => StoryChange,
+): Promise<Extract<StoryChange, { kind: "changed" }>> {
   const { root, dir, store } = openProject(flags, io);
   refuseForeign(dir);
   refuseTurns(store, what);

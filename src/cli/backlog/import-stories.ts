@@ -5,11 +5,11 @@
  */
 import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { importPrdMarkdown } from "../../core/backlog/prd/import-prd-md.ts";
 import { type ImportedBacklog, type ImportResult, importRalph } from "../../core/backlog/prd/import-ralph.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
-import { progressOf, type Story } from "../../core/backlog/stories.ts";
+import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
@@ -85,11 +85,11 @@ function readBacklog(file: string, root: string, isReopened: boolean): Read {
   const imported = convert(file, readGiven(file, root));
   const parsed = parsePrd(imported.content);
   if (parsed.kind === "invalid") throw refused(file, named(parsed.message, imported));
-  const [first, ...more] = problemsOf(parsed.prd.stories).map(renderProblem);
+  const [first, ...more] = problemsOf(parsed.prd.stories).map(renderStoryProblem);
   if (first !== undefined)
     throw refused(file, first.replace(/\.$/, ""), more.length === 0 ? null : `And: ${more.join(" ")}`);
   const stories = parsed.prd.stories.map((story) => (isReopened ? { ...story, passes: false } : story));
-  const { passed } = progressOf(stories);
+  const { passed } = countsOfStories(stories);
   const claimed =
     passed === 0
       ? []

@@ -10,7 +10,7 @@ import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import { defaultPrompts, PROMPT_ROLES } from "../../core/backlog/prompts/prompt-texts.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { LoopError } from "../../errors.ts";
-import { BACKLOG_DEFAULTS, commandsOfRoles, MODES } from "../../schema/backlog-config.ts";
+import { BACKLOG_DEFAULTS, CONFIG_MODES, commandsOfRoles } from "../../schema/backlog-config.ts";
 import { emptyPrd, renderPrd } from "../../schema/prd.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
@@ -39,7 +39,7 @@ export async function backlogInitCommand(
   io: Io,
   questions: Questions = terminalQuestions,
 ): Promise<number> {
-  const asked = flags.mode === undefined ? null : oneOf("--mode", flags.mode, MODES);
+  const asked = flags.mode === undefined ? null : oneOf("--mode", flags.mode, CONFIG_MODES);
   const project = openProject(flags, io);
   const { root, dir, store } = project;
   refuseForeign(dir);
@@ -82,7 +82,7 @@ async function chooseMode(
   questions: Questions,
 ): Promise<string | null> {
   if ("mode" in content || !io.interactive || flags.json) return backlog.mode;
-  return await questions.choose("What are the stories about?", MODES, BACKLOG_DEFAULTS.mode);
+  return await questions.choose("What are the stories about?", CONFIG_MODES, BACKLOG_DEFAULTS.mode);
 }
 
 type Added = Readonly<Record<string, unknown>>;
@@ -147,7 +147,7 @@ function filesFor(root: string, withPrompts: boolean): Readonly<Record<string, s
 function promptFiles(): Readonly<Record<string, string>> {
   const files = PROMPT_ROLES.flatMap((role) => [
     [`prompts/${role}/_base.md`, defaultPrompts(role, "implement").base.text],
-    ...MODES.map((mode) => [`prompts/${role}/${mode}.md`, defaultPrompts(role, mode).mode.text]),
+    ...CONFIG_MODES.map((mode) => [`prompts/${role}/${mode}.md`, defaultPrompts(role, mode).mode.text]),
   ]);
   return Object.fromEntries(files) as Record<string, string>;
 }

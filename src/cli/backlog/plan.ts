@@ -5,9 +5,9 @@
 
 import { basename } from "node:path";
 import { type AgentChoice, chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
-import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
-import type { Plan } from "../../core/backlog/prompts/parse-plan.ts";
+import type { StoryPlan } from "../../core/backlog/prompts/parse-plan.ts";
 import type { AnsweredQuestion, PlanRequest, SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import type { AgentSpec } from "../../core/goal/goal.ts";
@@ -15,7 +15,7 @@ import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
-import { agentOfRole, MODES } from "../../schema/backlog-config.ts";
+import { agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { emptyPrd, type Prd, type PrdContent, withStories } from "../../schema/prd.ts";
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
@@ -127,7 +127,7 @@ function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): Pla
     timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
     request: {
       project: before?.project || basename(root),
-      mode: oneOf("--mode", flags.mode ?? backlog.mode, MODES),
+      mode: oneOf("--mode", flags.mode ?? backlog.mode, CONFIG_MODES),
       specs: readSpecs(root, files),
       stack: readStack(root),
       checks: config.checks ?? [],
@@ -192,7 +192,7 @@ function refuseFaulty(root: string, prd: Prd | null): void {
   if (problem !== undefined)
     throw new LoopError(
       "surroundings",
-      `${prdPath(root)}: ${renderProblem(problem)}`,
+      `${prdPath(root)}: ${renderStoryProblem(problem)}`,
       "Mend it; it was left as it is.",
     );
 }
@@ -226,12 +226,12 @@ function refuseUnsound(there: readonly Story[], { plan, answerFile }: Done): voi
   if (problem !== undefined)
     throw new LoopError(
       "surroundings",
-      `The planner's answer was refused: ${renderProblem(problem)}`,
+      `The planner's answer was refused: ${renderStoryProblem(problem)}`,
       `Nothing was written; what it said is in ${answerFile}`,
     );
 }
 
-function question({ stories }: Plan, before: Prd | null, { replace }: BacklogPlanFlags): string {
+function question({ stories }: StoryPlan, before: Prd | null, { replace }: BacklogPlanFlags): string {
   const checks = stories.reduce((sum, story) => sum + story.checks.length, 0);
   const old = before?.stories.length ?? 0;
   const instead =
@@ -240,13 +240,13 @@ function question({ stories }: Plan, before: Prd | null, { replace }: BacklogPla
 }
 
 /** On what is there now: somebody may have changed it while the planner worked. */
-function decide(there: Prd | null, plan: Plan, isReplacing: boolean, answerFile: string): Replacement {
+function decide(there: Prd | null, plan: StoryPlan, isReplacing: boolean, answerFile: string): Replacement {
   const old = isReplacing ? [] : (there?.stories ?? []);
   const [problem] = problemsOf([...old, ...plan.stories]);
   if (problem !== undefined)
     return {
       kind: "refused",
-      message: `The backlog was changed meanwhile: ${renderProblem(problem)}`,
+      message: `The backlog was changed meanwhile: ${renderStoryProblem(problem)}`,
       hint: `Nothing was written; the plan is in ${answerFile}`,
     };
   const { project, branchName, description } = plan;

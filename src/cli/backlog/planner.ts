@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { agentFor } from "../../compose/agents.ts";
-import { type Plan, parsePlan } from "../../core/backlog/prompts/parse-plan.ts";
+import { parsePlan, type StoryPlan } from "../../core/backlog/prompts/parse-plan.ts";
 import {
   type AnsweredQuestion,
   type PlanRequest,
@@ -33,7 +33,7 @@ export interface Planner {
 export type Planned =
   | {
       readonly kind: "planned";
-      readonly plan: Plan;
+      readonly plan: StoryPlan;
       readonly answered: readonly AnsweredQuestion[];
       readonly costUsd: number | null;
       /** Where the answer is kept. */

@@ -4,16 +4,16 @@ import { type AgentChoice, chooseAgentSpec, isAgentTyped, requireAgent } from ".
 import { newLoopId } from "../../compose/engine.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import { keepHoldouts } from "../../core/backlog/pick.ts";
-import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
-import { nextOf, renderNext, type Story } from "../../core/backlog/stories.ts";
+import { nextOf, renderNextStory, type Story } from "../../core/backlog/stories.ts";
 import { commandOf } from "../../core/checks/kinds.ts";
 import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { noteMoment } from "../../git/diff.ts";
-import { agentOfRole, MODES, type Role } from "../../schema/backlog-config.ts";
+import { type AgentRole, agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { createStoryFiles } from "../../store/files/story-files.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
@@ -121,7 +121,7 @@ function readStories({ root }: Project, { story }: BacklogRunFlags): readonly St
   const { stories } = found.prd;
   const [problem] = problemsOf(stories);
   if (problem !== undefined)
-    throw new LoopError("surroundings", renderProblem(problem), "Mend it in .loop/prd.json.");
+    throw new LoopError("surroundings", renderStoryProblem(problem), "Mend it in .loop/prd.json.");
   if (story !== undefined && !stories.some(({ id }) => id === story))
     throw usageError(`There is no story ${story} here.`, "See them with: loop backlog show");
   for (const { id, checks } of stories) for (const text of checks) refuseUnrunnable(id, text);
@@ -147,7 +147,7 @@ async function termsFrom(
   { root }: Project,
 ): Promise<BacklogTerms> {
   const { backlog, config } = settings;
-  const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, MODES);
+  const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, CONFIG_MODES);
   const parallel = flags.parallel === undefined ? 1 : countFlag("--parallel", flags.parallel);
   if (parallel > MOST_PARALLEL) throw usageError(`--parallel ${parallel} is more than ${MOST_PARALLEL}.`);
   // all that can be wrong in what was typed comes before git, which keeps what it looked at
@@ -200,7 +200,7 @@ const MOST_PARALLEL = 16;
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
 /** What was typed comes before what the file says. */
-function agentOf(role: Role, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
+function agentOf(role: AgentRole, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
   return isAgentTyped(flags)
     ? chooseAgentSpec(flags, config, process.env)
     : (agentOfRole(backlog.agents[role]) ?? chooseAgentSpec({}, config, process.env));
@@ -225,7 +225,9 @@ function showRun(terms: BacklogTerms, stories: readonly Story[], flags: BacklogR
     return EXIT.ok;
   }
   io.out(renderLoopReady({ ...terms, stories }));
-  io.out(next.kind === "story" ? renderIterationStart(1, terms.maxIterations, next.story) : renderNext(next));
+  io.out(
+    next.kind === "story" ? renderIterationStart(1, terms.maxIterations, next.story) : renderNextStory(next),
+  );
   io.out("Nothing was run: --dry-run.");
   return EXIT.ok;
 }

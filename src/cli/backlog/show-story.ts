@@ -1,12 +1,12 @@
 /** `loop backlog show [US-003]`: one story, or all of them in short. Changes nothing. */
-import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { findStory } from "../../core/backlog/prd/registry.ts";
 import {
   byPriority,
+  countsOfStories,
   nextOf,
   passedIn,
-  progressOf,
-  renderNext,
+  renderNextStory,
   type Story,
   statusOf,
 } from "../../core/backlog/stories.ts";
@@ -34,7 +34,7 @@ export async function backlogShowCommand(
   if (id === undefined) showAll(stories, flags, io);
   else showOne(stories, id, flags, io);
   // a backlog that nothing can run with is shown all the same
-  for (const problem of problemsOf(stories)) io.say(renderProblem(problem));
+  for (const problem of problemsOf(stories)) io.say(renderStoryProblem(problem));
   return EXIT.ok;
 }
 
@@ -55,14 +55,14 @@ function showAll(stories: readonly Story[], flags: BacklogFlags, io: Io): void {
     io.json({
       version: 1,
       stories: stories.map(viewStory),
-      progress: progressOf(stories),
+      progress: countsOfStories(stories),
       next: next.kind === "story" ? next.story.id : null,
     });
     return;
   }
   const rows = byPriority(stories).map((story) => [story.id, statusOf(story), cleanLine(story.title)]);
   if (rows.length > 0) io.out(renderColumns(rows));
-  io.out(next.kind === "story" ? `Next: ${cleanLine(renderNext(next))}` : renderNext(next));
+  io.out(next.kind === "story" ? `Next: ${cleanLine(renderNextStory(next))}` : renderNextStory(next));
 }
 
 function showOne(stories: readonly Story[], id: string, flags: BacklogFlags, io: Io): void {
@@ -73,7 +73,7 @@ function showOne(stories: readonly Story[], id: string, flags: BacklogFlags, io:
   const waitsFor = story.dependsOn.filter((other) => !isMet.has(other));
   const neededBy = stories.filter(({ dependsOn }) => dependsOn.includes(story.id)).map((one) => one.id);
   if (flags.json) {
-    io.json({ version: 1, story: viewStory(story), waitsFor, neededBy, progress: progressOf(stories) });
+    io.json({ version: 1, story: viewStory(story), waitsFor, neededBy, progress: countsOfStories(stories) });
     return;
   }
   const more = [

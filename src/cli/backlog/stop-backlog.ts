@@ -1,6 +1,6 @@
 /** `loop pause` and `loop cancel` where what runs is a backlog. */
 
-import { progressOf } from "../../core/backlog/stories.ts";
+import { countsOfStories } from "../../core/backlog/stories.ts";
 import { openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -29,7 +29,7 @@ export async function stopBacklog(
       : ({ type: "backlog.cancelled", reason } as const);
   const after = await requestBacklog(store, backlog, event, Date.now());
   await store.published?.publish();
-  const { passed, total } = progressOf(after.stories);
+  const { passed, total } = countsOfStories(after.stories);
   const goOn =
     how === "pause" ? "Go on with: loop backlog run --resume" : "What has passed stands in .loop/prd.json.";
   if (flags.json) io.json({ loop: after.id, status: after.status, passed, total });

@@ -9,7 +9,7 @@ import {
   type TriageAttempt,
   triageOf,
 } from "../../core/backlog/prompts/triage-brief.ts";
-import { progressOf } from "../../core/backlog/stories.ts";
+import { countsOfStories } from "../../core/backlog/stories.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { replaceFile } from "../../store/files/backlog-files.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
@@ -44,7 +44,7 @@ export async function backlogTriageCommand(
       blocked: view(blocked),
       rejected: view(rejected),
       waiting,
-      progress: progressOf(stories),
+      progress: countsOfStories(stories),
     });
     return EXIT.ok;
   }

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createAcpAgent } from "../../agents/acp/acp-agent.ts";
 import { profileOf } from "../../agents/acp/profiles.ts";
-import { CRITERION, FILES } from "../../agents/demo/scenes.ts";
+import { CRITERION, DEMO_FILES } from "../../agents/demo/scenes.ts";
 import { newLoopId } from "../../compose/engine.ts";
 import { END, START } from "../../core/claims/status-block.ts";
 import { changesOf } from "../../core/goal/changes.ts";
@@ -150,7 +150,7 @@ function openAgent(projectDir: string): ReturnType<typeof createAcpAgent> {
 }
 
 function writeProject(project: string): void {
-  for (const [path, text] of Object.entries(FILES)) {
+  for (const [path, text] of Object.entries(DEMO_FILES)) {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
   }

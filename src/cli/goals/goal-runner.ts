@@ -11,7 +11,7 @@ import type { EngineNews } from "../../engine/engine.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { createGoalJsonView, createGoalLineView, type GoalView } from "../live/goal-view.ts";
+import { createGoalJsonView, createGoalLineView, type GoalRunView } from "../live/goal-view.ts";
 import { renderNews } from "../live/lines.ts";
 import type { Project } from "../project.ts";
 import { goneError, hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
@@ -49,7 +49,7 @@ export function runGoal(
 
 interface GoalRunParts {
   readonly project: Project;
-  readonly view: GoalView;
+  readonly view: GoalRunView;
   readonly stop: StopRequest;
   readonly hasPerson: boolean;
 }

@@ -9,7 +9,7 @@ import { needsPlan, parseStepsFile } from "../../core/goal/steps.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { splitUntil } from "../../core/spec/phrases.ts";
 import { decideReversibility } from "../../core/spec/reversibility.ts";
-import { type Score, scoreSpec, shapeOf } from "../../core/spec/rubric.ts";
+import { type Score, scoreSpec, shapeOfScore } from "../../core/spec/rubric.ts";
 import { decideWorkflow } from "../../core/spec/workflow.ts";
 import { usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
@@ -82,7 +82,7 @@ export function readSpec(
 
 /** The shape follows from the score (B2), whoever gave it. */
 export function rescore(spec: Spec, score: Score, flags: SpecFlags, env: NodeJS.ProcessEnv): Spec {
-  const byScore = shapeOf(score.total);
+  const byScore = shapeOfScore(score.total);
   const shape = byScore === "vague" ? (flags.force ? "colleague" : null) : (shapeFrom(env) ?? byScore);
   return { ...spec, score, shape, draft: { ...spec.draft, score: score.total, shape: shape ?? "colleague" } };
 }

@@ -25,7 +25,7 @@ import type { Io } from "../io.ts";
 import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
 import { refuseAgent } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
-import { settleFire } from "../tasks/settle-fire.ts";
+import { settleOrphan } from "../tasks/settle-fire.ts";
 import { type GoalRunFlags, runGoal } from "./goal-runner.ts";
 
 export interface GoalFlags extends ProjectFlags, GoalRunFlags {
@@ -224,7 +224,8 @@ export function openForChange(flags: ProjectFlags, io: Io): Project {
 async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
   // a conversation that is still open ends its turn itself, and nobody else could
   if (goal.session !== null && !project.store.sessions.isOver(goal.session)) return;
-  if (goal.job !== null && liveOwner(project.store, Date.now()) === null) await settleFire(project, goal, io);
+  if (goal.job !== null && liveOwner(project.store, Date.now()) === null)
+    await settleOrphan(project, goal, io);
 }
 
 function load({ store }: Project, goal: Goal): Goal {

@@ -20,7 +20,7 @@ import {
   type DimensionScore,
   questionsFor,
   scoreSpec,
-  shapeOf,
+  shapeOfScore,
   TOOL_FROM,
 } from "../../core/spec/rubric.ts";
 import { decideWorkflow } from "../../core/spec/workflow.ts";
@@ -60,7 +60,7 @@ async function withOpinion(view: ScoreView, flags: ScoreFlags, io: Io): Promise<
   const agent = chooseAgentSpec(flags, config, process.env);
   const score = await scoreWithAgent(view.spec, agent, process.env, stop.signal);
   if (score === null) return null;
-  return { ...view, ...score, shape: shapeOf(score.total), questions: questionsFor(score) };
+  return { ...view, ...score, shape: shapeOfScore(score.total), questions: questionsFor(score) };
 }
 
 async function withFile(words: string[], { promptFile }: ScoreFlags): Promise<string[]> {
@@ -90,7 +90,7 @@ function readScore(words: readonly string[], flags: ScoreFlags) {
     spec,
     until: phrase,
     total: score.total,
-    shape: shapeOf(score.total),
+    shape: shapeOfScore(score.total),
     dimensions: score.dimensions,
     questions: questionsFor(score),
     workflow: decideWorkflow(spec),
@@ -146,7 +146,7 @@ function render(view: ScoreView, io: Io): string {
 }
 
 function shapeText(total: number): string {
-  switch (shapeOf(total)) {
+  switch (shapeOfScore(total)) {
     case "tool":
       return `tool: ${TOOL_FROM} or more runs without questions and reports at the end`;
     case "colleague":

@@ -20,8 +20,8 @@ export async function hookCommand(client: string, event: string): Promise<number
     );
   if (!isClientEvent(event))
     throw usageError(`There is no event "${event}" of ${client} here; known: ${CLIENT_EVENTS.join(", ")}.`);
-  const { main } = await import("../../hosts/stop-hook/run-hook.ts");
+  const { runClientHookProcess } = await import("../../hosts/stop-hook/run-hook.ts");
   const { CLIENTS } = await import("../../hosts/stop-hook/clients/clients.ts");
-  await main(CLIENTS[client], event);
+  await runClientHookProcess(CLIENTS[client], event);
   return EXIT.ok;
 }

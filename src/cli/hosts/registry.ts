@@ -3,17 +3,24 @@
  * mark-blocked | next-task`. What only the evaluator may see (holdouts, C15) is never printed.
  */
 
-import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import {
-  type Change,
   faultOfStoryId,
   markBlocked,
   markComplete,
   registerStory,
+  type StoryChange,
   type StoryDraft,
   unblock,
 } from "../../core/backlog/prd/registry.ts";
-import { DEPTHS, nextOf, progressOf, renderNext, type Story, statusOf } from "../../core/backlog/stories.ts";
+import {
+  countsOfStories,
+  DEPTHS,
+  nextOf,
+  renderNextStory,
+  type Story,
+  statusOf,
+} from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
@@ -66,7 +73,7 @@ export async function markCompleteCommand(id: string, flags: RegistryFlags, io: 
   refuseTurns(project.store, "mark a story complete");
   const { story, stories } = await carryOut(project, "mark-complete", (before) => markComplete(before, id));
   answer(story, stories, flags, io, () => {
-    const { passed, total } = progressOf(stories);
+    const { passed, total } = countsOfStories(stories);
     return `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} have passed.`;
   });
   return EXIT.ok;
@@ -106,13 +113,13 @@ export async function nextTaskCommand(flags: RegistryFlags, io: Io): Promise<num
   if (flags.json)
     io.json({
       story: isPicked ? viewStory(next.story) : null,
-      reason: isPicked ? null : renderNext(next),
+      reason: isPicked ? null : renderNextStory(next),
       blocked: "blocked" in next ? next.blocked : [],
       waiting: next.kind === "waiting" ? next.waiting : [],
-      progress: progressOf(stories),
+      progress: countsOfStories(stories),
     });
   else if (isPicked) io.out(renderStory(next.story));
-  else io.say(renderNext(next));
+  else io.say(renderNextStory(next));
   return isPicked ? EXIT.ok : NOTHING_LEFT;
 }
 
@@ -156,8 +163,8 @@ function openRegistry(flags: RegistryFlags, io: Io): Project {
 async function carryOut(
   { root, store }: Project,
   command: string,
-  decide: (stories: readonly Story[]) => Change,
-): Promise<Extract<Change, { kind: "changed" }>> {
+  decide: (stories: readonly Story[]) => StoryChange,
+): Promise<Extract<StoryChange, { kind: "changed" }>> {
   refuseDuringRun(store);
   const change = await changeStories(root, decide);
   if (change.kind === "changed") return change;
@@ -167,7 +174,7 @@ async function carryOut(
 
 /** C2: by name. */
 function refuseProblems(root: string, stories: readonly Story[]): void {
-  const [first, ...more] = problemsOf(stories).map(renderProblem);
+  const [first, ...more] = problemsOf(stories).map(renderStoryProblem);
   if (first !== undefined) throw faulty(root, first, more.length === 0 ? null : `And: ${more.join(" ")}`);
 }
 
@@ -186,7 +193,7 @@ function answer(
   io: Io,
   sentence: () => string,
 ): void {
-  if (flags.json) io.json({ story: viewStory(story), progress: progressOf(stories) });
+  if (flags.json) io.json({ story: viewStory(story), progress: countsOfStories(stories) });
   else io.out(sentence());
 }
 

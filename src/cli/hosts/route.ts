@@ -56,7 +56,7 @@ interface Next {
 type Shown = Route | { readonly kind: "wake"; readonly message: string };
 
 export async function routeCommand(flags: RouteFlags, io: Io): Promise<number> {
-  const named = flags.session === undefined ? null : parseSession(flags.session);
+  const named = flags.session === undefined ? null : parseSessionFlag(flags.session);
   const look = lookAt(named, flags, io);
   const route = decide(look);
   const next = route.kind === "allow" || look.goal === null ? null : nextOf(look.goal, look);
@@ -66,7 +66,7 @@ export async function routeCommand(flags: RouteFlags, io: Io): Promise<number> {
 }
 
 /** `session:` before it is how owners are shown, and does no harm. Anything else binds to nothing, and is refused. */
-export function parseSession(text: unknown): string {
+export function parseSessionFlag(text: unknown): string {
   const name = typeof text === "string" ? (sessionOf(text) ?? text) : "";
   if (isSessionId(name)) return name;
   throw usageError(

@@ -11,12 +11,12 @@ import { type UntilFlags, untilCommand } from "../goals/until.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { settleFire } from "../tasks/settle-fire.ts";
-import { parseSession } from "./route.ts";
+import { settleOrphan } from "../tasks/settle-fire.ts";
+import { parseSessionFlag } from "./route.ts";
 
 /** Nothing runs it here: it goes on at the next stop of that conversation, as one that was typed there. */
 export async function setupLoopCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
-  const session = parseSession(flags.session);
+  const session = parseSessionFlag(flags.session);
   const owner = ownerOf(session);
   const { store } = openProject(flags, io);
   refuseTurns(store, "set a loop up");
@@ -39,7 +39,7 @@ export async function teardownLoopCommand(id: string | undefined, flags: GoalFla
   // in a conversation that is open, its own process settles what is under way
   const isElsewhere = goal.session !== null && !store.sessions.isOver(goal.session);
   if (cancelled.job !== null && !isElsewhere && liveOwner(store, Date.now()) === null)
-    await settleFire(project, cancelled, io);
+    await settleOrphan(project, cancelled, io);
   await store.published?.publish();
   const after = store.load(goal.id);
   if (flags.json) io.json({ ...viewGoal(after?.kind === "goal" ? after : cancelled), forgotten: turn });

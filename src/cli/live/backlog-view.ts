@@ -8,7 +8,7 @@ import {
   renderPassed,
   renderRejected,
 } from "../../core/backlog/report.ts";
-import { progressOf, type Story, statusOf } from "../../core/backlog/stories.ts";
+import { countsOfStories, type Story, statusOf } from "../../core/backlog/stories.ts";
 import type { Spent } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
@@ -19,7 +19,7 @@ import { createAsker } from "./hold.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
 import { askPermission } from "./question.ts";
 
-export interface BacklogView extends RunView {
+export interface BacklogRunView extends RunView {
   show(before: Backlog, now: Backlog): void;
   agent(event: AgentEvent): void;
   say(text: string): void;
@@ -27,7 +27,7 @@ export interface BacklogView extends RunView {
   close(backlog: Backlog, status: string): Promise<void>;
 }
 
-export function createBacklogLineView(io: Io): BacklogView {
+export function createBacklogLineView(io: Io): BacklogRunView {
   const finish = writeInBackground(io, leftOutText);
   const ask = createAsker(io);
   return {
@@ -56,7 +56,7 @@ export function createBacklogLineView(io: Io): BacklogView {
   };
 }
 
-export function createBacklogJsonView(io: Io): BacklogView {
+export function createBacklogJsonView(io: Io): BacklogRunView {
   const finish = writeInBackground(io, (lines) => JSON.stringify({ type: "left-out", lines }));
   return {
     show: (before, now) => {
@@ -78,7 +78,7 @@ export function createBacklogJsonView(io: Io): BacklogView {
     askPermission: async () => null,
     close: async (backlog, status) => {
       await finish();
-      const { passed, total } = progressOf(backlog.stories);
+      const { passed, total } = countsOfStories(backlog.stories);
       const blocked = backlog.stories.filter((story) => statusOf(story) === "blocked").map(({ id }) => id);
       io.json({
         type: "backlog.end",

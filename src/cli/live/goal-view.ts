@@ -12,10 +12,10 @@ import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
 import { createAsker } from "./hold.ts";
 import { renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
-import type { PermissionAnswer } from "./permission-question.ts";
+import type { PermissionReply } from "./permission-question.ts";
 import { type Answer, askPermission, askYesNo } from "./question.ts";
 
-export interface GoalView {
+export interface GoalRunView {
   show(changes: readonly GoalChange[], goal: Goal): void;
   agent(event: AgentEvent): void;
   notify(title: string, body: string): void;
@@ -23,12 +23,12 @@ export interface GoalView {
   say(text: string): void;
   ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
   /** null: nobody answers. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null>;
+  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
   /** The last thing. */
   close(goal: Goal): Promise<void>;
 }
 
-export function createGoalLineView(io: Io): GoalView {
+export function createGoalLineView(io: Io): GoalRunView {
   const finish = writeInBackground(io, leftOutText);
   const countdown = createCountdown();
   const ask = createAsker(io);
@@ -70,7 +70,7 @@ export function createGoalLineView(io: Io): GoalView {
   };
 }
 
-export function createGoalJsonView(io: Io): GoalView {
+export function createGoalJsonView(io: Io): GoalRunView {
   const line = (type: string, fields: object) => ({ type, at: iso(Date.now()), ...fields });
   const emit = (type: string, fields: object) => io.json(line(type, fields));
   const finish = writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines })));

@@ -2,11 +2,11 @@
 import { cleanLine } from "../../core/text/clean.ts";
 import type { PermissionRequest, TurnControl } from "../../ports/agent.ts";
 
-export type PermissionAnswer = "once" | "always" | "no";
+export type PermissionReply = "once" | "always" | "no";
 
 /** `ask` answers null where nobody does. */
 export function createPermissionDesk(
-  ask: (question: string, signal: AbortSignal) => Promise<PermissionAnswer | null>,
+  ask: (question: string, signal: AbortSignal) => Promise<PermissionReply | null>,
 ): NonNullable<TurnControl["askPerson"]> {
   const granted = new Set<string>();
   let line: Promise<unknown> = Promise.resolve();

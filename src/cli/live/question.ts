@@ -1,6 +1,6 @@
 /** A yes or no that can be taken back: the process must be able to end while nobody has answered. */
 import { PassThrough } from "node:stream";
-import type { PermissionAnswer } from "./permission-question.ts";
+import type { PermissionReply } from "./permission-question.ts";
 
 export type Answer = boolean | "cancelled" | "withdrawn";
 
@@ -21,12 +21,12 @@ export async function askYesNo(message: string, withdrawn: AbortSignal): Promise
 export async function askPermission(
   message: string,
   withdrawn: AbortSignal,
-): Promise<PermissionAnswer | null> {
+): Promise<PermissionReply | null> {
   const { select, isCancel } = await import("@clack/prompts");
   if (withdrawn.aborted) return null;
   const { input, signal, close } = openQuestion(withdrawn);
   try {
-    const answer = await select<PermissionAnswer>({
+    const answer = await select<PermissionReply>({
       message,
       options: [
         { value: "no", label: "No" },

@@ -1,6 +1,6 @@
 /** What a resident runner shows while it runs: one contract, three ways (screen, lines, JSON). */
 import type { EngineNews } from "../../engine/engine.ts";
-import type { PermissionAnswer } from "./permission-question.ts";
+import type { PermissionReply } from "./permission-question.ts";
 
 export interface LiveView {
   open(about: { readonly agent: string; readonly firing: boolean; readonly endAt: number | null }): void;
@@ -11,6 +11,6 @@ export interface LiveView {
   /** null: nobody to ask, or no answer. */
   ask(question: string, detail: string): Promise<boolean | null>;
   /** For what an agent asks leave for. null: as with `ask`. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null>;
+  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
   close(): void;
 }

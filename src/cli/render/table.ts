@@ -5,13 +5,13 @@
 import { columnsOf, simplify, takeColumns } from "../../core/text/width.ts";
 import { type Io, paint, type Style } from "../io.ts";
 
-export interface Span {
+export interface CellSpan {
   readonly style: Style;
   readonly text: string;
 }
 
 /** The parts of a cell stand side by side with a space between them. */
-export type Cell = string | Span | readonly (string | Span)[];
+export type Cell = string | CellSpan | readonly (string | CellSpan)[];
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with one
 const ESCAPE = /(\u001b\[[0-9;]*m)/;
@@ -42,7 +42,7 @@ export function renderCell(cell: Cell, io: Pick<Io, "colour">): string {
   return cell.map((part) => renderCell(part, io)).join(" ");
 }
 
-function isSpan(cell: Exclude<Cell, string>): cell is Span {
+function isSpan(cell: Exclude<Cell, string>): cell is CellSpan {
   return "style" in cell;
 }
 

@@ -1,7 +1,7 @@
 /** The lines by which one text differs from another, where all of the change is in one place. */
 
 /** Lines that go with `-`, those that come with `+`, and one line that stays on either side. */
-export function renderDiff(before: string, after: string): readonly string[] {
+export function renderTextDiff(before: string, after: string): readonly string[] {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   let from = 0;
   while (from < old.length && from < fresh.length && old[from] === fresh[from]) from++;

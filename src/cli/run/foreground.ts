@@ -17,7 +17,7 @@ import type { Engine, EngineNews, Role } from "../../engine/engine.ts";
 import { LoopError } from "../../errors.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import type { Io } from "../io.ts";
-import { createPermissionDesk, type PermissionAnswer } from "../live/permission-question.ts";
+import { createPermissionDesk, type PermissionReply } from "../live/permission-question.ts";
 import type { Project } from "../project.ts";
 import { isFiring } from "./firing.ts";
 import { createNotifier } from "./notifier.ts";
@@ -28,7 +28,7 @@ export interface RunView {
   notify(title: string, body: string): void;
   problem(error: unknown): void;
   /** For what an agent asks leave for. null: nobody answers. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionAnswer | null>;
+  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
 }
 
 export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goalAgent" | "clock"> {

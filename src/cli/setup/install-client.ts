@@ -7,13 +7,13 @@
  */
 import type { ClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";
-import { type Around, type Change, planInstall } from "../../hosts/stop-hook/install/plan.ts";
+import { type Around, type PlannedChange, planInstall } from "../../hosts/stop-hook/install/plan.ts";
 import { isProgramCurrent, programFolder, putProgram } from "../../hosts/stop-hook/install/program.ts";
-import { type Scope, TARGETS } from "../../hosts/stop-hook/install/targets.ts";
+import { type InstallScope, TARGETS } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { renderDiff } from "../render/text-diff.ts";
+import { renderTextDiff } from "../render/text-diff.ts";
 
 export interface ClientInstallFlags {
   readonly json?: boolean;
@@ -22,7 +22,7 @@ export interface ClientInstallFlags {
 
 export function installClient(
   client: ClientName,
-  scope: Scope,
+  scope: InstallScope,
   project: string,
   flags: ClientInstallFlags,
   io: Io,
@@ -47,7 +47,7 @@ export function installClient(
       scope,
       dryRun: flags.dryRun === true,
       program,
-      files: changes.map(({ file, ...change }) => ({ file, change: kindOf(change) })),
+      files: changes.map(({ file, ...change }) => ({ file, change: targetKindOf(change) })),
       kept,
       notes,
     });
@@ -59,24 +59,24 @@ export function aroundOf(project: string): Around {
   return { project, env: process.env, program: programFolder(process.env) };
 }
 
-export function kindOf({ before, after }: Pick<Change, "before" | "after">): string {
+export function targetKindOf({ before, after }: Pick<PlannedChange, "before" | "after">): string {
   return before === null ? "made" : after === null ? "removed" : "changed";
 }
 
 interface Done {
-  readonly changes: readonly Change[];
+  readonly changes: readonly PlannedChange[];
   readonly program: { readonly folder: string; readonly copied: boolean } | null;
   readonly notes: readonly string[];
 }
 
-function renderDone(client: ClientName, scope: Scope, { changes, program, notes }: Done): string {
+function renderDone(client: ClientName, scope: InstallScope, { changes, program, notes }: Done): string {
   const { title, commandName } = CLIENTS[client];
   const whom = scope === "user" ? "you, in all projects" : "this project";
   if (changes.length === 0 && program?.copied !== true)
     return [`Loopwright is installed in ${title} for ${whom} already.`, ...notes].join("\n");
   return [
     ...(program?.copied ? [`Copied the program that hooks start to ${program.folder}`] : []),
-    ...changes.map((change) => `${kindOf(change) === "made" ? "Made" : "Changed"} ${change.file}`),
+    ...changes.map((change) => `${targetKindOf(change) === "made" ? "Made" : "Changed"} ${change.file}`),
     `Installed in ${title} for ${whom}. New conversations have it.`,
     ...(scope === "project" ? ["Whoever else works on it needs `loop` on the PATH."] : []),
     ...notes,
@@ -84,13 +84,13 @@ function renderDone(client: ClientName, scope: Scope, { changes, program, notes 
   ].join("\n");
 }
 
-function renderDry(client: ClientName, _scope: Scope, { changes, program, notes }: Done): string {
+function renderDry(client: ClientName, _scope: InstallScope, { changes, program, notes }: Done): string {
   if (changes.length === 0 && program?.copied !== true) return "Nothing would change.";
   return [
     ...(program?.copied ? [`Would copy the program that hooks start to ${program.folder}`] : []),
     ...changes.flatMap((change) => [
-      `Would ${kindOf(change) === "made" ? "make" : "change"} ${change.file}:`,
-      ...renderDiff(change.before ?? "", change.after ?? "").map((line) => `  ${line}`),
+      `Would ${targetKindOf(change) === "made" ? "make" : "change"} ${change.file}:`,
+      ...renderTextDiff(change.before ?? "", change.after ?? "").map((line) => `  ${line}`),
     ]),
     ...notes,
     `To do it: loop install ${client}`,

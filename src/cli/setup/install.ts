@@ -15,8 +15,8 @@ import { isSameFolder, putMarketplace } from "../../hosts/claude-code/install/pl
 import {
   CAP,
   checkSettings,
-  type Scope,
   type SettingPath,
+  type SettingsScope,
   STATUS_LINE,
   settingsFile,
   writeSetting,
@@ -88,7 +88,7 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   return EXIT.ok;
 }
 
-export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): Scope {
+export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): SettingsScope {
   if (client !== "claude" && client !== "pi" && !isClientName(client))
     throw usageError(
       `No plugin is known for ${client}.`,
@@ -111,7 +111,7 @@ export function projectFolder({ project = process.cwd() }: ProjectFlags): string
 async function enter(
   client: PluginClient,
   places: Places,
-  scope: Scope,
+  scope: SettingsScope,
   root: string,
 ): Promise<readonly string[]> {
   const notes: string[] = [];
@@ -215,7 +215,7 @@ async function ask(file: string): Promise<boolean> {
 }
 
 interface Done {
-  readonly scope: Scope;
+  readonly scope: SettingsScope;
   readonly file: string;
   readonly copied: boolean;
   readonly cap: SettingState;

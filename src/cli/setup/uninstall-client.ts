@@ -7,26 +7,26 @@ import { CLIENT_NAMES, type ClientName } from "../../hosts/stop-hook/clients/cli
 import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";
 import { type Around, isInstalled, planUninstall } from "../../hosts/stop-hook/install/plan.ts";
 import { removeProgram } from "../../hosts/stop-hook/install/program.ts";
-import type { Scope } from "../../hosts/stop-hook/install/targets.ts";
+import type { InstallScope } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { aroundOf, type ClientInstallFlags, kindOf } from "./install-client.ts";
+import { aroundOf, type ClientInstallFlags, targetKindOf } from "./install-client.ts";
 
 /** `scope`: null is both. */
 export function uninstallClient(
   client: ClientName,
-  scope: Scope | null,
+  scope: InstallScope | null,
   project: string,
   flags: ClientInstallFlags,
   io: Io,
 ): number {
   const around = aroundOf(project);
-  const scopes: readonly Scope[] = scope === null ? ["user", "project"] : [scope];
+  const scopes: readonly InstallScope[] = scope === null ? ["user", "project"] : [scope];
   const plans = scopes.map((each) => ({ scope: each, plan: planUninstall(client, each, around) }));
   const removed = plans.flatMap(({ plan }) =>
     plan.changes.map((change) =>
-      kindOf(change) === "removed" ? change.file : `the hooks of Loopwright in ${change.file}`,
+      targetKindOf(change) === "removed" ? change.file : `the hooks of Loopwright in ${change.file}`,
     ),
   );
   const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not ours`));

@@ -10,7 +10,7 @@ import { LoopError, usageError } from "../../errors.ts";
 import { findClient, type InstalledPlugin, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder } from "../../hosts/claude-code/install/plugin-folder.ts";
-import { takeBack } from "../../hosts/claude-code/install/project-settings.ts";
+import { removeSetting } from "../../hosts/claude-code/install/project-settings.ts";
 import { readReceipt, type WrittenSetting, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
 import { isClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
@@ -105,7 +105,7 @@ function removeSettings(settings: readonly WrittenSetting[], places: Places, tol
     if (setting === undefined) return;
     left = left.slice(0, -1);
     const name = `${setting.path.join(".")} in ${setting.file}`;
-    if (takeBack(setting)) told.removed.push(name);
+    if (removeSetting(setting)) told.removed.push(name);
     else told.kept.push(`${name}, which is not as it was written`);
     writeReceipt(places.receipt, left);
   }

@@ -17,7 +17,7 @@ import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderWhen } from "../render/times.ts";
 import { adoptEdits } from "./requests.ts";
-import { settleFire } from "./settle-fire.ts";
+import { settleOrphan } from "./settle-fire.ts";
 
 export interface ChangeFlags extends ProjectFlags {
   readonly json?: boolean;
@@ -111,7 +111,7 @@ function isOwnTurn({ fire }: Task): boolean {
 /** A runner that is there stops it; without one (it was killed, its agent was not) we do. false: neither can. */
 async function stopFire(project: Project, task: Task, io: Io): Promise<boolean> {
   if (liveOwner(project.store, Date.now()) !== null) return true;
-  return (await settleFire(project, task, io)) || liveOwner(project.store, Date.now()) !== null;
+  return (await settleOrphan(project, task, io)) || liveOwner(project.store, Date.now()) !== null;
 }
 
 export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: Io): Promise<number> {

@@ -24,7 +24,7 @@ import { openWithEdits } from "./change.ts";
 import { renderRunner } from "./create.ts";
 import { checkRunnerFlags, type RunnerFlags } from "./up.ts";
 
-export async function runCommand(
+export async function runTaskCommand(
   prefix: string,
   flags: RunnerFlags & { detach?: boolean },
   io: Io,

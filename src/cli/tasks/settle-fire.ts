@@ -10,7 +10,7 @@ import { runForeground } from "../run/foreground.ts";
 import { listenForStop } from "../run/signals.ts";
 
 /** Until the fire is settled; false when another runner took over, which settles it. Starts nothing. */
-export async function settleFire(project: Project, { id }: Loop, io: Io): Promise<boolean> {
+export async function settleOrphan(project: Project, { id }: Loop, io: Io): Promise<boolean> {
   const isSettled = () => {
     const loop = project.store.load(id);
     return loop === undefined || !isBusy(loop);

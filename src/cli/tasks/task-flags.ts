@@ -1,5 +1,5 @@
 /** The flags that shape a task, shared by creation and `loop edit`. Each wrong value gets one sentence. */
-import type { MissedPolicy, Place } from "../../core/loop.ts";
+import type { MissedPolicy, TaskPlace } from "../../core/loop.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
 import { oneOf } from "../flags/values.ts";
@@ -20,7 +20,7 @@ export interface TaskFlags {
 }
 
 const POLICIES: readonly MissedPolicy[] = ["ask", "once", "skip", "all"];
-const PLACES: readonly Place[] = ["session", "headless", "either"];
+const PLACES: readonly TaskPlace[] = ["session", "headless", "either"];
 
 /** Moment of expiry, or null for never. */
 export function expiryFlag(text: string, now: number): number | null {
@@ -35,7 +35,7 @@ export function missedFlag(text: string | undefined): MissedPolicy | null {
   return text === undefined ? null : oneOf("--missed", text, POLICIES);
 }
 
-export function placeFlag(text: string): Place {
+export function placeFlag(text: string): TaskPlace {
   return oneOf("--in", text, PLACES);
 }
 

@@ -30,7 +30,7 @@ export function addTaskCommands(program: Command, { io, act }: ProgramParts): vo
 
   agentOptions(projectOptions(program.command("run <id>").description("fire it now, besides its schedule")))
     .option("--detach", "hand it to the runner; do not run it here")
-    .action(act(async (flags, [id = ""]) => (await import("./run.ts")).runCommand(id, flags, io)));
+    .action(act(async (flags, [id = ""]) => (await import("./run.ts")).runTaskCommand(id, flags, io)));
 
   const edit = projectOptions(program.command("edit <id> [words...]"))
     .description("change the interval, the prompt or a setting; what is not named stays")

@@ -4,7 +4,7 @@ import type { Failure } from "../goal/goal.ts";
 import { cleanLine } from "../text/clean.ts";
 import { addSpent } from "./attempt-spent.ts";
 import type { Attempt, AttemptPhase, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, backlogNotice, change, pauseRun } from "./change.ts";
+import { type BacklogDecision, backlogNotice, changeBacklog, pauseRun } from "./change.ts";
 import { isTouched, lookAfter, takeBack } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
 import { withNote } from "./prd/registry.ts";
@@ -28,7 +28,7 @@ export interface Ending {
 export function pass(ending: Ending): BacklogDecision {
   const update = (story: Story): Story => ({ ...story, passes: true, blocked: false });
   const { backlog, attempt } = ending;
-  return change(backlog, {
+  return changeBacklog(backlog, {
     ...judged(ending, "passed", null, update),
     places: backlog.places.filter(({ story }) => story !== attempt.story),
   });
@@ -52,7 +52,7 @@ export function reject(ending: Ending, reason: string, isLeft = false): BacklogD
   // a run that stands still has told its reason already
   const isTold = isBlocked && rejected.status === "active";
   const text = `${attempt.story} needs human review: ${cleanLine(told)}. Take it up again with: loop backlog unblock ${attempt.story}`;
-  return change(
+  return changeBacklog(
     rejected,
     others,
     isTold ? [backlogNotice(backlog, "blocked", "has a blocked story", text)] : [],
@@ -104,7 +104,7 @@ export function endByFailure(
   if (remedy.kind === "pause") return pauseRun(folded, remedy.code, remedy.reason, now);
   if (remedy.kind === "wait") {
     const freeFailures = backlog.freeFailures + 1;
-    return change(folded, { freeFailures, waitUntil: remedy.until, waitReason: remedy.reason });
+    return changeBacklog(folded, { freeFailures, waitUntil: remedy.until, waitReason: remedy.reason });
   }
   return backOff(ending, failed);
 }
@@ -125,7 +125,7 @@ export function backOff(ending: Ending, failed: Failed): BacklogDecision {
   if (freeFailures >= PATIENCE)
     return pauseRun(folded, "failures", `${freeFailures} turns in a row failed; the last: ${reason}`, now);
   const waitMs = Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (freeFailures - 1));
-  return change(folded, { waitUntil: now + waitMs, waitReason: reason });
+  return changeBacklog(folded, { waitUntil: now + waitMs, waitReason: reason });
 }
 
 function fold({ backlog, attempt, now }: Ending, { failure, reason, again }: Failed): Backlog {
@@ -139,13 +139,13 @@ function fold({ backlog, attempt, now }: Ending, { failure, reason, again }: Fai
 }
 
 /** A generator's turn that was cut short is over; a judge's and a round of checks are simply taken again. */
-export function interrupt(
+export function interruptAttempt(
   { backlog, attempt, now }: Ending,
   phase: AttemptPhase,
   reason: string,
 ): BacklogDecision {
-  if (phase !== "generate") return change(backlog, { attempts: waitFor(backlog, attempt, phase) });
-  return change(backlog, {
+  if (phase !== "generate") return changeBacklog(backlog, { attempts: waitFor(backlog, attempt, phase) });
+  return changeBacklog(backlog, {
     attempts: without(backlog, attempt),
     receipts: [...backlog.receipts, receiptOf(attempt, "interrupted", reason, null, now)],
     spent: addSpent(backlog.spent, attempt.spent),

@@ -5,7 +5,7 @@
 import { backOff, type Ending, endByFailure, pass, reject, waitFor, without } from "./attempt-ends.ts";
 import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, AttemptPhase, Backlog } from "./backlog.ts";
-import { type BacklogDecision, change, intend, pauseRun } from "./change.ts";
+import { type BacklogDecision, changeBacklog, intendAttempt, pauseRun } from "./change.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
 import { isLook, isTouched, takeBack, whyUnmet } from "./prd/broken-stories.ts";
 
@@ -36,7 +36,7 @@ export function afterChecks(part: EndedPart, round: StoryRound): BacklogDecision
   const checked: Attempt = { ...attempt, spent, evidence: round.evidence, checkedTree: round.tree };
   const done = { ...part, attempt: checked };
   if (isLook(attempt))
-    return change(backlog, {
+    return changeBacklog(backlog, {
       ...takeBack(backlog, checked, now),
       attempts: without(backlog, attempt),
       spent: addSpent(backlog.spent, spent),
@@ -97,7 +97,7 @@ function afterTurn(attempt: Attempt, turn: GeneratorRecord | EvaluatorRecord): A
 }
 
 function goOn({ backlog, attempt, job, nonce, now }: EndedPart, next: AttemptPhase): BacklogDecision {
-  return intend(backlog, attempt, next, { token: job.token, nonce, now });
+  return intendAttempt(backlog, attempt, next, { token: job.token, nonce, now });
 }
 
 function passOrMerge(part: EndedPart): BacklogDecision {
@@ -107,7 +107,9 @@ function passOrMerge(part: EndedPart): BacklogDecision {
   const isBusy = backlog.attempts.some(
     (other) => other.story !== attempt.story && other.job?.phase === "merge",
   );
-  return isBusy ? change(backlog, { attempts: waitFor(backlog, attempt, "merge") }) : goOn(part, "merge");
+  return isBusy
+    ? changeBacklog(backlog, { attempts: waitFor(backlog, attempt, "merge") })
+    : goOn(part, "merge");
 }
 
 /** The next attempt works in the same worktree: it has to take in what it did not go together with. */
@@ -119,7 +121,8 @@ function catchUp({ terms }: Backlog): string {
 export function whyRed({ evidence, unstable }: StoryRound): string | null {
   const unmet = whyUnmet(evidence);
   if (unmet !== null) return unmet;
-  if (unstable.length > 0) return `the checks change files each time: ${unstable.slice(0, 3).join(", ")}`;
+  if (unstable.length > 0)
+    return `the checks changeBacklog files each time: ${unstable.slice(0, 3).join(", ")}`;
   return null;
 }
 

@@ -6,9 +6,9 @@ import type { Attempt, AttemptPhase, Backlog, BacklogOutcome } from "./backlog.t
 
 export type BacklogDecision = Decision<Backlog>;
 
-export const UNCHANGED: BacklogDecision = { kind: "none" };
+export const BACKLOG_UNCHANGED: BacklogDecision = { kind: "none" };
 
-export function change(
+export function changeBacklog(
   backlog: Backlog,
   fields: Partial<Backlog>,
   effects: readonly Effect[] = [],
@@ -17,7 +17,7 @@ export function change(
   return { kind: "change", loop, effects, outcomes: [] };
 }
 
-export function refused(message: string): BacklogDecision {
+export function refuseBacklog(message: string): BacklogDecision {
   return { kind: "refused", message };
 }
 
@@ -28,7 +28,7 @@ export interface Ready {
 }
 
 /** The next job of an attempt, intended under this token. In a run that stands still it waits for it instead. */
-export function intend(
+export function intendAttempt(
   backlog: Backlog,
   attempt: Attempt,
   phase: AttemptPhase,
@@ -36,7 +36,7 @@ export function intend(
 ): BacklogDecision {
   if (backlog.status !== "active") {
     const waiting = { ...attempt, job: null, next: phase };
-    return change(backlog, {
+    return changeBacklog(backlog, {
       attempts: backlog.attempts.map((each) => (each.story === attempt.story ? waiting : each)),
     });
   }
@@ -46,7 +46,7 @@ export function intend(
   const attempts = backlog.attempts.map((each) =>
     each.story === attempt.story ? { ...attempt, job, next: phase } : each,
   );
-  return change(backlog, { attempts, jobs }, [{ kind: "work", jobId: id }]);
+  return changeBacklog(backlog, { attempts, jobs }, [{ kind: "work", jobId: id }]);
 }
 
 /** The first cause stands: a run that stands still already, or is over, only takes over what else changed. */
@@ -58,10 +58,10 @@ export function pauseRun(
   /** What going on needs besides. */
   flag = "",
 ): BacklogDecision {
-  if (backlog.status !== "active") return change(backlog, {});
+  if (backlog.status !== "active") return changeBacklog(backlog, {});
   const goOn = `loop backlog run --resume${flag}`;
   const isPersonal = code === "person" || code === "interrupted";
-  return change(
+  return changeBacklog(
     backlog,
     {
       status: "paused",
@@ -89,7 +89,7 @@ export function endRun(
     outcome === "done"
       ? backlogNotice(backlog, "done", "is done", reason)
       : backlogNotice(backlog, "ended", "has ended", reason);
-  return change(
+  return changeBacklog(
     backlog,
     {
       status: "ended",

@@ -1,14 +1,22 @@
 /** Pure decisions about a backlog loop: what an event makes of it, and what has to be done. */
 import type { Decision, Effect } from "../event.ts";
 import type { JobId } from "../goal/goal.ts";
-import { interrupt, waitFor, without } from "./attempt-ends.ts";
+import { interruptAttempt, waitFor, without } from "./attempt-ends.ts";
 import { NOTHING_SPENT } from "./attempt-spent.ts";
 import { afterChecks, afterEvaluator, afterGenerator, afterMerge } from "./attempts.ts";
 import type { Attempt, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
-import { change, endRun, intend, pauseRun, type Ready, refused, UNCHANGED } from "./change.ts";
+import {
+  BACKLOG_UNCHANGED,
+  changeBacklog,
+  endRun,
+  intendAttempt,
+  pauseRun,
+  type Ready,
+  refuseBacklog,
+} from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
-import { progressOf } from "./stories.ts";
+import { countsOfStories } from "./stories.ts";
 import { addVerdict } from "./verdict.ts";
 
 export type BacklogDecision = Decision<Backlog>;
@@ -54,11 +62,11 @@ export function decideBacklog(backlog: Backlog, event: BacklogEvent, now: number
 function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {
   switch (event.type) {
     case "backlog.created":
-      return UNCHANGED;
+      return BACKLOG_UNCHANGED;
     case "backlog.due":
       return decideDue(backlog, event, now);
     case "backlog.notified":
-      return backlog.notice === null ? UNCHANGED : change(backlog, { notice: null });
+      return backlog.notice === null ? BACKLOG_UNCHANGED : changeBacklog(backlog, { notice: null });
     case "backlog.stopping":
       return decideStopping(backlog, now);
     case "backlog.paused":
@@ -71,20 +79,20 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
     case "attempt.started":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.startedAt !== null
-          ? UNCHANGED
+          ? BACKLOG_UNCHANGED
           : begin(backlog, attempt, { ...job, startedAt: now, process: event.process }, event.place ?? null),
       );
     case "attempt.generated":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "generate"
           ? afterGenerator({ backlog, attempt, job, nonce: event.nextNonce, now }, event.turn)
-          : UNCHANGED,
+          : BACKLOG_UNCHANGED,
       );
     case "attempt.checked":
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "check"
           ? afterChecks({ backlog, attempt, job, nonce: event.nextNonce, now }, event.round)
-          : UNCHANGED,
+          : BACKLOG_UNCHANGED,
       );
     case "attempt.judged":
       return withJob(backlog, event.jobId, (attempt, job) => decideJudged(backlog, attempt, job, event.said));
@@ -92,22 +100,22 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "evaluate"
           ? afterEvaluator({ backlog, attempt, job, nonce: event.nextNonce, now }, event.turn)
-          : UNCHANGED,
+          : BACKLOG_UNCHANGED,
       );
     case "attempt.merged":
       return withJob(backlog, event.jobId, (attempt, job) =>
-        job.phase === "merge" ? afterMerge({ backlog, attempt, now }, event.merge) : UNCHANGED,
+        job.phase === "merge" ? afterMerge({ backlog, attempt, now }, event.merge) : BACKLOG_UNCHANGED,
       );
     case "attempt.interrupted":
       return withJob(backlog, event.jobId, (attempt, job) =>
-        interrupt({ backlog, attempt, now }, job.phase, event.reason),
+        interruptAttempt({ backlog, attempt, now }, job.phase, event.reason),
       );
     case "attempt.withdrawn":
       // The agent never saw the prompt: as if it had not been intended.
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "generate"
-          ? change(backlog, { attempts: without(backlog, attempt), iteration: backlog.iteration - 1 })
-          : change(backlog, { attempts: waitFor(backlog, attempt, job.phase) }),
+          ? changeBacklog(backlog, { attempts: without(backlog, attempt), iteration: backlog.iteration - 1 })
+          : changeBacklog(backlog, { attempts: waitFor(backlog, attempt, job.phase) }),
       );
   }
 }
@@ -119,14 +127,14 @@ function decideJudged(
   job: NonNullable<Attempt["job"]>,
   said: ToolVerdict,
 ): BacklogDecision {
-  if (job.phase !== "evaluate") return refused("Only the evaluator of a story gives a verdict.");
+  if (job.phase !== "evaluate") return refuseBacklog("Only the evaluator of a story gives a verdict.");
   if (said.nonce !== job.nonce || job.nonce === "")
-    return refused("The nonce is not the one of this turn; the verdict has no weight.");
+    return refuseBacklog("The nonce is not the one of this turn; the verdict has no weight.");
   const verdicts = addVerdict(job, said);
   const isSame = (verdict: ToolVerdict) => JSON.stringify(verdict) === JSON.stringify(verdicts.at(-1));
   // a call that was repeated says nothing new
-  if (job.verdicts?.some(isSame)) return UNCHANGED;
-  return change(backlog, { attempts: replace(backlog, { ...attempt, job: { ...job, verdicts } }) });
+  if (job.verdicts?.some(isSame)) return BACKLOG_UNCHANGED;
+  return changeBacklog(backlog, { attempts: replace(backlog, { ...attempt, job: { ...job, verdicts } }) });
 }
 
 type Paused = Extract<BacklogEvent, { type: "backlog.paused" }>;
@@ -135,11 +143,13 @@ type Paused = Extract<BacklogEvent, { type: "backlog.paused" }>;
 function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: number): BacklogDecision {
   // Decided on the run as it was before the forgery: whatever it was then, it has to be written once more.
   if (code === "forged")
-    return backlog.status === "active" ? pauseRun(backlog, code, reason, now) : change(backlog, {});
+    return backlog.status === "active" ? pauseRun(backlog, code, reason, now) : changeBacklog(backlog, {});
   const settled =
     jobId === undefined
-      ? UNCHANGED
-      : withJob(backlog, jobId, (attempt, job) => interrupt({ backlog, attempt, now }, job.phase, reason));
+      ? BACKLOG_UNCHANGED
+      : withJob(backlog, jobId, (attempt, job) =>
+          interruptAttempt({ backlog, attempt, now }, job.phase, reason),
+        );
   if (backlog.status === "active")
     return pauseRun(
       settled.kind === "change" ? { ...settled.loop, version: backlog.version } : backlog,
@@ -164,7 +174,7 @@ function begin(
   const isKept = (place: StoryPlace) => place.story === begun?.story && place.worktree === begun.worktree;
   const kept = begun === null || backlog.places.some(isKept);
   const others = backlog.places.filter(({ story }) => story !== begun?.story);
-  return change(backlog, {
+  return changeBacklog(backlog, {
     attempts: replace(backlog, { ...attempt, job, place: begun ?? attempt.place }),
     places: kept ? backlog.places : [...others, begun],
   });
@@ -175,16 +185,16 @@ type Due = Extract<BacklogEvent, { type: "backlog.due" }>;
 /** What comes next. The order is the meaning. */
 function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now: number): BacklogDecision {
   const at = backlogWakeAt(before);
-  if (at === null || at > now) return UNCHANGED;
+  if (at === null || at > now) return BACKLOG_UNCHANGED;
   if (problem !== null || stories === null)
     return endRun(before, "error", problem ?? "the stories cannot be read", now);
   const backlog = { ...before, stories: adoptStories(before, stories), waitUntil: null, waitReason: null };
   const ready = { token, nonce, now };
   if (isGivenUp(before)) return endRun(backlog, "stopped", "stopped by a person", now);
   const waiting = nextWaiting(backlog);
-  if (waiting !== undefined) return intend(backlog, waiting, waiting.next, ready);
+  if (waiting !== undefined) return intendAttempt(backlog, waiting, waiting.next, ready);
   if (backlog.isStopping) return endRun(backlog, "stopped", "stopped by a person", now);
-  const { passed, total } = progressOf(backlog.stories);
+  const { passed, total } = countsOfStories(backlog.stories);
   const story = nextStory(backlog);
   if (story === null) {
     const isDone = passed === total || (backlog.terms.only !== null && isPassed(backlog, backlog.terms.only));
@@ -220,7 +230,7 @@ function attemptStory(backlog: Backlog, story: string, ready: Ready): BacklogDec
     outputTokens: 0,
   };
   const begun = { ...backlog, iteration, attempts: [...backlog.attempts, attempt] };
-  return intend(begun, attempt, "generate", ready);
+  return intendAttempt(begun, attempt, "generate", ready);
 }
 
 function isPassed({ stories }: Backlog, id: string): boolean {
@@ -232,7 +242,7 @@ function decideStopping(backlog: Backlog, now: number): BacklogDecision {
   if (backlog.status === "ended") return over(backlog);
   if (backlog.attempts.every(({ job }) => job === null))
     return endRun(backlog, "stopped", "stopped by a person", now);
-  return backlog.isStopping ? UNCHANGED : change(backlog, { isStopping: true });
+  return backlog.isStopping ? BACKLOG_UNCHANGED : changeBacklog(backlog, { isStopping: true });
 }
 
 type Continued = Extract<BacklogEvent, { type: "backlog.continued" }>;
@@ -243,9 +253,9 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
   const isRaised = iterations > 0 || budgetUsd > 0;
   const isMoved = session !== backlog.session;
   const isHeldUp = backlog.status !== "active" || backlog.waitUntil !== null || backlog.isStopping;
-  if (!isRaised && !isMoved && !isHeldUp) return UNCHANGED;
+  if (!isRaised && !isMoved && !isHeldUp) return BACKLOG_UNCHANGED;
   const { terms } = backlog;
-  return change(backlog, {
+  return changeBacklog(backlog, {
     // what a person wrote there before they went on; in the middle of an attempt it may be an agent's word
     ...(event.stories !== undefined && backlog.attempts.length === 0 ? { stories: event.stories } : {}),
     session,
@@ -264,7 +274,7 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
 }
 
 function over({ id, end }: Backlog): BacklogDecision {
-  return refused(`The run ${id} has ended: ${end?.reason ?? "it is over"}.`);
+  return refuseBacklog(`The run ${id} has ended: ${end?.reason ?? "it is over"}.`);
 }
 
 /** Late news of a job that is over change nothing. */
@@ -274,7 +284,7 @@ function withJob(
   decideJob: (attempt: Attempt, job: NonNullable<Attempt["job"]>) => BacklogDecision,
 ): BacklogDecision {
   const attempt = backlog.attempts.find(({ job }) => job?.id === id);
-  return attempt?.job == null ? UNCHANGED : decideJob(attempt, attempt.job);
+  return attempt?.job == null ? BACKLOG_UNCHANGED : decideJob(attempt, attempt.job);
 }
 
 function replace({ attempts }: Backlog, changed: Attempt): readonly Attempt[] {

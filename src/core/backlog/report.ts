@@ -2,7 +2,7 @@
 import { cleanLine } from "../text/clean.ts";
 import { count } from "../text/figures.ts";
 import type { Backlog, Mode } from "./backlog.ts";
-import { progressOf, type Story, statusOf } from "./stories.ts";
+import { countsOfStories, type Story, statusOf } from "./stories.ts";
 
 export function renderLoopReady(run: {
   readonly mode: Mode;
@@ -41,7 +41,7 @@ export function renderBlocked({ id, rejections }: Pick<Story, "id" | "rejections
 
 /** After every iteration. */
 export function renderCounts(stories: readonly Story[]): string {
-  const { passed, total } = progressOf(stories);
+  const { passed, total } = countsOfStories(stories);
   return `${passed}/${total} stories complete`;
 }
 
@@ -68,7 +68,7 @@ export function renderRun({
 }
 
 export function renderLoopComplete(iterations: number, stories: readonly Story[]): string {
-  const { blocked, open } = progressOf(stories);
+  const { blocked, open } = countsOfStories(stories);
   const ids = stories.filter((story) => statusOf(story) === "blocked").map(({ id }) => id);
   const named = ids.length === 0 ? "" : `Blocked: ${ids.join(", ")}. `;
   return [
@@ -88,6 +88,6 @@ export function rejectionsIn(notes: string): readonly string[] {
 }
 
 function renderComplete(stories: readonly Story[]): string {
-  const { passed, total } = progressOf(stories);
+  const { passed, total } = countsOfStories(stories);
   return `${passed}/${total} complete`;
 }

@@ -58,14 +58,14 @@ export function passedIn(stories: readonly Story[]): ReadonlySet<string> {
   return passed;
 }
 
-export interface Progress {
+export interface StoryCounts {
   readonly total: number;
   readonly passed: number;
   readonly blocked: number;
   readonly open: number;
 }
 
-export function progressOf(stories: readonly Story[]): Progress {
+export function countsOfStories(stories: readonly Story[]): StoryCounts {
   const count = (wanted: StoryStatus) => stories.filter((story) => statusOf(story) === wanted).length;
   return { total: stories.length, passed: count("passed"), blocked: count("blocked"), open: count("open") };
 }
@@ -121,7 +121,7 @@ function reachable(from: readonly string[], byId: ReadonlyMap<string, Story>): R
 }
 
 /** Why there is no story to work on, as a sentence; for `story` its id and title. */
-export function renderNext(next: Next): string {
+export function renderNextStory(next: Next): string {
   switch (next.kind) {
     case "story":
       return `${next.story.id}: ${next.story.title}`;

@@ -183,12 +183,16 @@ export function viewLedger({ cells }: LedgerFold): LedgerView {
   };
 }
 
-export type Depth = "quick" | "standard" | "thorough";
+export type BudgetDepth = "quick" | "standard" | "thorough";
 
-const STORY_BUDGETS: Readonly<Record<Depth, number>> = { quick: 8_000, standard: 20_000, thorough: 45_000 };
+const STORY_BUDGETS: Readonly<Record<BudgetDepth, number>> = {
+  quick: 8_000,
+  standard: 20_000,
+  thorough: 45_000,
+};
 
 /** In tokens, as `budgetTokens` counts them. */
-export function storyBudget(depth: Depth): number {
+export function storyBudget(depth: BudgetDepth): number {
   return STORY_BUDGETS[depth];
 }
 

@@ -4,7 +4,7 @@ import { whyBlocked } from "../checks/kinds.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
 import { countRound } from "./breakers.ts";
-import { ask, change, finish, type GoalDecision, pause } from "./change.ts";
+import { ask, changeGoal, finish, type GoalDecision, pause } from "./change.ts";
 import type { CheckRound, GoalEvent } from "./event.ts";
 import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
 import { type Checking, isAtWork, stageOf, unproved } from "./phase.ts";
@@ -38,8 +38,8 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
     phase: { kind: stageOf(goal.phase) },
     spent: { ...goal.spent, timeMs: goal.spent.timeMs + round.durationMs },
   };
-  if (goal.status !== "active") return change(surveyed, {});
-  return stopOnMustNot(surveyed, round, now) ?? change(surveyed, {});
+  if (goal.status !== "active") return changeGoal(surveyed, {});
+  return stopOnMustNot(surveyed, round, now) ?? changeGoal(surveyed, {});
 }
 
 function testsOf({ evidence }: CheckRound): Readonly<Record<string, number>> {
@@ -71,7 +71,7 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
     receipts: withRound(goal.receipts, round, moved),
   };
   // Told to stand still while it ran: the evidence is kept, and the round that decides is taken when it goes on.
-  if (goal.status !== "active") return change(checked, {});
+  if (goal.status !== "active") return changeGoal(checked, {});
   const isIteration = checking.round === "iteration";
   const isWhole = round.failure === null;
   const counted: Goal =
@@ -104,13 +104,13 @@ function decideProof(
   if (isWanted && !asksPerson && fewer.length === 0) return finish(proved, endOf(goal, []), now);
   const { from } = checking;
   // Proved before the work began: the questions that come before the work are asked first.
-  if (!isAtWork(from)) return change(goal, { phase: from });
+  if (!isAtWork(from)) return changeGoal(goal, { phase: from });
   if (isWanted && fewer.length > 0)
     return ask(proved, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
   if (isWanted) return ask(proved, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
   // B9: proved, but the agent does not say that it is through. It gets one more turn on these files to say so.
   if (from.kind !== "proved" || from.tree !== round.tree)
-    return change(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
+    return changeGoal(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
   return goal.policy.yes && fewer.length === 0
     ? finish(proved, endOf(goal, unsignalled(goal)), now)
     : askUnsignalled(proved, now);
@@ -173,7 +173,7 @@ function decideUnproved(
     : [];
   const remarks = [...goal.remarks, ...refusal, ...told];
   const asksPerson = checking.round === "iteration" && goal.shape === "colleague" && !goal.policy.yes;
-  if (!asksPerson) return change(open, { remarks });
+  if (!asksPerson) return changeGoal(open, { remarks });
   return ask({ ...open, remarks }, "G2", afterIteration(open), proofLines(open), now);
 }
 
@@ -201,7 +201,7 @@ function reopened(steps: readonly Step[]): readonly Step[] {
 }
 
 function refuseNoop(goal: Goal): GoalDecision {
-  return change(goal, {
+  return changeGoal(goal, {
     exitSignal: false,
     breakers: { ...goal.breakers, noopCount: goal.breakers.noopCount + 1 },
     remarks: [
@@ -234,7 +234,7 @@ function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDec
   const remedy = remedyFor(failure, earlier, 0, now);
   if (remedy.kind === "pause") return pause(again, remedy, now);
   const until = remedy.kind === "wait" ? remedy.until : now;
-  return change(again, { waitUntil: until, waitReason: `a judge could not be asked: ${failure.reason}` });
+  return changeGoal(again, { waitUntil: until, waitReason: `a judge could not be asked: ${failure.reason}` });
 }
 
 function unsignalled(goal: Goal): readonly string[] {

@@ -4,7 +4,7 @@ import { pricesOf, spend } from "../cost/usage.ts";
 import { type Remedy, remedyFor } from "../failures.ts";
 import { parseCheckFlag } from "../spec/check-flag.ts";
 import { countError, countPattern } from "./breakers.ts";
-import { ask, change, type GoalDecision, intend, notice, pause } from "./change.ts";
+import { ask, changeGoal, type GoalDecision, intendJob, notice, pause } from "./change.ts";
 import type { GoalEvent, TurnRecord } from "./event.ts";
 import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
 import { moveTo, owe } from "./phase.ts";
@@ -29,7 +29,7 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
   };
   // Told to stand still while it ran: the result is kept, and nothing follows from it.
   if (goal.status !== "active") {
-    return change(settled, job.kind === "work" ? { phase: owe(goal.phase, isCharged) } : {});
+    return changeGoal(settled, job.kind === "work" ? { phase: owe(goal.phase, isCharged) } : {});
   }
   if (remedy !== null) return decideFailure(settled, job, turn, remedy, now);
   switch (job.kind) {
@@ -51,10 +51,10 @@ export function decideInterrupted(
 ): GoalDecision {
   const isBegun = goal.context === "continue" && goal.conversation === null && conversation !== undefined;
   const begun = isBegun && job.kind !== "precheck" ? { ...goal, conversation, conversationCostUsd: 0 } : goal;
-  return change(interrupt(begun, job, reason, now), {});
+  return changeGoal(interruptTurn(begun, job, reason, now), {});
 }
 
-export function interrupt(goal: Goal, job: Job, reason: string, now: number): Goal {
+export function interruptTurn(goal: Goal, job: Job, reason: string, now: number): Goal {
   if (job.kind === "survey" || job.kind === "checks") return { ...goal, job: null };
   // Its cost is in the total of the conversation, which the next turn of it tells; otherwise nobody knows it.
   const isTold = goal.conversation !== null && job.kind !== "precheck";
@@ -88,19 +88,19 @@ function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, n
     case "wait": {
       const wait = { phase, waitUntil: remedy.until, waitReason: remedy.reason };
       const isLong = remedy.until - now >= 60_000;
-      return change(goal, wait, isLong ? [notice(goal, "waits", "waits", remedy.reason)] : []);
+      return changeGoal(goal, wait, isLong ? [notice(goal, "waits", "waits", remedy.reason)] : []);
     }
     case "fresh":
-      return change(goal, { phase, conversation: null, conversationCostUsd: 0 });
+      return changeGoal(goal, { phase, conversation: null, conversationCostUsd: 0 });
     case "check":
-      return change(goal, {
+      return changeGoal(goal, {
         phase: job.kind === "work" ? owe(goal.phase) : goal.phase,
         exitSignal: false,
         remarks: [`The last turn was stopped: ${turn.failure?.reason ?? "it took too long"}.`],
       });
     case "count": {
       const remarks = [`The last turn failed: ${turn.failure?.reason ?? "the agent broke"}.`];
-      if (job.kind !== "work") return change(goal, { remarks });
+      if (job.kind !== "work") return changeGoal(goal, { remarks });
       return check({ ...goal, exitSignal: false, remarks }, job, turn, now);
     }
   }
@@ -126,7 +126,7 @@ function decideWorked(
 /** The engine's own look follows at once. */
 function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
   const ready = { token: job.token, nonce: turn.nextNonce, now };
-  return intend({ ...goal, phase: owe(goal.phase, true) }, "checks", ready);
+  return intendJob({ ...goal, phase: owe(goal.phase, true) }, "checks", ready);
 }
 
 function remarksAfter(turn: TurnRecord, claims: Claims | null): readonly string[] {
@@ -164,7 +164,7 @@ function decidePlanned(goal: Goal, claims: Claims | null): GoalDecision {
   // A plan that cannot be read is no reason to stop: the spec itself is the step.
   const steps = planned.length > 0 ? planned : [firstLine(goal.spec)];
   const proposed = asksForPlan(goal) ? newCriteria(goal.criteria, claims?.checks ?? []) : [];
-  return change(goal, {
+  return changeGoal(goal, {
     steps: steps.map((name) => ({ name, status: "open" })),
     proposed,
     phase: moveTo(goal.phase, stageAfterPlanning(goal)),

@@ -6,18 +6,18 @@ import { owe } from "./phase.ts";
 
 export type GoalDecision = Decision<Goal>;
 
-export function change(goal: Goal, fields: Partial<Goal>, effects: readonly Effect[] = []): GoalDecision {
+export function changeGoal(goal: Goal, fields: Partial<Goal>, effects: readonly Effect[] = []): GoalDecision {
   return { kind: "change", loop: { ...goal, ...fields, version: goal.version + 1 }, effects, outcomes: [] };
 }
 
-export function refused(message: string): GoalDecision {
+export function refuseGoal(message: string): GoalDecision {
   return { kind: "refused", message };
 }
 
-export const UNCHANGED: GoalDecision = { kind: "none" };
+export const GOAL_UNCHANGED: GoalDecision = { kind: "none" };
 
 /** The next job, intended under this token. */
-export function intend(
+export function intendJob(
   goal: Goal,
   kind: JobKind,
   { token, nonce, now }: { readonly token: number; readonly nonce: string; readonly now: number },
@@ -34,7 +34,7 @@ export function intend(
     process: null,
     reported: null,
   };
-  return change(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
+  return changeGoal(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
 }
 
 export interface PauseWish extends Pick<Pause, "unanswered"> {
@@ -52,7 +52,7 @@ export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
   const still = { gate: null, waitUntil: null, waitReason: null };
   const fields = { ...still, status: "paused", pause: paused, phase } as const;
   const isPersonal = code === "person" || code === "interrupted";
-  return change(goal, fields, [
+  return changeGoal(goal, fields, [
     ...cancelling(goal, reason),
     ...(isPersonal ? [] : [notice(goal, "paused", "is paused", `${reason}. Go on with: ${goOn}`)]),
   ]);
@@ -73,7 +73,7 @@ export function ask(
     askedAt: now,
     answerBy: gateTimeoutMs === null ? null : now + gateTimeoutMs,
   };
-  return change(goal, { gate }, [
+  return changeGoal(goal, { gate }, [
     notice(goal, "asks", "asks", `${question} Answer with: loop approve ${goal.id}`),
   ]);
 }
@@ -96,7 +96,7 @@ export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecis
   const word = isDone ? "is done" : `has ended: ${end.status}`;
   const effects =
     end.status === "cancelled" ? [] : [notice(goal, isDone ? "done" : "ended", word, end.reason)];
-  return change(goal, fields, [...cancelling(goal, end.reason), ...effects]);
+  return changeGoal(goal, fields, [...cancelling(goal, end.reason), ...effects]);
 }
 
 export function notice(goal: Goal, kind: NoticeKind, what: string, body: string): Effect {

@@ -1,5 +1,5 @@
 /** A goal as a person asked for it, before anything was done. */
-import type { Change } from "../event.ts";
+import type { LoopChange } from "../event.ts";
 import type { LoopId } from "../loop.ts";
 import { NO_BREAKERS } from "./breakers.ts";
 import type {
@@ -33,7 +33,7 @@ export interface GoalDraft {
   readonly policy: GoalPolicy;
 }
 
-export function createGoal(draft: GoalDraft, now: number): Change<Goal> {
+export function createGoal(draft: GoalDraft, now: number): LoopChange<Goal> {
   const loop: Goal = {
     ...draft,
     kind: "goal",

@@ -1,9 +1,17 @@
 /** Pure decisions about a goal: what an event makes of it, and what has to be done. */
 import { limitReached, raiseLimits } from "../cost/limits.ts";
 import { decideChecked, decideSurveyed } from "./after-checks.ts";
-import { decideInterrupted, decideTurned, interrupt } from "./after-turn.ts";
+import { decideInterrupted, decideTurned, interruptTurn } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
-import { asksForEnd, change, finish, type GoalDecision, pause, refused, UNCHANGED } from "./change.ts";
+import {
+  asksForEnd,
+  changeGoal,
+  finish,
+  GOAL_UNCHANGED,
+  type GoalDecision,
+  pause,
+  refuseGoal,
+} from "./change.ts";
 import { isTurn } from "./changes.ts";
 import type { GoalEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
@@ -23,9 +31,9 @@ export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecis
 function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
   switch (event.type) {
     case "goal.created":
-      return UNCHANGED;
+      return GOAL_UNCHANGED;
     case "goal.notified":
-      return goal.notice === null ? UNCHANGED : change(goal, { notice: null });
+      return goal.notice === null ? GOAL_UNCHANGED : changeGoal(goal, { notice: null });
     case "goal.due":
       return decideNext(goal, event, now);
     case "goal.paused":
@@ -47,24 +55,24 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
     case "job.started":
       return withJob(goal, event.jobId, (job) =>
         job.startedAt !== null
-          ? UNCHANGED
-          : change(goal, { job: { ...job, startedAt: now, process: event.process } }),
+          ? GOAL_UNCHANGED
+          : changeGoal(goal, { job: { ...job, startedAt: now, process: event.process } }),
       );
     case "job.reported":
       return withJob(goal, event.jobId, (job) =>
         event.nonce !== job.nonce
-          ? refused("The nonce is not the one of this turn; the report has no weight.")
+          ? refuseGoal("The nonce is not the one of this turn; the report has no weight.")
           : isSame(job.reported, event.claims)
-            ? UNCHANGED
-            : change(goal, { job: { ...job, reported: event.claims } }),
+            ? GOAL_UNCHANGED
+            : changeGoal(goal, { job: { ...job, reported: event.claims } }),
       );
     case "job.surveyed":
       return withJob(goal, event.jobId, ({ kind }) =>
-        kind === "survey" ? decideSurveyed(goal, event, now) : UNCHANGED,
+        kind === "survey" ? decideSurveyed(goal, event, now) : GOAL_UNCHANGED,
       );
     case "job.turned":
       return withJob(goal, event.jobId, (job) =>
-        isTurn(job) ? decideTurned(goal, job, event.turn, now) : UNCHANGED,
+        isTurn(job) ? decideTurned(goal, job, event.turn, now) : GOAL_UNCHANGED,
       );
     case "job.priced":
       return decidePriced(goal, event.jobId, event.usage);
@@ -72,13 +80,13 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
       return withJob(goal, event.jobId, ({ kind }) =>
         kind === "checks" && goal.phase.kind === "checking"
           ? decideChecked(goal, goal.phase, event.round, now)
-          : UNCHANGED,
+          : GOAL_UNCHANGED,
       );
     case "job.interrupted":
       return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event, now));
     case "job.withdrawn":
       // The agent never saw the prompt: as if it had not been intended.
-      return withJob(goal, event.jobId, () => change(goal, { job: null }));
+      return withJob(goal, event.jobId, () => changeGoal(goal, { job: null }));
   }
 }
 
@@ -89,11 +97,11 @@ function isSame(before: Claims | null, claims: Claims): boolean {
 
 /** Late news of a job that is over change nothing, and a result that is not of its kind is none. */
 function withJob(goal: Goal, id: JobId, decideJob: (job: Job) => GoalDecision): GoalDecision {
-  return goal.job === null || goal.job.id !== id ? UNCHANGED : decideJob(goal.job);
+  return goal.job === null || goal.job.id !== id ? GOAL_UNCHANGED : decideJob(goal.job);
 }
 
 function over(goal: Goal): GoalDecision {
-  return refused(`Goal ${goal.id} has ended (${goal.end?.status ?? "ended"}).`);
+  return refuseGoal(`Goal ${goal.id} has ended (${goal.end?.status ?? "ended"}).`);
 }
 
 type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
@@ -101,13 +109,13 @@ type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
 function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDecision {
   // Decided on the goal as it was before the forgery: whatever it was then, it has to be written once more.
   if (code === "forged")
-    return goal.status === "ended" ? change(goal, {}) : pause(goal, { code, reason }, now);
+    return goal.status === "ended" ? changeGoal(goal, {}) : pause(goal, { code, reason }, now);
   // Said by the one who did the job: nothing of it is left to stop, and nobody else will settle it.
   const isBroken = code === "surroundings" && goal.job !== null;
-  const free = isBroken ? interrupt(goal, goal.job, reason, now) : goal;
+  const free = isBroken ? interruptTurn(goal, goal.job, reason, now) : goal;
   if (goal.status === "active") return pause(free, { code, reason }, now);
-  if (isBroken) return change(free, {});
-  return goal.status === "ended" ? over(goal) : UNCHANGED;
+  if (isBroken) return changeGoal(free, {});
+  return goal.status === "ended" ? over(goal) : GOAL_UNCHANGED;
 }
 
 type Continued = Extract<GoalEvent, { type: "goal.continued" }>;
@@ -116,24 +124,24 @@ function decideContinue(goal: Goal, event: Continued): GoalDecision {
   const { raise, retryNow, session = goal.session } = event;
   if (goal.status === "ended") return over(goal);
   const raised = raiseLimits(goal.limits, raise, goal.spent);
-  if (raised.kind === "refused") return refused(raised.message);
+  if (raised.kind === "refused") return refuseGoal(raised.message);
   const { limits } = raised;
   const reached = limitReached({ ...goal, limits });
   if (reached !== null && goal.job === null && goal.phase.kind !== "checking")
-    return refused(
+    return refuseGoal(
       `Goal ${goal.id} cannot go on: ${reached.reason}. Add some: loop continue ${goal.id} ${reached.flag}`,
     );
   const isRaised = limits !== goal.limits && Object.keys(raise).length > 0;
   const isWaiting = goal.waitUntil !== null && retryNow;
   const isMoved = session !== goal.session;
   if (isMoved && goal.job !== null)
-    return refused(`Goal ${goal.id} is at work elsewhere; pause it first: loop pause ${goal.id}`);
-  if (goal.status === "active" && !isRaised && !isWaiting && !isMoved) return UNCHANGED;
+    return refuseGoal(`Goal ${goal.id} is at work elsewhere; pause it first: loop pause ${goal.id}`);
+  if (goal.status === "active" && !isRaised && !isWaiting && !isMoved) return GOAL_UNCHANGED;
   if (goal.pause?.code === "integrity")
-    return refused(
+    return refuseGoal(
       `Goal ${goal.id} cannot go on: ${goal.pause.reason}. Go on with: ${goal.pause.goOn}; or put the files back: loop rollback ${goal.id}`,
     );
-  return change(goal, {
+  return changeGoal(goal, {
     status: "active",
     pause: null,
     limits,
@@ -151,8 +159,8 @@ function decideContinue(goal: Goal, event: Continued): GoalDecision {
 function decideRaise(goal: Goal, raise: Raise): GoalDecision {
   if (goal.status === "ended") return over(goal);
   const raised = raiseLimits(goal.limits, raise, goal.spent);
-  if (raised.kind === "refused") return refused(raised.message);
-  return change(goal, { limits: raised.limits, warned: [] });
+  if (raised.kind === "refused") return refuseGoal(raised.message);
+  return changeGoal(goal, { limits: raised.limits, warned: [] });
 }
 
 type Accepted = Extract<GoalEvent, { type: "goal.accepted" }>["changes"];
@@ -160,16 +168,17 @@ type Accepted = Extract<GoalEvent, { type: "goal.accepted" }>["changes"];
 /** What is accepted is the very content that was shown; the checks then run again on it. */
 function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
   if (goal.status === "ended") return over(goal);
-  if (goal.job !== null) return refused(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
+  if (goal.job !== null)
+    return refuseGoal(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
   const isShown = changes.every(({ path, hash }) =>
     goal.protectedChanges.some((known) => known.path === path && known.hash === hash),
   );
   if (!isShown || changes.length === 0)
-    return refused("The files have changed since they were shown; look again.");
+    return refuseGoal("The files have changed since they were shown; look again.");
   const paths = new Set(changes.map(({ path }) => path));
   const accepted = [...goal.accepted.filter(({ path }) => !paths.has(path)), ...changes];
   const isBlocked = goal.pause?.code === "integrity";
-  return change(goal, {
+  return changeGoal(goal, {
     accepted,
     protectedChanges: goal.protectedChanges.filter(({ path }) => !paths.has(path)),
     phase: owe(goal.phase),
@@ -179,8 +188,9 @@ function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
 
 function decideRollback(goal: Goal, checkpoint: string): GoalDecision {
   if (goal.status === "ended") return over(goal);
-  if (goal.job !== null) return refused(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
-  return change(goal, {
+  if (goal.job !== null)
+    return refuseGoal(`Goal ${goal.id} is at work; pause it first: loop pause ${goal.id}`);
+  return changeGoal(goal, {
     phase: rollBack(goal.phase),
     exitSignal: false,
     // Whether it is done was asked of files that are gone.

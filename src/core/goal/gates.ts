@@ -1,11 +1,11 @@
 /** A person's answers (B14). */
-import { asksForEnd, change, type GoalDecision, pause, refused } from "./change.ts";
+import { asksForEnd, changeGoal, type GoalDecision, pause, refuseGoal } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
 import { confirm, moveTo } from "./phase.ts";
 import { stageAfterApproval } from "./stages.ts";
 
-export interface Answer {
+export interface GateAnswer {
   readonly answer: "approve" | "reject";
   readonly note: string | null;
   /** `nobody`: the default answer, after the time to answer is over. */
@@ -17,11 +17,11 @@ type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
 export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered, now: number): GoalDecision {
   const { gate } = goal;
   if (gate === null || gate.kind !== kind)
-    return refused(`Goal ${goal.id} does not ask this${gate === null ? "" : ` but: ${gate.question}`}`);
+    return refuseGoal(`Goal ${goal.id} does not ask this${gate === null ? "" : ` but: ${gate.question}`}`);
   return answerGate(goal, gate, { answer, note, by: "person" }, now);
 }
 
-export function answerGate(goal: Goal, gate: Gate, given: Answer, now: number): GoalDecision {
+export function answerGate(goal: Goal, gate: Gate, given: GateAnswer, now: number): GoalDecision {
   const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, given) };
   return given.answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
 }
@@ -31,21 +31,21 @@ function approve(goal: Goal, gate: Gate): GoalDecision {
     case "G1":
       return approvePlan(goal);
     case "G2":
-      return change(goal, {});
+      return changeGoal(goal, {});
     case "pre-check":
-      return change(goal, { phase: moveTo(goal.phase, "working") });
+      return changeGoal(goal, { phase: moveTo(goal.phase, "working") });
     // The files may have changed while the question stood there: the checks have the last word.
     case "G3":
     case "proved":
-      return change(goal, { phase: confirm(goal.phase) });
+      return changeGoal(goal, { phase: confirm(goal.phase) });
   }
 }
 
 function approvePlan(goal: Goal): GoalDecision {
   const { criteria, proposed, phase } = goal;
   const stage = stageAfterApproval(goal);
-  if (proposed.length === 0) return change(goal, { phase: moveTo(phase, stage) });
-  return change(goal, {
+  if (proposed.length === 0) return changeGoal(goal, { phase: moveTo(phase, stage) });
+  return changeGoal(goal, {
     criteria: [...criteria, ...proposed],
     proposed: [],
     // What new checks consist of has to be known before any work.
@@ -54,10 +54,10 @@ function approvePlan(goal: Goal): GoalDecision {
   });
 }
 
-function reject(goal: Goal, gate: Gate, { note, by }: Answer, now: number): GoalDecision {
+function reject(goal: Goal, gate: Gate, { note, by }: GateAnswer, now: number): GoalDecision {
   // Proved, and still not what the person wants: the work goes on.
   if (asksForEnd(gate))
-    return change(goal, {
+    return changeGoal(goal, {
       exitSignal: false,
       phase: moveTo(goal.phase, "working"),
       remarks:
@@ -83,7 +83,7 @@ function reject(goal: Goal, gate: Gate, { note, by }: Answer, now: number): Goal
   );
 }
 
-function withNote(remarks: readonly string[], { answer, note }: Answer): readonly string[] {
+function withNote(remarks: readonly string[], { answer, note }: GateAnswer): readonly string[] {
   if (note === null) return remarks;
   return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
 }

@@ -2,7 +2,7 @@
 import { renderCheck } from "../checks/kinds.ts";
 import { limitReached, nearLimits } from "../cost/limits.ts";
 import { trippedBreaker } from "./breakers.ts";
-import { ask, change, type GoalDecision, intend, notice, pause, UNCHANGED } from "./change.ts";
+import { ask, changeGoal, GOAL_UNCHANGED, type GoalDecision, intendJob, notice, pause } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
@@ -21,26 +21,26 @@ type Due = Extract<GoalEvent, { type: "goal.due" }>;
 
 export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
   const at = goalWakeAt(goal);
-  if (at === null || at > now) return UNCHANGED;
+  if (at === null || at > now) return GOAL_UNCHANGED;
   const { gate, policy } = goal;
   if (gate !== null)
     return answerGate(goal, gate, { answer: policy.gateDefault, note: null, by: "nobody" }, now);
   const ready = { token, nonce, now };
   switch (goal.phase.kind) {
     case "survey":
-      return intend(goal, "survey", ready);
+      return intendJob(goal, "survey", ready);
     case "checking":
-      return intend(goal, "checks", ready);
+      return intendJob(goal, "checks", ready);
     case "planning":
-      return stopBeforeTurn(goal, now) ?? intend(goal, "plan", ready);
+      return stopBeforeTurn(goal, now) ?? intendJob(goal, "plan", ready);
     case "approval":
       return stopBeforeTurn(goal, now) ?? askForPlan(goal, now);
     case "pre-check":
-      return stopBeforeTurn(goal, now) ?? intend(goal, "precheck", ready);
+      return stopBeforeTurn(goal, now) ?? intendJob(goal, "precheck", ready);
     case "working":
     // Proved, and the agent did not signal the end: it is told so, and has this turn to do it.
     case "proved":
-      return stopBeforeTurn(goal, now) ?? intend(goal, "work", ready);
+      return stopBeforeTurn(goal, now) ?? intendJob(goal, "work", ready);
   }
 }
 
@@ -58,14 +58,14 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
     );
   const near = nearLimits(goal);
   if (near.length === 0) return null;
-  return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
+  return changeGoal(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
     notice(goal, "near-limit", "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
   ]);
 }
 
 /** No turn is left for the agent's signal: the person's word stands in for it (B9). */
 function endWithoutTurn(goal: Goal, now: number): GoalDecision {
-  return goal.policy.yes ? change(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
+  return goal.policy.yes ? changeGoal(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
 }
 
 function askForPlan(goal: Goal, now: number): GoalDecision {

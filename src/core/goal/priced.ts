@@ -1,17 +1,17 @@
 /** The price of a turn that is over: into its receipt, and into what was spent. Once. */
 import type { Usage } from "../base.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
-import { change, type GoalDecision, UNCHANGED } from "./change.ts";
+import { changeGoal, GOAL_UNCHANGED, type GoalDecision } from "./change.ts";
 import type { Goal, JobId, Receipt } from "./goal.ts";
 
 export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecision {
   const receipt = goal.receipts.find((each) => each.jobId === jobId);
-  if (receipt === undefined) return UNCHANGED;
+  if (receipt === undefined) return GOAL_UNCHANGED;
   const isCounted = receipt.inputTokens !== null || receipt.outputTokens !== null;
   const isPriced = receipt.costUsd !== null;
   const tokens = isCounted ? null : { input: usage.inputTokens, output: usage.outputTokens };
   const costUsd = isPriced ? null : usage.costUsd;
-  if (tokens === null && costUsd === null) return UNCHANGED;
+  if (tokens === null && costUsd === null) return GOAL_UNCHANGED;
   const priced: Receipt = {
     ...receipt,
     ...(tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output }),
@@ -20,7 +20,7 @@ export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecisi
   const { spent } = goal;
   // a turn that failed for nothing was never counted as one without a price
   const isUnpriced = receipt.failure === null || receipt.charged;
-  return change(goal, {
+  return changeGoal(goal, {
     receipts: goal.receipts.map((each) => (each === receipt ? priced : each)),
     spent: {
       ...spent,

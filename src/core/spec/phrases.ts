@@ -14,7 +14,7 @@ import {
   type ProjectFacts,
   runnerCommand,
   runScript,
-  runTool,
+  toolCommand,
 } from "../toolchain/project-commands.ts";
 import type { Topic } from "../toolchain/tool.ts";
 import { faultOfName } from "./check-flag.ts";
@@ -145,7 +145,7 @@ function readRunner(part: string, facts: ProjectFacts): Check | null {
   const command = words === undefined ? null : runnerCommand(words.split(" "));
   if (command === null) return null;
   // a tool of the project's own is seldom on the PATH
-  return exitsZero(isNodeTool(command) ? runTool(facts, command) : command);
+  return exitsZero(isNodeTool(command) ? toolCommand(facts, command) : command);
 }
 
 /** "check passes", where the project has a script of that very name. */

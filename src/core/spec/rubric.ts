@@ -54,7 +54,7 @@ export function scoreSpec(spec: string, given: Given = NOTHING): Score {
 }
 
 /** `vague` is not started (B2). */
-export function shapeOf(total: number): "tool" | "colleague" | "vague" {
+export function shapeOfScore(total: number): "tool" | "colleague" | "vague" {
   if (total >= TOOL_FROM) return "tool";
   return total >= COLLEAGUE_FROM ? "colleague" : "vague";
 }

@@ -1,6 +1,6 @@
 /** Pure decisions about a task: what an event makes of it, and what has to be done. */
-import type { Change, Decision, TaskEdit, TaskEvent } from "../event.ts";
-import type { Cadence, Fire, LoopId, MissedPolicy, Place, Task, Wakeup } from "../loop.ts";
+import type { Decision, LoopChange, TaskEdit, TaskEvent } from "../event.ts";
+import type { Cadence, Fire, LoopId, MissedPolicy, Task, TaskPlace, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
 import { MAX_PROMPT_LENGTH, TOO_LONG } from "./plan.ts";
@@ -13,7 +13,7 @@ export interface TaskDraft {
   readonly cadence: Cadence;
   readonly session: string | null;
   /** Left out: wherever somebody is. */
-  readonly where?: Place;
+  readonly where?: TaskPlace;
   readonly expiresAt: number | null;
   readonly jitter: boolean;
   readonly missed: MissedPolicy | null;
@@ -26,7 +26,7 @@ export interface TaskDraft {
   readonly importedFrom: string | null;
 }
 
-export function createTask(draft: TaskDraft, now: number): Change<Task> {
+export function createTask(draft: TaskDraft, now: number): LoopChange<Task> {
   const { jitter, runNow, missed, ...kept } = draft;
   const loop: Task = {
     ...kept,

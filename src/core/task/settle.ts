@@ -1,5 +1,5 @@
 /** What a fire leaves behind: its line in the history, the streak of failures, and whether the task goes on. */
-import type { Change, Effect, Outcome, OutcomeKind } from "../event.ts";
+import type { Effect, LoopChange, Outcome, OutcomeKind } from "../event.ts";
 import type { Cadence, Fire, FireId, FireKind, Task, Wakeup } from "../loop.ts";
 import { expires, isFinal, type SlotRun } from "./slots.ts";
 
@@ -23,7 +23,7 @@ export function settleFire(
   outcome: OutcomeKind,
   reason: string | null,
   now: number,
-): Change<Task> {
+): LoopChange<Task> {
   const line: Outcome = {
     fireId: fire.id,
     taskId: task.id,

@@ -29,7 +29,7 @@ export function commandsFor(topic: Topic, facts: ProjectFacts): ToolCommand[] {
       .filter((row) => row.topic === topic && row.proposed === undefined)
       .map(({ command }) => ({
         tool: tool.name,
-        command: tool.through === "node" ? runTool(facts, command) : command,
+        command: tool.through === "node" ? toolCommand(facts, command) : command,
       })),
   );
   const seen = new Set<string>();
@@ -52,7 +52,7 @@ export function runScript(facts: ProjectFacts, name: string, isSilent = false): 
 }
 
 /** A tool that the project has installed; nothing is ever downloaded for a check. */
-export function runTool({ packageManager }: ProjectFacts, command: string): string {
+export function toolCommand({ packageManager }: ProjectFacts, command: string): string {
   switch (packageManager) {
     case "pnpm":
       return `pnpm exec ${command}`;

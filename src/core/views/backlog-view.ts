@@ -1,6 +1,6 @@
 /** A backlog as other programs see it. Holdouts are in no part of it: only the evaluator may see them (C15). */
 import type { AttemptPhase, Backlog, BacklogOutcome, Mode, StoryReceipt } from "../backlog/backlog.ts";
-import { progressOf, type Story, type StoryStatus, statusOf } from "../backlog/stories.ts";
+import { countsOfStories, type Story, type StoryStatus, statusOf } from "../backlog/stories.ts";
 import type { Evidence, PauseCode, Spent } from "../goal/goal.ts";
 import { momentOf } from "./moment.ts";
 
@@ -77,7 +77,7 @@ export function viewBacklog(backlog: Backlog): BacklogView {
     iteration: backlog.iteration,
     maxIterations: terms.maxIterations,
     parallel: terms.parallel,
-    ...progressOf(backlog.stories),
+    ...countsOfStories(backlog.stories),
     stories: backlog.stories.map(viewStory),
     attempts: backlog.attempts.map(viewAttempt),
     spent: backlog.spent,

@@ -1,6 +1,6 @@
 /** Goals and backlogs in one line each, for lists. */
 import type { Backlog } from "../backlog/backlog.ts";
-import { progressOf } from "../backlog/stories.ts";
+import { countsOfStories } from "../backlog/stories.ts";
 import type { Goal } from "../goal/goal.ts";
 import type { BacklogLine, GoalLine } from "./line.ts";
 
@@ -12,7 +12,7 @@ export function lineOfGoal({ id, status, pause, gate, waitUntil, iteration, limi
 
 export function lineOfBacklog(backlog: Backlog): BacklogLine {
   const { id, status, pause, waitUntil, isStopping, iteration, terms, attempts } = backlog;
-  const { passed, blocked, total } = progressOf(backlog.stories);
+  const { passed, blocked, total } = countsOfStories(backlog.stories);
   const active = isStopping ? "stopping" : waitUntil !== null ? "waits" : "working";
   return {
     id,

@@ -3,7 +3,7 @@
  * next, what it asks, what its turn is doing. `detail` has everything else of its kind.
  */
 import type { Backlog } from "../backlog/backlog.ts";
-import { progressOf } from "../backlog/stories.ts";
+import { countsOfStories } from "../backlog/stories.ts";
 import type { Goal, Spent, Verdict, Verification } from "../goal/goal.ts";
 import type { Loop, Task } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
@@ -130,7 +130,7 @@ function viewGoalLoop(goal: Goal): LoopView {
 
 function viewBacklogLoop(backlog: Backlog): LoopView {
   const detail = viewBacklog(backlog);
-  const { passed, total } = progressOf(backlog.stories);
+  const { passed, total } = countsOfStories(backlog.stories);
   const { end, terms } = backlog;
   return {
     ...commonOf(backlog),

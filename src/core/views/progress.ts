@@ -8,7 +8,7 @@ import { isMet } from "../goal/proof.ts";
 import type { Loop, Task } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
 import { cleanLine } from "../text/clean.ts";
-import { currentStep, progressOf as stepsOf } from "../text/goal/goal-facts.ts";
+import { currentStep, stepCounts as stepsOf } from "../text/goal/goal-facts.ts";
 import { cutTo, simplify } from "../text/width.ts";
 import type { BacklogLine } from "./line.ts";
 import { lineOfBacklog } from "./lines.ts";
@@ -16,7 +16,7 @@ import { momentOf } from "./moment.ts";
 import { PROGRESS_SCHEMA } from "./schema-names.ts";
 
 /** `ready`: nothing is under way and nothing is in its way. */
-export type Phase =
+export type ShownPhase =
   | "surveying"
   | "planning"
   | "pre-checking"
@@ -40,7 +40,7 @@ export interface TasksProgress {
 export interface GoalProgress {
   readonly id: string;
   readonly status: GoalStatus;
-  readonly phase: Phase;
+  readonly phase: ShownPhase;
   /** What the next turn does, or the one that is under way. */
   readonly step: string | null;
   readonly stepsDone: number;
@@ -197,7 +197,7 @@ function goalProgress(goal: Goal): GoalProgress {
 }
 
 /** In the order in which they hide each other: a paused goal may still have a question or a time to wait for. */
-export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): Phase {
+export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): ShownPhase {
   if (status === "ended") return end?.status ?? "failed";
   if (status === "paused") return "paused";
   if (gate !== null) return "waiting for you";
@@ -205,7 +205,7 @@ export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): Phase 
   return waitUntil === null ? "ready" : "sleeping";
 }
 
-const PHASES: Readonly<Record<JobKind, Phase>> = {
+const PHASES: Readonly<Record<JobKind, ShownPhase>> = {
   survey: "surveying",
   plan: "planning",
   precheck: "pre-checking",

@@ -1,5 +1,5 @@
 /** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
-import type { MissedPolicy, Place, Task, TaskStatus } from "../loop.ts";
+import type { MissedPolicy, Task, TaskPlace, TaskStatus } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
 import { renderCadence } from "../text/human.ts";
 import { iso, isoOrNull } from "./moment.ts";
@@ -12,7 +12,7 @@ export interface TaskView {
   readonly prompt: string;
   readonly recurring: boolean;
   readonly durable: boolean;
-  readonly where: Place;
+  readonly where: TaskPlace;
   readonly state: TaskStatus;
   readonly stateReason: string | null;
   readonly running: boolean;

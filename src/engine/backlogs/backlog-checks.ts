@@ -13,7 +13,7 @@ import { evidenceOfLook, noEvidence, type Taken } from "../../core/checks/eviden
 import { commandOf, verificationOf } from "../../core/checks/kinds.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import type { StoryPlaces, WorkPlace } from "../../ports/stories.ts";
-import { type Place, runRound } from "../checks/round.ts";
+import { type CheckPlace, runRound } from "../checks/round.ts";
 import type { BacklogParts } from "../parts.ts";
 import type { StoryJob } from "./story-job.ts";
 
@@ -90,7 +90,7 @@ export async function runStoryRound(
 }
 
 /** The files of a story are known by one fingerprint: it does not tell which of them changed. */
-async function openFiles(places: StoryPlaces, place: WorkPlace): Promise<Place> {
+async function openFiles(places: StoryPlaces, place: WorkPlace): Promise<CheckPlace> {
   let last = await places.tree(place);
   return {
     tree: last,

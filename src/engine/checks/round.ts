@@ -51,7 +51,7 @@ export interface Judges {
 export type Opinions = Pick<CheckRound, "evidence" | "usage" | "failure">;
 
 /** The state of the files that the round is about. */
-export interface Place {
+export interface CheckPlace {
   /** Fingerprint at the start. */
   readonly tree: string;
   /** After everything was green: the fingerprint now, and what changed since the last look. */
@@ -63,7 +63,7 @@ export type Pass = Opinions & Pick<CheckRound, "mustNot">;
 
 export type RoundResult = RoundEvidence & Pass;
 
-export async function runRound(round: Round, place: Place): Promise<RoundResult> {
+export async function runRound(round: Round, place: CheckPlace): Promise<RoundResult> {
   const { clock, signal, criteria } = round;
   const startedAt = clock.now();
   const names = criteria.map(({ name }) => name);

@@ -14,7 +14,7 @@ import { pendingChanges } from "../../core/goal/proof.ts";
 import type { CheckpointBegun, CheckpointResult } from "../../ports/checkpoints.ts";
 import type { ProtectionRules, ProtectionState, Snapshot } from "../../ports/checks.ts";
 import { createJudges } from "../checks/judges.ts";
-import { type Place, type Round, runPass, runRound } from "../checks/round.ts";
+import { type CheckPlace, type Round, runPass, runRound } from "../checks/round.ts";
 import type { EngineParts, GoalParts } from "../parts.ts";
 import { panelOf } from "./goal-judges.ts";
 
@@ -131,7 +131,7 @@ function since({ parts }: GoalRound, startedAt: number): number {
 }
 
 /** The files of the project while the checks run: as they were at the last look. */
-class WatchedFiles implements Place {
+class WatchedFiles implements CheckPlace {
   readonly #round: GoalRound;
   readonly tree: string;
   snapshot: Snapshot;

@@ -22,13 +22,13 @@ import {
   writeTree,
 } from "./stage.ts";
 
-export interface Plan {
+export interface PutBackPlan {
   /** Tree of the files as they are now. */
   readonly present: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly FileChange[];
 }
 
-export interface Change {
+export interface FileChange {
   /** A name of git's in the project, one letter per byte. */
   readonly name: string;
   /** Modes of git's; 000000: not there. */
@@ -47,7 +47,7 @@ export async function planPutBack(
   index: string,
   present: string,
   target: string,
-): Promise<Plan> {
+): Promise<PutBackPlan> {
   let tree = present;
   let changes = await compareTrees(repository, tree, target);
   refuseRepositories(changes);
@@ -64,7 +64,7 @@ export async function planPutBack(
 }
 
 /** git takes away the old file and writes a new one: who has the old one open keeps it, whole. */
-export async function putBack(repository: Repository, index: string, plan: Plan): Promise<void> {
+export async function putBack(repository: Repository, index: string, plan: PutBackPlan): Promise<void> {
   if (plan.changes.length === 0) return;
   const target = await composeTree(repository, index, plan);
   const args = ["read-tree", "-m", "-u", "--no-sparse-checkout", plan.present, target];
@@ -72,7 +72,7 @@ export async function putBack(repository: Repository, index: string, plan: Plan)
 }
 
 /** The present tree with nothing changed but what is to be put back. */
-async function composeTree(repository: Repository, index: string, { changes }: Plan): Promise<string> {
+async function composeTree(repository: Repository, index: string, { changes }: PutBackPlan): Promise<string> {
   const lines = changes.map(
     ({ name, target, object }) => `${target} ${object}\t${repository.prefix}${name}\0`,
   );
@@ -87,18 +87,18 @@ async function composeTree(repository: Repository, index: string, { changes }: P
   }
 }
 
-function isThere({ target }: Change): boolean {
+function isThere({ target }: FileChange): boolean {
   return target !== NOTHING;
 }
 
-async function compareTrees({ git }: Repository, present: string, target: string): Promise<Change[]> {
+async function compareTrees({ git }: Repository, present: string, target: string): Promise<FileChange[]> {
   const output = mustSucceed(
     await git.run({
       args: ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--relative", present, target],
     }),
   );
   const fields = splitNames(output);
-  const changes: Change[] = [];
+  const changes: FileChange[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [before = "", target = "", , object = ""] = (fields[at] ?? "").slice(1).split(" ");
     const name = fields[at + 1] ?? "";
@@ -108,7 +108,7 @@ async function compareTrees({ git }: Repository, present: string, target: string
 }
 
 /** Files on disk in the place of ones that come back, which are in no tree. */
-function findHidden(repository: Repository, changes: readonly Change[]): string[] {
+function findHidden(repository: Repository, changes: readonly FileChange[]): string[] {
   const known = new Set(changes.filter(({ present }) => present !== NOTHING).map(({ name }) => name));
   const hidden = new Set<string>();
   for (const change of changes) {
@@ -130,7 +130,7 @@ function firstFileOnTheWay(repository: Repository, name: string): string | null 
   return null;
 }
 
-function refuseRepositories(changes: readonly Change[]): void {
+function refuseRepositories(changes: readonly FileChange[]): void {
   const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
   for (const { name } of changes.filter(({ present }) => present === REPOSITORY)) {
     if (written.some((change) => change.name === name || change.name.startsWith(`${name}/`)))
@@ -138,7 +138,7 @@ function refuseRepositories(changes: readonly Change[]): void {
   }
 }
 
-function refuseLosses(repository: Repository, changes: readonly Change[]): void {
+function refuseLosses(repository: Repository, changes: readonly FileChange[]): void {
   const removed = new Set(changes.filter((change) => !isThere(change)).map(({ name }) => name));
   const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
   for (const { name } of written) {
@@ -173,7 +173,7 @@ function lookAt(repository: Repository, name: string): "folder" | "file" | null 
   }
 }
 
-function isRepository({ present, target }: Change): boolean {
+function isRepository({ present, target }: FileChange): boolean {
   return target === REPOSITORY || (present === REPOSITORY && target === NOTHING);
 }
 

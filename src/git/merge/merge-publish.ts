@@ -11,7 +11,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { FILES, mustSucceed, pathOf, splitNames } from "../checkpoints/stage.ts";
 import { readable } from "../git-process.ts";
 import { underWay } from "../worktrees/worktree-commit.ts";
-import { openPlace, type Place, type PlaceOptions } from "../worktrees/worktree-place.ts";
+import { openPlace, type PlaceOptions, type WorkTree } from "../worktrees/worktree-place.ts";
 import { shortName } from "../worktrees/worktree-state.ts";
 import { checkedOut, commitOf } from "../worktrees/worktrees.ts";
 
@@ -37,7 +37,7 @@ export type PublishResult =
 
 const MAX_NUMBER = 100;
 
-export async function publish(place: Place, merge: Merge, options: PlaceOptions): Promise<PublishResult> {
+export async function publish(place: WorkTree, merge: Merge, options: PlaceOptions): Promise<PublishResult> {
   const { target, before, commit } = merge;
   const ref = `refs/heads/${target}`;
   const now = await commitOf(place, ref);
@@ -54,7 +54,12 @@ export async function publish(place: Place, merge: Merge, options: PlaceOptions)
   return bringAlong(place, opened.place, ref, merge);
 }
 
-async function bringAlong(place: Place, checkout: Place, ref: string, merge: Merge): Promise<PublishResult> {
+async function bringAlong(
+  place: WorkTree,
+  checkout: WorkTree,
+  ref: string,
+  merge: Merge,
+): Promise<PublishResult> {
   const { before, commit, target } = merge;
   const { top, repository } = checkout;
   const run = (...args: string[]) => repository.git.run({ args: [...repository.filterSettings, ...args] });
@@ -76,7 +81,7 @@ async function bringAlong(place: Place, checkout: Place, ref: string, merge: Mer
 }
 
 /** Index and tracked files are as the commit has them. No `.loop` counts: no merge changes anything there. */
-async function isClean({ repository }: Place, commit: string): Promise<boolean> {
+async function isClean({ repository }: WorkTree, commit: string): Promise<boolean> {
   const { git, filterSettings } = repository;
   const quiet = ["--quiet", "--no-ext-diff", "--ignore-submodules=dirty"];
   // `diff` looks into files whose times changed, as `diff-files` does not
@@ -88,7 +93,11 @@ async function isClean({ repository }: Place, commit: string): Promise<boolean> 
 }
 
 /** git overwrites what is ignored; a person may have nothing else of it. */
-async function fileInTheWay({ repository }: Place, before: string, commit: string): Promise<string | null> {
+async function fileInTheWay(
+  { repository }: WorkTree,
+  before: string,
+  commit: string,
+): Promise<string | null> {
   const args = ["diff-tree", "-r", "-z", "--name-status", "--no-renames", before, commit];
   const fields = splitNames(mustSucceed(await repository.git.run({ args })));
   const names = (kind: string) => fields.filter((_, at) => at % 2 === 1 && fields[at - 1] === kind);
@@ -106,7 +115,7 @@ async function fileInTheWay({ repository }: Place, before: string, commit: strin
 }
 
 async function moveRef(
-  place: Place,
+  place: WorkTree,
   ref: string,
   merge: Merge,
   checkout: string | null,
@@ -119,7 +128,7 @@ async function moveRef(
   return now === before ? { kind: "failed", reason: `${moved.problem}.` } : { kind: "target moved", to: now };
 }
 
-async function hold(place: Place, merge: Merge, reason: string): Promise<PublishResult> {
+async function hold(place: WorkTree, merge: Merge, reason: string): Promise<PublishResult> {
   const { branch, commit, target } = merge;
   for (let number = 1; number <= MAX_NUMBER; number++) {
     const ref = `refs/heads/${branch}-merged${number === 1 ? "" : `-${number}`}`;
@@ -136,7 +145,7 @@ async function hold(place: Place, merge: Merge, reason: string): Promise<Publish
   return { kind: "failed", reason: `${target} was left as it is: ${reason}.` };
 }
 
-async function isIn({ repository }: Place, commit: string, tip: string | null): Promise<boolean> {
+async function isIn({ repository }: WorkTree, commit: string, tip: string | null): Promise<boolean> {
   if (tip === null) return false;
   return (await repository.git.run({ args: ["merge-base", "--is-ancestor", commit, tip] })).code === 0;
 }

@@ -11,7 +11,7 @@ import { mustSucceed } from "../checkpoints/stage.ts";
 import type { GitOptions } from "../git-process.ts";
 import { makeCommit } from "../worktrees/worktree-commit.ts";
 import { makeMergeWorktree, type SetUp } from "../worktrees/worktree-making.ts";
-import { openPlace, type Place, TIMEOUT_MS } from "../worktrees/worktree-place.ts";
+import { openPlace, TIMEOUT_MS, type WorkTree } from "../worktrees/worktree-place.ts";
 import { commitOf, discardMergeWorktree, type WorktreeOptions, wordsOf } from "../worktrees/worktrees.ts";
 import { type Merge, type PublishResult, publish } from "./merge-publish.ts";
 import { mergeTrees, type WithWorktree, withLoopOf } from "./merge-trees.ts";
@@ -109,7 +109,7 @@ interface Sides {
 
 /** The branch's own commit when the target has nothing else, as git does it. */
 async function mergedCommit(
-  place: Place,
+  place: WorkTree,
   { story, before, tip, message }: Sides,
   options: WorktreeOptions,
 ): Promise<string | { readonly files: readonly string[] }> {
@@ -135,7 +135,7 @@ function gitOptions({ env = process.env, timeoutMs = TIMEOUT_MS }: WorktreeOptio
   return { env, timeoutMs };
 }
 
-async function isAncestor({ repository }: Place, one: string, other: string): Promise<boolean> {
+async function isAncestor({ repository }: WorkTree, one: string, other: string): Promise<boolean> {
   return (await repository.git.run({ args: ["merge-base", "--is-ancestor", one, other] })).code === 0;
 }
 

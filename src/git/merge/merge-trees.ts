@@ -10,7 +10,7 @@ import { withPrivateIndex } from "../checkpoints/private-index.ts";
 import { mustSucceed, runOnFiles, splitNames, writeTree } from "../checkpoints/stage.ts";
 import { createGit, type GitAnswer, type GitOptions, readable } from "../git-process.ts";
 import { OUR_NAME } from "../worktrees/worktree-commit.ts";
-import type { Place } from "../worktrees/worktree-place.ts";
+import type { WorkTree } from "../worktrees/worktree-place.ts";
 
 export type MergedTree =
   | { readonly kind: "tree"; readonly tree: string }
@@ -29,7 +29,7 @@ const BUILT_IN = "git merge-file -q %A %O %B || exit 1";
 
 /** Throws half a sentence when there is none. */
 export async function mergeTrees(
-  place: Place,
+  place: WorkTree,
   ours: string,
   theirs: string,
   withWorktree: WithWorktree,
@@ -91,7 +91,7 @@ async function mergeInWorktree(
   return { tree: mustSucceed(await run("write-tree")).trim(), files };
 }
 
-async function driverSettings({ repository: { git } }: Place): Promise<readonly string[]> {
+async function driverSettings({ repository: { git } }: WorkTree): Promise<readonly string[]> {
   const args = ["config", "--null", "--show-scope", "--get-regexp", "^merge\\..*\\.driver$"];
   const { stdout } = await git.run({ args });
   const fields = stdout.split("\0");
@@ -107,7 +107,7 @@ async function driverSettings({ repository: { git } }: Place): Promise<readonly 
 }
 
 /** Every `.loop` in the tree as the commit has it. */
-export async function withLoopOf({ repository }: Place, tree: string, commit: string): Promise<string> {
+export async function withLoopOf({ repository }: WorkTree, tree: string, commit: string): Promise<string> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", tree, commit, "--", ...LOOP_FILES];
   const fields = splitNames(mustSucceed(await repository.git.run({ args })));
   if (fields.length === 0) return tree;

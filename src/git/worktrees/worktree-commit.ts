@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { mustSucceed } from "../checkpoints/stage.ts";
 import { asBytes, type Git } from "../git-process.ts";
-import { openPlace, type Place, type PlaceOptions, treeOfFiles } from "./worktree-place.ts";
+import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktree-place.ts";
 import { commitOf, wordsOf } from "./worktrees.ts";
 
-export type CommitResult =
+export type StoryCommitResult =
   /** `commit` is where the branch stands now. */
   | { readonly kind: "committed" | "nothing"; readonly commit: string }
   | { readonly kind: "refused"; readonly reason: string };
@@ -19,7 +19,7 @@ export async function commitWork(
   worktree: string,
   { branch, message }: { readonly branch: string; readonly message: string },
   options: PlaceOptions = {},
-): Promise<CommitResult> {
+): Promise<StoryCommitResult> {
   try {
     const opened = await openPlace(worktree, options);
     if (opened.kind === "none") return refused(opened.reason);
@@ -29,7 +29,7 @@ export async function commitWork(
   }
 }
 
-async function commitIn(place: Place, ref: string, message: string): Promise<CommitResult> {
+async function commitIn(place: WorkTree, ref: string, message: string): Promise<StoryCommitResult> {
   const { repository } = place;
   const { git, head, gitDir, filterSettings } = repository;
   const tip = await commitOf(place, ref);
@@ -78,6 +78,6 @@ export const OUR_NAME = {
   GIT_COMMITTER_EMAIL: "loopwright@localhost",
 };
 
-function refused(reason: unknown): CommitResult {
+function refused(reason: unknown): StoryCommitResult {
   return { kind: "refused", reason: `The work could not be committed: ${wordsOf(reason)}.` };
 }

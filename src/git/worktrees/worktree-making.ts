@@ -3,14 +3,14 @@ import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
 import { errorCode } from "../../system/files.ts";
-import { openPlace, type Place, projectIn, realFolder } from "./worktree-place.ts";
+import { openPlace, projectIn, realFolder, type WorkTree } from "./worktree-place.ts";
 import {
-  createRecord,
+  createWorktreeRecord,
   lockReason,
   removeRecord,
   thisProcess,
   type WorktreeRecord,
-  writeRecord,
+  writeWorktreeRecord,
 } from "./worktree-record.ts";
 import { MERGE_MARK, shortName, type Worktree } from "./worktree-state.ts";
 import {
@@ -80,7 +80,7 @@ export async function makeWorktree(
 
 /** A worktree of a commit, for checks on what a merge would be. Throws half a sentence. */
 export async function makeMergeWorktree(
-  place: Place,
+  place: WorkTree,
   story: string,
   commit: string,
   setUp: SetUp | undefined,
@@ -91,7 +91,7 @@ export async function makeMergeWorktree(
     const id = numbered(`${MERGE_MARK}${story}`, number);
     const draft = { id, kind: "merge", story, branch: null, base: commit, target: null } as const;
     const record = draftRecord(folder, draft, options);
-    if (isThere(record.path) || !createRecord(place.commonDir, record)) continue;
+    if (isThere(record.path) || !createWorktreeRecord(place.commonDir, record)) continue;
     return { id, path: record.path, projectDir: await fill(place, record, setUp) };
   }
   throw new Error(`there are too many worktrees for merges of ${story}`);
@@ -120,7 +120,7 @@ async function makeRoom(dir: string, max: number, options: WorktreeOptions): Pro
 
 /** A record and a branch that nobody else has. */
 async function reserve(
-  place: Place,
+  place: WorkTree,
   { story, branchPrefix, target }: WorktreeRequest,
   base: string,
   options: WorktreeOptions,
@@ -143,7 +143,7 @@ async function reserve(
     const record = draftRecord(folder, draft, options);
     // what is there may have somebody's work, whoever made it
     if (isThere(record.path) || (await commitOf(place, branch)) !== null) continue;
-    if (!createRecord(place.commonDir, record)) continue;
+    if (!createWorktreeRecord(place.commonDir, record)) continue;
     // the empty text: it must not exist, for another process may have been faster
     const made = await git.run({ args: ["update-ref", branch, base, ""] });
     if (made.code === 0) return record;
@@ -167,7 +167,7 @@ function draftRecord(
 }
 
 /** The files, then what `setUp` makes; the project in it. What does not work out leaves nothing behind. */
-async function fill(place: Place, record: WorktreeRecord, setUp: SetUp | undefined): Promise<string> {
+async function fill(place: WorkTree, record: WorktreeRecord, setUp: SetUp | undefined): Promise<string> {
   const projectDir = projectIn(place, record.path);
   try {
     await addWorktree(place, record);
@@ -177,11 +177,11 @@ async function fill(place: Place, record: WorktreeRecord, setUp: SetUp | undefin
     await takeAway(place, record, record.base);
     throw error;
   }
-  writeRecord(place.commonDir, { ...record, stage: "ready" });
+  writeWorktreeRecord(place.commonDir, { ...record, stage: "ready" });
   return projectDir;
 }
 
-async function addWorktree({ repository }: Place, record: WorktreeRecord): Promise<void> {
+async function addWorktree({ repository }: WorkTree, record: WorktreeRecord): Promise<void> {
   const { id, path, branch, base } = record;
   const what = branch === null ? ["--detach", path, base] : [path, shortName(branch)];
   const args = ["worktree", "add", "--lock", "--reason", lockReason(id), ...what];
@@ -190,7 +190,7 @@ async function addWorktree({ repository }: Place, record: WorktreeRecord): Promi
 }
 
 /** It may lie in somebody's repository: there it is nothing to be committed. */
-function makeFolder({ top }: Place, { folder = `${top}.worktrees` }: WorktreeOptions): string {
+function makeFolder({ top }: WorkTree, { folder = `${top}.worktrees` }: WorktreeOptions): string {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined)
       writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });

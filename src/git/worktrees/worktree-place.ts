@@ -13,7 +13,7 @@ export interface PlaceOptions {
   readonly timeoutMs?: number;
 }
 
-export interface Place {
+export interface WorkTree {
   /** Its `git` runs at the top. */
   readonly repository: Repository;
   readonly top: string;
@@ -25,7 +25,7 @@ export interface Place {
 
 /** `reason` is half a sentence. */
 export type Opened =
-  | { readonly kind: "found"; readonly place: Place }
+  | { readonly kind: "found"; readonly place: WorkTree }
   | { readonly kind: "none"; readonly reason: string };
 
 export const TIMEOUT_MS = 5 * 60_000;
@@ -51,7 +51,7 @@ export async function openPlace(dir: string, options: PlaceOptions = {}): Promis
 }
 
 /** All files as they are now, also what is not committed, as a tree of git's. */
-export function treeOfFiles({ repository }: Place): Promise<string> {
+export function treeOfFiles({ repository }: WorkTree): Promise<string> {
   return withPrivateIndex(repository, OWN_INDEX, (index) => stageFiles(repository, index));
 }
 
@@ -59,7 +59,7 @@ export function treeOfFiles({ repository }: Place): Promise<string> {
 export const OWN_INDEX = "backlog-work" as LoopId;
 
 /** The project's folder in another work tree of the same repository. */
-export function projectIn({ prefix }: Place, top: string): string {
+export function projectIn({ prefix }: WorkTree, top: string): string {
   return resolve(top, prefix);
 }
 

@@ -43,7 +43,7 @@ const recordSchema = z
 export type WorktreeRecord = z.output<typeof recordSchema>;
 
 /** The first of the same id stands; false: that is another one. */
-export function createRecord(commonDir: string, record: WorktreeRecord): boolean {
+export function createWorktreeRecord(commonDir: string, record: WorktreeRecord): boolean {
   const content = renderRecord(record);
   mkdirSync(folderOf(commonDir), { recursive: true, mode: 0o700 });
   if (lstatSync(folderOf(commonDir)).isSymbolicLink())
@@ -54,7 +54,7 @@ export function createRecord(commonDir: string, record: WorktreeRecord): boolean
   return readSmall(path) === content;
 }
 
-export function writeRecord(commonDir: string, record: WorktreeRecord): void {
+export function writeWorktreeRecord(commonDir: string, record: WorktreeRecord): void {
   writeAtomic(recordPath(commonDir, record.id), renderRecord(record));
 }
 
@@ -63,7 +63,7 @@ export function removeRecord(commonDir: string, id: string): void {
 }
 
 /** null: there is none, or it cannot be read. */
-export function readRecord(commonDir: string, id: string): WorktreeRecord | null {
+export function readWorktreeRecord(commonDir: string, id: string): WorktreeRecord | null {
   if (basename(id) !== id) return null;
   try {
     const parsed = recordSchema.safeParse(JSON.parse(readSmall(recordPath(commonDir, id)) ?? ""));
@@ -79,7 +79,7 @@ export function readRecords(commonDir: string): readonly WorktreeRecord[] {
     .filter((name) => name.endsWith(".json"))
     .map((name) => name.slice(0, -".json".length));
   return ids
-    .map((id) => readRecord(commonDir, id))
+    .map((id) => readWorktreeRecord(commonDir, id))
     .filter((record) => record !== null)
     .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
 }

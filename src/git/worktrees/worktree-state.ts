@@ -14,7 +14,7 @@ import { isAlive } from "../../system/process.ts";
 import { FILES, mustSucceed } from "../checkpoints/stage.ts";
 import { changedNames } from "../diff-files.ts";
 import { readable } from "../git-process.ts";
-import { openPlace, type Place, type PlaceOptions, projectIn, treeOfFiles } from "./worktree-place.ts";
+import { openPlace, type PlaceOptions, projectIn, treeOfFiles, type WorkTree } from "./worktree-place.ts";
 import { adminDirOf, type WorktreeRecord } from "./worktree-record.ts";
 
 /**
@@ -44,7 +44,7 @@ export interface Worktree {
 }
 
 export async function stateOf(
-  place: Place,
+  place: WorkTree,
   record: WorktreeRecord,
   options: PlaceOptions = {},
 ): Promise<Worktree> {
@@ -73,7 +73,7 @@ export function shortName(ref: string): string {
 }
 
 async function look(
-  place: Place,
+  place: WorkTree,
   record: WorktreeRecord,
   unmerged: number,
   options: PlaceOptions,
@@ -133,7 +133,7 @@ function processIn(folder: string): string | null {
 
 /** A sentence about what would be lost; null: nothing. */
 async function dirtOf(
-  place: Place,
+  place: WorkTree,
   record: WorktreeRecord,
   mayMiss: boolean,
   options: PlaceOptions,
@@ -158,7 +158,7 @@ function cannotLook(reason: unknown): string {
 }
 
 /** Detached, and of a name that no story can have: no person made this. */
-function isMergesOwn({ commonDir }: Place, record: WorktreeRecord): boolean {
+function isMergesOwn({ commonDir }: WorkTree, record: WorktreeRecord): boolean {
   const admin = adminDirOf(commonDir, record);
   const head = admin === null ? null : readSmall(join(admin, "HEAD"));
   return record.id.startsWith(MERGE_MARK) && head !== null && !head.startsWith("ref:");
@@ -175,7 +175,7 @@ function isHardlyThere(path: string): boolean {
 
 const QUIET = { throwIfNoEntry: false } as const;
 
-async function changesIn(place: Place, mayMiss: boolean): Promise<string | null> {
+async function changesIn(place: WorkTree, mayMiss: boolean): Promise<string | null> {
   const { repository } = place;
   const { git, head } = repository;
   if (head === null) return "It has no commit.";
@@ -191,7 +191,7 @@ async function changesIn(place: Place, mayMiss: boolean): Promise<string | null>
 }
 
 async function thereIn(
-  { repository }: Place,
+  { repository }: WorkTree,
   tree: string,
   names: readonly string[],
 ): Promise<readonly string[]> {
@@ -210,7 +210,7 @@ function sayChanged(names: readonly string[]): string {
     : `${names.length} files are not committed: ${first}, …`;
 }
 
-async function countUnmerged({ repository, commonDir }: Place, record: WorktreeRecord): Promise<number> {
+async function countUnmerged({ repository, commonDir }: WorkTree, record: WorktreeRecord): Promise<number> {
   const { git } = repository;
   const admin = adminDirOf(commonDir, record);
   const head = admin === null ? "" : (readSmall(join(admin, "HEAD")) ?? "").trim();

@@ -13,15 +13,15 @@
  */
 import { rmSync } from "node:fs";
 import { readable } from "../git-process.ts";
-import { openPlace, type Place, type PlaceOptions } from "./worktree-place.ts";
+import { openPlace, type PlaceOptions, type WorkTree } from "./worktree-place.ts";
 import {
   adminDirOf,
-  readRecord,
   readRecords,
+  readWorktreeRecord,
   removeRecord,
   thisProcess,
   type WorktreeRecord,
-  writeRecord,
+  writeWorktreeRecord,
 } from "./worktree-record.ts";
 import { MERGE_MARK, stateOf, type Worktree } from "./worktree-state.ts";
 
@@ -80,7 +80,7 @@ export async function removeWorktree(
     const opened = await openPlace(dir, options);
     if (opened.kind === "none") return `${id} stays: ${opened.reason}.`;
     const { place } = opened;
-    const record = readRecord(place.commonDir, id);
+    const record = readWorktreeRecord(place.commonDir, id);
     if (record === null) return null;
     // before the look: a commit that is made after it keeps the branch
     const tip = record.branch === null ? null : await commitOf(place, record.branch);
@@ -101,30 +101,30 @@ export async function adoptWorktree(
   options: WorktreeOptions = {},
 ): Promise<boolean> {
   const opened = await openPlace(dir, options);
-  const record = opened.kind === "found" ? readRecord(opened.place.commonDir, id) : null;
+  const record = opened.kind === "found" ? readWorktreeRecord(opened.place.commonDir, id) : null;
   if (opened.kind === "none" || record?.stage !== "ready") return false;
   const { state } = await stateOf(opened.place, record, options);
   if (state === "orphaned" || (state === "active" && record.owner?.pid !== process.pid)) return false;
-  writeRecord(opened.place.commonDir, { ...record, owner: thisProcess() });
+  writeWorktreeRecord(opened.place.commonDir, { ...record, owner: thisProcess() });
   return true;
 }
 
 /** This process is done with it: from here on it may be removed once all of it is merged. */
 export async function releaseWorktree(dir: string, id: string, options: WorktreeOptions = {}): Promise<void> {
   const opened = await openPlace(dir, options);
-  const record = opened.kind === "found" ? readRecord(opened.place.commonDir, id) : null;
+  const record = opened.kind === "found" ? readWorktreeRecord(opened.place.commonDir, id) : null;
   if (opened.kind === "found" && record !== null)
-    writeRecord(opened.place.commonDir, { ...record, owner: null });
+    writeWorktreeRecord(opened.place.commonDir, { ...record, owner: null });
 }
 
 /** For worktrees that nobody else ever works in. */
-export async function discardMergeWorktree(place: Place, id: string): Promise<void> {
-  const record = id.startsWith(MERGE_MARK) ? readRecord(place.commonDir, id) : null;
+export async function discardMergeWorktree(place: WorkTree, id: string): Promise<void> {
+  const record = id.startsWith(MERGE_MARK) ? readWorktreeRecord(place.commonDir, id) : null;
   if (record !== null) await takeAway(place, record, null);
 }
 
 /** Branch → the tops of the work trees that have it checked out. */
-export async function checkedOut({ repository }: Place): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function checkedOut({ repository }: WorkTree): Promise<ReadonlyMap<string, readonly string[]>> {
   const listed = await repository.git.run({ args: ["worktree", "list", "--porcelain"] });
   const found = new Map<string, string[]>();
   for (const block of readable(listed.stdout).split("\n\n")) {
@@ -139,10 +139,10 @@ export async function checkedOut({ repository }: Place): Promise<ReadonlyMap<str
  * Once it is known that nothing can be lost. Its branch goes too, if it still stands at `tip`: then all of it is in
  * other places. As git does it, the files first; not by git, which knows nothing of worktrees that are half there.
  */
-export async function takeAway(place: Place, record: WorktreeRecord, tip: string | null): Promise<void> {
+export async function takeAway(place: WorkTree, record: WorktreeRecord, tip: string | null): Promise<void> {
   const { commonDir, repository } = place;
   const { id, path, branch } = record;
-  writeRecord(commonDir, { ...record, stage: "removing" });
+  writeWorktreeRecord(commonDir, { ...record, stage: "removing" });
   const admin = adminDirOf(commonDir, record);
   rmSync(path, { recursive: true, force: true });
   if (admin !== null) rmSync(admin, { recursive: true, force: true });
@@ -152,7 +152,7 @@ export async function takeAway(place: Place, record: WorktreeRecord, tip: string
 }
 
 /** A merge that waited there (`merge-publish.ts`), and was taken over by now. */
-async function dropHeld(place: Place, ref: string): Promise<void> {
+async function dropHeld(place: WorkTree, ref: string): Promise<void> {
   const { git } = place.repository;
   const commit = await commitOf(place, ref);
   if (commit === null || (await checkedOut(place)).has(ref)) return;
@@ -160,7 +160,7 @@ async function dropHeld(place: Place, ref: string): Promise<void> {
   if (isTaken.code === 0) await git.run({ args: ["update-ref", "-d", ref, commit] });
 }
 
-export async function commitOf({ repository }: Place, name: string): Promise<string | null> {
+export async function commitOf({ repository }: WorkTree, name: string): Promise<string | null> {
   const found = await repository.git.run({ args: ["rev-parse", "-q", "--verify", `${name}^{commit}`] });
   return found.code === 0 ? found.stdout.trim() : null;
 }

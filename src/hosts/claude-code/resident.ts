@@ -17,7 +17,7 @@ import { sessionAfter } from "./current-session.ts";
 import { claudeCode } from "./hook-client.ts";
 import { type HookAnswer, renderAnswer } from "./hooks/hook-answer.ts";
 import { type HookEvent, type HookPayload, parsePayload } from "./hooks/payload.ts";
-import { COMMAND_NAME, isOurCall, toEvent } from "./hooks/to-event.ts";
+import { CLAUDE_COMMAND_NAME, claudeEvent, isOurCall } from "./hooks/to-event.ts";
 import { hasMonitor } from "./wake.ts";
 
 export interface ResidentParts {
@@ -97,7 +97,7 @@ export class Resident {
 
   async #answer(payload: HookPayload, signal: AbortSignal): Promise<HookAnswer> {
     if (isOurCall(payload)) return { kind: "permit" };
-    const event = toEvent(payload);
+    const event = claudeEvent(payload);
     return event === null ? NOTHING : answerEvent(event, this.#context(), signal);
   }
 
@@ -146,7 +146,7 @@ export class Resident {
     const { client, env, command } = this.#parts;
     return {
       open: () => this.openIfThere(),
-      typed: { command, root: client.root, session: this.#session, env, commandName: COMMAND_NAME },
+      typed: { command, root: client.root, session: this.#session, env, commandName: CLAUDE_COMMAND_NAME },
       dir: this.#dir,
       now: Date.now,
       givesContext: true,

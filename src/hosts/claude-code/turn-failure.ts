@@ -20,7 +20,7 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map(
   }),
 );
 
-export function failureOf({ error, errorDetails }: HookPayload): Failure {
+export function claudeFailureOf({ error, errorDetails }: HookPayload): Failure {
   const isTooLong = error === "invalid_request" && /"message":\s*"prompt is too long/.test(errorDetails);
   const type = isTooLong ? "overflow" : (CLASSES.get(error) ?? "outage");
   return {

@@ -42,7 +42,7 @@ const DETACHED = new Set(["until", "continue", "run"]);
 const MOST_CHARACTERS = 20_000;
 const PATIENCE_MS = 60_000;
 
-export async function carryOut(typed: string, parts: TypedParts): Promise<Carried> {
+export async function carryOutTyped(typed: string, parts: TypedParts): Promise<Carried> {
   const { command, argv } = parseTypedLine(typed, new Set([...COMMANDS, ...TERMINAL_ONLY]));
   if (command !== null && TERMINAL_ONLY.has(command))
     return { text: `\`loop ${command}\` is for a terminal.`, isOk: false, mayGoOn: false };

@@ -1,2 +1,2 @@
 /** What a person types in pi to reach us. */
-export const COMMAND_NAME = "/loop";
+export const PI_COMMAND_NAME = "/loop";

@@ -15,12 +15,12 @@ import { type Bound, isResting } from "../conversation/bound-loop.ts";
 import { resumeAnswer } from "../conversation/resume.ts";
 import type { Seat } from "../conversation/seat.ts";
 import { renderVerdict, Standing } from "../conversation/standing.ts";
-import { COMMAND_NAME } from "./command-name.ts";
+import { PI_COMMAND_NAME } from "./command-name.ts";
 import { keepAnswers } from "./ledger.ts";
 import { readRetries } from "./runs/retries.ts";
 import type { RunEnd } from "./runs/run-end.ts";
 import { Runs } from "./runs/runs.ts";
-import { failureOf } from "./runs/turn-failure.ts";
+import { piFailureOf } from "./runs/turn-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface PiConversationParts {
@@ -50,7 +50,7 @@ export class PiConversation {
 
   constructor(parts: PiConversationParts) {
     this.#parts = parts;
-    this.#standing = new Standing({ ...parts, commandName: COMMAND_NAME });
+    this.#standing = new Standing({ ...parts, commandName: PI_COMMAND_NAME });
     const { terminal, root, env, now } = parts;
     this.#runs = new Runs({
       now,
@@ -132,7 +132,7 @@ export class PiConversation {
     if (this.#sentAt !== null && now() - this.#sentAt > STARTED_WITHIN_MS && !terminal.isCompacting(now())) {
       this.#sentAt = null;
       this.#isStopping = false;
-      seat.end({ kind: "failed", answer: "", failure: failureOf("pi did not take the prompt") });
+      seat.end({ kind: "failed", answer: "", failure: piFailureOf("pi did not take the prompt") });
     }
     const isFree = this.host.isFree();
     if (isFree && !this.#wasFree) engine.nudge();
@@ -156,7 +156,7 @@ export class PiConversation {
     if (loop?.kind !== "goal") return;
     const { turn } = seat.record;
     const turnId = turn?.end === null ? turn.id : null;
-    const answer = resumeAnswer({ goal: loop, loops: [], turnId, commandName: COMMAND_NAME });
+    const answer = resumeAnswer({ goal: loop, loops: [], turnId, commandName: PI_COMMAND_NAME });
     if (answer.kind === "context") terminal.remind(answer.text);
   }
 
@@ -217,10 +217,10 @@ export class PiConversation {
 }
 
 function seatEndOf(end: RunEnd | null): SeatEnd {
-  if (end === null) return { kind: "failed", answer: "", failure: failureOf("the agent said nothing") };
+  if (end === null) return { kind: "failed", answer: "", failure: piFailureOf("the agent said nothing") };
   const { answer, toolCalls, edits, usage } = end;
   const used = { edits, ...(usage === null ? {} : { usage }) };
-  if (end.kind === "error") return { kind: "failed", answer, failure: failureOf(end.error), ...used };
+  if (end.kind === "error") return { kind: "failed", answer, failure: piFailureOf(end.error), ...used };
   if (end.kind === "length") return { kind: "failed", answer, failure: TOO_LONG, ...used };
   return { kind: "ok", answer, toolCalls, ...used };
 }

@@ -9,9 +9,9 @@ import type { Store } from "../../ports/store.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
 import { procStart } from "../../system/process.ts";
 import { type OpenSeat, openSeat } from "../conversation/open-seat.ts";
-import { COMMAND_NAME } from "./command-name.ts";
+import { PI_COMMAND_NAME } from "./command-name.ts";
 import { PiConversation } from "./conversation.ts";
-import { createPiAgent } from "./pi-agent.ts";
+import { createPiSeatAgent } from "./pi-agent.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface PiSetup {
@@ -42,7 +42,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
       costUsd: () => null,
       agent: (seat, processes) =>
         withPrices(
-          createPiAgent({
+          createPiSeatAgent({
             seat,
             now,
             processes,
@@ -80,5 +80,5 @@ function statusLineOf(store: Store, session: string, now: number): string {
   const held = store.lease();
   const lease = held !== null && store.holderState(held, now) === "alive" ? held : null;
   const progress = progressOf(progressParts(store.loops(), lease, now));
-  return renderStatusLine(progress, { session, commandName: COMMAND_NAME, now, columns: COLUMNS });
+  return renderStatusLine(progress, { session, commandName: PI_COMMAND_NAME, now, columns: COLUMNS });
 }

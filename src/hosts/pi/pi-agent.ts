@@ -21,7 +21,7 @@ export interface PiAgentParts {
   readonly now: () => number;
 }
 
-export function createPiAgent(parts: PiAgentParts): Agent {
+export function createPiSeatAgent(parts: PiAgentParts): Agent {
   const { seat, processes, now } = parts;
   const timeoutOf = ({ deadlineAt }: Turn) => Math.max(0, deadlineAt - now());
   const reconciling = {

@@ -13,10 +13,10 @@ import { findProject } from "../../store/folder/loop-dir.ts";
 import { resumeAnswer } from "../conversation/resume.ts";
 import { noteTool } from "../conversation/tool-use.ts";
 import type { PiApi, PiContext, PiEvents } from "./api.ts";
-import { COMMAND_NAME } from "./command-name.ts";
+import { PI_COMMAND_NAME } from "./command-name.ts";
 import { askMissed } from "./missed.ts";
 import { type OpenPi, openPi } from "./open-conversation.ts";
-import { usedTool } from "./runs/used-tool.ts";
+import { piUsedTool } from "./runs/used-tool.ts";
 import { Terminal } from "./terminal.ts";
 
 /** How soon a task of somebody else's is seen (A12), and an input box that became empty. */
@@ -78,14 +78,14 @@ export class PiSession {
     this.#greetAt = null;
     const open = this.#open;
     const own = open?.conversation.bound();
-    const asked = { loops: [], turnId: null, commandName: COMMAND_NAME };
+    const asked = { loops: [], turnId: null, commandName: PI_COMMAND_NAME };
     const answer = own?.kind === "goal" ? resumeAnswer({ goal: own, ...asked }) : null;
     const message = answer !== null && "message" in answer ? answer.message : undefined;
     if (message !== undefined) this.terminal.say(message, "warning");
     for (const loop of open?.store.loops() ?? [])
       if (loop.kind === "goal" && loop.status === "active" && this.#isLeft(loop.session))
         this.terminal.say(
-          `[LOOP] Goal ${loop.id} was left by a conversation that is over. Go on with it here: ${COMMAND_NAME} continue ${loop.id}`,
+          `[LOOP] Goal ${loop.id} was left by a conversation that is over. Go on with it here: ${PI_COMMAND_NAME} continue ${loop.id}`,
           "warning",
         );
   }
@@ -108,7 +108,7 @@ export class PiSession {
   }
 
   noteTool(event: PiEvents["tool_result"]): void {
-    if (this.#open !== null) noteTool(this.#open.seat, this.dir, usedTool(event), Date.now());
+    if (this.#open !== null) noteTool(this.#open.seat, this.dir, piUsedTool(event), Date.now());
   }
 
   /** `isOver`: the conversation ends; otherwise only this extension does, and is loaded again. */

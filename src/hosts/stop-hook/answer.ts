@@ -21,8 +21,8 @@ import type { OpenConversation } from "../conversation/hooks/open-hook-conversat
 import { keepPrice } from "../conversation/hooks/turn-prices.ts";
 import { type ClientEvent, type StopClient, type Told, type TurnFacts, typedAt } from "./clients/client.ts";
 import { isSent, lastSaid, rememberSaid, rememberSent } from "./conversation-notes.ts";
-import { readRecord } from "./record-lines.ts";
-import { toEvent } from "./to-event.ts";
+import { readClientRecord } from "./record-lines.ts";
+import { clientEvent } from "./to-event.ts";
 
 export async function answerClient(
   client: StopClient,
@@ -44,7 +44,7 @@ export async function answerClient(
   const isAnnounced = () => isSent(dir, session, told.prompt) || isSteered(client, told, record);
   if (event === "prompt" && typed === null && isAnnounced()) return NOTHING;
   const promptId = told.promptId ?? promptIdOf(event, record);
-  const happened = toEvent(event, told, promptId, typed);
+  const happened = clientEvent(event, told, promptId, typed);
   return happened.type === "stopped"
     ? answerStop(client, told, happened, context, signal)
     : answerEvent(happened, context, signal);
@@ -105,7 +105,7 @@ function whyNow({ title, cap }: StopClient, { conversation }: OpenConversation):
 
 function factsOf({ readTurn }: StopClient, told: Told): TurnFacts | null {
   if (told.facts !== null || readTurn === null || told.transcript === null) return told.facts;
-  const lines = readRecord(told.transcript);
+  const lines = readClientRecord(told.transcript);
   return lines.length === 0 ? null : readTurn(lines, told);
 }
 

@@ -7,7 +7,7 @@ import { countOf, type Fields, isFields } from "./fields.ts";
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Those of the end of the file that are whole; none where it cannot be read. Its path is a client's word. */
-export function readRecord(path: string): readonly Fields[] {
+export function readClientRecord(path: string): readonly Fields[] {
   let text: string;
   try {
     text = readEnd(path);

@@ -58,7 +58,7 @@ export function runClientHook(
   });
 }
 
-export function main(client: StopClient, event: ClientEvent): Promise<void> {
+export function runClientHookProcess(client: StopClient, event: ClientEvent): Promise<void> {
   return runHookProcess((text, script) => runClientHook(client, event, text, script));
 }
 

@@ -4,7 +4,7 @@ import type { ConversationEvent, PromptRef } from "../conversation/event.ts";
 import type { ClientEvent, Told } from "./clients/client.ts";
 
 /** `words`: what was typed at us; null: nothing. */
-export function toEvent(
+export function clientEvent(
   event: Exclude<ClientEvent, "said">,
   told: Told,
   promptId: string,

@@ -7,7 +7,7 @@
  */
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Change } from "../../core/backlog/prd/registry.ts";
+import type { StoryChange } from "../../core/backlog/prd/registry.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import { LoopError } from "../../errors.ts";
 import { emptyPrd, type Prd, parsePrdText, renderPrd, withStories } from "../../schema/prd.ts";
@@ -45,8 +45,8 @@ export function loadPrd(root: string): { readonly prd: Prd; readonly text: strin
 /** `decide` may be called several times, each time with what is there; its last answer is carried out and returned. */
 export async function changeStories(
   root: string,
-  decide: (stories: readonly Story[]) => Change,
-): Promise<Change> {
+  decide: (stories: readonly Story[]) => StoryChange,
+): Promise<StoryChange> {
   const asked = decide(loadPrd(root)?.prd.stories ?? []);
   if (asked.kind === "refused") return asked;
   const dir = ensureLoopDir(root);
@@ -62,7 +62,7 @@ export async function changeStories(
 }
 
 /** null: somebody else, an editor say, wrote in between. */
-function tryToChange(root: string, decide: (stories: readonly Story[]) => Change): Change | null {
+function tryToChange(root: string, decide: (stories: readonly Story[]) => StoryChange): StoryChange | null {
   const before = loadPrd(root);
   const prd = before?.prd ?? emptyPrd(basename(root));
   const change = decide(prd.stories);

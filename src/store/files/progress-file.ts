@@ -8,8 +8,8 @@ import { isBacklogLine } from "../../core/views/line.ts";
 import type {
   GoalProgress,
   LeaseProgress,
-  Phase,
   Progress,
+  ShownPhase,
   TasksProgress,
 } from "../../core/views/progress.ts";
 import { PROGRESS_SCHEMA } from "../../core/views/schema-names.ts";
@@ -126,7 +126,7 @@ function isGoal(value: unknown): boolean {
   );
 }
 
-const PHASES: ReadonlySet<unknown> = new Set<Phase>([
+const PHASES: ReadonlySet<unknown> = new Set<ShownPhase>([
   "surveying",
   "planning",
   "pre-checking",

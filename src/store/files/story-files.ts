@@ -6,7 +6,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StoryReceipt } from "../../core/backlog/backlog.ts";
-import { problemsOf, renderProblem } from "../../core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { PROGRESS_HEADER, renderProgressEntry } from "../../core/backlog/progress-entry.ts";
 import type { PromptRole, PromptTexts } from "../../core/backlog/prompts/prompt-texts.ts";
 import { renderEvaluatorPrompt, renderGeneratorPrompt } from "../../core/backlog/prompts/prompts.ts";
@@ -62,7 +62,9 @@ export function createStoryFiles(root: string): StoryFiles {
       if (state.kind === "absent")
         return { problem: `There is no ${prdPath(root)}; make it with: loop backlog plan` };
       const [problem] = problemsOf(state.prd.stories);
-      return problem === undefined ? { stories: state.prd.stories } : { problem: renderProblem(problem) };
+      return problem === undefined
+        ? { stories: state.prd.stories }
+        : { problem: renderStoryProblem(problem) };
     },
     async publish(stories) {
       await whileLocked(lock, () => write(stories, readPlain(prdPath(root))));

@@ -10,7 +10,7 @@ import type {
 } from "../../ports/history.ts";
 import type { Entry } from "../journal/entry.ts";
 import { entryOf, loopsIn, pageOf, receiptsOf } from "../journal/history-page.ts";
-import { JournalReader, type Place } from "../journal/journal-reader.ts";
+import { type JournalPlace, JournalReader } from "../journal/journal-reader.ts";
 
 export class FolderHistory implements LoopHistory {
   readonly #dir: string;
@@ -45,7 +45,7 @@ export class FolderHistory implements LoopHistory {
   }
 
   /** null: the place is gone. */
-  #readerAt(after: Place | undefined): JournalReader | null {
+  #readerAt(after: JournalPlace | undefined): JournalReader | null {
     if (after === undefined) return new JournalReader(this.#dir);
     const kept = this.#reader;
     // it moves while it reads: nobody else may have it meanwhile

@@ -1,7 +1,7 @@
 /** `.loop` as one process has it open: its journal, and what has to be true before anything is written there. */
 import { statSync } from "node:fs";
 import { LoopError } from "../../errors.ts";
-import type { Verdict } from "../journal/admission.ts";
+import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
 import { cannotRead, cannotWrite, claimLoopDir, folderIdentity } from "./loop-dir.ts";
 
@@ -41,7 +41,7 @@ export class OpenedFolder {
     }
   }
 
-  append(entry: Parameters<Journal["append"]>[0], mayWait = false): Verdict {
+  append(entry: Parameters<Journal["append"]>[0], mayWait = false): LineVerdict {
     try {
       this.claim();
       return this.journal.append(entry, mayWait);

@@ -34,12 +34,12 @@ export interface JournalState {
   sealed: boolean;
 }
 
-export type Verdict = CommitResult | { readonly kind: "sealed" };
+export type LineVerdict = CommitResult | { readonly kind: "sealed" };
 
-const COMMITTED: Verdict = { kind: "committed" };
-const CONFLICT: Verdict = { kind: "conflict" };
-const FENCED: Verdict = { kind: "fenced" };
-const SEALED: Verdict = { kind: "sealed" };
+const COMMITTED: LineVerdict = { kind: "committed" };
+const CONFLICT: LineVerdict = { kind: "conflict" };
+const FENCED: LineVerdict = { kind: "fenced" };
+const SEALED: LineVerdict = { kind: "sealed" };
 
 export function emptyState(): JournalState {
   return {
@@ -65,7 +65,7 @@ export function startSegment(state: JournalState, carried: boolean): void {
 }
 
 /** Folds one line into the state, or says why it does not count. null: a line that is not whole. */
-export function admit(state: JournalState, entry: Entry | null): Verdict {
+export function admit(state: JournalState, entry: Entry | null): LineVerdict {
   const { fresh } = state;
   state.fresh = false;
   if (state.sealed) return SEALED;
@@ -87,7 +87,7 @@ export function admit(state: JournalState, entry: Entry | null): Verdict {
  * only rise, and a line is written by somebody who saw what it builds on, so a higher one is proof that there
  * was one. A writer judges its own line without: it must have seen everything.
  */
-export function judge(state: JournalState, entry: Entry, heal: boolean): Verdict {
+export function judge(state: JournalState, entry: Entry, heal: boolean): LineVerdict {
   switch (entry.type) {
     case "loop":
       return judgeLoop(state, entry, heal);
@@ -102,7 +102,7 @@ export function judge(state: JournalState, entry: Entry, heal: boolean): Verdict
   }
 }
 
-function judgeLoop(state: JournalState, entry: LoopEntry, heal: boolean): Verdict {
+function judgeLoop(state: JournalState, entry: LoopEntry, heal: boolean): LineVerdict {
   if (entry.token === null ? OWNERS_EVENTS.has(entry.event.type) : !holds(state, entry.token, heal))
     return FENCED;
   const ended = state.ended.get(entry.id);

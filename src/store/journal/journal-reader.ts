@@ -7,22 +7,22 @@ import { checksum } from "./checksum.ts";
 import type { Entry } from "./entry.ts";
 import {
   generations,
-  lastBytes,
   linesOf,
-  NOTHING,
+  NO_BYTES,
   readBehind,
   readWhole,
   startsWithSnapshot,
   tailBefore,
+  tailBytes,
 } from "./segment.ts";
 import { segmentPath } from "./segment-path.ts";
 
 /** Behind a line. Its text stays valid while the segment is kept. */
-export type Place = string;
+export type JournalPlace = string;
 
 export interface Accepted {
   readonly entry: Entry;
-  readonly place: Place;
+  readonly place: JournalPlace;
 }
 
 export class JournalReader {
@@ -30,14 +30,14 @@ export class JournalReader {
   readonly #state: JournalState = emptyState();
   #generation = 0;
   #offset = 0;
-  #tail: Buffer = NOTHING;
+  #tail: Buffer = NO_BYTES;
 
   constructor(dir: string) {
     this.#dir = dir;
   }
 
   /** A reader that goes on behind the place; null: the place is not there any more. */
-  static resume(dir: string, place: Place): JournalReader | null {
+  static resume(dir: string, place: JournalPlace): JournalReader | null {
     const reader = new JournalReader(dir);
     const [generation, offset] = place.split(".").map(Number);
     if (generation === undefined || offset === undefined) return null;
@@ -56,7 +56,7 @@ export class JournalReader {
     return tail?.equals(this.#tail) === true;
   }
 
-  get place(): Place {
+  get place(): JournalPlace {
     return renderPlace(this.#generation, this.#offset, this.#tail);
   }
 
@@ -79,7 +79,7 @@ export class JournalReader {
       if (from + end > until) return;
       const verdict = admit(this.#state, entry);
       this.#offset = from + end;
-      this.#tail = Buffer.from(lastBytes(Buffer.concat([before, lastBytes(bytes.subarray(0, end))])));
+      this.#tail = Buffer.from(tailBytes(Buffer.concat([before, tailBytes(bytes.subarray(0, end))])));
       if (verdict.kind === "committed" && entry !== null) yield { entry, place: this.place };
     }
   }
@@ -96,7 +96,7 @@ export class JournalReader {
     startSegment(this.#state, this.#generation > 0 && generation === this.#generation + 1);
     this.#generation = generation;
     this.#offset = 0;
-    this.#tail = NOTHING;
+    this.#tail = NO_BYTES;
   }
 }
 
@@ -110,6 +110,6 @@ function startFor(dir: string, known: readonly number[], wanted: number): number
 }
 
 /** The bytes before a place are part of its text: a journal that was cut or replaced does not have them. */
-function renderPlace(generation: number, offset: number, tail: Buffer): Place {
+function renderPlace(generation: number, offset: number, tail: Buffer): JournalPlace {
   return `${generation}.${offset}.${checksum(tail.toString("latin1"))}`;
 }

@@ -19,21 +19,21 @@ import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
 import { LoopError } from "../../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../../system/files.ts";
-import { admit, emptyState, type JournalState, judge, startSegment, type Verdict } from "./admission.ts";
+import { admit, emptyState, type JournalState, judge, type LineVerdict, startSegment } from "./admission.ts";
 import { type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
 import { ForgeryGuard } from "./forgery-guard.ts";
 import {
   exists,
   generations,
-  lastBytes,
   linesOf,
-  NOTHING,
+  NO_BYTES,
   openForAppend,
   readBehind,
   readWhole,
   removeLeftovers,
   retireSegments,
   startsWithSnapshot,
+  tailBytes,
   type Written,
   writeLine,
 } from "./segment.ts";
@@ -67,7 +67,7 @@ export class Journal {
   #seen = 0;
   #generation = 0;
   #offset = 0;
-  #tail: Buffer = NOTHING;
+  #tail: Buffer = NO_BYTES;
   #snapshotBytes = 0;
   #isFolderSynced = false;
   /** Why a sealed segment has no successor yet. */
@@ -108,7 +108,7 @@ export class Journal {
    * Appends one line and answers what became of it. Throws when it is not on disk; with `mayWait` it is there for
    * all to read, and on disk with the next line that may not.
    */
-  append(entry: NewEntry, mayWait = false): Verdict {
+  append(entry: NewEntry, mayWait = false): LineVerdict {
     const w = this.#nextId();
     const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
     const line = { bytes: Buffer.from(encodeEntry(whole)), entry: whole };
@@ -153,8 +153,8 @@ export class Journal {
   }
 
   /** Reads on to the end of the newest segment. With `line`, answers what became of it (null: not seen). */
-  #readOn(line: Written | null): Verdict | null {
-    let found: Verdict | null = null;
+  #readOn(line: Written | null): LineVerdict | null {
+    let found: LineVerdict | null = null;
     let isEndKnown = false;
     for (;;) {
       if (this.#generation === 0 && !this.#reload()) return found;
@@ -177,9 +177,9 @@ export class Journal {
     }
   }
 
-  #takeLines(bytes: Buffer, line: Written | null): Verdict | null {
+  #takeLines(bytes: Buffer, line: Written | null): LineVerdict | null {
     const from = this.#offset;
-    let found: Verdict | null = null;
+    let found: LineVerdict | null = null;
     try {
       for (const { entry, end } of linesOf(bytes, line)) {
         const verdict = this.#take(entry, from + end);
@@ -189,13 +189,13 @@ export class Journal {
       }
     } finally {
       // also when it stops at a line of a newer version: what was taken is not taken again
-      const known = Buffer.concat([this.#tail, bytes.subarray(0, this.#offset - from)].map(lastBytes));
-      this.#tail = Buffer.from(lastBytes(known));
+      const known = Buffer.concat([this.#tail, bytes.subarray(0, this.#offset - from)].map(tailBytes));
+      this.#tail = Buffer.from(tailBytes(known));
     }
     return found;
   }
 
-  #take(entry: Entry | null, end: number): Verdict {
+  #take(entry: Entry | null, end: number): LineVerdict {
     const before = entry?.type === "snapshot" ? new Map(this.#state.loops) : null;
     const verdict = admit(this.#state, entry);
     this.#offset = end;
@@ -235,7 +235,7 @@ export class Journal {
   #enter(generation: number, carried: boolean): void {
     this.#generation = generation;
     this.#offset = 0;
-    this.#tail = NOTHING;
+    this.#tail = NO_BYTES;
     this.#snapshotBytes = 0;
     this.#isFolderSynced = false;
     startSegment(this.#state, carried);
@@ -273,7 +273,7 @@ export class Journal {
     };
   }
 
-  #writeAndLook(line: Written, mayWait = false): Verdict | null {
+  #writeAndLook(line: Written, mayWait = false): LineVerdict | null {
     const isFirst = this.#generation === 0;
     const fd = openForAppend(this.#path(isFirst ? 1 : this.#generation), isFirst);
     if (fd === null) return null;

@@ -24,7 +24,7 @@ const VOID = "~";
 const TAIL_BYTES = 64;
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
-export const NOTHING = Buffer.alloc(0);
+export const NO_BYTES = Buffer.alloc(0);
 
 /** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
 export function openForAppend(path: string, isFirst: boolean): number | null {
@@ -125,7 +125,7 @@ export function startsWithSnapshot(bytes: Buffer): boolean {
 }
 
 export function readWhole(path: string): Buffer {
-  return readBehind(path, 0, NOTHING) ?? NOTHING;
+  return readBehind(path, 0, NO_BYTES) ?? NO_BYTES;
 }
 
 /** What is behind the offset; null when the file is not there or does not hold `tail` before it. */
@@ -148,14 +148,14 @@ export function readBehind(path: string, offset: number, tail: Buffer): Buffer |
   }
 }
 
-export function lastBytes(bytes: Buffer): Buffer {
+export function tailBytes(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
 }
 
 /** What `lastBytes` gave for everything before the offset; null: the file is gone or shorter. */
 export function tailBefore(path: string, offset: number): Buffer | null {
   const from = Math.max(0, offset - TAIL_BYTES);
-  const tail = readBehind(path, from, NOTHING)?.subarray(0, offset - from);
+  const tail = readBehind(path, from, NO_BYTES)?.subarray(0, offset - from);
   return tail?.length === offset - from ? tail : null;
 }
 

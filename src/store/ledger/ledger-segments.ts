@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from
 import { join } from "node:path";
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
 import { errorCode } from "../../system/files.ts";
-import { lastBytes, NOTHING, readBehind, writeLine } from "../journal/segment.ts";
+import { NO_BYTES, readBehind, tailBytes, writeLine } from "../journal/segment.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
 
 /** How far a file has been read, and by what it is known again. */
@@ -52,7 +52,7 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
   const ino = String(stat?.ino);
   if (stat === undefined || (mark !== null && mark.ino !== ino)) return null;
   if (mark !== null && Number(stat.size) === mark.offset) return { entries: [], mark };
-  const { offset, tail, latestAt } = mark ?? { offset: 0, tail: NOTHING, latestAt: 0 };
+  const { offset, tail, latestAt } = mark ?? { offset: 0, tail: NO_BYTES, latestAt: 0 };
   const bytes = readBehind(path, offset, tail);
   if (bytes === null) return null;
   const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
@@ -62,7 +62,7 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
     mark: {
       ino,
       offset: offset + whole.length,
-      tail: Buffer.from(lastBytes(Buffer.concat([tail, whole]))),
+      tail: Buffer.from(tailBytes(Buffer.concat([tail, whole]))),
       latestAt: entries.reduce((latest, { at }) => Math.max(latest, at), latestAt),
     },
   };
@@ -70,7 +70,7 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
 
 /** What was read before, up to the mark. */
 export function readAgain(dir: string, segment: number, { offset }: SegmentMark): LedgerEntry[] {
-  const bytes = readBehind(segmentPath(dir, segment), 0, NOTHING) ?? NOTHING;
+  const bytes = readBehind(segmentPath(dir, segment), 0, NO_BYTES) ?? NO_BYTES;
   return entriesOf(bytes.subarray(0, offset));
 }
 

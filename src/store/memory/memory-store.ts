@@ -10,7 +10,7 @@ import { type HolderState, type Lease, type LeaseBid, SILENT_AFTER_MS } from "..
 import type { Commit, CommitResult } from "../../ports/loops.ts";
 import type { Sessions } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
-import { admit, emptyState, type Verdict } from "../journal/admission.ts";
+import { admit, emptyState, type LineVerdict } from "../journal/admission.ts";
 import { commitLine } from "../journal/entry.ts";
 import type { MemoryJournal, NewEntry } from "./memory-journal.ts";
 import { createMemoryActivity, createMemoryHistory, createMemorySessions } from "./memory-parts.ts";
@@ -146,13 +146,13 @@ export class MemoryStore implements Store {
     return () => void this.#journal.watchers.delete(watcher);
   }
 
-  #append(entry: NewEntry): Verdict {
+  #append(entry: NewEntry): LineVerdict {
     this.#catchUp(null);
     return this.#catchUp(this.#journal.append(this.#name, entry)) ?? { kind: "conflict" };
   }
 
-  #catchUp(w: string | null): Verdict | null {
-    let found: Verdict | null = null;
+  #catchUp(w: string | null): LineVerdict | null {
+    let found: LineVerdict | null = null;
     for (const entry of this.#journal.since(this.#position)) {
       const verdict = admit(this.#state, entry);
       if (verdict.kind === "committed" && entry.type === "loop") this.#changed.add(entry.id);

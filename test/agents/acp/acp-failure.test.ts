@@ -9,13 +9,13 @@ import { WireError } from "../../../src/agents/acp/connection/wire.ts";
 import { failureOfError, failureOfResult, withCause } from "../../../src/agents/acp/failures/failure.ts";
 import { readKeptError } from "../../../src/agents/acp/failures/kept-error.ts";
 import { type AcpProfileName, plainProfile, profileOf } from "../../../src/agents/acp/profiles.ts";
-import { createRecord } from "../../../src/agents/acp/record.ts";
-import { readUsage, type Totals } from "../../../src/agents/acp/usage.ts";
+import { createTurnRecord } from "../../../src/agents/acp/record.ts";
+import { readAcpUsage, type SessionTotals } from "../../../src/agents/acp/usage.ts";
 
-const NOTHING: Totals = { costUsd: null, tokens: null };
+const NOTHING: SessionTotals = { costUsd: null, tokens: null };
 
 function recordOf(...updates: object[]) {
-  const record = createRecord("/project");
+  const record = createTurnRecord("/project");
   for (const update of updates) {
     const parsed = parseUpdate({ sessionId: "s", update });
     if (parsed?.update) record.add(parsed.update);
@@ -134,7 +134,7 @@ describe("B13 end_turn is no success", () => {
     const profile = profileOf(name);
     const record = recordOf(...updates);
     const parsed = parsePromptResult(result);
-    const { usage } = readUsage(profile, record, parsed, NOTHING, null);
+    const { usage } = readAcpUsage(profile, record, parsed, NOTHING, null);
     return (
       failureOfResult(profile, parsed, record, usage !== null && usage.outputTokens !== 0)?.class ?? "ok"
     );
@@ -188,8 +188,8 @@ describe("B13 end_turn is no success", () => {
   test("copilot's total that has not grown is no usage", () => {
     const record = recordOf(says("sorry"));
     const result = parsePromptResult(done);
-    const before = readUsage(profileOf("copilot"), record, result, NOTHING, null).totals;
-    const { usage } = readUsage(profileOf("copilot"), record, result, before, null);
+    const before = readAcpUsage(profileOf("copilot"), record, result, NOTHING, null).totals;
+    const { usage } = readAcpUsage(profileOf("copilot"), record, result, before, null);
     expect(usage).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
 });
@@ -205,9 +205,9 @@ describe("E3 what a turn used, by what the agent's figures mean", () => {
     name: AcpProfileName,
     result: object,
     updates: object[] = [],
-    before: Totals = NOTHING,
+    before: SessionTotals = NOTHING,
     model: string | null = null,
-  ) => readUsage(profileOf(name), recordOf(...updates), parsePromptResult(result), before, model).usage;
+  ) => readAcpUsage(profileOf(name), recordOf(...updates), parsePromptResult(result), before, model).usage;
   const usage = (
     inputTokens: number,
     outputTokens: number,

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ToolCall } from "../../../src/agents/acp/connection/messages.ts";
-import { placeOf } from "../../../src/agents/acp/place.ts";
+import { realPlaceOf } from "../../../src/agents/acp/place.ts";
 import { denialOf } from "../../../src/agents/acp/tool-call.ts";
 import type { PermissionRequest, TurnControl } from "../../../src/ports/agent.ts";
 import { failedAs, makeControl, makeWatcher } from "../../fixtures/agents/project.ts";
@@ -227,7 +227,7 @@ describe("H4 where a path leads to", () => {
     symlinkSync("/etc", world.path("out"));
     symlinkSync("src", world.path("in"));
     symlinkSync("/nowhere/at/all", world.path("dangling"));
-    const inProject = (path: string) => placeOf(path, dir).inProject;
+    const inProject = (path: string) => realPlaceOf(path, dir).inProject;
     expect(inProject(`${dir}/src/new/a.txt`)).toBe("src/new/a.txt");
     expect(inProject(`${dir}/in/a.txt`)).toBe("src/a.txt");
     expect(inProject(`${dir}/src/../../x`)).toBe(null);
@@ -236,7 +236,7 @@ describe("H4 where a path leads to", () => {
     expect(inProject(`${dir}/dangling`)).toBe(null);
     expect(inProject(`${dir}-beside/x`)).toBe(null);
     expect(inProject("/")).toBe(null);
-    expect(placeOf(`${dir}/out/passwd`, dir).absolute).toBe("/etc/passwd");
+    expect(realPlaceOf(`${dir}/out/passwd`, dir).absolute).toBe("/etc/passwd");
   });
 
   test("and a write through such a link is denied", async () => {

@@ -5,7 +5,7 @@ import * as acp from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAcpAgent } from "../../../src/agents/acp/acp-agent.ts";
 import { profileOf } from "../../../src/agents/acp/profiles.ts";
-import { FILES } from "../../../src/agents/demo/scenes.ts";
+import { DEMO_FILES } from "../../../src/agents/demo/scenes.ts";
 import { parseClaims, statusTemplate } from "../../../src/core/claims/claims.ts";
 import { makeProject, makeTurn, makeWatcher, type Project } from "../../fixtures/agents/project.ts";
 import { LOOP } from "../../support/cli.ts";
@@ -71,7 +71,7 @@ describe("with the client side of the protocol's own SDK", () => {
       ["end_turn", true, [bent, source], true],
       ["end_turn", true, [], true],
     ]);
-    expect(readDemo(project.dir)["test/prices.test.js"]).toBe(FILES["test/prices.test.js"]);
+    expect(readDemo(project.dir)["test/prices.test.js"]).toBe(DEMO_FILES["test/prices.test.js"]);
     const costs = demo.updates.flatMap((update) =>
       update.sessionUpdate === "usage_update" ? [update.cost?.amount] : [],
     );
@@ -82,7 +82,7 @@ describe("with the client side of the protocol's own SDK", () => {
     const demo = await connect();
     await demo.prompt(await demo.open(), "no form, no report");
     const path = join(project.dir, "src/prices.js");
-    const before = FILES["src/prices.js"];
+    const before = DEMO_FILES["src/prices.js"];
     const diff = { type: "diff", path, oldText: before, newText: before?.replace(".slice(1)", "") };
     expect(demo.asked).toMatchObject([
       { toolCall: { toolCallId: "edit-1", kind: "edit", content: [diff] }, options: [{}, {}] },
@@ -104,7 +104,7 @@ describe("with the client side of the protocol's own SDK", () => {
   ])("E4 %s", async (_, outcome, stopReason) => {
     const demo = await connect(() => outcome);
     expect(await demo.prompt(await demo.open(), "go")).toMatchObject({ stopReason });
-    expect(readDemo(project.dir)).toEqual(FILES);
+    expect(readDemo(project.dir)).toEqual(DEMO_FILES);
     expect(demo.said() === "").toBe(stopReason === "cancelled");
   });
 
@@ -128,10 +128,10 @@ describe("with the client side of the protocol's own SDK", () => {
     answer(ALLOW);
     const next = demo.prompt(second, "go on");
     await until(() => demo.asked.length > 1, "it asks again");
-    expect(readDemo(project.dir)).toEqual(FILES);
+    expect(readDemo(project.dir)).toEqual(DEMO_FILES);
     answer(ALLOW);
     expect(await next).toMatchObject({ stopReason: "end_turn" });
-    expect(readDemo(project.dir)).not.toEqual(FILES);
+    expect(readDemo(project.dir)).not.toEqual(DEMO_FILES);
   });
 
   test("E4 a conversation can be loaded again, and goes on where it was", async () => {
@@ -167,7 +167,7 @@ describe("with the client side of the protocol's own SDK", () => {
     const prompt = demo.prompt(await demo.open(), "go").catch(() => "no answer");
     expect(await demo.close()).toBe(0);
     await prompt;
-    expect(readDemo(project.dir)).toEqual(FILES);
+    expect(readDemo(project.dir)).toEqual(DEMO_FILES);
   });
 });
 
@@ -208,7 +208,7 @@ test("E4 wrong input is refused in the protocol's way, one sentence each, and ch
       error: { code, message: expect.stringMatching(message) },
     })),
   );
-  expect(readDemo(project.dir)).toEqual(FILES);
+  expect(readDemo(project.dir)).toEqual(DEMO_FILES);
 });
 
 test("E4 a second prompt of the same conversation has to wait for the first", async () => {

@@ -1,13 +1,13 @@
 /** What an agent asks leave for, put to the person at the terminal. */
 import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
-import { createPermissionDesk, type PermissionAnswer } from "../../../src/cli/live/permission-question.ts";
+import { createPermissionDesk, type PermissionReply } from "../../../src/cli/live/permission-question.ts";
 import type { PermissionRequest } from "../../../src/ports/agent.ts";
 
 const RUN: PermissionRequest = { tool: "execute", title: "Run it", paths: [], command: "npm publish" };
 const { signal } = new AbortController();
 
-function desk(...answers: readonly (PermissionAnswer | null)[]) {
+function desk(...answers: readonly (PermissionReply | null)[]) {
   const ask = vi.fn(async (_question: string) => answers[ask.mock.calls.length - 1] ?? null);
   return { ask, answer: createPermissionDesk(ask) };
 }

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { problemsOf } from "../../../src/core/backlog/prd/dependencies.ts";
 import {
-  type Change,
   markBlocked,
   markComplete,
   nextId,
   registerStory,
+  type StoryChange,
   type StoryDraft,
   unblock,
   withNote,
@@ -15,8 +15,8 @@ import type { Story } from "../../../src/core/backlog/stories.ts";
 import { anyText } from "../../support/any-text.ts";
 import { aDraft, aStory } from "./story-samples.ts";
 
-const refusal = (change: Change) => (change.kind === "refused" ? change.message : null);
-const changed = (change: Change) => {
+const refusal = (change: StoryChange) => (change.kind === "refused" ? change.message : null);
+const changed = (change: StoryChange) => {
   if (change.kind === "refused") throw new Error(change.message);
   return change;
 };
@@ -108,7 +108,7 @@ describe("D8 register", () => {
 
 describe("D8 mark", () => {
   const open = aStory("A", { notes: "[REJECTED] no test\n", rejections: 1 });
-  const rows: readonly [string, Change, Partial<Story> | string][] = [
+  const rows: readonly [string, StoryChange, Partial<Story> | string][] = [
     ["complete", markComplete([open], "a"), { passes: true }],
     [
       "complete what was blocked",

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { problemsOf, renderProblem, waves } from "../../../src/core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem, waves } from "../../../src/core/backlog/prd/dependencies.ts";
 import {
+  countsOfStories,
   nextOf,
   pickStory,
-  progressOf,
-  renderNext,
+  renderNextStory,
   type Story,
   statusOf,
 } from "../../../src/core/backlog/stories.ts";
@@ -104,7 +104,7 @@ describe("C2 problems, by name", () => {
     ],
   ];
   test.each(rows)("%#: %j", (stories, expected) => {
-    expect(problemsOf(stories).map(renderProblem)).toEqual(expected);
+    expect(problemsOf(stories).map(renderStoryProblem)).toEqual(expected);
   });
 
   test("a circle is found exactly when a story reaches itself, and is one", () => {
@@ -211,16 +211,16 @@ describe("C3 why nothing can be picked", () => {
     [[aStory("A", on("Z"))], "Nothing can be picked: A waits for Z."],
   ];
   test.each(rows)("%#: %j", (stories, sentence) => {
-    expect(renderNext(nextOf(stories))).toBe(sentence);
+    expect(renderNextStory(nextOf(stories))).toBe(sentence);
   });
 
   test("there is always an answer, and it fits the figures", () => {
     fc.assert(
       fc.property(ANY_STORIES, (stories) => {
-        const { total, passed, blocked, open } = progressOf(stories);
+        const { total, passed, blocked, open } = countsOfStories(stories);
         expect(passed + blocked + open).toBe(total);
         const next = nextOf(stories);
-        expect(renderNext(next)).toMatch(/\S/);
+        expect(renderNextStory(next)).toMatch(/\S/);
         switch (next.kind) {
           case "story":
             expect(statusOf(next.story)).toBe("open");

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  type BudgetDepth,
   budgetState,
   budgetTokens,
-  type Depth,
   EMPTY_FOLD,
   foldLedger,
   forgetSegments,
@@ -149,7 +149,7 @@ describe("D7 H1 the order of lines", () => {
 });
 
 describe("D7 a story's budget", () => {
-  test.each<[Depth, number]>([
+  test.each<[BudgetDepth, number]>([
     ["quick", 8_000],
     ["standard", 20_000],
     ["thorough", 45_000],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Given, questionsFor, scoreSpec, shapeOf } from "../../../src/core/spec/rubric.ts";
+import { type Given, questionsFor, scoreSpec, shapeOfScore } from "../../../src/core/spec/rubric.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { runs } from "../../support/runs.ts";
 
@@ -276,7 +276,7 @@ describe("B2 shape", () => {
     [8, "tool"],
     [10, "tool"],
   ])("%d is %s", (total, shape) => {
-    expect(shapeOf(total)).toBe(shape);
+    expect(shapeOfScore(total)).toBe(shape);
   });
 
   test.each([
@@ -287,7 +287,7 @@ describe("B2 shape", () => {
     ["raise coverage of src/api", { ...NONE, checks: 2, protect: 1 }, "tool"],
     [CLEAR, NONE, "tool"],
   ])("%j with %j is %s", (spec, given, shape) => {
-    expect(shapeOf(scoreSpec(spec, given).total)).toBe(shape);
+    expect(shapeOfScore(scoreSpec(spec, given).total)).toBe(shape);
   });
 
   test("the questions are those of the open dimensions, the emptiest first", () => {

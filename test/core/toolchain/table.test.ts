@@ -7,7 +7,9 @@ import { isPackageManager, TEST_OUTPUTS, TOOLS, toolOf } from "../../../src/core
 import { readTestOutput } from "../../../src/core/toolchain/test-output.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 
-const PROTECTION = new URL("../../../src/checks/protection/", import.meta.url);
+const CHECKS = ["protection/", "trace/"].map(
+  (name) => new URL(`../../../src/checks/${name}`, import.meta.url),
+);
 const isRole = (name: string): boolean => [...ALL_ROLES].some((role) => role === name);
 
 describe("the table of tools", () => {
@@ -88,9 +90,11 @@ describe("files of the tools", () => {
   test("every role that a tool asks for has files, and no other role is spelt anywhere", () => {
     const asked = TOOLS.flatMap(({ reads }) => reads?.roles ?? []);
     expect(asked.filter((role) => !ALL_ROLES.has(role))).toEqual([]);
-    const spelt = readdirSync(PROTECTION).flatMap((file) => [
-      ...readFileSync(new URL(file, PROTECTION), "utf8").matchAll(/"((?:tests|config):[a-z-]+)"/g),
-    ]);
+    const spelt = CHECKS.flatMap((folder) =>
+      readdirSync(folder).flatMap((file) => [
+        ...readFileSync(new URL(file, folder), "utf8").matchAll(/"((?:tests|config):[a-z-]+)"/g),
+      ]),
+    );
     expect(spelt.length).toBeGreaterThan(5);
     expect(spelt.map(([, role = ""]) => role).filter((role) => !isRole(role))).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Check, Criterion } from "../../../src/core/checks/check.ts";
 import { evidenceOfLook } from "../../../src/core/checks/evidence.ts";
 import type { CommandOutput } from "../../../src/core/checks/kind.ts";
-import { type Place, type Round, runRound } from "../../../src/engine/checks/round.ts";
+import { type CheckPlace, type Round, runRound } from "../../../src/engine/checks/round.ts";
 
 const GREEN: CommandOutput = { exitCode: 0, timedOut: false, tail: "ok" };
 const RED: CommandOutput = { exitCode: 1, timedOut: false, tail: "not ok" };
@@ -56,7 +56,7 @@ function world(criteria: readonly Criterion[], outputs: Readonly<Record<string, 
     },
   };
   /** The trees that later looks find. */
-  const place = (...trees: readonly string[]): Place => {
+  const place = (...trees: readonly string[]): CheckPlace => {
     let [last = "t0", ...rest] = trees;
     return {
       tree: last,

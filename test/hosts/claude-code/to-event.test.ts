@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parsePayload } from "../../../src/hosts/claude-code/hooks/payload.ts";
-import { isOurCall, toEvent } from "../../../src/hosts/claude-code/hooks/to-event.ts";
+import { claudeEvent, isOurCall } from "../../../src/hosts/claude-code/hooks/to-event.ts";
 import { asNotification } from "../../support/played-client.ts";
 
 function payloadOf(event: string, fields: object = {}) {
@@ -30,7 +30,7 @@ describe("D1 what a hook tells, as an event of the conversation", () => {
     ["SessionEnd", { reason: "clear" }, { type: "session-ended" }],
     ["PreToolUse", { tool_name: "Bash" }, null],
   ])("%s with %j", (event, fields, expected) => {
-    const made = toEvent(payloadOf(event, fields));
+    const made = claudeEvent(payloadOf(event, fields));
     if (expected === null) expect(made).toBeNull();
     else expect(made).toMatchObject({ promptId: "p-1", transcript: "/t.jsonl", ...expected });
   });
@@ -42,7 +42,9 @@ describe("D1 what a hook tells, as an event of the conversation", () => {
       tool_input: { command: "npm test" },
       duration_ms: 5,
     };
-    expect(toEvent(payloadOf("PostToolUse", { ...fields, tool_response: { stdout: "ok" } }))).toMatchObject({
+    expect(
+      claudeEvent(payloadOf("PostToolUse", { ...fields, tool_response: { stdout: "ok" } })),
+    ).toMatchObject({
       type: "tool",
       used: {
         tool: "Bash",
@@ -54,7 +56,7 @@ describe("D1 what a hook tells, as an event of the conversation", () => {
       },
     });
     const failed = { ...fields, agent_id: "a-1", error: "Exit code 2\nno" };
-    expect(toEvent(payloadOf("PostToolUseFailure", failed))).toMatchObject({
+    expect(claudeEvent(payloadOf("PostToolUseFailure", failed))).toMatchObject({
       used: { isOk: false, isOfSubAgent: true, ran: { exitCode: 2 } },
     });
   });

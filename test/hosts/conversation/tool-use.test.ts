@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { totalsOf } from "../../../src/core/cost/ledger.ts";
 import { parsePayload } from "../../../src/hosts/claude-code/hooks/payload.ts";
-import { usedTool } from "../../../src/hosts/claude-code/hooks/to-event.ts";
+import { claudeUsedTool } from "../../../src/hosts/claude-code/hooks/to-event.ts";
 import { backpropOf, recordTool, type UsedTool } from "../../../src/hosts/conversation/tool-use.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
@@ -22,7 +22,7 @@ function hook(event: string, fields: object): UsedTool {
   const base = { session_id: "s-1", tool_name: "Bash", tool_use_id: "toolu_1", duration_ms: 12 };
   const payload = parsePayload({ ...base, hook_event_name: event, ...fields });
   if (payload === null) throw new Error("it is no payload");
-  return usedTool(payload);
+  return claudeUsedTool(payload);
 }
 
 /** A command that failed: its exit code is the first line. */

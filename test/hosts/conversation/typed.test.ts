@@ -3,7 +3,7 @@ import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { typedIn } from "../../../src/hosts/claude-code/hooks/to-event.ts";
-import { carryOut, type TypedParts } from "../../../src/hosts/conversation/typed.ts";
+import { carryOutTyped, type TypedParts } from "../../../src/hosts/conversation/typed.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 
 afterEach(removeTempDirs);
@@ -21,7 +21,7 @@ function program(source: string): TypedParts {
 }
 
 async function argvOf(typed: string): Promise<readonly string[]> {
-  const { text } = await carryOut(typed, program(ECHO));
+  const { text } = await carryOutTyped(typed, program(ECHO));
   return (JSON.parse(text) as { argv: readonly string[] }).argv;
 }
 
@@ -64,14 +64,14 @@ describe("A3 what is typed is carried out by the command itself", () => {
   test("H5 there is no shell: what looks like one's words is text", async () => {
     const parts = program(ECHO);
     const typed = '5m $(touch ran.txt) `touch ran.txt`; touch ran.txt\n"; touch ran.txt';
-    const { text } = await carryOut(typed, parts);
+    const { text } = await carryOutTyped(typed, parts);
     expect(JSON.parse(text)).toMatchObject({ argv: ["--detach", "--", typed] });
     expect(existsSync(join(parts.root, "ran.txt"))).toBe(false);
   });
 
   test("it runs in the project, and knows the conversation that it was typed in and what was typed there", async () => {
     const parts = program(ECHO);
-    const { text } = await carryOut("list", parts);
+    const { text } = await carryOutTyped("list", parts);
     expect(JSON.parse(text)).toMatchObject({
       ...{
         cwd: realpathSync(parts.root),
@@ -87,7 +87,7 @@ describe("A3 what is typed is carried out by the command itself", () => {
   test.each(["up", "watch", "install claude", "hook claude Stop", "mcp"])(
     "`%s` is for a terminal",
     async (typed) => {
-      const carried = await carryOut(typed, program("throw new Error('started')"));
+      const carried = await carryOutTyped(typed, program("throw new Error('started')"));
       expect(carried).toMatchObject({ isOk: false, mayGoOn: false });
       expect(carried.text).toMatch(/is for a terminal/);
     },
@@ -103,18 +103,18 @@ describe("D1 what comes of it", () => {
     ["5m check", "", true, false],
     ["continue", "process.exitCode = 64;", false, false],
   ])("%j with %j: ok %s, and a loop may go on from here: %s", async (typed, source, isOk, mayGoOn) => {
-    expect(await carryOut(typed, program(source))).toMatchObject({ isOk, mayGoOn });
+    expect(await carryOutTyped(typed, program(source))).toMatchObject({ isOk, mayGoOn });
   });
 
   test("both outputs are shown, the end of a failure too, and silence with a failure is explained", async () => {
     const both = "process.stdout.write('out\\n\\n'); process.stderr.write('err\\n'); process.exitCode = 64;";
-    expect((await carryOut("list", program(both))).text).toBe("out\nerr");
-    expect((await carryOut("list", program("process.exitCode = 1;"))).text).toMatch(
+    expect((await carryOutTyped("list", program(both))).text).toBe("out\nerr");
+    expect((await carryOutTyped("list", program("process.exitCode = 1;"))).text).toMatch(
       /^loop: it could not be carried out/,
     );
-    expect((await carryOut("list", program(""))).text).toBe("");
+    expect((await carryOutTyped("list", program(""))).text).toBe("");
     const missing = { ...program(""), command: ["/does/not/exist"] as const };
-    expect(await carryOut("list", missing)).toMatchObject({
+    expect(await carryOutTyped("list", missing)).toMatchObject({
       isOk: false,
       text: expect.stringMatching(/ENOENT/),
     });
@@ -123,7 +123,7 @@ describe("D1 what comes of it", () => {
   test("it has no input to wait for, and what it says is cut", async () => {
     const reads =
       "process.stdin.on('data', () => {}); process.stdin.on('end', () => console.log('x'.repeat(50000)));";
-    const { text } = await carryOut("list", program(reads));
+    const { text } = await carryOutTyped("list", program(reads));
     expect(text).toHaveLength(20_000);
   });
 });

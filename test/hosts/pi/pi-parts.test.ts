@@ -8,8 +8,8 @@ import type { PiApi, PiContext } from "../../../src/hosts/pi/api.ts";
 import { readRetries, waitForRetry } from "../../../src/hosts/pi/runs/retries.ts";
 import { joinRunEnds, parseAnswers, parseRunEnd } from "../../../src/hosts/pi/runs/run-end.ts";
 import { Runs } from "../../../src/hosts/pi/runs/runs.ts";
-import { failureOf } from "../../../src/hosts/pi/runs/turn-failure.ts";
-import { usedTool } from "../../../src/hosts/pi/runs/used-tool.ts";
+import { piFailureOf } from "../../../src/hosts/pi/runs/turn-failure.ts";
+import { piUsedTool } from "../../../src/hosts/pi/runs/used-tool.ts";
 import { Terminal } from "../../../src/hosts/pi/terminal.ts";
 import { COMMANDS, completeArguments } from "../../../src/hosts/pi/typed/completions.ts";
 import { expandSlash } from "../../../src/hosts/pi/typed/slash-prompt.ts";
@@ -118,7 +118,7 @@ describe("B13 what pi says of a request that failed", () => {
     ["there were 429 of them", "outage"],
     ["", "outage"],
   ])("%j is %s", (error, type) => {
-    expect(failureOf(error)).toMatchObject({ class: type, resetsAt: null });
+    expect(piFailureOf(error)).toMatchObject({ class: type, resetsAt: null });
   });
 });
 
@@ -347,7 +347,7 @@ describe("E2 when pi is free", () => {
 
 describe("D10 a command that pi's agent ran", () => {
   const result = (toolName: string, text: string, isError: boolean) =>
-    usedTool({
+    piUsedTool({
       toolCallId: "1",
       toolName,
       input: { command: "npm test" },

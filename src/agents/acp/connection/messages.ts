@@ -95,7 +95,7 @@ const Initialized = z.object({
     .catch(null),
 });
 
-export interface Capabilities {
+export interface AgentCapabilities {
   readonly protocolVersion: number;
   readonly load: boolean;
   readonly resume: boolean;
@@ -103,7 +103,7 @@ export interface Capabilities {
   readonly httpTools: boolean;
 }
 
-export function parseInitialized(result: unknown): Capabilities {
+export function parseInitialized(result: unknown): AgentCapabilities {
   const { protocolVersion, agentCapabilities: can } = Initialized.parse(result);
   return {
     protocolVersion,

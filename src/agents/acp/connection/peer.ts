@@ -8,7 +8,7 @@
  */
 import { describeExit } from "../../process/reasons.ts";
 import {
-  type Capabilities,
+  type AgentCapabilities,
   type PermissionParams,
   parseInitialized,
   parsePermission,
@@ -29,7 +29,7 @@ export interface PeerListener {
 
 export interface Peer {
   readonly process: PeerProcess;
-  readonly can: Capabilities;
+  readonly can: AgentCapabilities;
   isGone(): boolean;
   /** Resolves with why it is gone, for a person. */
   readonly gone: Promise<string>;

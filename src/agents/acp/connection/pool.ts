@@ -14,7 +14,7 @@ import type { Peer } from "./peer.ts";
 import type { Session } from "./session.ts";
 
 /** A peer with what is known of its conversations. */
-export interface Seat {
+export interface PooledAgent {
   readonly peer: Peer;
   readonly loopId: LoopId;
   /** The one that was used last is the last. */
@@ -34,11 +34,11 @@ export interface PoolOptions {
 
 export interface Pool {
   /** Rejects as `open` does. */
-  take(turn: Turn, signal: AbortSignal): Promise<Seat>;
+  take(turn: Turn, signal: AbortSignal): Promise<PooledAgent>;
   /** After a turn. Resolves when what does not stay is gone. */
-  give(seat: Seat, turn: Turn): Promise<void>;
+  give(seat: PooledAgent, turn: Turn): Promise<void>;
   /** Ends it. Must not reject. */
-  drop(seat: Seat): Promise<void>;
+  drop(seat: PooledAgent): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,11 +46,11 @@ const MOST_SESSIONS = 4;
 
 export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
   /** The one that was used last is the last. */
-  const idle = new Map<Seat, NodeJS.Timeout>();
-  const busy = new Set<Seat>();
+  const idle = new Map<PooledAgent, NodeJS.Timeout>();
+  const busy = new Set<PooledAgent>();
   let isClosed = false;
 
-  async function take(turn: Turn, signal: AbortSignal): Promise<Seat> {
+  async function take(turn: Turn, signal: AbortSignal): Promise<PooledAgent> {
     const mine = [...idle.keys()].filter(({ peer, loopId }) => loopId === turn.loopId && isThere(peer));
     const wanted = turn.conversation?.id ?? "";
     const warm = staysWarm(turn)
@@ -67,13 +67,13 @@ export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
     return use({ peer, loopId: turn.loopId, sessions: new Map(), isUsed: false, members: null });
   }
 
-  function use(seat: Seat): Seat {
+  function use(seat: PooledAgent): PooledAgent {
     busy.add(seat);
     seat.peer.process.hold(true);
     return seat;
   }
 
-  async function give(seat: Seat, turn: Turn): Promise<void> {
+  async function give(seat: PooledAgent, turn: Turn): Promise<void> {
     if (!busy.delete(seat)) return;
     const isFull = !seat.peer.can.close && seat.sessions.size > MOST_SESSIONS;
     if (isClosed || isFull || seat.peer.isGone() || !staysWarm(turn) || maxWarm === 0) return drop(seat);
@@ -86,7 +86,7 @@ export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
     if (idle.size > maxWarm && oldest !== undefined) await drop(oldest);
   }
 
-  async function drop(seat: Seat): Promise<void> {
+  async function drop(seat: PooledAgent): Promise<void> {
     clearTimeout(idle.get(seat));
     idle.delete(seat);
     busy.delete(seat);
@@ -117,7 +117,7 @@ export function staysWarm(turn: Turn): boolean {
 }
 
 /** Conversations that are not gone on with are memory of the agent's. */
-function trimSessions({ peer, sessions }: Seat): void {
+function trimSessions({ peer, sessions }: PooledAgent): void {
   for (const [id, { access }] of [...sessions].slice(0, -MOST_SESSIONS)) {
     access?.close();
     sessions.delete(id);

@@ -4,7 +4,7 @@
  */
 import type { Conversation, ToolAccess, ToolServer, Turn } from "../../../ports/agent.ts";
 import type { AcpProfile } from "../profiles.ts";
-import type { Totals } from "../usage.ts";
+import type { SessionTotals } from "../usage.ts";
 import { type OpenedSession, parseSession, type Setting } from "./messages.ts";
 import { type Peer, PeerGone, PeerSilent } from "./peer.ts";
 import type { AcpRequests } from "./protocol.ts";
@@ -14,7 +14,7 @@ export interface Session {
   /** The engine's tools, for this conversation alone; null: it has none. */
   readonly access: ToolAccess | null;
   /** After its last turn. */
-  totals: Totals;
+  totals: SessionTotals;
   mode: Setting | null;
   model: Setting | null;
 }
@@ -30,7 +30,7 @@ export class UnknownModel extends Error {}
 
 const QUIET_MS = 100;
 const LONGEST_REPEAT_MS = 3_000;
-const NOTHING_SO_FAR: Totals = { costUsd: null, tokens: null };
+const NOTHING_SO_FAR: SessionTotals = { costUsd: null, tokens: null };
 
 /** A session for `conversation`, or a fresh one where that cannot be had any more. Rejects as `Peer.request` does. */
 export async function openSession(
@@ -146,7 +146,7 @@ function sessionOf(
   id: string,
   { mode, model }: OpenedSession,
   access: ToolAccess | null,
-  totals: Totals,
+  totals: SessionTotals,
 ): Session {
   return { id, access, totals, mode, model };
 }

@@ -8,7 +8,7 @@ import { describeError, makeFailure } from "../../process/reasons.ts";
 import { type PromptResult, readSessionFailure } from "../connection/messages.ts";
 import { PeerGone, PeerSilent } from "../connection/peer.ts";
 import type { AcpProfile } from "../profiles.ts";
-import type { TurnRecord } from "../record.ts";
+import type { AcpTurnRecord } from "../record.ts";
 import { AUTH_REQUIRED, classOfKind, classOfSessionFailure, classOfStatus } from "./failure-class.ts";
 
 const RequestError = z.object({
@@ -34,7 +34,7 @@ export interface Cause {
 export function failureOfResult(
   profile: AcpProfile,
   result: PromptResult,
-  record: TurnRecord,
+  record: AcpTurnRecord,
   hasUsage: boolean,
 ): Failure | null {
   const typed = readSessionFailure(result._meta);
@@ -78,7 +78,7 @@ export function withCause(failure: Failure, { kind, status }: Cause): Failure {
 export function failureOfError(
   profile: AcpProfile,
   error: unknown,
-  record: TurnRecord | null,
+  record: AcpTurnRecord | null,
   status: number | null = null,
 ): Failure {
   if (error instanceof PeerGone) return fail(profile, "fault", error.message);

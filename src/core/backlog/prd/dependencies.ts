@@ -13,7 +13,7 @@ export function problemsOf(stories: readonly Story[]): readonly StoryProblem[] {
   return [...duplicatesIn(stories), ...danglingIn(stories), ...cyclesIn(stories)];
 }
 
-export function renderProblem(problem: StoryProblem): string {
+export function renderStoryProblem(problem: StoryProblem): string {
   switch (problem.kind) {
     case "duplicate":
       return `${problem.id} is there ${problem.count === 2 ? "twice" : `${problem.count} times`}.`;

@@ -2,7 +2,7 @@
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { cleanLine } from "../../text/clean.ts";
 import type { Depth, Story } from "../stories.ts";
-import { problemsOf, renderProblem } from "./dependencies.ts";
+import { problemsOf, renderStoryProblem } from "./dependencies.ts";
 
 export interface StoryDraft {
   /** null: the next free US-00N. */
@@ -17,7 +17,7 @@ export interface StoryDraft {
 }
 
 /** `fault` says whose it is: what was asked, or what the backlog was like before. */
-export type Change =
+export type StoryChange =
   | { readonly kind: "changed"; readonly stories: readonly Story[]; readonly story: Story }
   | {
       readonly kind: "refused";
@@ -26,7 +26,7 @@ export type Change =
       readonly hint: string | null;
     };
 
-export function registerStory(stories: readonly Story[], draft: StoryDraft): Change {
+export function registerStory(stories: readonly Story[], draft: StoryDraft): StoryChange {
   const title = cleanLine(draft.title);
   const id = draft.id ?? nextId(stories);
   const fault = faultOfDraft({ ...draft, id, title });
@@ -67,13 +67,13 @@ function faultOfDraft({
 }
 
 /** A person's word: no check has to be green for it, and what it depends on need not have passed. */
-export function markComplete(stories: readonly Story[], id: string): Change {
+export function markComplete(stories: readonly Story[], id: string): StoryChange {
   return changeStory(stories, id, (story) =>
     story.passes ? `${story.id} has passed already.` : { ...story, passes: true, blocked: false },
   );
 }
 
-export function markBlocked(stories: readonly Story[], id: string, reason: string): Change {
+export function markBlocked(stories: readonly Story[], id: string, reason: string): StoryChange {
   return changeStory(stories, id, (story) => {
     if (story.passes) return `${story.id} has passed; there is nothing to block.`;
     if (story.blocked) return `${story.id} is blocked already.`;
@@ -82,7 +82,7 @@ export function markBlocked(stories: readonly Story[], id: string, reason: strin
 }
 
 /** It gets all its attempts again: with the old count, the first rejection would block it at once. */
-export function unblock(stories: readonly Story[], id: string): Change {
+export function unblock(stories: readonly Story[], id: string): StoryChange {
   return changeStory(stories, id, (story) => {
     if (story.passes || !story.blocked) return `${story.id} is not blocked.`;
     return { ...story, blocked: false, rejections: 0 };
@@ -137,7 +137,7 @@ function changeStory(
   stories: readonly Story[],
   id: string,
   change: (story: Story) => Story | string,
-): Change {
+): StoryChange {
   const story = findStory(stories, id);
   if (story === null) return refused(`There is no story "${cleanLine(id)}".`, knownIds(stories));
   const after = change(story);
@@ -150,10 +150,10 @@ function changeStory(
 }
 
 /** What was faulty before may be mended by a change, and is otherwise the reason to refuse it. */
-function sound(before: readonly Story[], after: readonly Story[], story: Story): Change {
-  const [problem, ...more] = problemsOf(after).map(renderProblem);
+function sound(before: readonly Story[], after: readonly Story[], story: Story): StoryChange {
+  const [problem, ...more] = problemsOf(after).map(renderStoryProblem);
   if (problem === undefined) return { kind: "changed", stories: after, story };
-  const old = problemsOf(before).map(renderProblem);
+  const old = problemsOf(before).map(renderStoryProblem);
   const caused = [problem, ...more].find((one) => !old.includes(one));
   if (caused !== undefined) return refused(caused);
   const hint = more.length === 0 ? null : `And: ${more.join(" ")}`;
@@ -168,6 +168,6 @@ function knownIds(stories: readonly Story[]): string {
   return `There are: ${ids.join(", ")}${stories.length > SHOWN_IDS ? ", …" : ""}`;
 }
 
-function refused(message: string, hint: string | null = null): Change {
+function refused(message: string, hint: string | null = null): StoryChange {
   return { kind: "refused", fault: "request", message, hint };
 }

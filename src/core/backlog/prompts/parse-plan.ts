@@ -13,7 +13,7 @@ export const MAX_QUESTIONS = 3;
 export const MAX_STORIES = 30;
 export const MAX_CRITERIA = 12;
 
-export interface Plan {
+export interface StoryPlan {
   readonly project: string;
   readonly branchName: string;
   readonly description: string;
@@ -22,7 +22,7 @@ export interface Plan {
 
 /** The message is half a sentence that goes on from "The planner's answer was refused: …". */
 export type PlanAnswer =
-  | { readonly kind: "plan"; readonly plan: Plan }
+  | { readonly kind: "plan"; readonly plan: StoryPlan }
   | { readonly kind: "questions"; readonly questions: readonly string[] }
   | { readonly kind: "refused"; readonly message: string };
 
@@ -90,7 +90,7 @@ function readQuestions(value: unknown): readonly string[] {
   return questions.map(cleanLine);
 }
 
-function readPlan(body: Fields, mode: Mode): Plan {
+function readPlan(body: Fields, mode: Mode): StoryPlan {
   only(body, ["project", "branchName", "description", "userStories"], "the answer");
   const { userStories } = body;
   if (!Array.isArray(userStories)) throw new Odd("it has no list userStories");

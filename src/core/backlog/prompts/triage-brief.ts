@@ -5,7 +5,7 @@
 import { cleanLine } from "../../text/clean.ts";
 import { codeSpan, lastPart, quote, quoteFenced } from "../../text/quote.ts";
 import type { StoryReceipt } from "../backlog.ts";
-import { byPriority, progressOf, type Story, statusOf } from "../stories.ts";
+import { byPriority, countsOfStories, type Story, statusOf } from "../stories.ts";
 
 /** A receipt of the journal, with the checks that failed where they are known. */
 export interface TriageAttempt
@@ -48,7 +48,7 @@ export function renderTriageBrief(
   at: number,
 ): string {
   const { blocked, rejected, waiting } = triageOf(stories);
-  const { passed, total, open } = progressOf(stories);
+  const { passed, total, open } = countsOfStories(stories);
   const parts = [
     `# Triage${project === "" ? "" : `: ${cleanLine(project)}`}`,
     `${new Date(at).toISOString()} | ${passed} of ${total} passed, ${blocked.length} blocked, ${open} open`,

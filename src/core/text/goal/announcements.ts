@@ -5,12 +5,12 @@ import { isMet, isProved } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine } from "../clean.ts";
 import { count, renderBudget, renderCost, renderMoment, renderTokens } from "../figures.ts";
-import { currentStep, iterationOf, progressOf, verifiedBy } from "./goal-facts.ts";
+import { currentStep, iterationOf, stepCounts, verifiedBy } from "./goal-facts.ts";
 
 /** Before anything is done. */
 export function renderStarting(goal: Goal): string {
   const shape = goal.shape === "tool" ? "Tool" : "Colleague";
-  const { total } = progressOf(goal);
+  const { total } = stepCounts(goal);
   const steps = total === 0 && goal.needsPlan ? "planned first" : `${total}`;
   const budget = renderBudget(goal.limits.budgetUsd);
   return `[LOOP] Starting | Shape: ${shape} (${goal.score}/10) | Workflow: ${goal.workflow} | Steps: ${steps} | Budget: ${budget}`;
@@ -31,7 +31,7 @@ function taskOf(goal: Goal): string {
 
 /** After each iteration. Only a step that is done gets the mark. */
 export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   const step = cleanLine(receipt.step ?? (receipt.kind === "work" ? "turn" : receipt.kind));
   const progress = `Progress: ${done}/${total} | Next: ${nextOf(goal)}`;
   if (receipt.failure !== null) {
@@ -48,7 +48,7 @@ export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
 /** Why it stands still and how to go on; below it what the reason rests on. */
 export function renderPaused(goal: Goal): string | null {
   if (goal.pause === null) return null;
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   const { reason, goOn, evidence } = goal.pause;
   return [
     `[LOOP] ⏸ Paused: ${cleanLine(reason)}`,

@@ -12,7 +12,7 @@ export function verifiedBy(goal: Goal, { name, check }: Criterion): Verification
 }
 
 /** Steps that were replaced are neither done nor left. */
-export function progressOf({ steps }: Goal): { readonly done: number; readonly total: number } {
+export function stepCounts({ steps }: Goal): { readonly done: number; readonly total: number } {
   const done = steps.filter(({ status }) => status === "done").length;
   return { done, total: done + steps.filter(({ status }) => status === "open").length };
 }

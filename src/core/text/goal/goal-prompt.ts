@@ -3,7 +3,7 @@ import type { Goal, Job } from "../../goal/goal.ts";
 import { unmetCriteria } from "../../goal/proof.ts";
 import { inLine } from "../quote.ts";
 import { cutTo } from "../width.ts";
-import { currentStep, iterationOf, progressOf } from "./goal-facts.ts";
+import { currentStep, iterationOf, stepCounts } from "./goal-facts.ts";
 import {
   isSilentlyProved,
   joinParts,
@@ -48,7 +48,7 @@ export function renderResumePrompt(goal: Goal, job: Job): string {
 /** A few lines that a conversation can be reminded with. */
 export function renderResumeHeader(goal: Goal): string {
   const nonce = nonceOf(goal);
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   const unmet = unmetCriteria(goal);
   return [
     "[LOOP RESUME]",

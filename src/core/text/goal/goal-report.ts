@@ -18,7 +18,7 @@ import {
   renderToldCost,
 } from "../figures.ts";
 import { codeSpan, fence, lastPart } from "../quote.ts";
-import { evidenceOf, progressOf, verifiedBy } from "./goal-facts.ts";
+import { evidenceOf, stepCounts, verifiedBy } from "./goal-facts.ts";
 import { renderVerdictBox, risksOf } from "./verdict-box.ts";
 
 const TAIL_LINES = 60;
@@ -93,7 +93,7 @@ function renderTail(goal: Goal, { name }: Criterion): string {
 
 function renderSteps(goal: Goal): string {
   if (goal.steps.length === 0) return "";
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   const lines = goal.steps.map(({ name, status }) => {
     const mark = status === "done" ? "[x]" : "[ ]";
     return `- ${mark} ${codeSpan(name)}${status === "replaced" ? " (replaced)" : ""}`;

@@ -5,7 +5,7 @@ import type { Criterion, Goal, Workflow } from "../../goal/goal.ts";
 import { isMet, isProved } from "../../goal/proof.ts";
 import { renderBudget, renderCost } from "../figures.ts";
 import { codeSpan, inLine, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
-import { currentStep, evidenceOf, iterationOf, progressOf } from "./goal-facts.ts";
+import { currentStep, evidenceOf, iterationOf, stepCounts } from "./goal-facts.ts";
 
 /** Of one check, and of all of them together: the rest of a context is for the work. */
 const TAIL_LINES = 60;
@@ -19,7 +19,7 @@ export function joinParts(parts: readonly string[]): string {
 
 /** Where the loop stands, in one line. */
 export function renderHead(goal: Goal): string {
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   const cost = `${renderCost(goal.spent)}/${renderBudget(goal.limits.budgetUsd)}`;
   return `[LOOP] Goal ${goal.id} | Iteration ${iterationOf(goal)} | Cost: ${cost} | Steps: ${done}/${total} done`;
 }
@@ -87,7 +87,7 @@ What is not in the spec is not done. Do not widen it: no further features, no cl
 
 export function renderStep(goal: Goal): string {
   const step = currentStep(goal);
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   if (isSilentlyProved(goal)) return PROVED;
   if (step === null && isProved(goal))
     return "# This turn\nEvery step is done and every criterion is proved, but a person does not take it for done. Do what the person said.";

@@ -9,7 +9,7 @@ import { count, renderBudget, renderCost, renderMoment, renderPricesNote, render
 import { tellingLine } from "../telling-line.ts";
 import { cutTo, fitTo, simplify } from "../width.ts";
 import { renderGate, renderWaiting } from "./announcements.ts";
-import { evidenceOf, iterationOf, progressOf, verifiedBy } from "./goal-facts.ts";
+import { evidenceOf, iterationOf, stepCounts, verifiedBy } from "./goal-facts.ts";
 import { suggestLearnable } from "./learnable.ts";
 import { renderReceiptLine } from "./receipt.ts";
 import { renderVerdictBox } from "./verdict-box.ts";
@@ -105,7 +105,7 @@ function renderCriterion(goal: Goal, criterion: Criterion, now: number): string 
 
 function renderSteps(goal: Goal): string {
   if (goal.steps.length === 0) return goal.needsPlan ? "Steps: planned first" : "";
-  const { done, total } = progressOf(goal);
+  const { done, total } = stepCounts(goal);
   const current = goal.steps.findIndex(({ status }) => status === "open");
   const lines = goal.steps.map(({ name, status }, index) => {
     const mark = status === "done" ? "✓" : index === current ? "→" : status === "replaced" ? "~" : " ";

@@ -1,12 +1,12 @@
 /** What a hook of Claude Code tells, as an event of the conversation. */
 import type { ConversationEvent, PromptRef } from "../../conversation/event.ts";
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
-import { failureOf } from "../turn-failure.ts";
+import { claudeFailureOf } from "../turn-failure.ts";
 import { wakeIn } from "../wake.ts";
 import type { HookEvent, HookPayload } from "./payload.ts";
 
 /** As a person types it; the client also takes the names of the plugin's commands in full. */
-export const COMMAND_NAME = "/loopwright";
+export const CLAUDE_COMMAND_NAME = "/loopwright";
 const TYPED = /^\/loopwright(?::loop|:loopwright)?(?:\s+([\s\S]*))?$/;
 
 /** What was typed behind the command; null: the prompt is not for us. */
@@ -16,14 +16,14 @@ export function typedIn(prompt: string): string | null {
 }
 
 /** null: it is of no concern to the conversation. */
-export function toEvent(payload: HookPayload): ConversationEvent | null {
+export function claudeEvent(payload: HookPayload): ConversationEvent | null {
   const { promptId, transcript, prompt } = payload;
   const at: PromptRef = { promptId, transcript };
   switch (payload.event) {
     case "Stop":
       return { ...at, type: "stopped", answer: payload.answer };
     case "StopFailure":
-      return { ...at, type: "failed", failure: failureOf(payload) };
+      return { ...at, type: "failed", failure: claudeFailureOf(payload) };
     // what is typed at us comes once more, as an expansion
     case "UserPromptSubmit":
       return typedIn(prompt) === null ? { ...at, type: "prompted", wake: wakeIn(prompt) } : null;
@@ -33,7 +33,7 @@ export function toEvent(payload: HookPayload): ConversationEvent | null {
     }
     case "PostToolUse":
     case "PostToolUseFailure":
-      return { ...at, type: "tool", used: usedTool(payload) };
+      return { ...at, type: "tool", used: claudeUsedTool(payload) };
     case "Notification":
       return { ...at, type: "idle" };
     case "SessionStart":
@@ -45,7 +45,7 @@ export function toEvent(payload: HookPayload): ConversationEvent | null {
   }
 }
 
-export function usedTool(payload: HookPayload): UsedTool {
+export function claudeUsedTool(payload: HookPayload): UsedTool {
   const { tool, toolUseId, durationMs, agentId } = payload;
   return {
     tool,

@@ -1,10 +1,10 @@
 /** The settings of Claude Code that concern our hooks, from all files that the client reads. Changes none of them. */
 import { join } from "node:path";
 import {
-  type Fields,
-  isFields,
+  isSettingFields,
   parseSettings,
   readSettings,
+  type SettingFields,
 } from "../../../agents/capabilities/client-settings.ts";
 import { tidyLine } from "../../../core/claims/tidy.ts";
 import { CAP } from "./project-settings.ts";
@@ -19,7 +19,7 @@ const MANAGED: Partial<Record<NodeJS.Platform, string>> = {
 
 export interface SettingsText {
   readonly file: string;
-  readonly fields: Fields;
+  readonly fields: SettingFields;
 }
 
 export interface ClientSettings {
@@ -61,8 +61,8 @@ export function stopHooksIn({ files }: ClientSettings): readonly StopHook[] {
 export function stopHooksOfPlugin(folder: string): readonly StopHook[] {
   const manifest = join(folder, ".claude-plugin", "plugin.json");
   const fields = readFields(manifest);
-  const named = isFields(fields) ? [fields.hooks].flat() : [];
-  const inline = named.filter(isFields).flatMap((value) => hooksOf(manifest, value.hooks ?? value));
+  const named = isSettingFields(fields) ? [fields.hooks].flat() : [];
+  const inline = named.filter(isSettingFields).flatMap((value) => hooksOf(manifest, value.hooks ?? value));
   const paths = named.filter((value) => typeof value === "string").map((path) => join(folder, path));
   const files = new Set([join(folder, "hooks", "hooks.json"), ...paths]);
   return [...inline, ...[...files].flatMap(hooksInFile)];
@@ -76,33 +76,33 @@ export function hooksTurnedOff({ files }: ClientSettings): string | null {
 /** The value that a conversation in this project has, as far as settings say. */
 export function capIn({ files }: ClientSettings): string | null {
   const [, name = ""] = CAP;
-  const values = files.map(({ fields }) => (isFields(fields.env) ? fields.env[name] : undefined));
+  const values = files.map(({ fields }) => (isSettingFields(fields.env) ? fields.env[name] : undefined));
   const last = values.findLast((value) => value !== undefined);
   return last === undefined ? null : String(last);
 }
 
 function hooksInFile(file: string): readonly StopHook[] {
   const fields = readFields(file);
-  return isFields(fields) ? hooksOf(file, fields.hooks ?? fields) : [];
+  return isSettingFields(fields) ? hooksOf(file, fields.hooks ?? fields) : [];
 }
 
 function hooksOf(file: string, hooks: unknown): readonly StopHook[] {
-  const groups = isFields(hooks) ? [hooks.Stop].flat() : [];
+  const groups = isSettingFields(hooks) ? [hooks.Stop].flat() : [];
   return groups
-    .filter(isFields)
+    .filter(isSettingFields)
     .flatMap((group) => [group.hooks].flat())
-    .filter(isFields)
+    .filter(isSettingFields)
     .map((hook) => ({ file, what: describe(hook) }));
 }
 
-function describe(hook: Fields): string {
+function describe(hook: SettingFields): string {
   const words = [hook.command, hook.args, hook.url, hook.prompt, hook.server, hook.tool].flat();
   const text = words.filter((word) => typeof word === "string").join(" ");
   return tidyLine(text === "" ? `a hook of type ${String(hook.type)}` : text, MOST_SHOWN);
 }
 
 /** null: there is none. A string is what is wrong with it. */
-function readFields(file: string): Fields | string | null {
+function readFields(file: string): SettingFields | string | null {
   const read = readSettings(file);
   if (read.kind === "text") return parseSettings(read.text);
   return ["ENOENT", "ENOTDIR"].includes(read.reason) ? null : `cannot be read (${read.reason})`;

@@ -19,14 +19,14 @@ import { isSameFolder, readPlugin } from "./plugin-folder.ts";
 const INSTALL = "loop install claude";
 const MOST_NAMED = 5;
 
-export interface Surroundings {
+export interface ClientSurroundings {
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
   /** Of the program that asks. */
   readonly version: string;
 }
 
-export async function examineClient(around: Surroundings): Promise<readonly Finding[]> {
+export async function examineClient(around: ClientSurroundings): Promise<readonly Finding[]> {
   const { project, env } = around;
   const settings = readClientSettings(placesOf(env).config, project);
   const claude = findClient(env);
@@ -52,7 +52,7 @@ export async function examineClient(around: Surroundings): Promise<readonly Find
   }
 }
 
-function examinePlugin(all: readonly InstalledPlugin[], { project, version }: Surroundings): Finding[] {
+function examinePlugin(all: readonly InstalledPlugin[], { project, version }: ClientSurroundings): Finding[] {
   const ours = all.filter((each) => each.id === PLUGIN_ID && appliesTo(each, project));
   const [first] = ours;
   if (first === undefined) return [note("plugin", "is not installed in Claude Code", INSTALL)];

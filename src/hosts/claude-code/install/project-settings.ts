@@ -18,10 +18,10 @@ export type SettingPath = readonly [string] | readonly [string, string];
 export const CAP: SettingPath = ["env", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"];
 export const STATUS_LINE: SettingPath = ["statusLine"];
 
-export type Scope = "user" | "project";
+export type SettingsScope = "user" | "project";
 
 /** A project's installation is shared with those who work on it; a person's own is not. */
-export function settingsFile(project: string, scope: Scope): string {
+export function settingsFile(project: string, scope: SettingsScope): string {
   return join(project, ".claude", scope === "project" ? "settings.json" : "settings.local.json");
 }
 
@@ -61,7 +61,7 @@ export function writeSetting(
 }
 
 /** false: it is not there any more, or not as it was written, and stays as it is. */
-export function takeBack({ file, path, value, made }: WrittenSetting): boolean {
+export function removeSetting({ file, path, value, made }: WrittenSetting): boolean {
   if (!existsSync(file) || !isDeepStrictEqual(readMember(read(file), path), value)) return false;
   const text = removeMember(read(file), path, made.parent);
   try {

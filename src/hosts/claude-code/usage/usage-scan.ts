@@ -9,7 +9,7 @@ const DISORDER_MS = 60_000;
 /** A line that tells of usage has one of these in it; the others, which may be megabytes of a picture, are not parsed. */
 const TELLING = ['"usage"', '"cost-state"'].map((word) => Buffer.from(word));
 
-export interface TranscriptLine {
+export interface ScannedLine {
   /** null for a line that tells nothing of usage. */
   readonly text: string | null;
   /** Where the next line begins. */
@@ -17,7 +17,7 @@ export interface TranscriptLine {
 }
 
 /** Complete lines only. */
-export function* linesBehind(fd: number, start: number, size: number): Generator<TranscriptLine> {
+export function* linesBehind(fd: number, start: number, size: number): Generator<ScannedLine> {
   let parts: Buffer[] = [];
   for (let at = start; at < size; ) {
     const chunk = readAt(fd, at, Math.min(CHUNK_BYTES, size - at));

@@ -6,7 +6,7 @@ import type { Bound } from "../bound-loop.ts";
 import type { ConversationEvent, PromptRef } from "../event.ts";
 import { resumeAnswer, withMissed } from "../resume.ts";
 import { noteTool, type UsedTool } from "../tool-use.ts";
-import { carryOut, type TypedParts } from "../typed.ts";
+import { carryOutTyped, type TypedParts } from "../typed.ts";
 import type { OpenConversation } from "./open-hook-conversation.ts";
 
 export interface AnswerContext {
@@ -61,7 +61,7 @@ async function answerTyped(
 ): Promise<ConversationAnswer> {
   // First of all: from here on the conversation is busy, and nothing that the command sets going wakes it.
   await context.open()?.conversation.begin(prompt);
-  const carried = await carryOut(words, context.typed);
+  const carried = await carryOutTyped(words, context.typed);
   const open = context.open();
   if (open === null) return { kind: "local", text: carried.text };
   const { conversation, store } = open;

@@ -32,12 +32,12 @@ export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   if (last === undefined) return null;
   const calls = said.flatMap(partsOf).filter(({ type }) => type === "toolCall");
   return {
-    kind: KINDS.get(textOf(last.stopReason)) ?? "ok",
+    kind: KINDS.get(textOfMessage(last.stopReason)) ?? "ok",
     answer: partsOf(last)
       .filter(({ type }) => type === "text")
-      .map(({ text }) => textOf(text))
+      .map(({ text }) => textOfMessage(text))
       .join("\n"),
-    error: textOf(last.errorMessage),
+    error: textOfMessage(last.errorMessage),
     usage: usageOf(parseAnswers(messages)),
     toolCalls: calls.length,
     edits: countEdits(calls),
@@ -71,7 +71,7 @@ export function parseAnswers(messages: readonly unknown[]): readonly Answered[] 
       const usage = asObject(message.usage);
       return {
         at: numberOf(message.timestamp),
-        model: textOf(message.model),
+        model: textOfMessage(message.model),
         inputTokens: numberOf(usage.input),
         outputTokens: numberOf(usage.output),
         cacheReadTokens: numberOf(usage.cacheRead),
@@ -121,8 +121,8 @@ const WRITING = new Set(["edit", "write"]);
 function countEdits(calls: readonly Fields[]): Readonly<Record<string, number>> {
   const edits: Record<string, number> = {};
   for (const { name, arguments: input } of calls) {
-    const path = textOf(asObject(input).path);
-    if (WRITING.has(textOf(name)) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
+    const path = textOfMessage(asObject(input).path);
+    if (WRITING.has(textOfMessage(name)) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
   }
   return edits;
 }
@@ -137,7 +137,7 @@ export function asObject(value: unknown): Fields {
   return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
-export function textOf(value: unknown): string {
+export function textOfMessage(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 

@@ -1,9 +1,9 @@
 /** A call of a tool by pi's agent, as `tool_result` tells it. */
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
 import type { PiEvents } from "../api.ts";
-import { asObject, textOf } from "./run-end.ts";
+import { asObject, textOfMessage } from "./run-end.ts";
 
-export function usedTool(event: PiEvents["tool_result"]): UsedTool {
+export function piUsedTool(event: PiEvents["tool_result"]): UsedTool {
   const { toolName, toolCallId, isError } = event;
   return {
     tool: toolName,
@@ -19,9 +19,9 @@ export function usedTool(event: PiEvents["tool_result"]): UsedTool {
 const CODE = /Command exited with code (\d+)\s*$/;
 
 function ranCommand({ input, content, isError }: PiEvents["tool_result"]): RanCommand | null {
-  const command = textOf(asObject(input).command);
+  const command = textOfMessage(asObject(input).command);
   if (command === "") return null;
-  const parts = Array.isArray(content) ? content.map((part) => textOf(asObject(part).text)) : [];
+  const parts = Array.isArray(content) ? content.map((part) => textOfMessage(asObject(part).text)) : [];
   const output = parts.join("\n");
   if (!isError) return { command, exitCode: 0, output };
   const code = CODE.exec(output)?.[1];

@@ -6,8 +6,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findExecutable } from "../../../agents/find.ts";
 import { LoopError } from "../../../errors.ts";
-import { type Carried, carryOut } from "../../conversation/typed.ts";
-import { COMMAND_NAME } from "../command-name.ts";
+import { type Carried, carryOutTyped } from "../../conversation/typed.ts";
+import { PI_COMMAND_NAME } from "../command-name.ts";
 import type { PiSession } from "../session.ts";
 
 export interface CommandParts {
@@ -33,7 +33,13 @@ export async function runTyped(typed: string, session: PiSession, parts: Command
 async function carryOutHere(typed: string, session: PiSession, { folder, env }: CommandParts): Promise<void> {
   const { terminal, root, id } = session;
   const command = findCommand(folder, env);
-  const carried = await carryOut(typed, { command, root, session: id, env, commandName: COMMAND_NAME });
+  const carried = await carryOutTyped(typed, {
+    command,
+    root,
+    session: id,
+    env,
+    commandName: PI_COMMAND_NAME,
+  });
   const open = session.openIfThere();
   await open?.store.catchUp();
   const why = carried.mayGoOn && open !== null ? await goOn(open) : null;

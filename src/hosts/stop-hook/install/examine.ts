@@ -11,7 +11,7 @@ import { isFields } from "../fields.ts";
 import { foreignItems } from "./hook-lists.ts";
 import { type Around, isInstalled, planInstall } from "./plan.ts";
 import { brokenFiles, isProgramCurrent } from "./program.ts";
-import { isOwnItem, type Scope, TARGETS } from "./targets.ts";
+import { type InstallScope, isOwnItem, TARGETS } from "./targets.ts";
 
 const MOST_SHOWN = 160;
 
@@ -21,7 +21,7 @@ export function examineClients(around: Around): readonly Finding[] {
 }
 
 function examine(client: ClientName, around: Around): readonly Finding[] {
-  const scopes: readonly Scope[] = ["user", "project"];
+  const scopes: readonly InstallScope[] = ["user", "project"];
   try {
     const found = scopes.filter((scope) => isInstalled(client, scope, around));
     if (found.length === 0) return [];
@@ -46,7 +46,7 @@ function examine(client: ClientName, around: Around): readonly Finding[] {
   }
 }
 
-function examineScope(client: ClientName, scope: Scope, around: Around): Finding {
+function examineScope(client: ClientName, scope: InstallScope, around: Around): Finding {
   const install = `loop install ${client}${scope === "project" ? " --scope project" : ""}`;
   if (planInstall(client, scope, around).changes.length > 0)
     return broken(client, `the hooks (${scope}) are not those of this version`, install);
@@ -71,7 +71,11 @@ function examineScope(client: ClientName, scope: Scope, around: Around): Finding
 }
 
 /** D13: named, and left alone. */
-function examineOthers(client: ClientName, scope: Scope, { project, env }: Around): readonly Finding[] {
+function examineOthers(
+  client: ClientName,
+  scope: InstallScope,
+  { project, env }: Around,
+): readonly Finding[] {
   const { hooks, folder } = TARGETS[client];
   if (hooks === null || hooks.isOwn) return [];
   const file = join(folder(scope, project, env), hooks.path);

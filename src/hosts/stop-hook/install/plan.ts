@@ -7,8 +7,8 @@ import { errorCode, readIfThere } from "../../../system/files.ts";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
 import { hasHooks, putHooks, takeHooks } from "./hook-lists.ts";
 import { renderOpencodePlugin } from "./opencode-plugin.ts";
-import { COMMAND, ownCommand, sharedCommand } from "./shell.ts";
-import { type HooksTarget, isOwnItem, type Scope, TARGETS } from "./targets.ts";
+import { HOOK_COMMAND, ownCommand, sharedCommand } from "./shell.ts";
+import { type HooksTarget, type InstallScope, isOwnItem, TARGETS } from "./targets.ts";
 import { MARK } from "./texts.ts";
 
 export interface Around {
@@ -19,19 +19,19 @@ export interface Around {
 }
 
 /** A file that is to have another text; null: that is not to be there. */
-export interface Change {
+export interface PlannedChange {
   readonly file: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export interface Plan {
-  readonly changes: readonly Change[];
+export interface InstallPlan {
+  readonly changes: readonly PlannedChange[];
   /** What stays although its name is the one that we wanted. */
   readonly kept: readonly string[];
 }
 
-export function planInstall(client: ClientName, scope: Scope, around: Around): Plan {
+export function planInstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
   const { hooks, plugin, command } = TARGETS[client];
   const folder = TARGETS[client].folder(scope, around.project, around.env);
   const commandFor = (event: ClientEvent) =>
@@ -45,7 +45,7 @@ export function planInstall(client: ClientName, scope: Scope, around: Around): P
   return planOf([...settings, ...files]);
 }
 
-export function planUninstall(client: ClientName, scope: Scope, around: Around): Plan {
+export function planUninstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
   const { hooks, plugin, command } = TARGETS[client];
   const folder = TARGETS[client].folder(scope, around.project, around.env);
   const files = [...(plugin === null ? [] : [plugin]), command.path].map((path) =>
@@ -58,7 +58,7 @@ export function planUninstall(client: ClientName, scope: Scope, around: Around):
 }
 
 /** Are our hooks there? Throws where the file cannot be read. */
-export function isInstalled(client: ClientName, scope: Scope, around: Around): boolean {
+export function isInstalled(client: ClientName, scope: InstallScope, around: Around): boolean {
   const { hooks, plugin } = TARGETS[client];
   const folder = TARGETS[client].folder(scope, around.project, around.env);
   const { file, text } = readFile(join(folder, hooks?.path ?? plugin ?? ""), scope);
@@ -70,37 +70,44 @@ function fileOf(client: ClientName, { header }: HooksTarget) {
   return { isOurs: isOwnItem(client), header };
 }
 
-function planOf(changes: readonly (Change & { readonly isForeign?: boolean })[]): Plan {
+function planOf(changes: readonly (PlannedChange & { readonly isForeign?: boolean })[]): InstallPlan {
   return {
     changes: changes.filter(({ before, after, isForeign }) => before !== after && isForeign !== true),
     kept: changes.flatMap(({ file, isForeign }) => (isForeign === true ? [file] : [])),
   };
 }
 
-function pluginText(scope: Scope, { program }: Around): string {
-  return renderOpencodePlugin(scope === "user" ? ["node", join(program, COMMAND)] : ["loop"]);
+function pluginText(scope: InstallScope, { program }: Around): string {
+  return renderOpencodePlugin(scope === "user" ? ["node", join(program, HOOK_COMMAND)] : ["loop"]);
 }
 
 /** A whole file of ours; one of the same name that is not is left alone. */
-function ownFile(path: string, scope: Scope, text: string | null): Change & { readonly isForeign: boolean } {
+function ownFile(
+  path: string,
+  scope: InstallScope,
+  text: string | null,
+): PlannedChange & { readonly isForeign: boolean } {
   const { file, text: before } = readFile(path, scope);
   return { file, before, after: text, isForeign: before !== null && !before.includes(MARK) };
 }
 
 function hooksChange(
   client: ClientName,
-  scope: Scope,
+  scope: InstallScope,
   path: string,
   hooks: HooksTarget,
   commandFor: (event: ClientEvent) => string,
-): Change {
+): PlannedChange {
   const { file, text } = readFile(path, scope);
   const wanted = { ...fileOf(client, hooks), items: hooks.items(commandFor) };
   return { file, before: text, after: edit(file, () => putHooks(text, wanted)) };
 }
 
 /** A person's own file may be a link to where they keep it; one of a project must lie in it. */
-function readFile(path: string, scope: Scope): { readonly file: string; readonly text: string | null } {
+function readFile(
+  path: string,
+  scope: InstallScope,
+): { readonly file: string; readonly text: string | null } {
   try {
     const file = scope === "user" ? realpathSync(path) : path;
     return { file, text: readIfThere(file) };

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
 
 /** The command line program, in the same folder. */
-export const COMMAND = join("loop", "loop.cjs");
+export const HOOK_COMMAND = join("loop", "loop.cjs");
 
 /** The name of the program that a person's own hooks start, in the folder that `install` made. */
 export const HOOK_PROGRAM = "loop-hook";
 
 /** For one person: the program of this machine. */
 export function ownCommand(folder: string, client: ClientName, event: ClientEvent): string {
-  if (process.platform === "win32") return `node "${join(folder, COMMAND)}" hook ${client} ${event}`;
+  if (process.platform === "win32") return `node "${join(folder, HOOK_COMMAND)}" hook ${client} ${event}`;
   return `'${join(folder, HOOK_PROGRAM).replaceAll("'", "'\\''")}' ${client} ${event}`;
 }
 

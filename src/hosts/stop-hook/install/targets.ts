@@ -7,11 +7,11 @@ import type { HookItems } from "./hook-lists.ts";
 import { isOwnCommand, plainCommand } from "./shell.ts";
 import { renderCursorCommand, renderGeminiCommand, renderOpencodeCommand, renderSkill } from "./texts.ts";
 
-export type Scope = "user" | "project";
+export type InstallScope = "user" | "project";
 
 export interface Target {
   /** The client's folder: a person's own, or that of a project. */
-  readonly folder: (scope: Scope, project: string, env: NodeJS.ProcessEnv) => string;
+  readonly folder: (scope: InstallScope, project: string, env: NodeJS.ProcessEnv) => string;
   /** The file with the hooks, below the folder; null: there is a plugin instead. */
   readonly hooks: HooksTarget | null;
   readonly plugin: string | null;
@@ -158,7 +158,7 @@ function shell(command: (event: ClientEvent) => string, event: ClientEvent, time
 }
 
 function folderOf(
-  scope: Scope,
+  scope: InstallScope,
   project: string,
   env: NodeJS.ProcessEnv,
   place: { readonly env: string | null; readonly name: string },

@@ -5,10 +5,10 @@ import { LoopError } from "../../../errors.ts";
 import { cannotWrite } from "../../../store/folder/loop-dir.ts";
 import { readIfThere, replaceIf } from "../../../system/files.ts";
 import { isInside } from "../../../system/inside.ts";
-import type { Change } from "./plan.ts";
+import type { PlannedChange } from "./plan.ts";
 
 /** `within`: nothing outside of this folder is written; null: a person's own files. */
-export function writeChange({ file, before, after }: Change, within: string | null): void {
+export function writeChange({ file, before, after }: PlannedChange, within: string | null): void {
   const folder = dirname(file);
   try {
     if (after !== null) mkdirSync(folder, { recursive: true });

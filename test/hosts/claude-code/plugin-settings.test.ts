@@ -8,7 +8,7 @@ import { isOlder, judgeVersion } from "../../../src/hosts/claude-code/install/cl
 import { putMarketplace, readPlugin } from "../../../src/hosts/claude-code/install/plugin-folder.ts";
 import {
   CAP,
-  removeSettings,
+  removeSetting,
   type SettingPath,
   STATUS_LINE,
   writeSetting,
@@ -100,12 +100,12 @@ describe("a setting in a project", () => {
       { folder: true, file: true, parent: true },
       { folder: false, file: false, parent: false },
     ]);
-    for (const each of written.toReversed()) expect(each !== null && removeSettings(each)).toBe(true);
+    for (const each of written.toReversed()) expect(each !== null && removeSetting(each)).toBe(true);
     expect(hashTree(project)).toBe(before);
 
     const again = writeSetting(project, file, CAP, "0");
     writeFileSync(join(project, ".claude", "notes.md"), "mine");
-    expect(again !== null && removeSettings(again)).toBe(true);
+    expect(again !== null && removeSetting(again)).toBe(true);
     expect(readFileSync(join(project, ".claude", "notes.md"), "utf8")).toBe("mine");
   });
 

@@ -84,7 +84,15 @@ describe("loop <words> --dry-run --json", () => {
 describe("loop list --json", () => {
   test("A3 A6 has the agreed keys, and no owner while nothing runs", async () => {
     const cwd = makeProject();
-    expect(await loopJson(["list"], { cwd })).toEqual({ owner: null, firing: true, goals: [], tasks: [] });
+    expect(await loopJson(["list"], { cwd })).toEqual({
+      $schema: "loopwright/schemas/list.json",
+      version: 1,
+      owner: null,
+      firing: true,
+      tasks: [],
+      goals: [],
+      backlogs: [],
+    });
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
     const made = await create(cwd, "5m", "check");
     const list = await loopJson<ListJson>(["list"], { cwd });

@@ -142,7 +142,7 @@ describe("in a project with tasks, they stay as they are", () => {
     expect((await runHere(["list", "--ids"], { cwd })).stdout).toBe("aaaa1111\naaaa2222\n");
     const wrong: Case[] = ["show", "pause", "resume", "run", "delete"].flatMap((command) => [
       [[command, "aaaa"], /aaaa is the beginning of several ids: aaaa1111, aaaa2222/] as const,
-      [[command, "bbbb"], /There is no task bbbb here/] as const,
+      [[command, "bbbb"], /There is no (?:task|loop) bbbb here/] as const,
       [[command, "xyz"], /"xyz" is not an id/] as const,
     ]);
     await refuseAll(cwd, [

@@ -67,6 +67,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
       "end.7.json",
       "events.jsonl",
       "exit.7",
+      "format.txt",
       "marks.7",
       "prompt.txt",
       "ticket.7",

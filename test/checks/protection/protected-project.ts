@@ -13,24 +13,27 @@ export const LOOP = "0123abcd" as LoopId;
 /** Of the test that runs. */
 export const here = { dir: "", home: "" };
 
-beforeEach(() => {
-  const top = realpathSync(mkdtempSync(join(tmpdir(), "loop-protection-")));
-  here.dir = join(top, `it's a "repo"`);
-  here.home = join(top, "home");
-  for (const folder of [here.dir, here.home]) mkdirSync(folder);
-  vi.stubEnv("HOME", here.home);
-  for (const name of [
-    "XDG_CONFIG_HOME",
-    "npm_config_userconfig",
-    "NPM_CONFIG_USERCONFIG",
-    "GIT_CONFIG_GLOBAL",
-  ])
-    vi.stubEnv(name, undefined);
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(dirname(here.dir), { recursive: true, force: true });
-});
+/** Makes the project before each test of the file that calls this, and removes it afterwards. */
+export function useProtectedProject(): void {
+  beforeEach(() => {
+    const top = realpathSync(mkdtempSync(join(tmpdir(), "loop-protection-")));
+    here.dir = join(top, `it's a "repo"`);
+    here.home = join(top, "home");
+    for (const folder of [here.dir, here.home]) mkdirSync(folder);
+    vi.stubEnv("HOME", here.home);
+    for (const name of [
+      "XDG_CONFIG_HOME",
+      "npm_config_userconfig",
+      "NPM_CONFIG_USERCONFIG",
+      "GIT_CONFIG_GLOBAL",
+    ])
+      vi.stubEnv(name, undefined);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    rmSync(dirname(here.dir), { recursive: true, force: true });
+  });
+}
 
 export type Files = Readonly<Record<string, string | object | null>>;
 

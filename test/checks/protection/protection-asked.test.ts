@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { changesAfter, type Files } from "./protected-project.ts";
+import { changesAfter, type Files, useProtectedProject } from "./protected-project.ts";
+
+useProtectedProject();
 
 const CHECK = "sh check.sh";
 const script = (text: string): Files => ({

@@ -3,7 +3,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { createProtection } from "../../../src/checks/protection/protection.ts";
-import { changesAfter, type Files, here, LOOP, rulesFor, write } from "./protected-project.ts";
+import {
+  changesAfter,
+  type Files,
+  here,
+  LOOP,
+  rulesFor,
+  useProtectedProject,
+  write,
+} from "./protected-project.ts";
+
+useProtectedProject();
 
 const GIT = { ".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\tbare = false\n" };
 const config = (text: string): Files => ({ ".git/config": `[core]\n\tbare = false\n${text}` });

@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { createProtection } from "../../../src/checks/protection/protection.ts";
 import { rewrittenFiles } from "../../../src/core/goal/changed-files.ts";
 import type { Stamps } from "../../../src/ports/checks.ts";
-import { type Files, here, LOOP, rulesFor, write } from "./protected-project.ts";
+import { type Files, here, LOOP, rulesFor, useProtectedProject, write } from "./protected-project.ts";
+
+useProtectedProject();
 
 const FILES: Files = {
   "package.json": { scripts: { test: "vitest run" } },

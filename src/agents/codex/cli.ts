@@ -5,7 +5,7 @@ import type { Finished } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
 import { activityOf, type StreamToolCall, showCall } from "../stream/stream-events.ts";
-import type { Leave } from "../stream/stream-permissions.ts";
+import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { parseThread, renderThread, usageSince } from "./conversation.ts";
 import { type CodexEvent, type CodexItem, parseCodexEvent, parseCodexStream } from "./events.ts";
 import { classifyCodexFailure } from "./failure.ts";
@@ -16,22 +16,22 @@ export function createCodexAgent(options: StreamAgentOptions): Agent {
   const env = options.env ?? process.env;
   return createStreamAgent(options, {
     name: "codex",
-    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
+    argv: (turn, permissions) => [options.executable, ...argumentsOf(turn, permissions, options.projectDir)],
     read: (finished, turn, projectDir) => readCodex(finished, turn, projectDir, env),
     readLine: readCodexLine,
     owns: (id) => parseThread(id) !== null,
   });
 }
 
-function argumentsOf(turn: Turn, leave: Leave | null, projectDir: string): readonly string[] {
+function argumentsOf(turn: Turn, permissions: TurnPermissions | null, projectDir: string): readonly string[] {
   const { conversation, model, answerSchema } = turn;
   const thread = conversation === null ? null : parseThread(conversation.id);
   // it takes the place of permissions: whatever runs in it may write to the project, or to nothing
-  const sandbox = leave?.edits ? "workspace-write" : "read-only";
+  const sandbox = permissions?.edits ? "workspace-write" : "read-only";
   return [
     ...["exec", ...(thread === null ? [] : ["resume"]), "--json", "--skip-git-repo-check"],
     // `resume` has no --sandbox
-    ...(leave === null ? [] : ["-c", `sandbox_mode="${sandbox}"`]),
+    ...(permissions === null ? [] : ["-c", `sandbox_mode="${sandbox}"`]),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(answerSchema === undefined ? [] : ["--output-schema", writeSchema(answerSchema, turn, projectDir)]),
     ...(thread === null ? [] : [thread.id]),

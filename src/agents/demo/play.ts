@@ -64,7 +64,7 @@ async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   }
   const content = [{ type: "diff" as const, path, oldText, newText }];
   update(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
-  if (!(await askLeave(stage, { ...call, content }))) return end("failed");
+  if (!(await askPermission(stage, { ...call, content }))) return end("failed");
   try {
     writeFileSync(path, newText);
     end("completed");
@@ -73,7 +73,10 @@ async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   }
 }
 
-async function askLeave({ wire, sessionId, signal }: DemoStage, toolCall: ToolCallUpdate): Promise<boolean> {
+async function askPermission(
+  { wire, sessionId, signal }: DemoStage,
+  toolCall: ToolCallUpdate,
+): Promise<boolean> {
   const params = { sessionId, toolCall, options: OPTIONS };
   const answer = await unlessAborted(wire.request("session/request_permission", params), signal);
   // who cannot answer has not allowed it

@@ -12,7 +12,7 @@ import {
   type StreamToolCall,
   showCall,
 } from "../stream/stream-events.ts";
-import type { CommandLeave, Leave } from "../stream/stream-permissions.ts";
+import type { CommandPermission, TurnPermissions } from "../stream/stream-permissions.ts";
 import {
   type GeminiEvent,
   type GeminiResult,
@@ -27,32 +27,36 @@ import { classifyGeminiFailure } from "./failure.ts";
 export function createGeminiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "gemini",
-    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
+    argv: (turn, permissions) => [options.executable, ...argumentsOf(turn, permissions, options.projectDir)],
     read: readGemini,
     readLine: readGeminiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),
   });
 }
 
-function argumentsOf(turn: Turn, leave: Leave | null, projectDir: string): readonly string[] {
+function argumentsOf(turn: Turn, permissions: TurnPermissions | null, projectDir: string): readonly string[] {
   const { conversation, model } = turn;
   return [
     "--output-format=stream-json",
-    ...(leave === null ? [] : leaveArguments(leave, turn, projectDir)),
+    ...(permissions === null ? [] : permissionArguments(permissions, turn, projectDir)),
     ...(conversation === null ? [] : [`--resume=${conversation.id}`]),
     ...(model === undefined ? [] : [`--model=${model}`]),
   ];
 }
 
 /** With nobody there, a tool that would have to ask is not offered to the model at all. */
-function leaveArguments({ edits, commands }: Leave, turn: Turn, projectDir: string): readonly string[] {
+function permissionArguments(
+  { edits, commands }: TurnPermissions,
+  turn: Turn,
+  projectDir: string,
+): readonly string[] {
   if (edits && commands === "all") return ["--approval-mode=yolo"];
   const mode = `--approval-mode=${edits ? "auto_edit" : "default"}`;
   const all = commands === "all" ? [{ glob: "*", isAllowed: true }] : commands;
   return all.length === 0 ? [mode] : [mode, `--policy=${writePolicy(all, turn, projectDir)}`];
 }
 
-function writePolicy(commands: readonly CommandLeave[], turn: Turn, projectDir: string): string {
+function writePolicy(commands: readonly CommandPermission[], turn: Turn, projectDir: string): string {
   const path = join(runFolder(projectDir, turn), "policy.toml");
   // strings of JSON are strings of TOML; of rules that fit, the one with the highest priority counts
   const rules = commands

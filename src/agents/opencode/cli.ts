@@ -10,7 +10,7 @@ import {
   showCall,
   sum,
 } from "../stream/stream-events.ts";
-import type { Leave } from "../stream/stream-permissions.ts";
+import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import {
   type OpencodeEvent,
   parseOpencodeEvent,
@@ -25,8 +25,8 @@ export function createOpencodeAgent(options: StreamAgentOptions): Agent {
   const shell = options.shell ?? "/bin/sh";
   return createStreamAgent(options, {
     name: "opencode",
-    argv: (turn, leave) => {
-      const rules = leave === null ? "" : JSON.stringify(permissionsOf(leave));
+    argv: (turn, permissions) => {
+      const rules = permissions === null ? "" : JSON.stringify(permissionsOf(permissions));
       return [shell, "-c", IN_PRIVATE, "opencode", rules, options.executable, ...argumentsOf(turn)];
     },
     read: readOpencode,
@@ -61,7 +61,7 @@ function argumentsOf({ conversation, model }: Turn): readonly string[] {
  * Takes the place of the person's own rules for the same tools, so it has to say all of them. What is denied the model
  * is told; what would be asked ends the turn.
  */
-function permissionsOf({ edits, commands, isMute }: Leave): object {
+function permissionsOf({ edits, commands, isMute }: TurnPermissions): object {
   const edit = edits ? { "*": "allow", ".loop/*": "deny", ".git/*": "deny" } : "deny";
   if (commands === "all") return { edit, bash: "allow" };
   const bash = commands.map(({ glob, isAllowed }) => [glob, isAllowed ? "allow" : "deny"]);

@@ -29,7 +29,7 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
   const { readFileSync } = load("node:fs") as typeof import("node:fs");
   const { constants } = load("node:os") as typeof import("node:os");
   const QUIET_MS = 150;
-  const LEAVE_MS = 3_000;
+  const EXIT_MS = 3_000;
   const SHOWN =
     /^(agent_|auto_retry_|compaction_|message_end|tool_execution_(start|end)|extension_|response)/;
   const prompt = readFileSync(0, "utf8");
@@ -48,7 +48,7 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
     clearTimeout(quiet);
     code = exitCode;
     send({ id: "stats", type: "get_session_stats" });
-    setTimeout(() => pi.kill("SIGKILL"), LEAVE_MS).unref();
+    setTimeout(() => pi.kill("SIGKILL"), EXIT_MS).unref();
   };
   /** It may try again by itself, or make its context smaller first: then something follows soon. */
   const mayBeOver = () => {

@@ -10,7 +10,7 @@ import {
   showCall,
   sum,
 } from "../stream/stream-events.ts";
-import type { Leave } from "../stream/stream-permissions.ts";
+import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { driverArgv } from "./driver.ts";
 import { type PiEvent, type PiMessage, parsePiEvent, parsePiStream } from "./events.ts";
 import { classifyPiFailure, classifyPiRetry } from "./failure.ts";
@@ -19,24 +19,24 @@ import { classifyPiFailure, classifyPiRetry } from "./failure.ts";
 export function createPiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "pi",
-    argv: (turn, leave) => driverArgv([options.executable, ...argumentsOf(turn, leave)]),
+    argv: (turn, permissions) => driverArgv([options.executable, ...argumentsOf(turn, permissions)]),
     read: readPi,
     readLine: readPiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),
   });
 }
 
-function argumentsOf({ conversation, model }: Turn, leave: Leave | null): readonly string[] {
+function argumentsOf({ conversation, model }: Turn, permissions: TurnPermissions | null): readonly string[] {
   return [
     ...["--mode", "rpc"],
-    ...(leave === null ? [] : toolsOf(leave)),
+    ...(permissions === null ? [] : toolsOf(permissions)),
     ...(conversation === null ? [] : ["--session", conversation.id]),
     ...(model === undefined ? [] : ["--model", model]),
   ];
 }
 
 /** pi asks for nothing: a tool is there or not. Who works has them all, as far as no rule takes them away. */
-function toolsOf({ edits, isMute }: Leave): readonly string[] {
+function toolsOf({ edits, isMute }: TurnPermissions): readonly string[] {
   if (edits && !isMute) return [];
   const tools = [
     "read",

@@ -7,7 +7,7 @@ import type { Activity, Agent, AgentEvent, Conversation, Turn, TurnEnd } from ".
 import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
-import { type Leave, leaveFor } from "./stream-permissions.ts";
+import { permissionsFor, type TurnPermissions } from "./stream-permissions.ts";
 
 export interface StreamAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */
@@ -31,8 +31,8 @@ export interface StreamReading {
 
 export interface StreamKind {
   readonly name: "codex" | "gemini" | "opencode" | "pi";
-  /** `leave`: null where the person's own configuration of the agent counts. */
-  readonly argv: (turn: Turn, leave: Leave | null) => readonly [string, ...string[]];
+  /** `permissions`: null where the person's own configuration of the agent counts. */
+  readonly argv: (turn: Turn, permissions: TurnPermissions | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
   readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
   /** Is this the id of a conversation of its own? An id goes on the command line. */
@@ -46,7 +46,7 @@ export function createStreamAgent(
   const folder = resolve(options.projectDir);
   const launcher = createLauncher({
     ...options,
-    argv: (turn) => kind.argv(turn, leaveFor(turn, permissions)),
+    argv: (turn) => kind.argv(turn, permissionsFor(turn, permissions)),
     // events are whole lines: a cut one would be none
     answerCapBytes: 64 * 1024 * 1024,
     format: kind.name,

@@ -5,25 +5,25 @@
 import type { PermissionRule, PermissionRules } from "../../core/permissions.ts";
 import type { Turn } from "../../ports/agent.ts";
 
-export interface Leave {
+export interface TurnPermissions {
   /** It may write to the files of the project. */
   readonly edits: boolean;
   /** `all`, or commands as globs, with those after them that are not allowed in spite of it. */
-  readonly commands: "all" | readonly CommandLeave[];
+  readonly commands: "all" | readonly CommandPermission[];
   /** It runs no command at all. */
   readonly isMute: boolean;
 }
 
-export interface CommandLeave {
+export interface CommandPermission {
   readonly glob: string;
   readonly isAllowed: boolean;
 }
 
 /** null: a turn of a task, for which the person's own configuration of the agent counts. */
-export function leaveFor(
+export function permissionsFor(
   { env, commands = [] }: Pick<Turn, "env" | "commands">,
   rules: PermissionRules = {},
-): Leave | null {
+): TurnPermissions | null {
   const role = env.LOOP_ROLE;
   if (role === undefined && rules.edit === undefined && rules.execute === undefined) return null;
   const works = role === "generator";
@@ -36,7 +36,7 @@ export function leaveFor(
   };
 }
 
-function commandsOf(rule: PermissionRule | undefined): "all" | readonly CommandLeave[] {
+function commandsOf(rule: PermissionRule | undefined): "all" | readonly CommandPermission[] {
   if (rule === undefined || typeof rule === "string") return rule === "allow" ? "all" : [];
   return Object.entries(rule).map(([glob, answer]) => ({ glob, isAllowed: answer === "allow" }));
 }

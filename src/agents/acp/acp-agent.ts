@@ -13,7 +13,7 @@ import { describeError, failedEnd, makeFailure, refusedEnd } from "../process/re
 import { openFolder, prepareFolder, promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
 import { describeStop, firstStop } from "../process/stop.ts";
 import { settleTicket, type Ticket } from "../process/ticket.ts";
-import { type AttemptSettings, startAttempt } from "./attempt.ts";
+import { type AttemptSettings, TurnAttempt } from "./attempt.ts";
 import { openPeer } from "./connection/peer.ts";
 import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
 import { readExportedStatus } from "./failures/export-status.ts";
@@ -129,7 +129,7 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
   } catch (error) {
     return refusedEnd("the run folder could not be prepared", error);
   }
-  const attempt = startAttempt(settings, pool, turn, control, folder);
+  const attempt = new TurnAttempt(settings, pool, turn, control, folder);
   // when the prompt has gone out, and there is nothing to do but wait
   if (Number.isFinite(settings.keepRuns)) setImmediate(() => pruneRuns(folder, settings.keepRuns));
   const over = attempt.end.catch(() => null);

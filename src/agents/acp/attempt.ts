@@ -13,13 +13,14 @@ import { writeAtomic } from "../../system/files.ts";
 import { failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
 import { promptFile } from "../process/run-folder.ts";
 import { PeerGone } from "./connection/peer.ts";
+import { within } from "./connection/peer-process.ts";
 import type { Pool, PooledAgent } from "./connection/pool.ts";
 import { openSession, type Session, type SessionStart, settle, UnknownModel } from "./connection/session.ts";
 import { endStrays, membersOf } from "./connection/strays.ts";
 import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
-import { type AcpTurnRecord, createTurnRecord } from "./record.ts";
+import { AcpTurnRecord } from "./record.ts";
 import { openEventLog, takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
 import { readAcpUsage } from "./usage.ts";
 
@@ -41,32 +42,15 @@ export interface AttemptSettings extends PromptLimits {
   readonly readCause: (sessionId: string, words: string) => Promise<Cause | null>;
 }
 
-export interface TurnAttempt {
-  /** Rejects only with what `onStarted` threw. */
-  readonly end: Promise<TurnEnd>;
-  /** `failure`: why it is stopped; null: somebody wants it so. Must not reject. */
-  stop(failure: Failure | null): Promise<TurnEnd>;
-  /** Another owner has the turn: the agent is let be, and is not used again. */
-  abandon(): void;
-}
-
 interface Ready extends SessionStart {
   readonly seat: PooledAgent;
 }
 
 type OkEnd = Extract<TurnEnd, { kind: "ok" }>;
 
-export function startAttempt(
-  settings: AttemptSettings,
-  pool: Pool,
-  turn: Turn,
-  control: TurnControl,
-  folder: string,
-): TurnAttempt {
-  return new RunningAttempt(settings, pool, turn, control, folder);
-}
-
-class RunningAttempt implements TurnAttempt {
+/** Starts at once. */
+export class TurnAttempt {
+  /** Rejects only with what `onStarted` threw. */
   readonly end: Promise<TurnEnd>;
   readonly #settings: AttemptSettings;
   readonly #pool: Pool;
@@ -86,10 +70,11 @@ class RunningAttempt implements TurnAttempt {
     this.#turn = turn;
     this.#control = control;
     this.#folder = folder;
-    this.#record = createTurnRecord(settings.projectDir);
+    this.#record = new AcpTurnRecord(settings.projectDir);
     this.end = this.#run();
   }
 
+  /** `failure`: why it is stopped; null: somebody wants it so. Must not reject. */
   async stop(failure: Failure | null): Promise<TurnEnd> {
     this.#stopping.abort();
     const over = this.end.then(
@@ -105,6 +90,7 @@ class RunningAttempt implements TurnAttempt {
     return stopped;
   }
 
+  /** Another owner has the turn: the agent is let be, and is not used again. */
   abandon(): void {
     this.#isAbandoned = true;
   }
@@ -274,12 +260,4 @@ function startFailed(profile: AcpProfile, error: unknown): TurnEnd {
   if (isOfSystem) return refusedEnd("the agent could not be started", error);
   const { class: type, reason } = failureOfError(profile, error, null);
   return failedEnd(type, reason);
-}
-
-function within(over: Promise<unknown>, ms: number): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((done) => {
-    timer = setTimeout(done, ms);
-  });
-  return Promise.race([over, late]).finally(() => clearTimeout(timer));
 }

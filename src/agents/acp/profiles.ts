@@ -61,12 +61,6 @@ const PLAIN: Omit<AcpProfile, "name"> = {
   ownTmpDir: false,
 };
 
-/** A client is taken for an editor: after each turn a model would be asked, at the person's cost, what to type next. */
-const NO_SUGGESTIONS = {
-  claude: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" },
-  codex: { CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
-};
-
 const PROFILES = {
   claude: {
     ...PLAIN,
@@ -74,7 +68,8 @@ const PROFILES = {
     env: {
       // otherwise the tools of a server are found only by a search
       ENABLE_TOOL_SEARCH: "false",
-      ...NO_SUGGESTIONS.claude,
+      // otherwise the agent pays for a suggestion of the next prompt after each turn
+      CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false",
     },
     modes: { work: "default", look: "default" },
     cost: "process",
@@ -82,7 +77,7 @@ const PROFILES = {
   codex: {
     ...PLAIN,
     name: "codex",
-    env: { NO_BROWSER: "1", ...NO_SUGGESTIONS.codex },
+    env: { NO_BROWSER: "1", CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
     // its default asks a model instead of a person
     modes: { work: "workspace-write", look: "read-only" },
     cost: "none",

@@ -8,47 +8,15 @@
  * 4. Text is shown line by line, as lines are complete.
  */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
-import { lastBytes } from "../process/last-bytes.ts";
+import { shortenPath } from "../display.ts";
 import { ANSWER_CAP_BYTES } from "../process/launch.ts";
+import { lastBytes } from "../process/lines.ts";
 import { makeFailure } from "../process/reasons.ts";
 import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
 import { classOfSessionFailure } from "./failures/failure-class.ts";
-import { denialOf, describeCall, isOwnTool, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
+import { denialOf, describeCall, isOwnTool, nameOfCall, touchedPaths } from "./tool-call.ts";
 
-export interface AcpTurnRecord {
-  /** What of it is shown to people who watch. */
-  add(update: Update): readonly AgentEvent[];
-  /** What is left to show at the end. */
-  flush(): readonly AgentEvent[];
-  deny(call: ToolCall): void;
-  /** All that is known of a call by now, together with `part`. */
-  callWith(part: ToolCall): ToolCall;
-  /** All that it was called so far: some say it more fully at first. */
-  titlesOf(toolCallId: string): readonly string[];
-  answer(): string;
-  activity(): Activity;
-  /** Is a tool at work? Then silence means nothing. */
-  isBusy(): boolean;
-  hasSaid(): boolean;
-  /** Was any tool called, also one of the engine's own? */
-  hasCalled(): boolean;
-  /** The last piece of text as it came. */
-  lastChunk(): string;
-  /** What the conversation has cost by now, in USD; null: not told. */
-  costTotal(): number | null;
-  /** Of all requests whose tokens came with a message; null: none came. */
-  chunkTokens(): Tokens | null;
-  /** When the limit that was hit is over. */
-  resetsAt(): number | null;
-  /** The model that answered, where the agent tells it with the figures. */
-  model(): string | null;
-}
-
-export function createTurnRecord(projectDir: string): AcpTurnRecord {
-  return new UpdateRecord(projectDir);
-}
-
-class UpdateRecord implements AcpTurnRecord {
+export class AcpTurnRecord {
   readonly #projectDir: string;
   readonly #calls = new Map<string, ToolCall>();
   readonly #titles = new Map<string, Set<string>>();
@@ -70,6 +38,7 @@ class UpdateRecord implements AcpTurnRecord {
     this.#projectDir = projectDir;
   }
 
+  /** What of it is shown to people who watch. */
   add(update: Update): readonly AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
@@ -92,6 +61,7 @@ class UpdateRecord implements AcpTurnRecord {
     }
   }
 
+  /** What is left to show at the end. */
   flush(): readonly AgentEvent[] {
     const rest = this.#unshown.trim();
     this.#unshown = "";
@@ -104,6 +74,7 @@ class UpdateRecord implements AcpTurnRecord {
     this.#calls.set(call.toolCallId, { ...call, status: "failed" });
   }
 
+  /** All that is known of a call by now, together with `part`. */
   callWith(part: ToolCall): ToolCall {
     const known = this.#calls.get(part.toolCallId);
     if (known === undefined) return part;
@@ -111,6 +82,7 @@ class UpdateRecord implements AcpTurnRecord {
     return { ...known, ...Object.fromEntries(given) };
   }
 
+  /** All that it was called so far: some say it more fully at first. */
   titlesOf(id: string): readonly string[] {
     return [...(this.#titles.get(id) ?? [])];
   }
@@ -127,6 +99,7 @@ class UpdateRecord implements AcpTurnRecord {
     return activityOf(others, [...this.#denials], this.#projectDir);
   }
 
+  /** Is a tool at work? Then silence means nothing. */
   isBusy(): boolean {
     return [...this.#calls.values()].some(({ status }) => status === "pending" || status === "in_progress");
   }
@@ -135,26 +108,32 @@ class UpdateRecord implements AcpTurnRecord {
     return this.#said;
   }
 
+  /** Was any tool called, also one of the engine's own? */
   hasCalled(): boolean {
     return [...this.#calls.values()].some(isCall);
   }
 
+  /** The last piece of text as it came. */
   lastChunk(): string {
     return this.#chunk;
   }
 
+  /** What the conversation has cost by now, in USD; null: not told. */
   costTotal(): number | null {
     return this.#cost;
   }
 
+  /** Of all requests whose tokens came with a message; null: none came. */
   chunkTokens(): Tokens | null {
     return this.#tokens;
   }
 
+  /** When the limit that was hit is over. */
   resetsAt(): number | null {
     return this.#resets;
   }
 
+  /** The model that answered, where the agent tells it with the figures. */
   model(): string | null {
     return this.#model;
   }
@@ -211,7 +190,7 @@ function activityOf(calls: readonly ToolCall[], denials: readonly string[], proj
   const reads: string[] = [];
   for (const call of calls.filter(({ status }) => status === "completed")) {
     for (const path of editsOf(call, projectDir)) edits.set(path, (edits.get(path) ?? 0) + 1);
-    if (call.kind === "read") reads.push(...touchedPaths(call).map((path) => shorten(path, projectDir)));
+    if (call.kind === "read") reads.push(...touchedPaths(call).map((path) => shortenPath(path, projectDir)));
   }
   return { toolCalls: calls.filter(isCall).length, edits: Object.fromEntries(edits), reads, denials };
 }
@@ -223,7 +202,7 @@ function isCall({ kind }: ToolCall): boolean {
 
 function editsOf(call: ToolCall, projectDir: string): readonly string[] {
   if (!["edit", "delete", "move"].includes(call.kind ?? "")) return [];
-  return [...new Set(touchedPaths(call).map((path) => shorten(path, projectDir)))];
+  return [...new Set(touchedPaths(call).map((path) => shortenPath(path, projectDir)))];
 }
 
 function addTokens(sum: Tokens | null, more: unknown): Tokens | null {

@@ -1,6 +1,7 @@
 /** What a tool call is of: its name, its files, its command. Agents tell it in different places. */
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import type { ToolKind } from "../../core/permissions.ts";
+import { foldLine, shortenPath } from "../display.ts";
 import type { ToolCall } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 
@@ -15,7 +16,6 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 };
 /** Arguments by which tools name a file. */
 const PATH_KEYS = ["file_path", "filePath", "path", "notebook_path", "absolute_path"];
-const DETAIL_LENGTH = 200;
 /** Tools of the engine's own, as agents name them, as a whole: Claude, Codex, Gemini and Qwen, opencode, Copilot. */
 const OWN_TOOL =
   /^(?:mcp__loopwright__\w+|mcp\.loopwright\.\w+|\w+ \(loopwright MCP Server\)|loopwright[_-]\w+)$/;
@@ -53,14 +53,13 @@ export function describeCall(call: ToolCall, projectDir: string): string {
   const text =
     stringIn(call.rawInput, "command") ??
     stringIn(call.rawInput, "url") ??
-    (path === undefined ? (call.title ?? "") : shorten(path, projectDir));
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, DETAIL_LENGTH).join("");
+    (path === undefined ? (call.title ?? "") : shortenPath(path, projectDir));
+  return foldLine(text);
 }
 
 /** The files that it is about. A diff says it best: locations may be of the folder that it works in. */
 export function touchedPaths(call: ToolCall): readonly string[] {
-  const diffs = (call.content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
+  const diffs = diffPaths(call);
   if (diffs.length > 0) return [...new Set(diffs)];
   const named = PATH_KEYS.map((key) => stringIn(call.rawInput, key)).find((path) => path !== null);
   if (named != null) return [named];
@@ -69,10 +68,13 @@ export function touchedPaths(call: ToolCall): readonly string[] {
 
 /** All that it names as a file: what is asked for must be allowed for each of them. */
 export function namedPaths(call: ToolCall, projectDir: string): readonly string[] {
-  const diffs = (call.content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
   const inputs = PATH_KEYS.flatMap((key) => stringIn(call.rawInput, key) ?? []);
   const locations = (call.locations ?? []).map(({ path }) => path);
-  return [...new Set([...diffs, ...inputs, ...locations].map((path) => resolve(projectDir, path)))];
+  return [...new Set([...diffPaths(call), ...inputs, ...locations].map((path) => resolve(projectDir, path)))];
+}
+
+function diffPaths({ content }: ToolCall): readonly string[] {
+  return (content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
 }
 
 /** null: it runs none, or does not say which. */
@@ -92,14 +94,6 @@ export function kindOfCall(call: ToolCall, command: string | null): ToolKind {
   const isEdit = (call.content ?? []).some(({ type }) => type === "diff");
   if (isEdit && kind !== "delete") return "edit";
   return kind ?? "other";
-}
-
-/** Relative to the project, with `/`, where it is inside. */
-export function shorten(path: string, projectDir: string): string {
-  const way = isAbsolute(path) ? relative(projectDir, path) : path;
-  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
-    ? path
-    : way.split(sep).join("/");
 }
 
 /** `bash -lc "…"` is what is in the quotes. */

@@ -1,7 +1,7 @@
 /** How the output of each agent is read for a person who watches. One row per format. */
 import type { AgentEvent } from "../../ports/agent.ts";
 import { parseUpdate } from "../acp/connection/messages.ts";
-import { createTurnRecord } from "../acp/record.ts";
+import { AcpTurnRecord } from "../acp/record.ts";
 import { readActivityLine } from "../claude/activity.ts";
 import { readCodexLine } from "../codex/cli.ts";
 import { readGeminiLine } from "../gemini/cli.ts";
@@ -37,7 +37,7 @@ function byLine(read: (line: string, projectDir: string) => readonly AgentEvent[
 
 /** Updates of the Agent Client Protocol add to each other: text comes in chunks, a tool call in several parts. */
 function readUpdates(projectDir: string): LineReader {
-  const record = createTurnRecord(projectDir);
+  const record = new AcpTurnRecord(projectDir);
   return (line) => {
     const update = parseUpdate(paramsOf(line))?.update ?? null;
     return update === null ? [] : record.add(update);

@@ -6,57 +6,22 @@ import { findExecutable } from "../find.ts";
 import type { Capabilities, Problem, Program } from "./capabilities-file.ts";
 import { runVersion } from "./program-version.ts";
 
-/** A name, and what makes it tell its version if that is not `--version`. */
-export type Wanted = readonly [name: string, ...args: string[]];
+export const AGENT_PROGRAMS =
+  "claude codex gemini opencode copilot qwen pi cursor-agent aider amp crush droid".split(" ");
 
-export const AGENT_PROGRAMS: readonly Wanted[] = [
-  ["claude"],
-  ["codex"],
-  ["gemini"],
-  ["opencode"],
-  ["copilot"],
-  ["qwen"],
-  ["pi"],
-  ["cursor-agent"],
-  ["aider"],
-  ["amp"],
-  ["crush"],
-  ["droid"],
-];
+export const TOOL_PROGRAMS =
+  "git gh glab node npm pnpm yarn bun deno python3 uv go cargo rustc java ruby php dotnet docker podman make cmake jq rg tmux".split(
+    " ",
+  );
 
-export const TOOL_PROGRAMS: readonly Wanted[] = [
-  ["git"],
-  ["gh"],
-  ["glab"],
-  ["node"],
-  ["npm"],
-  ["pnpm"],
-  ["yarn"],
-  ["bun"],
-  ["deno"],
-  ["python3"],
-  ["uv"],
-  ["go", "version"],
-  ["cargo"],
-  ["rustc"],
-  ["java"],
-  ["ruby"],
-  ["php"],
-  ["dotnet"],
-  ["docker"],
-  ["podman"],
-  ["make"],
-  ["cmake"],
-  ["jq"],
-  ["rg"],
-  ["tmux", "-V"],
-];
+/** Programs that print their version without `--version`. */
+const VERSION_ARGUMENTS: Readonly<Record<string, string>> = { go: "version", tmux: "-V" };
 
 /** More at once would make them wait for each other, and a slow one would look as if it hung. */
 const AT_ONCE = 8;
 
 export interface FoundProgram {
-  readonly wanted: Wanted;
+  readonly name: string;
   readonly path: string;
   readonly changedAt: number;
 }
@@ -71,7 +36,7 @@ export interface LookFor {
 
 /** Starts nothing. What lies in the project, or is a link into it, does not count. */
 export function findPrograms(
-  wanted: readonly Wanted[],
+  names: readonly string[],
   project: string,
   env: NodeJS.ProcessEnv,
 ): { readonly found: readonly FoundProgram[]; readonly problems: readonly Problem[] } {
@@ -79,14 +44,13 @@ export function findPrograms(
   const problems: Problem[] = [];
   const folders = outsideFolders(project, env);
   const root = repositoryOf(project);
-  for (const one of wanted) {
-    const [name] = one;
+  for (const name of names) {
     const paths = folders
       .map((folder) => findExecutable(name, { PATH: folder }))
       .filter((path) => path !== null);
     const path = paths.find((candidate) => !isInside(root, candidate));
     if (path !== undefined)
-      found.push({ wanted: one, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
+      found.push({ name, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
     else if (paths.length > 0 || findExecutable(name, env) !== null)
       problems.push({ where: name, problem: "is only there inside of this repository, and was not started" });
   }
@@ -99,25 +63,19 @@ export async function askVersions(
 ): Promise<{ readonly programs: Program[]; readonly problems: readonly Problem[] }> {
   const problems: Problem[] = [];
   const known = [...(look.known?.agents ?? []), ...(look.known?.tools ?? [])];
-  const programs = found.map(({ wanted: [name], path, changedAt }) => {
+  const programs = found.map(({ name, path, changedAt }) => {
     const before = known.find((one) => one.name === name && one.path === path && one.changedAt === changedAt);
     if (before?.version === null)
       problems.push(...(look.known?.problems ?? []).filter(({ where }) => where === name));
     return { name, path, version: before?.version ?? null, changedAt, isKnown: before !== undefined };
   });
-  const queue = [...programs.entries()].filter(([, { isKnown }]) => !isKnown);
+  const queue = programs.filter(({ isKnown }) => !isKnown);
   if (queue.length > 0) look.onAsking(queue.length);
   const env = versionEnvironment(look.project, look.env);
   const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [at, program] = next;
-      const [, ...args] = found[at]?.wanted ?? [program.name];
-      const answer = await runVersion(
-        program.path,
-        args.length === 0 ? ["--version"] : args,
-        env,
-        look.limitMs,
-      );
+    for (let program = queue.shift(); program !== undefined; program = queue.shift()) {
+      const argument = VERSION_ARGUMENTS[program.name] ?? "--version";
+      const answer = await runVersion(program.path, [argument], env, look.limitMs);
       program.version = answer.version;
       if (answer.problem !== null) problems.push({ where: program.name, problem: answer.problem });
     }

@@ -36,13 +36,8 @@ export function readServers(
     if (fields === null) continue;
     for (const [name, server] of entriesOf(fields[source.key === "toml" ? "mcp_servers" : source.key])) {
       const enabled = source.where === ".mcp.json" ? claude.answerFor(name) : isOn(server);
-      servers.push({
-        name,
-        client: source.client,
-        transport: transportOf(server),
-        where: source.where,
-        enabled,
-      });
+      const { client, where } = source;
+      servers.push({ name, client, transport: transportOf(server), where, enabled });
     }
   }
   return { servers: [...servers, ...claude.servers], problems };
@@ -70,22 +65,14 @@ function sourcesOf(project: string, env: NodeJS.ProcessEnv): Source[] {
     ["opencode", ".config/opencode/opencode.json", "mcp"],
     ["opencode", ".config/opencode/opencode.jsonc", "mcp"],
   ];
-  const home = homeOf(env);
+  const home = homeOf(env) ?? "";
   return [
-    ...inProject.map(([client, where, key]) => ({
-      client,
-      where,
-      path: join(project, where),
-      isProjects: true,
-      key,
-    })),
-    ...(home === null ? [] : atHome).map(([client, where, key]) => ({
-      client,
-      where: `~/${where}`,
-      path: join(home ?? "", where),
-      isProjects: false,
-      key,
-    })),
+    ...inProject.map(([client, where, key]) => {
+      return { client, where, path: join(project, where), isProjects: true, key };
+    }),
+    ...(home === "" ? [] : atHome).map(([client, where, key]) => {
+      return { client, where: `~/${where}`, path: join(home, where), isProjects: false, key };
+    }),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** What Claude Code did in a turn, and what of it is shown while it does it. Sub-agents are included. */
-import { isAbsolute, relative, sep } from "node:path";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { foldLine, shortenPath } from "../display.ts";
 import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
 import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
@@ -16,7 +16,6 @@ const EDITORS: ReadonlyMap<string, string> = new Map([
 
 /** Arguments that say most about a call, in this order. */
 const TELLING = ["file_path", "notebook_path", "command", "pattern", "url", "query", "description", "prompt"];
-const DETAIL_LENGTH = 200;
 
 /** An edit that failed or was denied wrote nothing, and is no edit. */
 export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
@@ -39,7 +38,7 @@ export function readActivity(events: readonly ClaudeEvent[], projectDir: string)
     const path = failed.has(id) ? null : editedFile(call, projectDir);
     if (path !== null) edits.set(path, (edits.get(path) ?? 0) + 1);
     const read = call.name === "Read" && !failed.has(id) ? call.input?.file_path : null;
-    if (typeof read === "string") reads.push(shorten(read, projectDir));
+    if (typeof read === "string") reads.push(shortenPath(read, projectDir));
   }
   return { toolCalls: calls.size, edits: Object.fromEntries(edits), reads, denials: [...denials] };
 }
@@ -78,7 +77,7 @@ function callsOf(blocks: readonly ContentBlock[]): readonly (ContentBlock & { re
 
 function editedFile(call: ContentBlock, projectDir: string): string | null {
   const path = call.input?.[EDITORS.get(call.name ?? "") ?? ""];
-  return typeof path === "string" && path !== "" ? shorten(path, projectDir) : null;
+  return typeof path === "string" && path !== "" ? shortenPath(path, projectDir) : null;
 }
 
 function describeCall(call: ContentBlock, projectDir: string): string {
@@ -86,15 +85,5 @@ function describeCall(call: ContentBlock, projectDir: string): string {
   const name = TELLING.find((key) => typeof input[key] === "string") ?? "";
   const value = input[name];
   if (typeof value !== "string") return "";
-  const text = name.endsWith("_path") ? shorten(value, projectDir) : value;
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, DETAIL_LENGTH).join("");
-}
-
-/** Relative to the project, with `/`, where it is inside. */
-function shorten(path: string, projectDir: string): string {
-  const way = isAbsolute(path) ? relative(projectDir, path) : path;
-  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
-    ? path
-    : way.split(sep).join("/");
+  return foldLine(name.endsWith("_path") ? shortenPath(value, projectDir) : value);
 }

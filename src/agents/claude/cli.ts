@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Agent, Conversation, ToolServer, Turn, TurnEnd } from "../../ports/agent.ts";
-import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
+import { lastBytes } from "../process/lines.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { readActivity, readActivityLine } from "./activity.ts";
 import { type ClaudeEvent, parseClaudeStream, type ResultEvent } from "./events.ts";

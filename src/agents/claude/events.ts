@@ -3,9 +3,8 @@
  * anything of another shape counts as missing, so that a newer client is understood as far as it can be.
  */
 import * as z from "zod";
+import { Count, Input, parseEvent, Text } from "../stream/stream-events.ts";
 
-const Text = z.string().nullish().catch(null);
-const Count = z.number().nonnegative().nullish().catch(null);
 const Status = z.coerce.number().int().nullish().catch(null);
 
 /** Of an answer of the model (text, tool_use) or of what goes back to it (tool_result). */
@@ -14,7 +13,7 @@ const ContentBlock = z.object({
   text: Text,
   id: Text,
   name: Text,
-  input: z.record(z.string(), z.unknown()).nullish().catch(null),
+  input: Input,
   tool_use_id: Text,
   is_error: z.boolean().nullish().catch(null),
 });
@@ -102,12 +101,7 @@ export type ClaudeEvent = z.infer<typeof ClaudeEvent>;
 export function parseClaudeEvent(line: string): ClaudeEvent | null {
   // What tools returned can be megabytes per line; only that one failed is of interest.
   if (line.startsWith('{"type":"user"') && !line.includes('"is_error":true')) return null;
-  try {
-    const event = ClaudeEvent.safeParse(JSON.parse(line));
-    return event.success ? event.data : null;
-  } catch {
-    return null;
-  }
+  return parseEvent(ClaudeEvent, line);
 }
 
 export function parseClaudeStream(stream: string): readonly ClaudeEvent[] {

@@ -4,11 +4,12 @@
  */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Conversation } from "../../ports/agent.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
 import type { ClaudeEvent, RateLimitEvent, ResultEvent, SystemEvent } from "./events.ts";
 
 /** The client's own kinds of API errors. Those that say nothing of who has to act are left to the status. */
-const KINDS: ReadonlyMap<string, FailureClass> = new Map([
+export const CLAUDE_KINDS: ReadonlyMap<string, FailureClass> = new Map([
   ["rate_limit", "quota"],
   ["overloaded", "outage"],
   // no connection, too
@@ -74,7 +75,7 @@ function classOf(
 }
 
 function classOfApiError(kind: string | null, status: number | null): FailureClass {
-  const known = KINDS.get(kind ?? "");
+  const known = CLAUDE_KINDS.get(kind ?? "");
   if (known !== undefined) return known;
   if (status === null) return "outage"; // nobody answered
   if (status === 429) return "quota";
@@ -109,11 +110,6 @@ function describeResult(result: ResultEvent): string {
   const { terminal_reason, subtype, api_error_status } = result;
   const kind = terminal_reason ?? (subtype === "success" ? "error" : subtype) ?? "error";
   const status = api_error_status == null ? "" : ` ${api_error_status}`;
-  const text = oneLine(result.result || result.errors?.join("; ") || "");
+  const text = foldLine(result.result || result.errors?.join("; ") || "");
   return `claude: ${kind.replaceAll("_", " ")}${status}${text === "" ? "" : `: ${text}`}`;
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, 200).join("");
 }

@@ -1,7 +1,8 @@
 /** Why a turn of codex failed (B13): by the kind that it writes down, or by the codes in the error that it prints. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { Rollout } from "./rollout.ts";
 
 /** Kinds that say who has to act. Others are about the connection, and left to the status. */

@@ -40,7 +40,7 @@ export async function playScene(stage: DemoStage, scene: Scene, prompt: string):
   await pause(pauseMs, undefined, { signal });
   const message = renderMessage(scene, prompt);
   for (const text of message.match(CHUNK) ?? [])
-    update(stage, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+    sendUpdate(stage, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
   await pause(pauseMs, undefined, { signal });
   return message;
 }
@@ -55,15 +55,15 @@ async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
     locations: [{ path }],
   };
   const end = (status: "completed" | "failed") =>
-    update(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
+    sendUpdate(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
   const oldText = readText(path);
   const newText = oldText?.replace(edit.oldText, edit.newText);
   if (oldText == null || newText === undefined || newText === oldText) {
-    update(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
+    sendUpdate(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
     return;
   }
   const content = [{ type: "diff" as const, path, oldText, newText }];
-  update(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
+  sendUpdate(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
   if (!(await askPermission(stage, { ...call, content }))) return end("failed");
   try {
     writeFileSync(path, newText);
@@ -124,6 +124,9 @@ function readText(path: string): string | null {
   }
 }
 
-function update({ wire, sessionId }: DemoStage, body: SessionUpdate): void {
+export function sendUpdate(
+  { wire, sessionId }: Pick<DemoStage, "wire" | "sessionId">,
+  body: SessionUpdate,
+): void {
   wire.notify("session/update", { sessionId, update: body });
 }

@@ -8,11 +8,11 @@
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import type { InitializeResponse, NewSessionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { InitializeResponse, NewSessionResponse } from "@agentclientprotocol/sdk";
 import type { PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import * as z from "zod";
 import { openWire, type Wire } from "../acp/connection/wire.ts";
-import { type DemoStage, playScene, TakenBack } from "./play.ts";
+import { type DemoStage, playScene, sendUpdate, TakenBack } from "./play.ts";
 import { OUTPUT_TOKENS, sceneOf } from "./scenes.ts";
 
 interface Session {
@@ -93,8 +93,14 @@ class DemoAgent {
     session.cwd = parse(Place, params).cwd;
     for (const { prompt, answer } of session.said) {
       const blockOf = (text: string) => ({ type: "text" as const, text });
-      update(wire, session.id, { sessionUpdate: "user_message_chunk", content: blockOf(prompt) });
-      update(wire, session.id, { sessionUpdate: "agent_message_chunk", content: blockOf(answer) });
+      sendUpdate(
+        { wire, sessionId: session.id },
+        { sessionUpdate: "user_message_chunk", content: blockOf(prompt) },
+      );
+      sendUpdate(
+        { wire, sessionId: session.id },
+        { sessionUpdate: "agent_message_chunk", content: blockOf(answer) },
+      );
     }
     return {};
   }
@@ -147,12 +153,8 @@ async function answer(
   const { inputTokens } = scene;
   const totalTokens = inputTokens + OUTPUT_TOKENS;
   const cost = { amount: session.costUsd, currency: "USD" };
-  update(wire, sessionId, { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost });
+  sendUpdate(stage, { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost });
   return { stopReason: "end_turn", usage: { inputTokens, outputTokens: OUTPUT_TOKENS, totalTokens } };
-}
-
-function update(wire: Wire, sessionId: string, body: SessionUpdate): void {
-  wire.notify("session/update", { sessionId, update: body });
 }
 
 /** Throws a sentence: the client gets it as the error of its request. */

@@ -3,8 +3,9 @@
  * the HTTP status of the model's answer, of which an exit code holds the last eight bits.
  */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { GeminiEvent, GeminiResult } from "./events.ts";
 
 const EXITS: ReadonlyMap<number, FailureClass> = new Map([

@@ -1,7 +1,8 @@
 /** Why a turn of opencode failed (B13): by the name and the status of its error, or because it was stopped half way. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { ErrorInfo, OpencodeEvent } from "./events.ts";
 
 const NAMES: ReadonlyMap<string, FailureClass> = new Map([

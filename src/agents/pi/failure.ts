@@ -1,7 +1,8 @@
 /** Why a turn of pi failed (B13): it ends with 0 all the same, and its last message says `stopReason: "error"`. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { PiEvent, PiMessage } from "./events.ts";
 
 /** null: nothing in these events tells of one. */

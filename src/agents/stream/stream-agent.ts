@@ -4,8 +4,8 @@ import type { Usage } from "../../core/event.ts";
 import type { Failure } from "../../core/goal/goal.ts";
 import type { PermissionRules } from "../../core/permissions.ts";
 import type { Activity, Agent, AgentEvent, Conversation, Turn, TurnEnd } from "../../ports/agent.ts";
-import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
+import { lastBytes } from "../process/lines.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { permissionsFor, type TurnPermissions } from "./stream-permissions.ts";
 

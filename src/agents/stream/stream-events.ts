@@ -1,8 +1,8 @@
 /** What the readers of event streams share: lines, statuses, and tool calls as everybody is told of them. */
-import { isAbsolute, relative, sep } from "node:path";
 import * as z from "zod";
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { foldLine, shortenPath } from "../display.ts";
 
 /** Of another shape than is known here counts as missing, so that a newer client is understood as far as it can be. */
 export const Text = z.string().nullish().catch(null);
@@ -48,14 +48,14 @@ export function activityOf(calls: readonly StreamToolCall[], projectDir: string)
   const done = calls.filter(({ outcome }) => outcome === "done");
   const edits: Record<string, number> = {};
   for (const path of done.flatMap((call) => call.edits ?? [])) {
-    const name = shorten(path, projectDir);
+    const name = shortenPath(path, projectDir);
     edits[name] = (edits[name] ?? 0) + 1;
   }
   const denied = calls.filter(({ outcome }) => outcome === "denied");
   return {
     toolCalls: calls.length,
     edits,
-    reads: done.flatMap((call) => call.reads ?? []).map((path) => shorten(path, projectDir)),
+    reads: done.flatMap((call) => call.reads ?? []).map((path) => shortenPath(path, projectDir)),
     denials: [...new Set(denied.map(({ name }) => name))],
   };
 }
@@ -63,8 +63,8 @@ export function activityOf(calls: readonly StreamToolCall[], projectDir: string)
 /** One call, for a person who watches. */
 export function showCall(call: StreamToolCall, projectDir: string): readonly AgentEvent[] {
   if (call.outcome === "denied") return [{ type: "permission", tool: call.name, answer: "denied" }];
-  const files = (call.edits ?? []).map((path) => shorten(path, projectDir));
-  const detail = foldLine(files[0] ?? shorten(call.reads?.[0] ?? call.detail, projectDir));
+  const files = (call.edits ?? []).map((path) => shortenPath(path, projectDir));
+  const detail = foldLine(files[0] ?? shortenPath(call.reads?.[0] ?? call.detail, projectDir));
   return [
     { type: "tool", name: call.name, detail },
     ...files.map((path) => ({ type: "file", path }) as const),
@@ -85,21 +85,6 @@ export function pathsIn(input: Readonly<Record<string, unknown>>, ...keys: reado
   return typeof value === "string" ? [value] : [];
 }
 
-const LINE_LENGTH = 200;
-
-export function foldLine(text: string): string {
-  const line = text.slice(0, 4_000).replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
-  return Array.from(line.trim()).slice(0, LINE_LENGTH).join("");
-}
-
 export function sum(numbers: readonly (number | null | undefined)[]): number {
   return numbers.reduce<number>((total, number) => total + (number ?? 0), 0);
-}
-
-/** Relative to the project, with `/`, where it is inside. */
-function shorten(path: string, projectDir: string): string {
-  const way = isAbsolute(path) ? relative(projectDir, path) : path;
-  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
-    ? path
-    : way.split(sep).join("/");
 }

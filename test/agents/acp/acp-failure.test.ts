@@ -9,13 +9,13 @@ import { WireError } from "../../../src/agents/acp/connection/wire.ts";
 import { failureOfError, failureOfResult, withCause } from "../../../src/agents/acp/failures/failure.ts";
 import { readKeptError } from "../../../src/agents/acp/failures/kept-error.ts";
 import { type AcpProfileName, plainProfile, profileOf } from "../../../src/agents/acp/profiles.ts";
-import { createTurnRecord } from "../../../src/agents/acp/record.ts";
+import { AcpTurnRecord } from "../../../src/agents/acp/record.ts";
 import { readAcpUsage, type SessionTotals } from "../../../src/agents/acp/usage.ts";
 
 const NOTHING: SessionTotals = { costUsd: null, tokens: null };
 
 function recordOf(...updates: object[]) {
-  const record = createTurnRecord("/project");
+  const record = new AcpTurnRecord("/project");
   for (const update of updates) {
     const parsed = parseUpdate({ sessionId: "s", update });
     if (parsed?.update) record.add(parsed.update);

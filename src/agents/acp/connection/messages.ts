@@ -3,11 +3,8 @@
  * careless agent is understood as far as it can be. Measured with the agents of profiles.ts.
  */
 import * as z from "zod";
+import { Count, Input as Meta, Text } from "../../stream/stream-events.ts";
 import type { UpdateKind } from "./protocol.ts";
-
-const Text = z.string().nullish().catch(null);
-const Count = z.number().nonnegative().nullish().catch(null);
-const Meta = z.record(z.string(), z.unknown()).nullish().catch(null);
 
 const Content = z.object({ type: Text, text: Text }).nullish().catch(null);
 

@@ -80,7 +80,8 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   });
   const exited = exitOf(child);
   if (child.pid === undefined) throw await exited;
-  const tree = { group: child.pid, marks: marksOf(mark, command.projectDir), since };
+  const marks = [`${MARK}=${mark}`, `LOOP_PROJECT=${command.projectDir}`];
+  const tree = { group: child.pid, marks, since };
   return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
 }
 
@@ -100,11 +101,6 @@ function removeFolder(path: string | null): void {
   } catch {
     // what is being ended may still write there; the system clears it up in time
   }
-}
-
-/** What all processes of one peer have in their environment. */
-export function marksOf(mark: string, projectDir: string): readonly string[] {
-  return [`${MARK}=${mark}`, `LOOP_PROJECT=${projectDir}`];
 }
 
 function guard(
@@ -173,7 +169,8 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-function within(over: Promise<unknown>, ms: number): Promise<unknown> {
+/** Resolves when `over` does, at the latest after `ms`. */
+export function within(over: Promise<unknown>, ms: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((done) => {
     timer = setTimeout(done, ms);

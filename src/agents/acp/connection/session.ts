@@ -30,7 +30,6 @@ export class UnknownModel extends Error {}
 
 const QUIET_MS = 100;
 const LONGEST_REPEAT_MS = 3_000;
-const NOTHING_SO_FAR: SessionTotals = { costUsd: null, tokens: null };
 
 /** A session for `conversation`, or a fresh one where that cannot be had any more. Rejects as `Peer.request` does. */
 export async function openSession(
@@ -48,12 +47,13 @@ export async function openSession(
     const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
     if (conversation !== null && again !== null) {
       const costUsd = profile.cost === "conversation" ? conversation.costUsd : null;
-      const totals = { costUsd, tokens: null };
-      return { session: sessionOf(conversation.id, again, access, totals), isFresh: false };
+      const session = { ...again, id: conversation.id, access, totals: { costUsd, tokens: null } };
+      return { session, isFresh: false };
     }
     const opened = parseSession(await peer.request("session/new", place, withinMs));
-    if (opened.sessionId === null) throw new Error("the agent opened a session without an id");
-    return { session: sessionOf(opened.sessionId, opened, access, NOTHING_SO_FAR), isFresh: true };
+    const id = opened.sessionId;
+    if (id === null) throw new Error("the agent opened a session without an id");
+    return { session: { ...opened, id, access, totals: { costUsd: null, tokens: null } }, isFresh: true };
   } catch (error) {
     access?.close();
     throw error;
@@ -140,15 +140,6 @@ function quiet(peer: Peer): Promise<void> {
     });
     void peer.gone.then(end);
   });
-}
-
-function sessionOf(
-  id: string,
-  { mode, model }: OpenedSession,
-  access: ToolAccess | null,
-  totals: SessionTotals,
-): Session {
-  return { id, access, totals, mode, model };
 }
 
 async function choose(

@@ -4,12 +4,14 @@
  */
 import * as z from "zod";
 import type { Failure, FailureClass } from "../../../core/goal/goal.ts";
+import { foldLine } from "../../display.ts";
 import { describeError, makeFailure } from "../../process/reasons.ts";
+import { classOfHttpStatus } from "../../stream/stream-events.ts";
 import { type PromptResult, readSessionFailure } from "../connection/messages.ts";
 import { PeerGone, PeerSilent } from "../connection/peer.ts";
 import type { AcpProfile } from "../profiles.ts";
 import type { AcpTurnRecord } from "../record.ts";
-import { AUTH_REQUIRED, classOfKind, classOfSessionFailure, classOfStatus } from "./failure-class.ts";
+import { AUTH_REQUIRED, classOfKind, classOfSessionFailure } from "./failure-class.ts";
 
 const RequestError = z.object({
   code: z.number(),
@@ -62,7 +64,7 @@ export function failureOfResult(
   }
   const mark = profile.errorMark;
   if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk().startsWith(mark)))
-    return fail(profile, "outage", oneLine(record.lastChunk()) || "no model answered");
+    return fail(profile, "outage", foldLine(record.lastChunk()) || "no model answered");
   if (!record.hasSaid() && !record.hasCalled())
     return fail(profile, "fault", "it ended the turn without a word");
   return null;
@@ -70,7 +72,7 @@ export function failureOfResult(
 
 /** For an error that was told in words only. */
 export function withCause(failure: Failure, { kind, status }: Cause): Failure {
-  const type = classOfKind(kind ?? "") ?? (status === null ? null : classOfStatus(status));
+  const type = classOfKind(kind ?? "") ?? (status === null ? null : classOfHttpStatus(status));
   return type === null ? failure : makeFailure(type, failure.reason, failure.resetsAt);
 }
 
@@ -90,8 +92,8 @@ export function failureOfError(
   const type =
     classOfKind(data?.errorKind ?? "") ??
     classOfKind(data?.errorName ?? "") ??
-    (code === AUTH_REQUIRED ? "auth" : known === null ? "fault" : classOfStatus(known));
-  const text = [known === null ? "" : String(known), oneLine(message), oneLine(data?.details ?? "")];
+    (code === AUTH_REQUIRED ? "auth" : known === null ? "fault" : classOfHttpStatus(known));
+  const text = [known === null ? "" : String(known), foldLine(message), foldLine(data?.details ?? "")];
   const reason = text.filter((part) => part !== "").join(": ");
   return fail(profile, type, reason, type === "quota" ? (record?.resetsAt() ?? null) : null);
 }
@@ -115,9 +117,4 @@ function fail(
   resetsAt: number | null = null,
 ): Failure {
   return makeFailure(type, `${profile.name}: ${reason}`, resetsAt);
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, 200).join("");
 }

@@ -1,6 +1,7 @@
 /** What a turn used, by what the agent's figures mean. */
 import * as z from "zod";
 import type { Usage } from "../../core/event.ts";
+import { lenient } from "../stream/stream-events.ts";
 import { type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
@@ -20,14 +21,10 @@ export interface TurnUsage {
 
 const Quota = z.object({
   quota: z.object({
-    token_count: z
-      .object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() })
-      .nullish()
-      .catch(null),
-    model_usage: z
-      .array(z.object({ model: z.string() }))
-      .nullish()
-      .catch(null),
+    token_count: lenient(
+      z.object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() }),
+    ),
+    model_usage: lenient(z.array(z.object({ model: z.string() }))),
   }),
 });
 

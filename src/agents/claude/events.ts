@@ -3,9 +3,9 @@
  * anything of another shape counts as missing, so that a newer client is understood as far as it can be.
  */
 import * as z from "zod";
-import { Count, Input, parseEvent, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, parseEvent, Text } from "../stream/stream-events.ts";
 
-const Status = z.coerce.number().int().nullish().catch(null);
+const Status = lenient(z.coerce.number().int());
 
 /** Of an answer of the model (text, tool_use) or of what goes back to it (tool_result). */
 const ContentBlock = z.object({
@@ -15,7 +15,7 @@ const ContentBlock = z.object({
   name: Text,
   input: Input,
   tool_use_id: Text,
-  is_error: z.boolean().nullish().catch(null),
+  is_error: lenient(z.boolean()),
 });
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
@@ -48,7 +48,7 @@ const RateLimitEvent = z.object({
   type: z.literal("rate_limit_event"),
   rate_limit_info: z.object({
     status: z.string(),
-    resetsAt: z.union([z.number(), z.string()]).nullish().catch(null),
+    resetsAt: lenient(z.union([z.number(), z.string()])),
   }),
 });
 export type RateLimitEvent = z.infer<typeof RateLimitEvent>;
@@ -69,22 +69,18 @@ const ResultEvent = z.object({
   session_id: Text,
   terminal_reason: Text,
   api_error_status: Status,
-  errors: z.array(z.string()).nullish().catch(null),
-  permission_denials: z
-    .array(z.object({ tool_name: z.string() }))
-    .nullish()
-    .catch(null),
+  errors: lenient(z.array(z.string())),
+  permission_denials: lenient(z.array(z.object({ tool_name: z.string() }))),
   total_cost_usd: Count,
-  model_usage_since_last_result: z.record(z.string(), ModelUsage).nullish().catch(null),
-  usage: z
-    .object({
+  model_usage_since_last_result: lenient(z.record(z.string(), ModelUsage)),
+  usage: lenient(
+    z.object({
       input_tokens: Count,
       output_tokens: Count,
       cache_creation_input_tokens: Count,
       cache_read_input_tokens: Count,
-    })
-    .nullish()
-    .catch(null),
+    }),
+  ),
 });
 export type ResultEvent = z.infer<typeof ResultEvent>;
 

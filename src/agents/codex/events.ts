@@ -1,6 +1,6 @@
 /** The events of `codex exec --json`, as 0.166.0 prints them. Only what is read here. */
 import * as z from "zod";
-import { Count, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
 const Item = z.object({
   id: Text,
@@ -11,10 +11,7 @@ const Item = z.object({
   command: Text,
   status: Text,
   /** file_change */
-  changes: z
-    .array(z.object({ path: z.string() }))
-    .nullish()
-    .catch(null),
+  changes: lenient(z.array(z.object({ path: z.string() }))),
   /** mcp_tool_call, collab_tool_call */
   server: Text,
   tool: Text,
@@ -36,7 +33,7 @@ const CodexEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: z.string() }),
   z.object({ type: z.literal("item.started"), item: Item }),
   z.object({ type: z.literal("item.completed"), item: Item }),
-  z.object({ type: z.literal("turn.completed"), usage: Tokens.nullish().catch(null) }),
+  z.object({ type: z.literal("turn.completed"), usage: lenient(Tokens) }),
   z.object({ type: z.literal("turn.failed"), error: z.object({ message: z.string() }) }),
   /** A try that failed, or what `turn.failed` says once more. */
   z.object({ type: z.literal("error"), message: z.string() }),
@@ -47,11 +44,8 @@ export const parseCodexEvent = (line: string) => parseEvent(CodexEvent, line);
 export const parseCodexStream = (stream: string) => parseEvents(CodexEvent, stream);
 
 /** What codex writes down of a thread in its own home, line by line; more than it prints. */
-const Kind = z
-  .union([z.string(), z.record(z.string(), z.unknown())])
-  .nullish()
-  .catch(null);
-const Window = z.object({ used_percent: Count, resets_at: Count }).nullish().catch(null);
+const Kind = lenient(z.union([z.string(), z.record(z.string(), z.unknown())]));
+const Window = lenient(z.object({ used_percent: Count, resets_at: Count }));
 
 const RolloutLine = z.object({
   type: z.string(),
@@ -60,13 +54,10 @@ const RolloutLine = z.object({
     /** turn_context */
     model: Text,
     /** task_complete */
-    error: z.object({ codex_error_info: Kind }).nullish().catch(null),
+    error: lenient(z.object({ codex_error_info: Kind })),
     /** token_count */
-    info: z
-      .object({ total_token_usage: Tokens.nullish().catch(null) })
-      .nullish()
-      .catch(null),
-    rate_limits: z.object({ primary: Window, secondary: Window }).nullish().catch(null),
+    info: lenient(z.object({ total_token_usage: lenient(Tokens) })),
+    rate_limits: lenient(z.object({ primary: Window, secondary: Window })),
   }),
 });
 export type RolloutLine = z.infer<typeof RolloutLine>;

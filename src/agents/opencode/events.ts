@@ -1,6 +1,6 @@
 /** The events of `opencode run --format json`, as 1.18.33 prints them. Only what is read here. */
 import * as z from "zod";
-import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
 const ToolPart = z.object({
   tool: z.string(),
@@ -14,25 +14,21 @@ const StepPart = z.object({
   reason: Text,
   /** Of this step alone. What was cached is no part of the input. */
   cost: Count,
-  tokens: z
-    .object({
+  tokens: lenient(
+    z.object({
       total: Count,
       input: Count,
       output: Count,
       reasoning: Count,
-      cache: z.object({ read: Count, write: Count }).nullish().catch(null),
-    })
-    .nullish()
-    .catch(null),
+      cache: lenient(z.object({ read: Count, write: Count })),
+    }),
+  ),
 });
 export type StepPart = z.infer<typeof StepPart>;
 
 const ErrorInfo = z.object({
   name: Text,
-  data: z
-    .object({ message: Text, statusCode: Count, providerID: Text, responseHeaders: Input })
-    .nullish()
-    .catch(null),
+  data: lenient(z.object({ message: Text, statusCode: Count, providerID: Text, responseHeaders: Input })),
 });
 export type ErrorInfo = z.infer<typeof ErrorInfo>;
 

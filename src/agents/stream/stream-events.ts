@@ -4,10 +4,14 @@ import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { foldLine, shortenPath } from "../display.ts";
 
-/** Of another shape than is known here counts as missing, so that a newer client is understood as far as it can be. */
-export const Text = z.string().nullish().catch(null);
-export const Count = z.number().nonnegative().nullish().catch(null);
-export const Input = z.record(z.string(), z.unknown()).nullish().catch(null);
+/** A value of another shape counts as missing: a newer client is understood as far as possible. */
+export function lenient<T extends z.ZodType>(schema: T) {
+  return schema.nullish().catch(null);
+}
+
+export const Text = lenient(z.string());
+export const Count = lenient(z.number().nonnegative());
+export const Input = lenient(z.record(z.string(), z.unknown()));
 
 /** Of any stream, the lines that are events by this schema. */
 export function parseEvents<T>(schema: z.ZodType<T>, stream: string): readonly T[] {

@@ -3,10 +3,10 @@
  * careless agent is understood as far as it can be. Measured with the agents of profiles.ts.
  */
 import * as z from "zod";
-import { Count, Input as Meta, Text } from "../../stream/stream-events.ts";
+import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
 import type { UpdateKind } from "./protocol.ts";
 
-const Content = z.object({ type: Text, text: Text }).nullish().catch(null);
+const Content = lenient(z.object({ type: Text, text: Text }));
 
 /** `content` of a tool call: a diff names the file that it changes. */
 const ToolContent = z.object({ type: Text, path: Text });
@@ -17,17 +17,14 @@ const ToolCall = z.object({
   name: Text,
   kind: Text,
   status: Text,
-  content: z.array(ToolContent).nullish().catch(null),
-  locations: z
-    .array(z.object({ path: z.string() }))
-    .nullish()
-    .catch(null),
+  content: lenient(z.array(ToolContent)),
+  locations: lenient(z.array(z.object({ path: z.string() }))),
   rawInput: z.unknown().optional(),
   _meta: Meta,
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() }).nullish().catch(null);
+const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
 
 /** Only what the protocol knows compiles. */
 const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
@@ -76,20 +73,15 @@ export async function parsePermission(params: unknown): Promise<PermissionParams
 
 const Initialized = z.object({
   protocolVersion: z.number().catch(0),
-  agentCapabilities: z
-    .object({
-      loadSession: z.boolean().nullish().catch(null),
-      mcpCapabilities: z
-        .object({ http: z.boolean().nullish().catch(null) })
-        .nullish()
-        .catch(null),
-      sessionCapabilities: z
-        .object({ resume: z.unknown().optional(), close: z.unknown().optional() })
-        .nullish()
-        .catch(null),
-    })
-    .nullish()
-    .catch(null),
+  agentCapabilities: lenient(
+    z.object({
+      loadSession: lenient(z.boolean()),
+      mcpCapabilities: lenient(z.object({ http: lenient(z.boolean()) })),
+      sessionCapabilities: lenient(
+        z.object({ resume: z.unknown().optional(), close: z.unknown().optional() }),
+      ),
+    }),
+  ),
 });
 
 export interface AgentCapabilities {
@@ -122,21 +114,19 @@ const ConfigOption = z.object({
 
 const SessionOpened = z.object({
   sessionId: Text,
-  modes: z
-    .object({
+  modes: lenient(
+    z.object({
       currentModeId: Text,
       availableModes: z.array(z.object({ id: z.string() })).catch([]),
-    })
-    .nullish()
-    .catch(null),
-  models: z
-    .object({
+    }),
+  ),
+  models: lenient(
+    z.object({
       currentModelId: Text,
       availableModels: z.array(z.object({ modelId: z.string(), name: Text })).catch([]),
-    })
-    .nullish()
-    .catch(null),
-  configOptions: z.array(z.unknown()).nullish().catch(null),
+    }),
+  ),
+  configOptions: lenient(z.array(z.unknown())),
 });
 
 /** Something that a session can be set to, and how it is done. */
@@ -210,7 +200,7 @@ export type Tokens = z.infer<typeof Tokens>;
 
 const PromptResult = z.object({
   stopReason: z.string().catch(""),
-  usage: Tokens.nullish().catch(null),
+  usage: lenient(Tokens),
   _meta: Meta,
 });
 export type PromptResult = z.infer<typeof PromptResult>;
@@ -224,7 +214,7 @@ const SessionFailure = z.object({
   category: z.string(),
   severity: Text,
   title: Text,
-  actions: z.array(z.string()).nullish().catch(null),
+  actions: lenient(z.array(z.string())),
 });
 export type SessionFailure = z.infer<typeof SessionFailure>;
 

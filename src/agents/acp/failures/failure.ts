@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { Failure, FailureClass } from "../../../core/goal/goal.ts";
 import { foldLine } from "../../display.ts";
 import { describeError, makeFailure } from "../../process/reasons.ts";
-import { classOfHttpStatus } from "../../stream/stream-events.ts";
+import { classOfHttpStatus, lenient, Text } from "../../stream/stream-events.ts";
 import { type PromptResult, readSessionFailure } from "../connection/messages.ts";
 import { PeerGone, PeerSilent } from "../connection/peer.ts";
 import type { AcpProfile } from "../profiles.ts";
@@ -16,14 +16,13 @@ import { AUTH_REQUIRED, classOfKind, classOfSessionFailure } from "./failure-cla
 const RequestError = z.object({
   code: z.number(),
   message: z.string().catch(""),
-  data: z
-    .object({
-      errorKind: z.string().nullish().catch(null),
-      errorName: z.string().nullish().catch(null),
-      details: z.string().nullish().catch(null),
-    })
-    .nullish()
-    .catch(null),
+  data: lenient(
+    z.object({
+      errorKind: Text,
+      errorName: Text,
+      details: Text,
+    }),
+  ),
 });
 
 /** What an agent keeps of an error elsewhere. */

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
+import { lenient, Text } from "../../stream/stream-events.ts";
 import type { Cause } from "./failure.ts";
 
 /** It is written at about the time when the turn ends. */
@@ -13,8 +14,8 @@ const Kept = z.object({
   type: z.literal("session.error"),
   data: z.object({
     message: z.string(),
-    errorType: z.string().nullish().catch(null),
-    statusCode: z.number().int().nullish().catch(null),
+    errorType: Text,
+    statusCode: lenient(z.number().int()),
   }),
 });
 

@@ -69,7 +69,7 @@ export interface EngineSetup {
 export function createEngine(setup: EngineSetup): Engine {
   const { project, clock = systemClock, goalAgent, conversation, backlogs, askPerson, ...parts } = setup;
   const agents = createAgents(project, createToolServer({ store: setup.store, project }), askPerson);
-  const agent = isSpec(setup.agent) ? agents.get(setup.agent, project, "fires") : setup.agent;
+  const agent = "kind" in setup.agent ? agents.get(setup.agent, project, "fires") : setup.agent;
   const goals: GoalParts = {
     agentFor: (spec, role) => {
       if (conversation !== undefined && role === "work") return agent;
@@ -148,10 +148,6 @@ function createAgents(
       await toolServer.close();
     },
   };
-}
-
-function isSpec(agent: Agent | AgentSpec): agent is AgentSpec {
-  return "kind" in agent;
 }
 
 export function newLoopId(): string {

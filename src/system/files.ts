@@ -3,12 +3,14 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -72,6 +74,22 @@ export function readSmall(path: string): string | null {
     return readIfThere(path);
   } catch {
     return null;
+  }
+}
+
+/** The end of a regular file, never starting in the middle of a character. Throws when the file cannot be read. */
+export function readEndOf(path: string, capBytes: number, flags: number = constants.O_RDONLY): string {
+  const fd = openSync(path, flags);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Error(`${path} is not a file`);
+    const bytes = Buffer.alloc(Math.min(stat.size, capBytes));
+    const length = readSync(fd, bytes, 0, bytes.length, stat.size - bytes.length);
+    let from = 0;
+    while (stat.size > capBytes && from < 4 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
+    return bytes.toString("utf8", from, length);
+  } finally {
+    closeSync(fd);
   }
 }
 

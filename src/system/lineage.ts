@@ -1,5 +1,5 @@
 /** Who started this process. */
-import { readStat } from "./process-table.ts";
+import { parseStat, readStat } from "./process-table.ts";
 
 const MAX_DEPTH = 64;
 
@@ -14,10 +14,5 @@ export function isDescendantOf(pid: number, from: number = process.ppid): boolea
 }
 
 function parentOf(pid: number): number | null {
-  const stat = readStat(pid);
-  const parent = stat
-    ?.slice(stat.lastIndexOf(")") + 1)
-    .trim()
-    .split(/\s+/)[1];
-  return parent === undefined || !/^\d+$/.test(parent) ? null : Number(parent);
+  return parseStat(readStat(pid) ?? "")?.parent ?? null;
 }

@@ -21,6 +21,15 @@ export function answers(pid: number): boolean {
   }
 }
 
+/** Sends a signal. A negative pid means a group. Nothing happens when the process is gone or belongs to another user. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone, or of another user
+  }
+}
+
 /** The line of /proc; null: no such process, or no /proc. */
 export function readStat(pid: number): string | null {
   try {
@@ -30,16 +39,23 @@ export function readStat(pid: number): string | null {
   }
 }
 
+interface ProcessStat {
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly start: string;
+}
+
 /** The second field is the program's name in brackets and may hold brackets and spaces itself. */
-export function parseStat(stat: string): { state: string; group: number; start: string } | null {
+export function parseStat(stat: string): ProcessStat | null {
   const fields = stat
     .slice(stat.lastIndexOf(")") + 1)
     .trim()
     .split(/\s+/);
-  const [state, , group] = fields;
+  const [state, parent, group] = fields;
   const start = fields[19];
   if (state === undefined || group === undefined || start === undefined || !/^\d+$/.test(start)) return null;
-  return { state, group: Number(group), start };
+  return { state, parent: Number(parent), group: Number(group), start };
 }
 
 /** What `ps` prints; null: it failed. */

@@ -5,7 +5,7 @@
  * 2. This process is no member of any tree.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
+import { answers, isDead, isPid, parseStat, ps, readStat, signalProcess } from "./process-table.ts";
 import { pidsAfter } from "./young-pids.ts";
 
 export interface Tree {
@@ -53,13 +53,8 @@ async function isGoneWithin(tree: Tree, ms: number): Promise<boolean> {
 function signalTree(tree: Tree, members: readonly number[], signal: NodeJS.Signals): void {
   if (members.length === 0) return;
   // the group at once, so that no member can fork its way past the list
-  for (const target of tree.group === null ? members : [-tree.group, ...members]) {
-    try {
-      process.kill(target, signal);
-    } catch {
-      // gone in the meantime, or not ours to signal
-    }
-  }
+  for (const target of tree.group === null ? members : [-tree.group, ...members])
+    signalProcess(target, signal);
 }
 
 /** null: there is no /proc to look at. */

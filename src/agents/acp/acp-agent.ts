@@ -8,11 +8,10 @@ import type { TurnEnd, TurnFate } from "../../ports/agent.ts";
 import { ABANDONED, type Agent, type ToolServer, type Turn, type TurnControl } from "../../ports/agent.ts";
 import { isAlive } from "../../system/process.ts";
 import { stopTree } from "../../system/process-tree.ts";
-import type { LaunchOptions } from "../process/launch.ts";
-import { describeError, failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
-import { openFolder, prepareFolder, promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
+import { findStarted, type LaunchOptions, prepareTurn } from "../process/launch.ts";
+import { makeFailure } from "../process/reasons.ts";
+import { promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
 import { describeStop, firstStop } from "../process/stop.ts";
-import { settleTicket, type Ticket } from "../process/ticket.ts";
 import { type AttemptSettings, TurnAttempt } from "./attempt.ts";
 import { openPeer } from "./connection/peer.ts";
 import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
@@ -74,14 +73,8 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
       const args = profile.exportArgs?.(sessionId);
       if (args === undefined || !("executable" in program)) return null;
       const argv = [program.executable, ...args] as const;
-      const { ownTmpDir } = profile;
-      return readExportedStatus({
-        argv,
-        cwd: projectDir,
-        env: { ...env, ...profile.env },
-        ownTmpDir,
-        signal,
-      });
+      const all = { ...env, ...profile.env };
+      return readExportedStatus({ argv, cwd: projectDir, env: all, ownTmpDir: profile.ownTmpDir, signal });
     },
   };
   const pool = createPool({
@@ -120,15 +113,8 @@ function environmentOf(turn: Turn, projectDir: string): Readonly<Record<string, 
 async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: TurnControl): Promise<TurnEnd> {
   const { signal } = control;
   const startedAt = settings.now();
-  if (signal.aborted) return { kind: "cancelled" };
-  // A runner that was frozen since it intended the turn must not start it now.
-  if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
-  let folder: string;
-  try {
-    folder = prepareFolder(settings.projectDir, turn, "acp");
-  } catch (error) {
-    return refusedEnd("the run folder could not be prepared", error);
-  }
+  const folder = prepareTurn(settings.projectDir, turn, "acp", startedAt, signal);
+  if (typeof folder !== "string") return folder;
   const attempt = new TurnAttempt(settings, pool, turn, control, folder);
   // when the prompt has gone out, and there is nothing to do but wait
   if (Number.isFinite(settings.keepRuns)) setImmediate(() => pruneRuns(folder, settings.keepRuns));
@@ -144,16 +130,9 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
 
 /** A turn cannot be followed from here: what its agent sends goes to the runner that started it. */
 async function reconcileTurn(settings: Settings, turn: Turn): Promise<TurnFate> {
-  let folder: string;
-  let ticket: Ticket;
-  try {
-    folder = openFolder(settings.projectDir, turn);
-    ticket = await settleTicket(folder, turn.token);
-  } catch (error) {
-    return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
-  }
-  if (ticket.kind === "void") return { kind: "never" };
-  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+  const started = await findStarted(settings.projectDir, turn);
+  if (started.kind !== "started") return started;
+  const { folder, ticket } = started;
   const ended = readEnd(folder, turn.token);
   if (ended !== null) return { kind: "ended", end: ended };
   const { process } = ticket;

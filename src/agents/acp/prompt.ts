@@ -3,6 +3,7 @@
  * no listener behind.
  */
 import type { AgentEvent, Turn, TurnControl } from "../../ports/agent.ts";
+import { quietly } from "../process/tail.ts";
 import { type Asking, answerPermission } from "./ask.ts";
 import { type PromptResult, parsePromptResult } from "./connection/messages.ts";
 import type { Peer, PeerListener } from "./connection/peer.ts";
@@ -97,13 +98,7 @@ export async function sendPrompt(
 
 /** Nobody who watches can make a turn fail. */
 function show({ onEvent }: TurnControl, events: readonly AgentEvent[]): void {
-  for (const event of events) {
-    try {
-      onEvent?.(event);
-    } catch {
-      // a surface that failed
-    }
-  }
+  for (const event of events) quietly(() => onEvent?.(event));
 }
 
 /** What goes out: all that has to be known, where nothing is known of what was said before. */

@@ -16,6 +16,7 @@ import type { TurnEnd } from "../../ports/agent.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
+import { quietly } from "../process/tail.ts";
 import { describeRefusal } from "../process/ticket.ts";
 
 export interface EventLog {
@@ -146,13 +147,5 @@ function parseJson(text: string | null): unknown {
     return JSON.parse(text ?? "null");
   } catch {
     return null;
-  }
-}
-
-function quietly(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // a full disk must not end a turn that an agent has done
   }
 }

@@ -88,14 +88,9 @@ function tokensOf(
   }
 }
 
-/** A total that is smaller than before began anew. */
+/** A total that is lower than before started again at 0. Rounded: 0.05 - 0.03 is 0.020000000000000004. */
 function grown(total: number, before: number): number {
-  return total < before ? total : withoutNoise(total - before);
-}
-
-/** 0.05 - 0.03 is 0.020000000000000004. */
-function withoutNoise(amount: number): number {
-  return Number(amount.toFixed(12));
+  return total < before ? total : Number((total - before).toFixed(12));
 }
 
 function since(total: Tokens, before: Tokens | null): Tokens {

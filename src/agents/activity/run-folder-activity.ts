@@ -13,6 +13,7 @@ import type { ActivityPage, TurnActivity, TurnName } from "../../ports/activity.
 import type { AgentEvent } from "../../ports/agent.ts";
 import { createLineSplitter } from "../process/lines.ts";
 import { formatIn, runFolder } from "../process/run-folder.ts";
+import { quietly } from "../process/tail.ts";
 import { FORMATS, type LineReader } from "./formats.ts";
 
 const BLOCK_BYTES = 256 * 1024;
@@ -79,7 +80,8 @@ function readPage(
   for (const line of linesOf(join(folder, format.file), offset, isOver)) {
     isRead = events.length < limit;
     if (!isRead) break;
-    const told = quietly(() => reader.read(line.text));
+    const told: AgentEvent[] = [];
+    quietly(() => void told.push(...reader.read(line.text)));
     offset = line.end;
     if (offset > start.offset) events.push(...told);
   }
@@ -177,12 +179,4 @@ function parseCursor(text: string | undefined): Cursor {
 
 function renderCursor({ run, offset }: Cursor): string {
   return `${run}:${offset}`;
-}
-
-function quietly(read: () => readonly AgentEvent[]): readonly AgentEvent[] {
-  try {
-    return read();
-  } catch {
-    return [];
-  }
 }

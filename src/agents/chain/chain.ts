@@ -52,11 +52,10 @@ const PASS_OVER_MS = 5 * 60_000;
 
 /** In the order in which they are asked. Keep it between turns: it remembers who is out. */
 export function createChain(agents: readonly Agent[], options: ChainOptions = {}): Agent {
-  const chain = new Chain(membersOf(agents), options);
+  const members = membersOf(agents);
+  const chain = new Chain(members, options);
   return {
-    name: membersOf(agents)
-      .map(({ label }) => label)
-      .join(", "),
+    name: members.map(({ label }) => label).join(", "),
     run: (turn, control) => chain.run(turn, control),
     reconcile: (turn, control) => chain.reconcile(turn, control),
     close: async () => {

@@ -13,7 +13,8 @@ export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
   return {
     ...agent,
     async run(turn, control) {
-      const access = await openTools(server);
+      // without tools the agent reports in its last message
+      const access = await server.open().catch(() => null);
       if (access === null) return agent.run(turn, control);
       try {
         access.serve(turn);
@@ -23,15 +24,6 @@ export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
       }
     },
   };
-}
-
-/** null: no port, no tools; what the agent has to say can be said in its last message. */
-async function openTools(server: ToolServer): Promise<ToolAccess | null> {
-  try {
-    return await server.open();
-  } catch {
-    return null;
-  }
 }
 
 /** Everybody on the machine can read a command line: the token is in the environment, and the client puts it in. */

@@ -1,6 +1,7 @@
 /** What a run of Claude Code used. */
 import type { Usage } from "../../core/event.ts";
 import type { Conversation } from "../../ports/agent.ts";
+import { sum } from "../stream/stream-events.ts";
 import type { ResultEvent } from "./events.ts";
 
 /** `results`: all of the run, `last` among them. `resumed`: the conversation that the run went on with. */
@@ -26,7 +27,7 @@ export function readClaudeUsage(
   const input = [usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens];
   return {
     costUsd,
-    inputTokens: usage?.input_tokens == null ? null : sum(input.map((count) => count ?? 0)),
+    inputTokens: usage?.input_tokens == null ? null : sum(input),
     outputTokens: usage?.output_tokens ?? null,
   };
 }
@@ -41,8 +42,4 @@ function costOf(last: ResultEvent, parts: number | null, resumed: Conversation |
   if (total === null || before === null) return parts ?? total;
   const difference = total < before ? total : total - before;
   return Math.max(difference, parts ?? 0);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,7 +1,8 @@
 /** What codex writes down of a thread besides what it prints: why a turn failed, by kind, and which model it was. */
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { readEndOf } from "../../system/files.ts";
 import { type CodexTokens, parseRollout, type RolloutLine } from "./events.ts";
 
 export interface Rollout {
@@ -22,7 +23,7 @@ export function readRollout(threadId: string, env: NodeJS.ProcessEnv): Rollout |
   try {
     const home = env.CODEX_HOME || join(env.HOME || homedir(), ".codex");
     const path = findRollout(join(home, "sessions"), threadId);
-    return path === null ? null : summarize(parseRollout(readEnd(path)));
+    return path === null ? null : summarize(parseRollout(readEndOf(path, CAP_BYTES)));
   } catch {
     return null;
   }
@@ -41,18 +42,6 @@ function findRollout(sessions: string, threadId: string): string | null {
         if (--left === 0) return null;
       }
   return null;
-}
-
-function readEnd(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, CAP_BYTES));
-    const length = readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString("utf8", 0, length);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function summarize(lines: readonly RolloutLine[]): Rollout {

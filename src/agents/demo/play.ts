@@ -49,11 +49,8 @@ export async function playScene(stage: DemoStage, scene: Scene, prompt: string):
 async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   const path = join(stage.cwd, edit.path);
   const toolCallId = `edit-${stage.nextCall()}`;
-  const call = {
-    ...{ toolCallId, title: `Edit ${edit.path}`, name: "Edit" },
-    kind: "edit" as const,
-    locations: [{ path }],
-  };
+  const title = `Edit ${edit.path}`;
+  const call = { toolCallId, title, name: "Edit", kind: "edit" as const, locations: [{ path }] };
   const end = (status: "completed" | "failed") =>
     sendUpdate(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
   const oldText = readText(path);

@@ -38,14 +38,7 @@ function argumentsOf({ conversation, model }: Turn, permissions: TurnPermissions
 /** pi asks for nothing: a tool is there or not. Who works has them all, as far as no rule takes them away. */
 function toolsOf({ edits, isMute }: TurnPermissions): readonly string[] {
   if (edits && !isMute) return [];
-  const tools = [
-    "read",
-    "grep",
-    "find",
-    "ls",
-    ...(isMute ? [] : ["bash"]),
-    ...(edits ? ["edit", "write"] : []),
-  ];
+  const tools = ["read,grep,find,ls", ...(isMute ? [] : ["bash"]), ...(edits ? ["edit,write"] : [])];
   return ["--tools", tools.join(",")];
 }
 

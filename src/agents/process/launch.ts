@@ -97,16 +97,9 @@ export function createLauncher(spec: LaunchSpec): Pick<Agent, "run" | "reconcile
 
 async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnEnd> {
   const startedAt = settings.now();
-  if (control.signal.aborted) return { kind: "cancelled" };
-  // A runner that was frozen since it intended the turn must not start it now.
-  if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
-  let folder: string;
+  const folder = prepareTurn(settings.projectDir, turn, settings.format, startedAt, control.signal);
+  if (typeof folder !== "string") return folder;
   let child: ChildProcess;
-  try {
-    folder = prepareFolder(settings.projectDir, turn, settings.format);
-  } catch (error) {
-    return refusedEnd("the run folder could not be prepared", error);
-  }
   // of an earlier attempt; the wrapper makes the file anew
   const { mtimeMs } = lookAt(answerFile(folder));
   const since = performance.now();
@@ -128,30 +121,55 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
   const tail = watchAnswer(settings, control, folder, { kind: "changedFrom", mtimeMs });
   // now, while there is nothing to do but wait
   if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
-  const end = await finishTurn(settings, turn, control.signal, {
-    folder,
-    tree,
-    pid,
-    startedAt,
-    exited,
-    tail,
-  });
+  const attempt = { folder, tree, pid, startedAt, exited, tail };
+  const end = await finishTurn(settings, turn, control.signal, attempt);
   // what cannot be killed must not keep the runner
   child.unref();
   return end;
 }
 
-async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
-  let folder: string;
-  let ticket: Ticket;
+/** The folder of a turn that may start now, or the end of a turn that must not start. */
+export function prepareTurn(
+  projectDir: string,
+  turn: Turn,
+  format: OutputFormat,
+  now: number,
+  signal: AbortSignal,
+): string | TurnEnd {
+  if (signal.aborted) return { kind: "cancelled" };
+  // the runner may have been frozen since it decided to start the turn
+  if (now >= turn.deadlineAt) return failedEnd("timeout", "the deadline passed before the turn could start");
   try {
-    folder = openFolder(settings.projectDir, turn);
-    ticket = await settleTicket(folder, turn.token);
+    return prepareFolder(projectDir, turn, format);
   } catch (error) {
-    return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
+    return refusedEnd("the run folder could not be prepared", error);
   }
-  if (ticket.kind === "void") return { kind: "never" };
-  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+}
+
+/** Settles the ticket of a turn of another runner. A `TurnFate` when the agent never started, or nobody can tell. */
+export async function findStarted(projectDir: string, turn: Turn): Promise<StartedTurn | TurnFate> {
+  try {
+    const folder = openFolder(projectDir, turn);
+    const ticket = await settleTicket(folder, turn.token);
+    if (ticket.kind === "taken") return { kind: "started", folder, ticket };
+    return ticket.kind === "void" ? { kind: "never" } : { kind: "lost", reason: ticket.reason };
+  } catch (error) {
+    return { kind: "lost", reason: `the run folder could not be read: ${describeError(error)}` };
+  }
+}
+
+interface StartedTurn {
+  readonly kind: "started";
+  readonly folder: string;
+  readonly ticket: TakenTicket;
+}
+
+type TakenTicket = Extract<Ticket, { kind: "taken" }>;
+
+async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
+  const started = await findStarted(settings.projectDir, turn);
+  if (started.kind !== "started") return started;
+  const { folder, ticket } = started;
   const { process } = ticket;
   // The group of a wrapper that is gone may belong to somebody else by now: then only the marks tell.
   const tree = treeOf(settings.projectDir, turn, isAlive(process) ? process.pid : null);
@@ -177,7 +195,7 @@ async function followTurn(
   turn: Turn,
   control: TurnControl,
   folder: string,
-  { process, at }: Ticket & { kind: "taken" },
+  { process, at }: TakenTicket,
   tree: Tree,
 ): Promise<TurnEnd> {
   let poll: NodeJS.Timeout | undefined;

@@ -14,21 +14,17 @@
  */
 import {
   chmodSync,
-  closeSync,
   constants,
   existsSync,
-  fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
-  readSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
-import { errorCode, lookAt, writeAtomic } from "../../system/files.ts";
+import { errorCode, lookAt, readEndOf, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
@@ -97,25 +93,11 @@ export function promptFile(folder: string): string {
 
 /** The end of what the agent printed; null: it replaced the file by a link, a pipe, nothing. */
 export function readOutput(folder: string, name: OutputFile, capBytes: number): string | null {
-  let file: number;
   try {
-    file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    return readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
     return null;
-  }
-  try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) return null;
-    const bytes = Buffer.alloc(Math.min(stat.size, capBytes));
-    const length = readSync(file, bytes, 0, bytes.length, stat.size - bytes.length);
-    let from = 0;
-    // not in the middle of a character
-    while (stat.size > capBytes && from < 4 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
-    return bytes.toString("utf8", from, length);
-  } catch {
-    return null;
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -78,10 +78,11 @@ function restOf(splitter: LineSplitter): readonly string[] {
   return rest === null ? [] : [rest];
 }
 
-function quietly(action: () => void): void {
+/** A missing file, a full disk or a surface that fails must not end a turn. */
+export function quietly(action: () => void): void {
   try {
     action();
   } catch {
-    // not there yet, deleted, replaced by something else, or a surface that failed: the turn goes on
+    // the turn goes on
   }
 }

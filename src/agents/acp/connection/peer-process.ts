@@ -16,6 +16,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { ProcessRef } from "../../../core/loop.ts";
 import { procStart } from "../../../system/process.ts";
+import { signalProcess } from "../../../system/process-table.ts";
 import { stopTree, type Tree } from "../../../system/process-tree.ts";
 import { withoutTurn } from "../../../system/turn-env.ts";
 import { exitOf } from "../../process/turn-process.ts";
@@ -90,7 +91,7 @@ const groups = new Map<number, string | null>();
 
 function endGroups(): void {
   for (const [group, tmpDir] of groups) {
-    signalGroup(group, "SIGKILL");
+    signalProcess(-group, "SIGKILL");
     removeFolder(tmpDir);
   }
 }
@@ -123,7 +124,7 @@ function guard(
   for (const pipe of [stdin, stdout, stderr, leash]) pipe.on("error", () => {});
 
   async function end(): Promise<void> {
-    signalGroup(pid, "SIGTERM");
+    signalProcess(-pid, "SIGTERM");
     await within(exited, killGraceMs);
     // the watchdog ends what is left of the group, also if this runner does not come any further
     leash.destroy();
@@ -159,14 +160,6 @@ function guard(
     },
     kill,
   };
-}
-
-function signalGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // gone
-  }
 }
 
 /** Resolves when `over` does, at the latest after `ms`. */

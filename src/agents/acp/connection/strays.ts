@@ -4,6 +4,7 @@
  */
 import type { ProcessRef } from "../../../core/loop.ts";
 import { isAlive, procStart } from "../../../system/process.ts";
+import { signalProcess } from "../../../system/process-table.ts";
 import { type Tree, treeMembers } from "../../../system/process-tree.ts";
 
 /** Who belongs to the agent now. A pid alone would be mistaken for a later process that got the same. */
@@ -23,7 +24,7 @@ export async function endStrays(
   let strays = find();
   for (const [signal, waitMs] of [["SIGTERM", graceMs], ...KILLS] as const) {
     if (strays.length === 0) return true;
-    for (const { pid } of strays) send(pid, signal);
+    for (const { pid } of strays) signalProcess(pid, signal);
     await goneWithin(strays, waitMs);
     // what is being ended may have started something in the meantime
     strays = find();
@@ -32,14 +33,6 @@ export async function endStrays(
 }
 
 const KILLS = Array.from({ length: 8 }, () => ["SIGKILL", 250] as const);
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // gone in the meantime
-  }
-}
 
 async function goneWithin(refs: readonly ProcessRef[], ms: number): Promise<void> {
   const until = performance.now() + ms;

@@ -16,13 +16,7 @@ import { AUTH_REQUIRED, classOfKind, classOfSessionFailure } from "./failure-cla
 const RequestError = z.object({
   code: z.number(),
   message: z.string().catch(""),
-  data: lenient(
-    z.object({
-      errorKind: Text,
-      errorName: Text,
-      details: Text,
-    }),
-  ),
+  data: lenient(z.object({ errorKind: Text, errorName: Text, details: Text })),
 });
 
 /** What an agent keeps of an error elsewhere. */

@@ -1,7 +1,7 @@
 /** The kind of an error, for agents that tell it in words only and keep the rest with the session. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
+import { readEndOf } from "../../../system/files.ts";
 import { lenient, Text } from "../../stream/stream-events.ts";
 import type { Cause } from "./failure.ts";
 
@@ -48,15 +48,9 @@ function parseError(line: string): z.infer<typeof Kept>["data"] | null {
 }
 
 function readEnd(path: string): readonly string[] {
-  let file: number | null = null;
   try {
-    file = openSync(path, "r");
-    const from = Math.max(0, fstatSync(file).size - TAIL_BYTES);
-    const bytes = Buffer.alloc(TAIL_BYTES);
-    return bytes.toString("utf8", 0, readSync(file, bytes, 0, TAIL_BYTES, from)).split("\n");
+    return readEndOf(path, TAIL_BYTES).split("\n");
   } catch {
     return [];
-  } finally {
-    if (file !== null) closeSync(file);
   }
 }

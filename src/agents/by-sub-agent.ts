@@ -1,4 +1,4 @@
-/** An agent that hands its turns on to a fresh one of its own: stories want a context without a past (C5). */
+/** An agent that passes each turn to a fresh sub-agent, because a story needs an empty context (C5). */
 import type { Agent, Turn } from "../ports/agent.ts";
 
 export function bySubAgent(agent: Agent): Agent {

@@ -1,4 +1,4 @@
-/** Agents out of what names them: the program that is here, the adapter for it, and what all of them get. */
+/** Creates agents from their specs: finds the program and picks its adapter. */
 
 import { join } from "node:path";
 import { createAcpAgent } from "../agents/acp/acp-agent.ts";
@@ -24,14 +24,14 @@ import { agentNamed, isThere, notFound, requireAgent } from "./agent-choice.ts";
 export interface AgentParts extends LaunchOptions {
   readonly permissions?: PermissionRules;
   readonly toolServer?: ToolServer;
-  /** Left out: those that hold for the folder. */
+  /** Left out: the prices for the folder. */
   readonly prices?: Prices;
   readonly askPerson?: TurnControl["askPerson"];
-  /** `side`: asked one question with a context of its own. */
+  /** `side`: one question in its own context. */
   readonly use?: "work" | "side";
 }
 
-/** Throws the sentence for the person when it is not to be had here. */
+/** Throws an error for the person when the agent is not installed. */
 export function agentFor(
   spec: AgentSpec,
   projectDir: string,
@@ -44,7 +44,7 @@ export function agentFor(
   return askPerson === undefined ? agent : withPerson(agent, askPerson);
 }
 
-/** One that is not installed keeps its place, and takes no turn; `loop agents` shows it. */
+/** An agent that is not installed keeps its place and takes no turn. `loop agents` shows it. */
 function chainOf(
   specs: readonly SingleAgentSpec[],
   projectDir: string,

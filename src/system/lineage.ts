@@ -1,9 +1,9 @@
-/** Who started this process. */
+/** Which processes started this one. */
 import { parseStat, readStat } from "./process-table.ts";
 
 const MAX_DEPTH = 64;
 
-/** Is `pid` among the processes that started this one? false where the system does not tell. */
+/** Did `pid` start this process, directly or not? false: no, or unknown. */
 export function isDescendantOf(pid: number, from: number = process.ppid): boolean {
   let current: number | null = from;
   for (let depth = 0; depth < MAX_DEPTH && current !== null && current > 1; depth++) {

@@ -1,7 +1,4 @@
-/**
- * Any agent that speaks the Agent Client Protocol: a process that is started once, takes prompts one after the other
- * and stays warm between them.
- */
+/** Any agent that speaks the Agent Client Protocol: one process takes several prompts and stays warm between them. */
 import { resolve } from "node:path";
 import type { PermissionRules } from "../../core/permissions.ts";
 import type { TurnEnd, TurnFate } from "../../ports/agent.ts";
@@ -22,18 +19,20 @@ import { readEnd, readMarks } from "./turn-files.ts";
 
 export interface AcpAgentOptions extends LaunchOptions {
   readonly profile: AcpProfile;
-  /** `executable`: absolute, see `findExecutable`. `command`: a line for `sh -c`, from the person. */
+  /**
+   * `executable` is an absolute path (see `findExecutable`). `command` is a line for `sh -c` that the person typed.
+   */
   readonly program: { readonly executable: string } | { readonly command: string };
   readonly projectDir: string;
   readonly permissions?: PermissionRules;
   readonly toolServer?: ToolServer;
-  /** How long an agent stays without a turn, and how many do. */
+  /** How long an agent stays without a turn, and how many agents may stay. */
   readonly idleMs?: number;
   readonly maxWarm?: number;
-  /** For the start and for opening a conversation. */
+  /** Limit for the start and for opening a conversation. */
   readonly startMs?: number;
   readonly silenceMs?: number;
-  /** Between the word to stop and the end of the group. */
+  /** Time between the request to stop and the end of the process group. */
   readonly cancelGraceMs?: number;
 }
 
@@ -65,7 +64,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
     toolServer: options.toolServer ?? null,
     projectDir,
     async readCause(sessionId, words) {
-      // an id is a name of the agent's, and no way through folders
+      // the id comes from the agent and must not name another folder
       const path = /^[\w-]+$/.test(sessionId) ? profile.eventsFile?.(sessionId, env) : undefined;
       return path === undefined ? null : readKeptError(path, words.slice(profile.errorMark?.length ?? 0));
     },
@@ -103,7 +102,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
   };
 }
 
-/** What changes with each turn would be wrong in the next: only a process that ends with its turn has it. */
+/** Variables that change with each turn are only for a process that ends with its turn. */
 function environmentOf(turn: Turn, projectDir: string): Readonly<Record<string, string>> {
   const names = { LOOP_ID: turn.loopId, LOOP_FIRE_ID: turn.id };
   if (staysWarm(turn)) return names;
@@ -116,7 +115,7 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
   const folder = prepareTurn(settings.projectDir, turn, "acp", startedAt, signal);
   if (typeof folder !== "string") return folder;
   const attempt = new TurnAttempt(settings, pool, turn, control, folder);
-  // when the prompt has gone out, and there is nothing to do but wait
+  // after the prompt was sent, while this process only waits
   if (Number.isFinite(settings.keepRuns)) setImmediate(() => pruneRuns(folder, settings.keepRuns));
   const over = attempt.end.catch(() => null);
   const stop = await firstStop(settings, turn.deadlineAt, signal, folder, over);
@@ -128,7 +127,7 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
   return { kind: "cancelled" };
 }
 
-/** A turn cannot be followed from here: what its agent sends goes to the runner that started it. */
+/** This runner cannot follow the turn: the agent sends its messages to the runner that started it. */
 async function reconcileTurn(settings: Settings, turn: Turn): Promise<TurnFate> {
   const started = await findStarted(settings.projectDir, turn);
   if (started.kind !== "started") return started;
@@ -138,7 +137,7 @@ async function reconcileTurn(settings: Settings, turn: Turn): Promise<TurnFate> 
   const { process } = ticket;
   const group = isAlive(process) ? process.pid : null;
   await stopTree({ group, marks: readMarks(folder, turn.token) }, settings.killGraceMs);
-  // read again: it may have ended between the two looks
+  // read again: the turn may have ended meanwhile
   const end = readEnd(folder, turn.token);
   return end === null ? { kind: "lost", reason: LOST } : { kind: "ended", end };
 }

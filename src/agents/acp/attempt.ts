@@ -1,10 +1,11 @@
 /**
- * One turn with one agent, from the search for a warm one to the end that is written down. What has to outlive the
- * runner is in files (turn-files.ts).
+ * One turn with one agent, from the search for a warm agent to the recorded end. Data that must outlive the runner is
+ * in files (turn-files.ts).
  *
- * 1. The prompt goes out once, after the ticket was taken.
- * 2. What stops a turn stops all that the agent started: it is told, and its group is ended after a grace.
- * 3. Nothing here throws for what an agent, the disk or the system does.
+ * 1. The prompt is sent once, after the ticket was taken.
+ * 2. Whatever stops a turn also stops everything that the agent started: first a request to stop, then the end of the
+ *    process group.
+ * 3. Nothing here throws because of an agent, the disk or the system.
  */
 import type { Failure } from "../../core/goal/goal.ts";
 import type { PermissionRules } from "../../core/permissions.ts";
@@ -29,16 +30,16 @@ export interface AttemptSettings extends PromptLimits {
   readonly projectDir: string;
   readonly permissions: PermissionRules;
   readonly toolServer: ToolServer | null;
-  /** For what an agent does before it can take a prompt: opening a conversation. */
+  /** Limit for opening a conversation. */
   readonly startMs: number;
-  /** For what it answers at once. */
+  /** Limit for requests that an agent answers at once. */
   readonly answerMs: number;
-  /** From the word to stop to the end of the group. */
+  /** Time between the request to stop and the end of the process group. */
   readonly cancelGraceMs: number;
   readonly killGraceMs: number;
-  /** The HTTP status behind an error of this session; null: not to be had. */
+  /** The HTTP status behind an error of this session; null: unknown. */
   readonly readStatus: (sessionId: string, signal: AbortSignal) => Promise<number | null>;
-  /** What is behind an error that was told with these words; null: not to be had. */
+  /** The cause of an error that the agent reported with these words; null: unknown. */
   readonly readCause: (sessionId: string, words: string) => Promise<Cause | null>;
 }
 
@@ -48,9 +49,8 @@ interface Ready extends SessionStart {
 
 type OkEnd = Extract<TurnEnd, { kind: "ok" }>;
 
-/** Starts at once. */
 export class TurnAttempt {
-  /** Rejects only with what `onStarted` threw. */
+  /** Rejects only with the error that `onStarted` threw. */
   readonly end: Promise<TurnEnd>;
   readonly #settings: AttemptSettings;
   readonly #pool: Pool;
@@ -59,7 +59,7 @@ export class TurnAttempt {
   readonly #folder: string;
   readonly #record: AcpTurnRecord;
   readonly #stopping = new AbortController();
-  /** The agent that takes the turn, from the first question on. */
+  /** The agent that takes the turn, set before its session is ready. */
   #taken: PooledAgent | null = null;
   #ready: Ready | null = null;
   #isAbandoned = false;
@@ -74,7 +74,7 @@ export class TurnAttempt {
     this.end = this.#run();
   }
 
-  /** `failure`: why it is stopped; null: somebody wants it so. Must not reject. */
+  /** `failure`: why the turn is stopped; null: a person stops it. Must not reject. */
   async stop(failure: Failure | null): Promise<TurnEnd> {
     this.#stopping.abort();
     const over = this.end.then(
@@ -90,7 +90,7 @@ export class TurnAttempt {
     return stopped;
   }
 
-  /** Another owner has the turn: the agent is let be, and is not used again. */
+  /** Another runner owns the turn now. The agent continues, and this runner does not use it again. */
   abandon(): void {
     this.#isAbandoned = true;
   }
@@ -120,7 +120,7 @@ export class TurnAttempt {
     return this.#finish(seat, await this.#prompt(ready, text));
   }
 
-  /** An agent that died while it was idle is noticed at its first request. */
+  /** The first request shows whether an idle agent has died. */
   async #makeReady(): Promise<Ready> {
     const { profile, answerMs } = this.#settings;
     const { signal } = this.#stopping;
@@ -156,7 +156,7 @@ export class TurnAttempt {
     return start;
   }
 
-  /** null: the turn is ours. */
+  /** null: the ticket is ours. */
   #claim(seat: PooledAgent, text: string): TurnEnd | null {
     const { token, leavesNothing } = this.#turn;
     const { ref, tree } = seat.peer.process;
@@ -220,7 +220,7 @@ export class TurnAttempt {
   }
 
   async #finish(seat: PooledAgent, end: TurnEnd): Promise<TurnEnd> {
-    // `stop` ends the agent itself and writes how the turn ended
+    // `stop` ends the agent and records the end of the turn
     if (this.#stopping.signal.aborted) return end;
     const { process } = seat.peer;
     if (this.#turn.leavesNothing && !seat.peer.isGone())
@@ -240,7 +240,7 @@ export class TurnAttempt {
     return { kind: "ok", answer: record.answer(), usage, conversation, activity: record.activity() };
   }
 
-  /** `over`: resolves when the agent has stopped by itself. */
+  /** `over` resolves when the agent has stopped by itself. */
   async #halt(seat: PooledAgent, session: Session, over: Promise<unknown>): Promise<void> {
     seat.peer.notify("session/cancel", { sessionId: session.id });
     await within(over, this.#settings.cancelGraceMs);

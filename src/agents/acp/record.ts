@@ -1,11 +1,10 @@
 /**
- * What an agent said and did in one turn, put together from its updates. Owns what has to be remembered of it; decides
- * nothing.
+ * What an agent said and did in one turn, collected from its updates. Decides nothing.
  *
- * 1. The answer is the last message: what was said after the last tool call, or, if that is nothing, before it.
- * 2. An edit counts when its call has succeeded; one that failed or was denied wrote nothing.
- * 3. A call of the engine's own tools is a report, and no work.
- * 4. Text is shown line by line, as lines are complete.
+ * 1. The answer is the last message: the text after the last tool call, or else the text before it.
+ * 2. An edit counts when its call has succeeded.
+ * 3. A call of the engine's own tools is a report, not work.
+ * 4. Text is shown line by line, when a line is complete.
  */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { shortenPath } from "../display.ts";
@@ -38,7 +37,7 @@ export class AcpTurnRecord {
     this.#projectDir = projectDir;
   }
 
-  /** What of it is shown to people who watch. */
+  /** Returns the events to show. */
   add(update: Update): readonly AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
@@ -61,7 +60,7 @@ export class AcpTurnRecord {
     }
   }
 
-  /** What is left to show at the end. */
+  /** Returns the rest to show at the end. */
   flush(): readonly AgentEvent[] {
     const rest = this.#unshown.trim();
     this.#unshown = "";
@@ -70,11 +69,11 @@ export class AcpTurnRecord {
 
   deny(call: ToolCall): void {
     this.#denials.add(denialOf(call));
-    // some agents do not say how a denied call ended
+    // some agents do not report how a denied call ended
     this.#calls.set(call.toolCallId, { ...call, status: "failed" });
   }
 
-  /** All that is known of a call by now, together with `part`. */
+  /** Everything known about a call, together with `part`. */
   callWith(part: ToolCall): ToolCall {
     const known = this.#calls.get(part.toolCallId);
     if (known === undefined) return part;
@@ -82,7 +81,7 @@ export class AcpTurnRecord {
     return { ...known, ...Object.fromEntries(given) };
   }
 
-  /** All that it was called so far: some say it more fully at first. */
+  /** All titles of a call so far. Some agents give the full one first. */
   titlesOf(id: string): readonly string[] {
     return [...(this.#titles.get(id) ?? [])];
   }
@@ -91,7 +90,7 @@ export class AcpTurnRecord {
     return lastBytes(this.#message.trim() === "" ? this.#lastMessage : this.#message, ANSWER_CAP_BYTES);
   }
 
-  /** Leaves out the engine's own tools. */
+  /** Without the engine's own tools. */
   activity(): Activity {
     const others = [...this.#calls.values()].filter(
       (call) => !isOwnTool(call, this.titlesOf(call.toolCallId)),
@@ -99,7 +98,7 @@ export class AcpTurnRecord {
     return activityOf(others, [...this.#denials], this.#projectDir);
   }
 
-  /** Is a tool at work? Then silence means nothing. */
+  /** Does a tool run? Then silence means nothing. */
   isBusy(): boolean {
     return [...this.#calls.values()].some(({ status }) => status === "pending" || status === "in_progress");
   }
@@ -108,32 +107,32 @@ export class AcpTurnRecord {
     return this.#said;
   }
 
-  /** Was any tool called, also one of the engine's own? */
+  /** Was any tool called, including the engine's own? */
   hasCalled(): boolean {
     return [...this.#calls.values()].some(isCall);
   }
 
-  /** The last piece of text as it came. */
+  /** The last piece of text. */
   lastChunk(): string {
     return this.#chunk;
   }
 
-  /** What the conversation has cost by now, in USD; null: not told. */
+  /** The cost of the conversation so far, in USD; null: unknown. */
   costTotal(): number | null {
     return this.#cost;
   }
 
-  /** Of all requests whose tokens came with a message; null: none came. */
+  /** The tokens of all requests that were reported with a message; null: none. */
   chunkTokens(): Tokens | null {
     return this.#tokens;
   }
 
-  /** When the limit that was hit is over. */
+  /** When the limit resets; null: unknown. */
   resetsAt(): number | null {
     return this.#resets;
   }
 
-  /** The model that answered, where the agent tells it with the figures. */
+  /** The model that answered, if the agent reports it. */
   model(): string | null {
     return this.#model;
   }
@@ -152,7 +151,7 @@ export class AcpTurnRecord {
     this.#said ||= text.trim() !== "";
     this.#chunk = text;
     this.#message = `${this.#message}${text}`;
-    // cut at twice the cap, so that not every chunk moves the whole message
+    // cut at twice the limit, so that not every chunk copies the whole message
     if (this.#message.length > 2 * ANSWER_CAP_BYTES) this.#message = this.#message.slice(-ANSWER_CAP_BYTES);
     const lines = `${this.#unshown}${text}`.split("\n");
     this.#unshown = lines.pop() ?? "";
@@ -177,10 +176,10 @@ export class AcpTurnRecord {
   }
 }
 
-/** Agents announce a call before they know what it is of. */
+/** Agents announce a call before they know its arguments. */
 function isTold({ status, rawInput, locations }: ToolCall): boolean {
   if (status !== "pending") return true;
-  // the folder that it works in is no news
+  // the working directory alone says nothing
   const hasInput = typeof rawInput === "object" && Object.keys(rawInput ?? {}).some((key) => key !== "cwd");
   return hasInput || (rawInput === undefined && (locations ?? []).length > 0);
 }
@@ -195,7 +194,7 @@ function activityOf(calls: readonly ToolCall[], denials: readonly string[], proj
   return { toolCalls: calls.filter(isCall).length, edits: Object.fromEntries(edits), reads, denials };
 }
 
-/** Some tell of plans and thoughts in the same way. */
+/** Some agents report plans and thoughts as calls. */
 function isCall({ kind }: ToolCall): boolean {
   return kind !== "think";
 }
@@ -223,7 +222,7 @@ function resetOf(limit: unknown): number | null {
   return Math.round(resetsAt < 1e11 ? resetsAt * 1000 : resetsAt);
 }
 
-/** The agent tries again by itself. */
+/** A warning means that the agent retries by itself. */
 function warningOf(meta: unknown): readonly AgentEvent[] {
   const failure = readSessionFailure(meta);
   if (failure?.severity !== "warning") return [];

@@ -1,4 +1,4 @@
-/** What a turn used, by what the agent's figures mean. */
+/** What a turn used, by the meaning of the agent's numbers. */
 import * as z from "zod";
 import type { Usage } from "../../core/event.ts";
 import { lenient } from "../stream/stream-events.ts";
@@ -6,16 +6,16 @@ import { type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
 
-/** Running totals of a conversation, as the agent tells them. */
+/** Running totals of a conversation, as the agent reports them. */
 export interface SessionTotals {
   readonly costUsd: number | null;
   readonly tokens: Tokens | null;
 }
 
 export interface TurnUsage {
-  /** null: nothing was told. */
+  /** null: nothing was reported. */
   readonly usage: Usage | null;
-  /** After the turn. */
+  /** The totals after the turn. */
   readonly totals: SessionTotals;
 }
 
@@ -28,7 +28,7 @@ const Quota = z.object({
   }),
 });
 
-/** `before`: after the last turn of the conversation. `model`: as the session names it. */
+/** `before`: the totals after the previous turn. `model`: the session's name for it. */
 export function readAcpUsage(
   profile: AcpProfile,
   record: AcpTurnRecord,
@@ -59,7 +59,7 @@ export function readAcpUsage(
   };
 }
 
-/** Without what some put around the name: `$runtime|openai|name(openai)`, `name[high]`. */
+/** Removes what some agents add to the name: `$runtime|openai|name(openai)`, `name[high]`. */
 function plainModel(model: string): string {
   return model.replace(/^.*\|/, "").replace(/\([^)]*\)$|\[[^\]]*\]$/, "");
 }
@@ -99,7 +99,7 @@ function since(total: Tokens, before: Tokens | null): Tokens {
   return Object.fromEntries(keys.map((key) => [key, (total[key] ?? 0) - (before[key] ?? 0)])) as Tokens;
 }
 
-/** Input with all that was read from or written to a cache, which some agents count in and others beside. */
+/** The input includes cached tokens. Some agents count them in the input, others beside it. */
 function countTokens(tokens: Tokens): { readonly input: number; readonly output: number } {
   const { inputTokens, outputTokens, totalTokens, thoughtTokens } = tokens;
   const cached = (tokens.cachedReadTokens ?? 0) + (tokens.cachedWriteTokens ?? 0);

@@ -1,4 +1,4 @@
-/** Programs on the PATH: which there are, and what version they say they have. */
+/** Finds programs on the PATH and asks for their versions. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { isInside } from "../../system/inside.ts";
@@ -17,7 +17,7 @@ export const TOOL_PROGRAMS =
 /** Programs that print their version without `--version`. */
 const VERSION_ARGUMENTS: Readonly<Record<string, string>> = { go: "version", tmux: "-V" };
 
-/** More at once would make them wait for each other, and a slow one would look as if it hung. */
+/** With more at once, a slow program would look as if it hangs. */
 const AT_ONCE = 8;
 
 export interface FoundProgram {
@@ -34,7 +34,7 @@ export interface LookFor {
   readonly onAsking: (count: number) => void;
 }
 
-/** Starts nothing. What lies in the project, or is a link into it, does not count. */
+/** Starts nothing. A program in the project, or a link into the project, does not count. */
 export function findPrograms(
   names: readonly string[],
   project: string,
@@ -84,7 +84,7 @@ export async function askVersions(
   return { programs: programs.map(({ isKnown: _, ...program }) => program), problems };
 }
 
-/** Where the repository ends: a `.loop` may be in a folder of it, and its programs in another. */
+/** The root of the repository: `.loop` may be in a subfolder, and programs in another one. */
 function repositoryOf(project: string): string {
   for (let dir = project; ; dir = dirname(dir)) {
     if (existsSync(join(dir, ".git"))) return dir;
@@ -98,11 +98,11 @@ function outsideFolders(project: string, env: NodeJS.ProcessEnv): string[] {
   return folders.filter((folder) => folder.startsWith("/") && !isInside(root, folder));
 }
 
-/** What programs and the shims of version managers need to find themselves. Keys and tokens are not among it. */
+/** Variables that programs and version managers need. Keys and tokens are not among them. */
 const KEPT =
   /^(?:HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TMPDIR|XDG_\w+|NVM_\w+|VOLTA_HOME|ASDF_\w+|MISE_\w+|PYENV_ROOT|RUSTUP_HOME|CARGO_HOME|GOROOT|JAVA_HOME|DOTNET_ROOT|SDKMAN_DIR)$/;
 
-/** Telling a version must neither fetch anything nor heed what some folder asks for. */
+/** Asking for a version must not download anything. */
 const QUIET = {
   TERM: "dumb",
   NO_COLOR: "1",
@@ -117,7 +117,7 @@ const QUIET = {
   DOTNET_CLI_TELEMETRY_OPTOUT: "1",
 } as const;
 
-/** With a PATH that does not lead into the project: `#!/usr/bin/env node` would find its `node` there. */
+/** The PATH must not lead into the project: `#!/usr/bin/env node` would find a `node` there. */
 function versionEnvironment(project: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => KEPT.test(name));
   const path = outsideFolders(project, env).join(delimiter);

@@ -1,6 +1,6 @@
 /**
- * MCP servers that agents are configured to use in this project. Names, kinds and places: nothing else of these files
- * leaves this module, because arguments, addresses, variables and headers are where people keep tokens.
+ * MCP servers that agents use in this project. Only names, kinds and places leave this module, because people keep
+ * tokens in arguments, addresses, variables and headers.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -18,9 +18,9 @@ interface Source {
   readonly client: string;
   readonly where: string;
   readonly path: string;
-  /** A file of the repository must not be a way out of it. */
+  /** A file of the repository must not lead out of it. */
   readonly isProjects: boolean;
-  /** Where in the file the servers are. */
+  /** The key of the servers in the file. */
   readonly key: "mcpServers" | "mcp" | "servers" | "toml";
 }
 
@@ -106,11 +106,11 @@ function read(
 
 interface ClaudeServers {
   readonly servers: readonly McpServer[];
-  /** May a server of `.mcp.json` be used? null: the person has not been asked. */
+  /** May a server of `.mcp.json` be used? null: the person was not asked yet. */
   answerFor(name: string): boolean | null;
 }
 
-/** `~/.claude.json` has servers for all projects and for this one; answers about `.mcp.json` are in several files. */
+/** `~/.claude.json` has servers for all projects and for this one. Answers about `.mcp.json` are in several files. */
 function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]): ClaudeServers {
   const home = homeOf(env);
   const own = env.CLAUDE_CONFIG_DIR;
@@ -124,7 +124,7 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
   const projects = fieldsOf(all.projects);
   const here = fieldsOf(projects[project] ?? projects[realpathSync(project)]);
   const projectFile = (where: string): SettingFields =>
-    // its problems are told where its servers are read
+    // its problems are reported where its servers are read
     read({ where, path: join(project, where), isProjects: true }, project, []) ?? {};
   const answers = [
     here,

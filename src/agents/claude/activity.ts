@@ -1,4 +1,4 @@
-/** What Claude Code did in a turn, and what of it is shown while it does it. Sub-agents are included. */
+/** What Claude Code did in a turn, and what is shown meanwhile. Includes sub-agents. */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { foldLine, shortenPath } from "../display.ts";
 import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
@@ -6,7 +6,7 @@ import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
 import { readClaudeUsage } from "./usage.ts";
 
-/** Tools that write files, and the argument that names the file. */
+/** Tools that write files, and their argument for the file. */
 const EDITORS: ReadonlyMap<string, string> = new Map([
   ["Edit", "file_path"],
   ["MultiEdit", "file_path"],
@@ -14,10 +14,10 @@ const EDITORS: ReadonlyMap<string, string> = new Map([
   ["NotebookEdit", "notebook_path"],
 ]);
 
-/** Arguments that say most about a call, in this order. */
+/** The most informative arguments first. */
 const TELLING = ["file_path", "notebook_path", "command", "pattern", "url", "query", "description", "prompt"];
 
-/** An edit that failed or was denied wrote nothing, and is no edit. */
+/** An edit that failed or was denied does not count. */
 export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
   const calls = new Map<string, ContentBlock>();
   const failed = new Set<string>();
@@ -51,14 +51,14 @@ export function readActivityLine(line: string, projectDir: string): readonly Age
       return [{ type: "permission", tool: event.tool_name, answer: "denied" }];
     return event.subtype === "api_retry" ? [{ type: "failure", failure: classifyRetry(event) }] : [];
   }
-  // those of the messages before it are of the beginning of each: they say 1 for what it put out
+  // earlier messages only have the counts from their start
   if (event?.type === "result") return [{ type: "usage", usage: readClaudeUsage(event, [event], null) }];
   if (event?.type !== "assistant") return [];
   const isMain = event.parent_tool_use_id == null;
   return event.message.content.flatMap((block) => showBlock(block, isMain, projectDir));
 }
 
-/** What a sub-agent says is for the agent that asked it; what it does is shown. */
+/** The text of a sub-agent is for the main agent. Its actions are shown. */
 function showBlock(block: ContentBlock, isMain: boolean, projectDir: string): readonly AgentEvent[] {
   if (block.type === "text") return isMain && block.text ? [{ type: "text", text: block.text }] : [];
   if (block.type !== "tool_use" || !block.name) return [];

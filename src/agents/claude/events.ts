@@ -1,13 +1,10 @@
-/**
- * The events of `claude -p --output-format stream-json --verbose`, as 2.1.325 prints them. Only what is read here;
- * anything of another shape counts as missing, so that a newer client is understood as far as it can be.
- */
+/** The events of `claude -p --output-format stream-json --verbose` (2.1.325), reduced to the fields that are read. */
 import * as z from "zod";
 import { Count, Input, lenient, parseEvent, Text } from "../stream/stream-events.ts";
 
 const Status = lenient(z.coerce.number().int());
 
-/** Of an answer of the model (text, tool_use) or of what goes back to it (tool_result). */
+/** A block of a model's answer (text, tool_use) or of the reply to it (tool_result). */
 const ContentBlock = z.object({
   type: z.string(),
   text: Text,
@@ -24,9 +21,9 @@ const Blocks = z.object({ content: z.array(ContentBlock).catch([]) }).catch({ co
 const AssistantEvent = z.object({
   type: z.literal("assistant"),
   message: Blocks,
-  /** Of the tool call that started the agent which says this; null: the main one. */
+  /** The tool call that started the speaking sub-agent; null: the main agent. */
   parent_tool_use_id: Text,
-  /** What kind of API error the client made this message up for. */
+  /** The kind of API error that this message reports. */
   error: Text,
 });
 
@@ -93,9 +90,9 @@ const ClaudeEvent = z.discriminatedUnion("type", [
 ]);
 export type ClaudeEvent = z.infer<typeof ClaudeEvent>;
 
-/** null: nothing that is known here. */
+/** null: unknown event. */
 export function parseClaudeEvent(line: string): ClaudeEvent | null {
-  // What tools returned can be megabytes per line; only that one failed is of interest.
+  // Tool results can be megabytes per line. Only failed ones matter.
   if (line.startsWith('{"type":"user"') && !line.includes('"is_error":true')) return null;
   return parseEvent(ClaudeEvent, line);
 }

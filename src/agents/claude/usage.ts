@@ -4,7 +4,7 @@ import type { Conversation } from "../../ports/agent.ts";
 import { sum } from "../stream/stream-events.ts";
 import type { ResultEvent } from "./events.ts";
 
-/** `results`: all of the run, `last` among them. `resumed`: the conversation that the run went on with. */
+/** `results`: all results of the run, including `last`. `resumed`: the conversation that was resumed. */
 export function readClaudeUsage(
   last: ResultEvent,
   results: readonly ResultEvent[],
@@ -33,8 +33,8 @@ export function readClaudeUsage(
 }
 
 /**
- * What this run cost. The total goes on over the runs of a conversation, the parts are of this run alone; they agree
- * unless the total began anew (the difference is too small then) or an earlier run was never told of (the parts are).
+ * The cost of this run. The total covers the conversation, the parts cover this run. Takes the larger number: the
+ * total may have started again at 0, and an earlier run may be missing in the parts.
  */
 function costOf(last: ResultEvent, parts: number | null, resumed: Conversation | null): number | null {
   const total = last.total_cost_usd ?? null;

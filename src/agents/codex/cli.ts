@@ -26,7 +26,7 @@ export function createCodexAgent(options: StreamAgentOptions): Agent {
 function argumentsOf(turn: Turn, permissions: TurnPermissions | null, projectDir: string): readonly string[] {
   const { conversation, model, answerSchema } = turn;
   const thread = conversation === null ? null : parseThread(conversation.id);
-  // it takes the place of permissions: whatever runs in it may write to the project, or to nothing
+  // the sandbox replaces permissions: commands may write to the project, or to nothing
   const sandbox = permissions?.edits ? "workspace-write" : "read-only";
   return [
     ...["exec", ...(thread === null ? [] : ["resume"]), "--json", "--skip-git-repo-check"],
@@ -70,7 +70,7 @@ export function readCodex(
   };
 }
 
-/** It reads by commands of the shell, and which files those read nobody knows. */
+/** Codex reads files with shell commands, so the list of read files is unknown. */
 function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
   return activity;
 }
@@ -88,7 +88,7 @@ export function readCodexLine(line: string, projectDir: string): readonly AgentE
   return [];
 }
 
-/** The last that is told of an item holds. */
+/** The last event of an item is valid. */
 function callsOf(events: readonly CodexEvent[]): readonly StreamToolCall[] {
   const items = new Map<string, CodexItem>();
   for (const event of events)
@@ -122,7 +122,7 @@ function callOf(item: CodexItem): readonly StreamToolCall[] {
   }
 }
 
-/** A command that asked to leave the sandbox is refused without an event; only the log of the client says so. */
+/** A refused request to leave the sandbox has no event. Only the client's log has it. */
 function refusalsIn(stderr: string): readonly StreamToolCall[] {
   const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
   return refused.map(() => ({ name: "shell", detail: "outside of the sandbox", outcome: "denied" }));

@@ -1,4 +1,4 @@
-/** The events of `codex exec --json`, as 0.166.0 prints them. Only what is read here. */
+/** The events of `codex exec --json` (0.166.0), reduced to the fields that are read. */
 import * as z from "zod";
 import { Count, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
@@ -7,7 +7,7 @@ const Item = z.object({
   type: z.string(),
   /** agent_message */
   text: Text,
-  /** command_execution; `declined`: it was not allowed to run */
+  /** command_execution; `declined`: not allowed to run */
   command: Text,
   status: Text,
   /** file_change */
@@ -20,7 +20,7 @@ const Item = z.object({
 });
 export type CodexItem = z.infer<typeof Item>;
 
-/** Of the whole thread so far, also of what was before it was resumed. What was cached is part of the input. */
+/** Totals of the whole thread, including earlier runs. Cached tokens are part of the input. */
 const Tokens = z.object({
   input_tokens: z.number().nonnegative(),
   cached_input_tokens: Count,
@@ -35,7 +35,7 @@ const CodexEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("item.completed"), item: Item }),
   z.object({ type: z.literal("turn.completed"), usage: lenient(Tokens) }),
   z.object({ type: z.literal("turn.failed"), error: z.object({ message: z.string() }) }),
-  /** A try that failed, or what `turn.failed` says once more. */
+  /** A failed attempt, or a repetition of `turn.failed`. */
   z.object({ type: z.literal("error"), message: z.string() }),
 ]);
 export type CodexEvent = z.infer<typeof CodexEvent>;
@@ -43,7 +43,7 @@ export type CodexEvent = z.infer<typeof CodexEvent>;
 export const parseCodexEvent = (line: string) => parseEvent(CodexEvent, line);
 export const parseCodexStream = (stream: string) => parseEvents(CodexEvent, stream);
 
-/** What codex writes down of a thread in its own home, line by line; more than it prints. */
+/** The rollout: codex's own record of a thread, with more than it prints. */
 const Kind = lenient(z.union([z.string(), z.record(z.string(), z.unknown())]));
 const Window = lenient(z.object({ used_percent: Count, resets_at: Count }));
 
@@ -62,7 +62,7 @@ const RolloutLine = z.object({
 });
 export type RolloutLine = z.infer<typeof RolloutLine>;
 
-/** Lines of other kinds can be megabytes, and are not looked into. */
+/** Skips lines of other kinds, which can be megabytes. */
 export function parseRollout(text: string): readonly RolloutLine[] {
   const lines = text.split("\n").filter((line) => /"(?:turn_context|task_complete|token_count)"/.test(line));
   return parseEvents(RolloutLine, lines.join("\n"));

@@ -1,4 +1,4 @@
-/** What codex writes down of a thread besides what it prints: why a turn failed, by kind, and which model it was. */
+/** Reads codex's own record of a thread: the model and the kind of a failure, which codex does not print. */
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import { type CodexTokens, parseRollout, type RolloutLine } from "./events.ts";
 
 export interface Rollout {
   readonly model: string | null;
-  /** The kind of the failure that the last turn ended with, and the HTTP status that it names. */
+  /** The failure of the last turn: its kind and HTTP status. */
   readonly error: { readonly kind: string; readonly status: number | null } | null;
   readonly tokens: CodexTokens | null;
-  /** When a limit that is used up is over. */
+  /** When a used-up limit resets. */
   readonly resetsAt: number | null;
 }
 
-/** So many folders of a day each are looked through; a thread is found by its id alone. */
+/** The number of day folders to search for a thread. */
 const DAYS = 400;
 const CAP_BYTES = 32 * 1024 * 1024;
 
-/** null: it is not there, or cannot be read. Never throws. */
+/** null: missing or unreadable. Never throws. */
 export function readRollout(threadId: string, env: NodeJS.ProcessEnv): Rollout | null {
   try {
     const home = env.CODEX_HOME || join(env.HOME || homedir(), ".codex");
@@ -29,7 +29,7 @@ export function readRollout(threadId: string, env: NodeJS.ProcessEnv): Rollout |
   }
 }
 
-/** `sessions/2026/11/15/rollout-<when>-<thread>.jsonl`; the newest first. */
+/** `sessions/2026/11/15/rollout-<when>-<thread>.jsonl`, newest first. */
 function findRollout(sessions: string, threadId: string): string | null {
   let left = DAYS;
   const newest = (dir: string) => readdirSync(dir).sort().reverse();

@@ -1,9 +1,8 @@
 /**
- * The agent of `loop demo` for clients of the Agent Client Protocol. Owns its conversations, which end with it: what it
- * knows of them is in no file.
+ * The agent of `loop demo`, as a server of the Agent Client Protocol. Its conversations are in memory only.
  *
  * 1. A conversation takes one prompt at a time.
- * 2. What it was asked before it was cancelled is answered, and nothing is written after that.
+ * 2. A cancelled prompt is answered, and writes nothing afterwards.
  */
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
@@ -21,7 +20,7 @@ interface Session {
   readonly said: { readonly prompt: string; readonly answer: string }[];
   calls: number;
   costUsd: number;
-  /** Of the prompt that is under way. */
+  /** Of the running prompt. */
   running: AbortController | null;
 }
 
@@ -63,7 +62,7 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
   agent.stop();
 }
 
-/** The conversations, and what each request does to them. A request that cannot be answered throws a sentence. */
+/** The conversations and the requests on them. An invalid request throws an error for the client. */
 class DemoAgent {
   readonly #version: string;
   readonly #sessions = new Map<string, Session>();
@@ -157,7 +156,7 @@ async function answer(
   return { stopReason: "end_turn", usage: { inputTokens, outputTokens: OUTPUT_TOKENS, totalTokens } };
 }
 
-/** Throws a sentence: the client gets it as the error of its request. */
+/** Throws an error for the client. */
 function parse<T>(shape: z.ZodType<T>, params: unknown): T {
   const parsed = shape.safeParse(params);
   if (parsed.success) return parsed.data;
@@ -165,7 +164,7 @@ function parse<T>(shape: z.ZodType<T>, params: unknown): T {
   throw new Error(`${issue?.path.join(".") || "params"}: ${issue?.message ?? "wrong"}`);
 }
 
-/** A sum of prices has no more digits than they have. */
+/** Rounds a sum of prices to cents. */
 function cents(amount: number): number {
   return Math.round(amount * 100) / 100;
 }

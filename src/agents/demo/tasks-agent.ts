@@ -1,7 +1,6 @@
 /**
- * The agent of `loop demo tasks`. In this process: the demo's clock goes faster than that of any other. It claims
- * success every time; that is its part. Keeps nothing on disk, so that after a crash nobody can say what became of a
- * turn.
+ * The agent of `loop demo tasks`. It runs in this process, because the demo's clock is faster than real time. It
+ * claims success every time. It stores nothing, so that a crash loses the turn.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +8,9 @@ import type { Agent } from "../../ports/agent.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import { describeError, failedEnd } from "../process/reasons.ts";
 
-/** What it answers to prompts about `about`, in turn; the last one stays. `does` names a file it really writes. */
+/**
+ * Answers for prompts that match `about`, in order; the last one repeats. `does` names a file that is really written.
+ */
 export interface DemoPart {
   readonly about: RegExp;
   readonly answers: readonly DemoAnswer[];
@@ -57,7 +58,7 @@ export function createTasksAgent(
   };
 }
 
-/** Resolves then, or when the turn is cancelled. */
+/** Resolves at that time, or when the turn is cancelled. */
 function waitUntil(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     let timer: Timer | null = null;

@@ -44,7 +44,7 @@ function argumentsOf(turn: Turn, permissions: TurnPermissions | null, projectDir
   ];
 }
 
-/** With nobody there, a tool that would have to ask is not offered to the model at all. */
+/** Nobody can answer a question, so the client does not offer tools that would ask. */
 function permissionArguments(
   { edits, commands }: TurnPermissions,
   turn: Turn,
@@ -58,7 +58,7 @@ function permissionArguments(
 
 function writePolicy(commands: readonly CommandPermission[], turn: Turn, projectDir: string): string {
   const path = join(runFolder(projectDir, turn), "policy.toml");
-  // strings of JSON are strings of TOML; of rules that fit, the one with the highest priority counts
+  // a JSON string is a TOML string; the matching rule with the highest priority wins
   const rules = commands
     .slice(0, 800)
     .map(({ glob, isAllowed }, index) =>
@@ -74,7 +74,7 @@ function writePolicy(commands: readonly CommandPermission[], turn: Turn, project
   return path;
 }
 
-/** For the arguments of the call as JSON, up to the quote after the command. A star makes no second command of it. */
+/** Matches the call's arguments as JSON, up to the quote after the command. `*` never matches a second command. */
 function commandPattern(glob: string): string {
   const parts = glob
     .trim()
@@ -95,7 +95,7 @@ export function readGemini(
   const events = parseGeminiStream(finished.answer);
   const init = events.find((event) => event.type === "init");
   const result = events.findLast((event) => event.type === "result");
-  // a conversation in which nothing was said it does not write down
+  // the client does not store an empty conversation
   const isKept = conversation !== null || events.some(isSpoken);
   return {
     answer: lastMessage(events),
@@ -118,7 +118,7 @@ export function readGeminiLine(line: string, projectDir: string): readonly Agent
     case "tool_use":
       return showCall(callOf(event, undefined), projectDir);
     case "tool_result":
-      // its name is only in the call; the id begins with it
+      // only the call has the name, but the id starts with it
       return isDenied(event)
         ? [{ type: "permission", tool: (event.tool_id ?? "").replace(/__.*$/, ""), answer: "denied" }]
         : [];
@@ -135,7 +135,7 @@ function isSpoken(event: GeminiEvent): boolean {
   return event.type === "tool_use" || (event.type === "message" && event.role === "assistant");
 }
 
-/** The pieces after the last call of a tool. */
+/** The text after the last tool call. */
 function lastMessage(events: readonly GeminiEvent[]): string {
   const from = events.findLastIndex((event) => event.type === "tool_use" || event.type === "tool_result");
   const pieces = events
@@ -174,7 +174,7 @@ function callOf({ tool_name, parameters }: ToolUse, result: GeminiToolResult | u
   };
 }
 
-/** Outside of the workspace, too. */
+/** Also denied: a path outside the workspace. */
 const DENIALS: ReadonlySet<string> = new Set(["policy_violation", "path_not_in_workspace"]);
 
 function isDenied({ error }: GeminiToolResult): boolean {
@@ -190,7 +190,7 @@ function usageOf(result: GeminiResult | undefined): Usage | null {
   return {
     costUsd: null,
     inputTokens: input,
-    // what it thought is in the total only
+    // only the total includes thoughts
     outputTokens: Math.max(stats.output_tokens ?? 0, (stats.total_tokens ?? 0) - input),
     ...(most === undefined ? {} : { model: most[0] }),
     ...(stats.cached ? { cacheReadTokens: stats.cached } : {}),

@@ -1,4 +1,4 @@
-/** The events of `gemini --output-format stream-json`, as 0.61.0 prints them. Only what is read here. */
+/** The events of `gemini --output-format stream-json` (0.61.0), reduced to the fields that are read. */
 import * as z from "zod";
 import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
@@ -8,7 +8,7 @@ const Result = z.object({
   type: z.literal("result"),
   status: z.string(),
   error: lenient(z.object({ type: Text, message: Text })),
-  /** Of this run alone, also in a conversation that goes on. What was cached is part of the input. */
+  /** This run only, also in a resumed conversation. Cached tokens are part of the input. */
   stats: lenient(Tokens.extend({ models: lenient(z.record(z.string(), Tokens)) })),
 });
 export type GeminiResult = z.infer<typeof Result>;
@@ -31,7 +31,6 @@ export type GeminiToolResult = z.infer<typeof GeminiToolResult>;
 
 const GeminiEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("init"), session_id: Text, model: Text }),
-  /** `delta`: a piece of a message. */
   z.object({ type: z.literal("message"), role: z.string(), content: z.string() }),
   ToolUse,
   GeminiToolResult,

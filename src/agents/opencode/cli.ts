@@ -35,7 +35,7 @@ export function createOpencodeAgent(options: StreamAgentOptions): Agent {
   });
 }
 
-// It leaves a library of some megabytes behind in TMPDIR with every start.
+// opencode leaves a library of some megabytes in TMPDIR at each start.
 const IN_PRIVATE = `
 [ -z "$1" ] || { OPENCODE_PERMISSION=$1; export OPENCODE_PERMISSION; }
 shift
@@ -58,8 +58,8 @@ function argumentsOf({ conversation, model }: Turn): readonly string[] {
 }
 
 /**
- * Takes the place of the person's own rules for the same tools, so it has to say all of them. What is denied the model
- * is told; what would be asked ends the turn.
+ * Replaces the person's own rules for the same tools, so it lists all of them. The model learns about a denied call;
+ * a question would end the turn.
  */
 function permissionsOf({ edits, commands, isMute }: TurnPermissions): object {
   const edit = edits ? { "*": "allow", ".loop/*": "deny", ".git/*": "deny" } : "deny";
@@ -113,7 +113,7 @@ export function readOpencodeLine(line: string, projectDir: string): readonly Age
   }
 }
 
-/** All texts of the message that came last; none where tools were called after it. */
+/** The texts of the last message; empty when tools were called after it. */
 function lastMessage(events: readonly OpencodeEvent[]): string {
   const from = events.findLastIndex((event) => event.type === "step_start");
   const texts = events.slice(from + 1).flatMap((event) => (event.type === "text" ? [event.part.text] : []));
@@ -121,7 +121,7 @@ function lastMessage(events: readonly OpencodeEvent[]): string {
 }
 
 const EDITORS: ReadonlySet<string> = new Set(["write", "edit", "patch", "apply_patch", "multiedit"]);
-/** The words with which the client itself refuses a call; a tool that failed begins otherwise. */
+/** How the client's own refusals start. Errors of tools start differently. */
 const REFUSALS = ["The user rejected permission", "The user has specified a rule which prevents"];
 
 function callOf({ tool, state }: ToolPart): StreamToolCall {
@@ -145,7 +145,7 @@ function usageOf(steps: readonly StepPart[]): Usage | null {
   const outputs = steps.map(({ tokens }) => (tokens?.output ?? 0) + (tokens?.reasoning ?? 0));
   const costs = steps.flatMap(({ cost }) => cost ?? []);
   return {
-    // a model that opencode knows no price of costs 0
+    // the cost is 0 when opencode does not know the price
     costUsd: sum(costs) > 0 ? sum(costs) : null,
     inputTokens: input,
     outputTokens: sum(outputs),

@@ -1,4 +1,4 @@
-/** The events of `opencode run --format json`, as 1.18.33 prints them. Only what is read here. */
+/** The events of `opencode run --format json` (1.18.33), reduced to the fields that are read. */
 import * as z from "zod";
 import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
@@ -10,9 +10,9 @@ const ToolPart = z.object({
 export type ToolPart = z.infer<typeof ToolPart>;
 
 const StepPart = z.object({
-  /** `stop`; `tool-calls`: it would have gone on; `length`, `content-filter`, … */
+  /** `stop`; `tool-calls`: stopped before the end; `length`, `content-filter`, … */
   reason: Text,
-  /** Of this step alone. What was cached is no part of the input. */
+  /** This step only. Cached tokens are not part of the input. */
   cost: Count,
   tokens: lenient(
     z.object({

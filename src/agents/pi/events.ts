@@ -1,4 +1,4 @@
-/** The lines of `pi --mode rpc` that pi-driver.ts lets through, as 0.73.1 and 0.87.1 print them. Only what is read here. */
+/** The lines of `pi --mode rpc` (0.73.1, 0.87.1) that driver.ts prints, reduced to the fields that are read. */
 import * as z from "zod";
 import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
@@ -24,11 +24,11 @@ export type PiMessage = z.infer<typeof Message>;
 const PiEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("response"),
-    /** `begin`, `prompt`, `state`, `stats`: what the driver asked */
+    /** The driver's request: `begin`, `prompt`, `state`, `stats`. */
     id: Text,
     success: z.boolean().catch(true),
     error: Text,
-    /** `cost`: of the whole session */
+    /** `cost` covers the whole session. */
     data: lenient(z.object({ sessionId: Text, cost: Count })),
   }),
   z.object({ type: z.literal("message_end"), message: Message }),
@@ -45,9 +45,9 @@ const PiEvent = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("auto_retry_start"), errorMessage: Text }),
   z.object({ type: z.literal("auto_retry_end"), success: lenient(z.boolean()) }),
-  /** `reason`: threshold, overflow, manual; `errorMessage`: it did not help. */
+  /** `reason`: threshold, overflow, manual. `errorMessage`: compaction failed. */
   z.object({ type: z.literal("compaction_end"), reason: Text, errorMessage: Text }),
-  /** An extension asks a person; the driver says no. */
+  /** An extension asks a person. The driver refuses. */
   z.object({ type: z.literal("extension_ui_request"), method: Text, title: Text }),
   z.object({ type: z.literal("agent_end") }),
 ]);

@@ -15,7 +15,7 @@ import { driverArgv } from "./driver.ts";
 import { type PiEvent, type PiMessage, parsePiEvent, parsePiStream } from "./events.ts";
 import { classifyPiFailure, classifyPiRetry } from "./failure.ts";
 
-/** pi, headless: `pi --mode rpc`, a process for each turn, driven by a program of ours (pi-driver.ts). */
+/** pi, headless: `pi --mode rpc`, one process for each turn, controlled by driver.ts. */
 export function createPiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "pi",
@@ -35,7 +35,7 @@ function argumentsOf({ conversation, model }: Turn, permissions: TurnPermissions
   ];
 }
 
-/** pi asks for nothing: a tool is there or not. Who works has them all, as far as no rule takes them away. */
+/** pi never asks: a tool is available or not. A turn that works has all tools that no rule removes. */
 function toolsOf({ edits, isMute }: TurnPermissions): readonly string[] {
   if (edits && !isMute) return [];
   const tools = ["read,grep,find,ls", ...(isMute ? [] : ["bash"]), ...(edits ? ["edit,write"] : [])];
@@ -84,7 +84,7 @@ export function readPiLine(line: string, projectDir: string): readonly AgentEven
   }
 }
 
-/** Of a run that was killed no total is told: that of before and what its messages cost. */
+/** A killed run reports no total: uses the previous total and the cost of its messages. */
 function conversationOf(
   events: readonly PiEvent[],
   usage: Usage | null,
@@ -92,7 +92,7 @@ function conversationOf(
 ): Conversation | null {
   const told = events.flatMap((event) => (event.type === "response" ? (event.data ?? []) : []));
   const id = told.find(({ sessionId }) => sessionId)?.sessionId ?? null;
-  // it writes nothing down before its model's first answer
+  // pi stores nothing before the model's first answer
   const isKept = resumed !== null || events.some((event) => event.type === "message_end");
   if (id === null || !isKept) return null;
   const total = told.findLast(({ cost }) => cost != null)?.cost ?? null;
@@ -134,7 +134,7 @@ function callOf(
 
 const QUESTIONS: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
 
-/** What an extension asked a person, and was refused. Its other requests only show something. */
+/** Questions of an extension to a person, all refused. Its other requests only show something. */
 function questionsIn(events: readonly PiEvent[]): readonly StreamToolCall[] {
   return events.flatMap((event) =>
     event.type === "extension_ui_request" && QUESTIONS.has(event.method ?? "")
@@ -151,7 +151,7 @@ function usageOf(messages: readonly PiMessage[]): Usage | null {
   const cost = sum(used.map((one) => one.cost?.total));
   const model = messages.findLast((message) => message.model)?.model;
   return {
-    // a model that pi knows no price of costs 0
+    // the cost is 0 when pi does not know the price
     costUsd: cost > 0 ? cost : null,
     inputTokens: sum(used.map(({ input }) => input)) + read + written,
     outputTokens: sum(used.map(({ output }) => output)),

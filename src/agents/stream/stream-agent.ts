@@ -1,4 +1,4 @@
-/** What agents have in common that are a process for each turn and print JSON events (codex, gemini, opencode, pi). */
+/** The common part of agents that run one process per turn and print JSON events (codex, gemini, opencode, pi). */
 import { resolve } from "node:path";
 import type { Usage } from "../../core/event.ts";
 import type { Failure } from "../../core/goal/goal.ts";
@@ -16,26 +16,26 @@ export interface StreamAgentOptions extends LaunchOptions {
   readonly permissions?: PermissionRules;
 }
 
-/** What the events of a turn say, all of them. */
+/** The summary of all events of a turn. */
 export interface StreamReading {
-  /** The last message; empty: it said nothing. */
+  /** The last message; empty: none. */
   readonly answer: string;
   readonly usage: Usage | null;
   readonly conversation: Conversation | null;
   readonly activity: Activity;
-  /** null: no event tells of one. */
+  /** null: no event reports a failure. */
   readonly failure: Failure | null;
-  /** An event said that the turn is over. */
+  /** Did an event report the end of the turn? */
   readonly isOver: boolean;
 }
 
 export interface StreamKind {
   readonly name: "codex" | "gemini" | "opencode" | "pi";
-  /** `permissions`: null where the person's own configuration of the agent counts. */
+  /** `permissions`: null when the person's own configuration of the agent applies. */
   readonly argv: (turn: Turn, permissions: TurnPermissions | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
   readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
-  /** Is this the id of a conversation of its own? An id goes on the command line. */
+  /** Is it the id of this agent's conversation? The id goes on the command line. */
   readonly owns: (conversationId: string) => boolean;
 }
 
@@ -47,7 +47,7 @@ export function createStreamAgent(
   const launcher = createLauncher({
     ...options,
     argv: (turn) => kind.argv(turn, permissionsFor(turn, permissions)),
-    // events are whole lines: a cut one would be none
+    // events are whole lines and must not be cut
     answerCapBytes: 64 * 1024 * 1024,
     format: kind.name,
     readEnd: (finished, turn) => endOf(kind, finished, turn, kind.read(finished, turn, folder)),
@@ -60,13 +60,13 @@ export function createStreamAgent(
   };
 }
 
-/** A conversation of another agent's means nothing to this one: it is told everything. */
+/** A conversation of another agent means nothing here: the turn gets the full text. */
 function ownTurn({ owns }: StreamKind, turn: Turn): Turn {
   if (turn.conversation === null || owns(turn.conversation.id)) return turn;
   return { ...turn, conversation: null, text: turn.textIfFresh ?? turn.text };
 }
 
-/** No code and no event by itself is a success: it has to have come to its end, and to have said something. */
+/** A success needs the exit code 0, an event for the end and a message. */
 function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
   const { isOver, failure: told, ...rest } = reading;
   const result = { ...rest, answer: lastBytes(rest.answer, ANSWER_CAP_BYTES) };
@@ -75,7 +75,7 @@ function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: Stream
   return failure === null ? { kind: "ok", ...result } : { kind: "failed", failure, ...result };
 }
 
-/** It gave up before it had the conversation that it was to go on with: a fresh one is the cure. */
+/** The agent ended before it resumed the conversation: a fresh one helps. */
 function resumeFailure(
   { name }: StreamKind,
   finished: Finished,

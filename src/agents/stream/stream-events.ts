@@ -1,4 +1,4 @@
-/** What the readers of event streams share: lines, statuses, and tool calls as everybody is told of them. */
+/** Shared by the readers of event streams: lines, HTTP statuses and tool calls. */
 import * as z from "zod";
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
@@ -13,12 +13,12 @@ export const Text = lenient(z.string());
 export const Count = lenient(z.number().nonnegative());
 export const Input = lenient(z.record(z.string(), z.unknown()));
 
-/** Of any stream, the lines that are events by this schema. */
+/** The lines of a stream that match the schema. */
 export function parseEvents<T>(schema: z.ZodType<T>, stream: string): readonly T[] {
   return stream.split("\n").flatMap((line) => parseEvent(schema, line) ?? []);
 }
 
-/** null: nothing that is known here. */
+/** null: unknown event. */
 export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
   if (!line.startsWith("{")) return null;
   try {
@@ -29,7 +29,7 @@ export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
   }
 }
 
-/** Of a request to a model that failed. null: nobody answered. */
+/** The class of a failed request to a model. null: no response. */
 export function classOfHttpStatus(status: number | null): FailureClass {
   if (status === null) return "outage";
   if (status === 429) return "quota";
@@ -41,13 +41,13 @@ export function classOfHttpStatus(status: number | null): FailureClass {
 export interface StreamToolCall {
   readonly name: string;
   readonly detail: string;
-  /** Files that it writes to, and that it reads. */
+  /** Files that the call writes, and files that it reads. */
   readonly edits?: readonly string[];
   readonly reads?: readonly string[];
   readonly outcome: "open" | "done" | "failed" | "denied";
 }
 
-/** An edit that failed or was denied wrote nothing, and is no edit. */
+/** An edit that failed or was denied does not count. */
 export function activityOf(calls: readonly StreamToolCall[], projectDir: string): Activity {
   const done = calls.filter(({ outcome }) => outcome === "done");
   const edits: Record<string, number> = {};
@@ -75,7 +75,7 @@ export function showCall(call: StreamToolCall, projectDir: string): readonly Age
   ];
 }
 
-/** Arguments that say most about a call, in this order. */
+/** The most informative arguments first. */
 const TELLING = ["command", "cmd", "pattern", "url", "query", "description", "prompt"];
 
 export function describeInput(input: Readonly<Record<string, unknown>>): string {
@@ -83,7 +83,7 @@ export function describeInput(input: Readonly<Record<string, unknown>>): string 
   return typeof value === "string" ? value : "";
 }
 
-/** The strings among these arguments of a call. */
+/** The first of these arguments that is a text. */
 export function pathsIn(input: Readonly<Record<string, unknown>>, ...keys: readonly string[]): string[] {
   const value = keys.map((key) => input[key]).find((one) => typeof one === "string" && one !== "");
   return typeof value === "string" ? [value] : [];

@@ -1,16 +1,16 @@
 /**
- * What an agent may do in a turn that nobody watches, as far as one can say it before the turn: such an agent is told
- * what is allowed when it is started, and whatever it would have to ask for it does not get.
+ * What an agent may do in a turn that nobody watches. The permissions are given at the start. Everything that would
+ * need a question is denied.
  */
 import type { PermissionRule, PermissionRules } from "../../core/permissions.ts";
 import type { Turn } from "../../ports/agent.ts";
 
 export interface TurnPermissions {
-  /** It may write to the files of the project. */
+  /** May it write to files of the project? */
   readonly edits: boolean;
-  /** `all`, or commands as globs, with those after them that are not allowed in spite of it. */
+  /** `all`, or globs of commands. A later glob may deny what an earlier one allows. */
   readonly commands: "all" | readonly CommandPermission[];
-  /** It runs no command at all. */
+  /** It must not run any command. */
   readonly isMute: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface CommandPermission {
   readonly isAllowed: boolean;
 }
 
-/** null: a turn of a task, for which the person's own configuration of the agent counts. */
+/** null: a turn of a task, where the person's own configuration of the agent applies. */
 export function permissionsFor(
   { env, commands = [] }: Pick<Turn, "env" | "commands">,
   rules: PermissionRules = {},
@@ -41,7 +41,7 @@ function commandsOf(rule: PermissionRule | undefined): "all" | readonly CommandP
   return Object.entries(rule).map(([glob, answer]) => ({ glob, isAllowed: answer === "allow" }));
 }
 
-/** What has several lines is no command that an agent could be told by a pattern. */
+/** A pattern cannot describe a command of several lines. */
 function isLine(glob: string): boolean {
   return glob.trim() !== "" && !/[\n\r]/.test(glob);
 }

@@ -1,6 +1,6 @@
 /**
- * What agents send, as far as it is read here. Anything of another shape counts as missing, so that a newer or a
- * careless agent is understood as far as it can be. Measured with the agents of profiles.ts.
+ * The messages of agents, reduced to the fields that are read here. A field of another shape counts as missing, so
+ * that newer agents still work. Measured with the agents of profiles.ts.
  */
 import * as z from "zod";
 import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
@@ -8,7 +8,6 @@ import type { UpdateKind } from "./protocol.ts";
 
 const Content = lenient(z.object({ type: Text, text: Text }));
 
-/** `content` of a tool call: a diff names the file that it changes. */
 const ToolContent = z.object({ type: Text, path: Text });
 
 const ToolCall = z.object({
@@ -26,7 +25,7 @@ export type ToolCall = z.infer<typeof ToolCall>;
 
 const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
 
-/** Only what the protocol knows compiles. */
+/** Compiles only for kinds that the protocol has. */
 const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
@@ -46,7 +45,7 @@ export type Update = z.infer<typeof Update>;
 
 const Notification = z.object({ sessionId: z.string(), update: z.unknown().optional() });
 
-/** `update` is null for what is of no interest: it is a sign of life all the same. */
+/** `update` is null for a kind that is not used. The message still proves that the agent is alive. */
 export function parseUpdate(
   params: unknown,
 ): { readonly sessionId: string; readonly update: Update | null } | null {
@@ -64,7 +63,7 @@ const PermissionParams = z.object({
 });
 export type PermissionParams = z.infer<typeof PermissionParams>;
 
-/** Rejects for what is no request: the agent is told so. */
+/** Rejects an invalid request. The agent gets the error. */
 export async function parsePermission(params: unknown): Promise<PermissionParams> {
   const parsed = PermissionParams.safeParse(params);
   if (parsed.success) return parsed.data;
@@ -108,7 +107,7 @@ const ConfigOption = z.object({
   id: z.string(),
   category: Text,
   currentValue: z.unknown().optional(),
-  // groups of options are options one level down
+  // a group contains options, one level down
   options: z.array(z.union([Choice, z.object({ options: z.array(Choice) })])).catch([]),
 });
 
@@ -129,10 +128,10 @@ const SessionOpened = z.object({
   configOptions: lenient(z.array(z.unknown())),
 });
 
-/** Something that a session can be set to, and how it is done. */
+/** A setting of a session, and the request that changes it. */
 export interface Setting {
   readonly via: "mode" | "model" | "option";
-  /** Of the option. */
+  /** The id of the option. */
   readonly id: string;
   readonly current: string | null;
   readonly choices: readonly { readonly value: string; readonly name: string }[];
@@ -209,7 +208,7 @@ export function parsePromptResult(result: unknown): PromptResult {
   return PromptResult.parse(result ?? {});
 }
 
-/** By which Claude and Codex say what kind of failure it was, when a client says that it wants to know. */
+/** How Claude and Codex report the kind of a failure, to clients that ask for it. */
 const SessionFailure = z.object({
   category: z.string(),
   severity: Text,

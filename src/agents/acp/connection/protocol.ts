@@ -1,6 +1,6 @@
 /**
- * The messages that we send to an agent, in the types of the official package. The package is used for its types only:
- * wire.ts says why its connection is not. A change of the protocol shows up here, when the package is updated.
+ * The messages that we send to an agent, in the types of the official package. Only its types are used (wire.ts says
+ * why). A change of the protocol shows up here when the package is updated.
  */
 import type {
   CancelNotification,
@@ -16,7 +16,6 @@ import type {
   SetSessionModeRequest,
 } from "@agentclientprotocol/sdk";
 
-/** By method. */
 export interface AcpRequests {
   readonly initialize: InitializeRequest;
   readonly "session/new": NewSessionRequest;
@@ -36,5 +35,4 @@ export interface AcpNotifications {
 
 export type PermissionOutcome = RequestPermissionOutcome;
 
-/** The kinds of update that the protocol has. */
 export type UpdateKind = SessionUpdate["sessionUpdate"];

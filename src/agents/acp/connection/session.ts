@@ -1,7 +1,4 @@
-/**
- * Conversations of one peer: opened, gone on with, and set to what a turn wants. Remembers of each what has to be
- * known for its next turn.
- */
+/** The conversations of one peer: opens them, resumes them and sets their mode and model. */
 import type { Conversation, ToolAccess, ToolServer, Turn } from "../../../ports/agent.ts";
 import type { AcpProfile } from "../profiles.ts";
 import type { SessionTotals } from "../usage.ts";
@@ -11,9 +8,9 @@ import type { AcpRequests } from "./protocol.ts";
 
 export interface Session {
   readonly id: string;
-  /** The engine's tools, for this conversation alone; null: it has none. */
+  /** The engine's tools for this conversation; null: none. */
   readonly access: ToolAccess | null;
-  /** After its last turn. */
+  /** The totals after the last turn. */
   totals: SessionTotals;
   mode: Setting | null;
   model: Setting | null;
@@ -21,17 +18,17 @@ export interface Session {
 
 export interface SessionStart {
   readonly session: Session;
-  /** Nothing of an earlier conversation is known in it. */
+  /** The session knows nothing of an earlier conversation. */
   readonly isFresh: boolean;
 }
 
-/** The person named a model that the agent does not have. */
+/** The agent does not have the model that the person named. */
 export class UnknownModel extends Error {}
 
 const QUIET_MS = 100;
 const LONGEST_REPEAT_MS = 3_000;
 
-/** A session for `conversation`, or a fresh one where that cannot be had any more. Rejects as `Peer.request` does. */
+/** Resumes `conversation`, or opens a fresh session when that is not possible. Rejects like `Peer.request`. */
 export async function openSession(
   peer: Peer,
   profile: AcpProfile,
@@ -60,7 +57,7 @@ export async function openSession(
   }
 }
 
-/** Mode and model as the turn wants them. Rejects with `UnknownModel`, or as `Peer.request` does. */
+/** Sets the mode and the model for the turn. Rejects with `UnknownModel`, or like `Peer.request`. */
 export async function settle(
   peer: Peer,
   profile: AcpProfile,
@@ -84,7 +81,7 @@ async function openTools(
   toolServer: ToolServer | null,
 ): Promise<ToolAccess | null> {
   if (toolServer === null || !profile.httpTools || !peer.can.httpTools) return null;
-  // without them the agent says in text what it has to say
+  // without tools the agent reports in its last message
   return toolServer.open().catch(() => null);
 }
 
@@ -95,14 +92,14 @@ function serverOf({ url, headers }: ToolAccess): Place["mcpServers"][number] {
   return { type: "http", name: "loopwright", url, headers: list };
 }
 
-/** null: the agent has it no more, or cannot go on with any. */
+/** null: the agent no longer has the session, or cannot resume any. */
 async function takeUp(
   peer: Peer,
   sessionId: string,
   place: Place,
   withinMs: number,
 ): Promise<OpenedSession | null> {
-  // resuming repeats nothing of what was said
+  // `session/resume` does not repeat the conversation
   const methods = [
     ...(peer.can.resume ? ["session/resume" as const] : []),
     ...(peer.can.load ? ["session/load" as const] : []),
@@ -119,7 +116,10 @@ async function takeUp(
   return null;
 }
 
-/** Some repeat the conversation after they answered: it must not be taken for a part of the turn. */
+/**
+ * Some agents repeat the conversation after the answer. Waits until that ends, so that it does not count as part of
+ * the turn.
+ */
 function quiet(peer: Peer): Promise<void> {
   return new Promise((done) => {
     const end = (): void => {
@@ -160,7 +160,7 @@ async function choose(
   return { ...setting, current: value };
 }
 
-/** By its id, by its name, or by the id without what stands before a `/` or in brackets after it. */
+/** Finds a model by its id, by its name, or by the id without `provider/` and `[…]`. */
 function findModel({ choices }: Setting, wanted: string): string | null {
   const name = wanted.toLowerCase();
   const fits = (text: string): boolean => text.toLowerCase() === name;

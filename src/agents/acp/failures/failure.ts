@@ -1,6 +1,6 @@
 /**
- * How a turn ended: a success only if nothing speaks against it. Reads kinds, codes and figures; what an agent says in
- * words goes into the reason for a person, and nowhere else.
+ * Decides how a turn ended. It is a success only if nothing contradicts that. The class comes from kinds, codes and
+ * numbers; the agent's words only go into the reason for a person.
  */
 import * as z from "zod";
 import type { Failure, FailureClass } from "../../../core/goal/goal.ts";
@@ -19,13 +19,13 @@ const RequestError = z.object({
   data: lenient(z.object({ errorKind: Text, errorName: Text, details: Text })),
 });
 
-/** What an agent keeps of an error elsewhere. */
+/** What an agent records about an error outside the protocol. */
 export interface Cause {
   readonly kind: string | null;
   readonly status: number | null;
 }
 
-/** null: nothing speaks against it. */
+/** null: no failure. */
 export function failureOfResult(
   profile: AcpProfile,
   result: PromptResult,
@@ -63,13 +63,13 @@ export function failureOfResult(
   return null;
 }
 
-/** For an error that was told in words only. */
+/** For an error that the agent reported in words only. */
 export function withCause(failure: Failure, { kind, status }: Cause): Failure {
   const type = classOfKind(kind ?? "") ?? (status === null ? null : classOfHttpStatus(status));
   return type === null ? failure : makeFailure(type, failure.reason, failure.resetsAt);
 }
 
-/** For a request that was answered with an error, or not at all. `status`: found elsewhere; null: not known. */
+/** For a request that failed or got no answer. `status`: found elsewhere; null: unknown. */
 export function failureOfError(
   profile: AcpProfile,
   error: unknown,
@@ -91,14 +91,14 @@ export function failureOfError(
   return fail(profile, type, reason, type === "quota" ? (record?.resetsAt() ?? null) : null);
 }
 
-/** Could the class be told if only the status were known? */
+/** Would the HTTP status decide the class? */
 export function needsStatus(failure: Failure, error: unknown): boolean {
   return failure.class === "fault" && RequestError.safeParse(error).success;
 }
 
 function statusIn(profile: AcpProfile, code: number, details: string | null): number | null {
   if (profile.status !== "none" && code >= 400 && code < 600) return code;
-  // "401 Incorrect API key": the status comes first, as the vendor's library writes it
+  // "401 Incorrect API key": the vendor's library puts the status first
   const [, digits] = profile.status === "details" ? (/^([45]\d\d)\b/.exec(details ?? "") ?? []) : [];
   return digits === undefined ? null : Number(digits);
 }

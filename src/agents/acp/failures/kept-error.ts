@@ -1,11 +1,11 @@
-/** The kind of an error, for agents that tell it in words only and keep the rest with the session. */
+/** Reads the kind of an error from the events of a session, for agents that only send words. */
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { readEndOf } from "../../../system/files.ts";
 import { lenient, Text } from "../../stream/stream-events.ts";
 import type { Cause } from "./failure.ts";
 
-/** It is written at about the time when the turn ends. */
+/** The agent writes the event at about the time the turn ends. */
 const TRIES = 10;
 const PAUSE_MS = 50;
 const TAIL_BYTES = 256 * 1024;
@@ -19,7 +19,7 @@ const Kept = z.object({
   }),
 });
 
-/** Of the last error that was told with these words; null: it cannot be had. Never rejects. */
+/** Finds the last error with these words; null: not found. Never rejects. */
 export async function readKeptError(path: string, words: string): Promise<Cause | null> {
   for (let tries = 1; ; tries++) {
     const found = findError(readEnd(path), words);
@@ -38,7 +38,7 @@ function findError(lines: readonly string[], words: string): Cause | null {
 }
 
 function parseError(line: string): z.infer<typeof Kept>["data"] | null {
-  // most of the file is of other events
+  // most lines are other events
   if (!line.includes("session.error")) return null;
   try {
     return Kept.safeParse(JSON.parse(line)).data?.data ?? null;

@@ -5,8 +5,7 @@ import { delimiter, join, resolve } from "node:path";
 export function findExecutable(name: string, env: NodeJS.ProcessEnv): string | null {
   if (name === "" || name.includes("\0")) return null;
   if (name.includes("/")) return isExecutable(name) ? resolve(name) : null;
-  // For a shell an empty entry means the current folder. That may be an untrusted repository, so empty and relative
-  // entries do not count.
+  // An empty entry means the current folder, maybe an untrusted repository: only absolute entries count.
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }

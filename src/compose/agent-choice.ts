@@ -1,7 +1,4 @@
-/**
- * Chooses the agent from the command line, the environment and the configuration, and checks that it is installed.
- * Starts nothing.
- */
+/** Chooses the agent (command line, environment, configuration) and checks that it is installed. */
 import { findWay } from "../agents/find-way.ts";
 import {
   KNOWN_AGENTS,

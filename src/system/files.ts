@@ -1,7 +1,4 @@
-/**
- * Files that are complete or missing (A13), by temporary file, fsync and rename or link. Also moves damaged files
- * aside.
- */
+/** Files that are complete or missing (A13). Also moves damaged files aside. */
 import {
   closeSync,
   constants,
@@ -157,10 +154,7 @@ export function errorCode(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
-/**
- * Creates the file completely or not at all. Keeps the file of a process that was first. On file systems without
- * links, others may see an incomplete file.
- */
+/** Creates the file completely, or keeps the file of a process that was first. */
 export function createOnce(path: string, text: string): void {
   const temporary = temporaryFor(path);
   try {

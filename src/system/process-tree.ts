@@ -11,10 +11,7 @@ import { pidsAfter } from "./young-pids.ts";
 export interface Tree {
   /** The process group. The caller guarantees that it started this group. */
   readonly group: number | null;
-  /**
-   * Environment entries (`NAME=value`). A process outside the group belongs to the tree if it has all of them. Linux
-   * only.
-   */
+  /** Environment entries. A process outside the group belongs to the tree if it has all of them. Linux only. */
   readonly marks: readonly string[];
   /** `performance.now()` before the leader started. No member is older, which saves a look at every process. */
   readonly since?: number;

@@ -1,7 +1,4 @@
-/**
- * Tells whether a process is still the one that we started. A pid is reused, at the latest after a reboot, so a
- * process is identified by its pid and its start time.
- */
+/** Is a process still the one that we started? Pids are reused, so the start time identifies it too. */
 import { readFileSync } from "node:fs";
 import type { ProcessRef } from "../core/loop.ts";
 import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
@@ -63,10 +60,7 @@ export function startFrom(boot: string | null, stat: string): string | null {
   return parsed === null ? null : `${(boot ?? "").slice(0, 8)}-${parsed.start}`;
 }
 
-/**
- * For a process that could not record its start (no /proc) but ran at the time `at`. If the present process with this
- * pid is younger, the result matches no process.
- */
+/** For a process without /proc that ran at the time `at`. Matches no process if the pid is younger. */
 export function startIfBy(pid: number, at: number): string | null {
   const begun = Date.parse(isPid(pid) ? (ps(["-o", "lstart=", "-p", String(pid)])?.trim() ?? "") : "");
   // ps counts in seconds

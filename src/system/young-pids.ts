@@ -1,7 +1,4 @@
-/**
- * Finds processes that may be younger than a given one, without reading all of them. Linux gives out pids in rising
- * order and starts again after the highest.
- */
+/** Finds processes that may be younger than a given one. Linux gives out pids in rising order. */
 import { readFileSync } from "node:fs";
 
 /** More than any machine can do. */
@@ -9,10 +6,7 @@ const FORKS_PER_MS = 500;
 /** For more pids, listing all processes is as fast. */
 const MOST_PIDS = 500;
 
-/**
- * The pids given out after `pid`, including threads; null: uncertain. `since`: `performance.now()` before `pid` was
- * given out.
- */
+/** null: uncertain. The pids may be threads. `since`: `performance.now()` before `pid` was given out. */
 export function pidsAfter(pid: number, since: number): readonly number[] | null {
   const highest = readNumber("/proc/sys/kernel/pid_max");
   const mostForks = (performance.now() - since) * FORKS_PER_MS;

@@ -19,9 +19,7 @@ import { readEnd, readMarks } from "./turn-files.ts";
 
 export interface AcpAgentOptions extends LaunchOptions {
   readonly profile: AcpProfile;
-  /**
-   * `executable` is an absolute path (see `findExecutable`). `command` is a line for `sh -c` that the person typed.
-   */
+  /** `executable`: an absolute path (see `findExecutable`). `command`: a line for `sh -c` from the person. */
   readonly program: { readonly executable: string } | { readonly command: string };
   readonly projectDir: string;
   readonly permissions?: PermissionRules;

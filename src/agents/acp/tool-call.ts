@@ -35,10 +35,7 @@ export function isOwnTool(call: ToolCall, titles: readonly string[]): boolean {
   return !isCommand && [nameOfCall(call), call.title ?? "", ...titles].some((name) => OWN_TOOL.test(name));
 }
 
-/**
- * What was denied, for the record. Of a command only the program and a plain first word, because the rest may be a
- * secret.
- */
+/** What was denied. Of a command only the program and a plain first word: the rest may be a secret. */
 export function denialOf(call: ToolCall): string {
   const name = nameOfCall(call);
   if (call.kind !== "execute") return name;

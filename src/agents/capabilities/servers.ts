@@ -1,7 +1,4 @@
-/**
- * MCP servers that agents use in this project. Only names, kinds and places leave this module, because people keep
- * tokens in arguments, addresses, variables and headers.
- */
+/** MCP servers of this project. Only names, kinds and places leave this module: the rest may contain tokens. */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../../system/inside.ts";

@@ -65,10 +65,7 @@ export function createChain(agents: readonly Agent[], options: ChainOptions = {}
   };
 }
 
-/**
- * Takes the place of an agent that is not installed, so that the other agents keep their numbers. `finder` finds
- * turns that the agent took earlier.
- */
+/** Holds the place of an agent that is not installed. `finder` finds turns that the agent took earlier. */
 export function createAbsentAgent(name: string, reason: string, finder: Pick<Agent, "reconcile">): Agent {
   const absent: Agent = {
     name,
@@ -171,9 +168,7 @@ class Chain {
     return unended(turn, tried, last, { ...first.failure, reason });
   }
 
-  /**
-   * The end of a turn that another runner began. The earlier agents have ended, so that checking them stops nothing.
-   */
+  /** The end of a turn that another runner began. The earlier agents have ended already. */
   async #recovered(member: Member, turn: Turn, control: TurnControl, end: TurnEnd): Promise<TurnEnd> {
     const tried: Failed[] = [];
     for (const earlier of this.#members.slice(0, member.index)) {

@@ -1,7 +1,4 @@
-/**
- * Why a turn of Claude Code failed (B13), from the kinds and codes of its events. The client's words only go into the
- * reason for a person.
- */
+/** Why a turn of Claude Code failed (B13), from kinds and codes. Its words only go into the reason. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Conversation } from "../../ports/agent.ts";
 import { foldLine } from "../display.ts";

@@ -32,10 +32,7 @@ export function readClaudeUsage(
   };
 }
 
-/**
- * The cost of this run. The total covers the conversation, the parts cover this run. Takes the larger number: the
- * total may have started again at 0, and an earlier run may be missing in the parts.
- */
+/** The larger of two figures: the total may have started again at 0, the parts may miss an earlier run. */
 function costOf(last: ResultEvent, parts: number | null, resumed: Conversation | null): number | null {
   const total = last.total_cost_usd ?? null;
   const before = resumed?.costUsd ?? null;

@@ -1,7 +1,4 @@
-/**
- * The id of a codex conversation: its thread and the tokens used so far. codex reports totals per thread, and a turn
- * counts only its own part.
- */
+/** A codex conversation: its thread and the tokens used so far, because codex reports totals per thread. */
 import type { Usage } from "../../core/event.ts";
 import type { CodexTokens } from "./events.ts";
 

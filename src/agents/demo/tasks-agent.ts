@@ -1,16 +1,11 @@
-/**
- * The agent of `loop demo tasks`. It runs in this process, because the demo's clock is faster than real time. It
- * claims success every time. It stores nothing, so that a crash loses the turn.
- */
+/** The agent of `loop demo tasks`. It runs in this process, always claims success and stores nothing. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../ports/agent.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import { describeError, failedEnd } from "../process/reasons.ts";
 
-/**
- * Answers for prompts that match `about`, in order; the last one repeats. `does` names a file that is really written.
- */
+/** Answers for prompts that match `about`, in order; the last one repeats. `does` names a file to write. */
 export interface DemoPart {
   readonly about: RegExp;
   readonly answers: readonly DemoAnswer[];

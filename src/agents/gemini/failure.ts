@@ -1,7 +1,4 @@
-/**
- * Why a turn of Gemini CLI failed (B13). The events only have words. The exit code is one of the client's own, or the
- * last eight bits of the HTTP status.
- */
+/** Why a turn of Gemini CLI failed (B13). Its exit code is its own, or the last eight bits of the HTTP status. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import { foldLine } from "../display.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";

@@ -57,10 +57,7 @@ function argumentsOf({ conversation, model }: Turn): readonly string[] {
   ];
 }
 
-/**
- * Replaces the person's own rules for the same tools, so it lists all of them. The model learns about a denied call;
- * a question would end the turn.
- */
+/** Replaces the person's rules for these tools, so it lists all. A question would end the turn. */
 function permissionsOf({ edits, commands, isMute }: TurnPermissions): object {
   const edit = edits ? { "*": "allow", ".loop/*": "deny", ".git/*": "deny" } : "deny";
   if (commands === "all") return { edit, bash: "allow" };

@@ -1,7 +1,6 @@
 /**
- * A small program between the launcher and `pi --mode rpc`: reads the prompt from stdin and prints one event per
- * line. It is needed because pi does not end by itself, repeats the whole message with every piece (gigabytes for a
- * long answer), and waits for ever for the answer to an extension's question.
+ * Runs between the launcher and `pi --mode rpc`, and prints one event per line. Needed because pi does not end by
+ * itself, repeats the whole message with every piece, and waits for ever for answers to extensions.
  */
 
 /** Runs with `node -e`, so that it works from any bundle. `argv`: pi and its arguments. */

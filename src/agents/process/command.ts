@@ -8,10 +8,7 @@ export interface CommandAgentOptions extends LaunchOptions {
   readonly projectDir: string;
 }
 
-/**
- * Any command as an agent: the prompt is its stdin, the answer its stdout, any exit code except 0 a failure. Two exit
- * codes say more: 75 means an outage, 77 means no access.
- */
+/** Any command as an agent: prompt on stdin, answer on stdout. Exit 75 means an outage, 77 means no access. */
 export function createCommandAgent({ command, projectDir, ...options }: CommandAgentOptions): Agent {
   const launcher = createLauncher({
     ...options,

@@ -146,9 +146,7 @@ export function prepareTurn(
   }
 }
 
-/**
- * Settles the ticket of another runner's turn. Returns a `TurnFate` when the agent never started or nobody can know.
- */
+/** Settles the ticket of another runner's turn. A `TurnFate`: it never started, or nobody can know. */
 export async function findStarted(projectDir: string, turn: Turn): Promise<StartedTurn | TurnFate> {
   try {
     const folder = openFolder(projectDir, turn);

@@ -1,7 +1,4 @@
-/**
- * Why a turn failed: a class that decides what happens next (B13), and one short line for a person. The class comes
- * from codes, never from printed text.
- */
+/** Why a turn failed: a class (B13) that comes from codes only, and one short line for a person. */
 import { constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";

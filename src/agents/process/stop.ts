@@ -1,7 +1,4 @@
-/**
- * Why a turn is stopped early. The first cause wins. Owns the timers of a running turn. Must not stop anything
- * itself.
- */
+/** Why a turn is stopped early. The first cause wins. Owns the timers of a turn, and stops nothing itself. */
 import { findFlood, type OutputFile } from "./run-folder.ts";
 
 export type Stop =

@@ -53,8 +53,7 @@ export async function settleTicket(folder: string, token: number): Promise<Ticke
   const isSameBoot = boots.every((boot) => boot === (bootId() ?? ""));
   // After a power cut a ticket may be missing although the agent ran: only the intent is synced.
   createOnce(join(folder, `ticket.${token}`), isSameBoot ? "void\n" : "lost\n");
-  // The wrapper creates the ticket and writes it a moment later. Counts attempts instead of time, so that the wrapper
-  // gets this moment after a suspend too.
+  // The wrapper writes the ticket a moment after it creates it. Attempts, not time, because of suspends.
   for (let attempt = 0; attempt < (isSameBoot ? 40 : 1); attempt++) {
     const ticket = readTicket(folder, token);
     if (ticket === null) throw new Error("the ticket cannot be read");

@@ -1,7 +1,4 @@
-/**
- * What an agent may do in a turn that nobody watches. The permissions are given at the start. Everything that would
- * need a question is denied.
- */
+/** What an agent may do in a turn that nobody watches. Everything that would need a question is denied. */
 import type { PermissionRule, PermissionRules } from "../../core/permissions.ts";
 import type { Turn } from "../../ports/agent.ts";
 

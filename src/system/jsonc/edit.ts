@@ -1,7 +1,4 @@
-/**
- * Adds parts to a JSON text and removes them. All other bytes stay, comments included. Adding and then removing a
- * part restores the text. Each function returns the new text.
- */
+/** Adds and removes parts of a JSON text. All other bytes stay, comments included. Returns the new text. */
 import {
   type ArrayNode,
   memberOf,

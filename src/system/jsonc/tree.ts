@@ -1,7 +1,4 @@
-/**
- * JSON with comments, as a tree with the position of each part, so that an edit keeps all other bytes. Allows
- * comments and trailing commas, as most clients do. Otherwise strict JSON.
- */
+/** JSON with comments and trailing commas, as a tree with positions, so that an edit keeps all other bytes. */
 
 export type Node = ObjectNode | ArrayNode | ValueNode;
 

@@ -1,7 +1,4 @@
-/**
- * The messages of agents, reduced to the fields that are read here. A field of another shape counts as missing, so
- * that newer agents still work. Measured with the agents of profiles.ts.
- */
+/** The fields of agents' messages that are read here. Other shapes count as missing, so newer agents work. */
 import * as z from "zod";
 import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
 import type { UpdateKind } from "./protocol.ts";

@@ -86,10 +86,7 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
 }
 
-/**
- * The running groups and their temporary folders. A runner that exits ends the groups itself, faster than the
- * watchdogs.
- */
+/** The running groups and their temporary folders. A runner that exits ends them itself. */
 const groups = new Map<number, string | null>();
 
 function endGroups(): void {

@@ -1,7 +1,4 @@
-/**
- * The messages that we send to an agent, in the types of the official package. Only its types are used (wire.ts says
- * why). A change of the protocol shows up here when the package is updated.
- */
+/** The messages that we send, in the types of the official package. wire.ts says why only types are used. */
 import type {
   CancelNotification,
   CloseSessionRequest,

@@ -116,10 +116,7 @@ async function takeUp(
   return null;
 }
 
-/**
- * Some agents repeat the conversation after the answer. Waits until that ends, so that it does not count as part of
- * the turn.
- */
+/** Some agents repeat the conversation after the answer. That is not part of the turn: waits until it ends. */
 function quiet(peer: Peer): Promise<void> {
   return new Promise((done) => {
     const end = (): void => {

@@ -1,7 +1,4 @@
-/**
- * Finds processes that a turn left behind while the agent itself stays: processes of the agent's tree that did not
- * exist before the prompt.
- */
+/** Ends processes that a turn left behind while the agent itself stays. */
 import type { ProcessRef } from "../../../core/loop.ts";
 import { isAlive, procStart } from "../../../system/process.ts";
 import { signalProcess } from "../../../system/process-table.ts";

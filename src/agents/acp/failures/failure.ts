@@ -1,7 +1,4 @@
-/**
- * Decides how a turn ended. It is a success only if nothing contradicts that. The class comes from kinds, codes and
- * numbers; the agent's words only go into the reason for a person.
- */
+/** Decides how a turn ended, from kinds, codes and numbers. The agent's words only go into the reason. */
 import * as z from "zod";
 import type { Failure, FailureClass } from "../../../core/goal/goal.ts";
 import { foldLine } from "../../display.ts";

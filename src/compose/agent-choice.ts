@@ -41,11 +41,11 @@ export function chooseAgentSpec(
 ): AgentSpec {
   const given = Object.entries({ "--agent": agent, "--agent-cmd": agentCmd, "--agent-acp": agentAcp });
   const flags = given.filter(([, value]) => value !== undefined).map(([flag]) => flag);
-  if (flags.length > 1) throw usageError(`${flags.join(" and ")} exclude each other.`);
+  if (flags.length > 1) throw usageError(`${flags.join(" and ")} cannot be used together. Use one of them.`);
   if (agentCmd?.trim() === "")
-    throw usageError("--agent-cmd is empty; give a command that reads the prompt on stdin.");
+    throw usageError("--agent-cmd is empty. Give a command that reads the prompt from stdin.");
   if (agentAcp?.trim() === "")
-    throw usageError("--agent-acp is empty; give a command that speaks the Agent Client Protocol.");
+    throw usageError("--agent-acp is empty. Give a command that speaks the Agent Client Protocol.");
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   const command = agentCmd ?? (agent === undefined ? env.LOOP_AGENT_CMD || undefined : undefined);
   if (command !== undefined) return { kind: "command", command };
@@ -53,7 +53,7 @@ export function chooseAgentSpec(
   if (agent === undefined) return config.agent ?? { kind: "named", name: env.LOOP_HOST_AGENT || "claude" };
   const parsed = parseAgentList(agent.split(","));
   if (parsed.kind === "ok") return parsed.spec;
-  throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);
+  throw usageError(`--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`);
 }
 
 /** Throws an error for the person when the agent is not installed. */
@@ -78,7 +78,7 @@ export function isThere(spec: SingleAgentSpec, env: NodeJS.ProcessEnv): boolean 
 export function agentNamed(text: string): NamedAgent {
   const parsed = parseAgentName(text);
   if (parsed.kind === "ok") return parsed.agent;
-  throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);
+  throw usageError(`--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`);
 }
 
 export function notFound(spec: SingleAgentSpec): LoopError {
@@ -90,6 +90,6 @@ export function notFound(spec: SingleAgentSpec): LoopError {
   return new LoopError(
     "surroundings",
     `No agent was found: \`${programs.join("` or `")}\` is not on the PATH.`,
-    `Install ${title} (${install}), or name any command that reads a prompt on stdin: --agent-cmd '<command>'`,
+    `Install ${title} (${install}), or use any command that reads a prompt from stdin: --agent-cmd '<command>'`,
   );
 }

@@ -40,7 +40,7 @@ interface Settings extends AttemptSettings {
   readonly keepRuns: number;
 }
 
-const LOST = "the connection to its agent ended with the runner that had it";
+const LOST = "the connection to the agent ended together with its runner";
 
 export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Promise<void> } {
   const { profile, program, env = process.env, shell = "/bin/sh" } = options;

@@ -72,7 +72,7 @@ export async function sendPrompt(
     () => {
       const isWaiting = asked > 0 || asking.record.isBusy();
       if (!isWaiting && performance.now() - lastSign > limits.silenceMs)
-        reject(new Silence(`no sign of life for ${Math.round(limits.silenceMs / 1000)}s`));
+        reject(new Silence(`no message from the agent for ${Math.round(limits.silenceMs / 1000)}s`));
     },
     Math.min(LOOK_MS, limits.silenceMs),
   );

@@ -37,7 +37,7 @@ export function takeTicket(folder: string, token: number, process: ProcessRef): 
     return null;
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    return describeRefusal(folder, token, -1) ?? "the turn was started before, under the same token";
+    return describeRefusal(folder, token, -1) ?? "the turn was already started with the same token";
   }
 }
 

@@ -66,7 +66,7 @@ export function parseToml(text: string): SettingFields | string {
 }
 
 function asFields(value: unknown): SettingFields | string {
-  return isSettingFields(value) ? value : "has no JSON object in it";
+  return isSettingFields(value) ? value : "does not contain a JSON object";
 }
 
 export function isSettingFields(value: unknown): value is SettingFields {

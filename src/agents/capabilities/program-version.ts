@@ -38,10 +38,10 @@ export async function runVersion(
   child.stderr?.destroy();
   if (end.kind === "error") return notStarted(end.error);
   if (end.kind === "late")
-    return { version: null, problem: `did not tell its version within ${limitMs / 1000} s` };
+    return { version: null, problem: `did not print a version within ${limitMs / 1000} s` };
   const version = VERSION.exec(output.stdout)?.[1] ?? VERSION.exec(output.stderr)?.[1] ?? null;
   if (version === null || end.kind === "flood" || end.code !== 0)
-    return { version: null, problem: "told no version" };
+    return { version: null, problem: "did not print a version" };
   return { version, problem: null };
 }
 

@@ -52,7 +52,7 @@ export function findPrograms(
     if (path !== undefined)
       found.push({ name, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
     else if (paths.length > 0 || findExecutable(name, env) !== null)
-      problems.push({ where: name, problem: "is only there inside of this repository, and was not started" });
+      problems.push({ where: name, problem: "is only installed inside this repository, so it was not started" });
   }
   return { found, problems };
 }

@@ -85,7 +85,7 @@ function read(
   const { where, path } = source;
   if (!existsSync(path)) return null;
   if (source.isProjects && !isInside(project, path)) {
-    problems.push({ where, problem: "leads out of the project, and was not read" });
+    problems.push({ where, problem: "points outside the project, so it was not read" });
     return null;
   }
   const file = readSettings(path);

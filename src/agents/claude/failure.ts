@@ -42,7 +42,7 @@ export function classifyFailure(
 export function classifyRetry(event: SystemEvent): Failure {
   const type = classOfApiError(event.error ?? null, event.error_status ?? null);
   const status = event.error_status == null ? "" : ` ${event.error_status}`;
-  return makeFailure(type, `claude tries again: ${(event.error ?? "error").replaceAll("_", " ")}${status}`);
+  return makeFailure(type, `claude retries: ${(event.error ?? "error").replaceAll("_", " ")}${status}`);
 }
 
 /** The conversation is gone or unreadable: the client ended before it began. */

@@ -125,5 +125,5 @@ function callOf(item: CodexItem): readonly StreamToolCall[] {
 /** A refused request to leave the sandbox has no event. Only the client's log has it. */
 function refusalsIn(stderr: string): readonly StreamToolCall[] {
   const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
-  return refused.map(() => ({ name: "shell", detail: "outside of the sandbox", outcome: "denied" }));
+  return refused.map(() => ({ name: "shell", detail: "outside the sandbox", outcome: "denied" }));
 }

@@ -131,8 +131,8 @@ class DemoAgent {
   #findIdle(params: unknown): Session {
     const { sessionId } = parse(Which, params);
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) throw new Error(`there is no session ${sessionId}`);
-    if (session.running !== null) throw new Error("a prompt of this session is under way");
+    if (session === undefined) throw new Error(`unknown session: ${sessionId}`);
+    if (session.running !== null) throw new Error("the session is still answering another prompt");
     return session;
   }
 }

@@ -49,7 +49,7 @@ export function createTasksAgent(
       }
       return { kind: "ok", answer: says, usage: null, conversation: null, activity: null };
     },
-    reconcile: async () => ({ kind: "lost", reason: "a scripted turn ends with its runner" }),
+    reconcile: async () => ({ kind: "lost", reason: "a turn of the demo ends together with its runner" }),
   };
 }
 

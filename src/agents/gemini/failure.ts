@@ -38,7 +38,7 @@ function hiddenFailure(result: GeminiResult, events: readonly GeminiEvent[]): Fa
   const error = events.findLast((event) => event.type === "error" && event.severity === "error");
   if (error?.type === "error") return makeFailure("fault", `gemini: ${foldLine(error.message ?? "error")}`);
   if (result.stats?.total_tokens !== 0) return null;
-  return makeFailure("overflow", "gemini: it asked its model nothing");
+  return makeFailure("overflow", "gemini: the prompt does not fit into the context");
 }
 
 /** 500 becomes 244. Statuses from 512 on are too small to recognise. */

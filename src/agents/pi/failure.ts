@@ -14,7 +14,7 @@ export function classifyPiFailure(events: readonly PiEvent[]): Failure | null {
   if (refused?.type === "response")
     return makeFailure("auth", `pi: ${foldLine(refused.error ?? "the prompt was refused")}`);
   const last = events.findLast((event) => event.type === "message_end")?.message;
-  if (last?.stopReason === "length") return makeFailure("timeout", "pi: its answer grew too long");
+  if (last?.stopReason === "length") return makeFailure("timeout", "pi: the answer reached its length limit");
   if (last?.stopReason === "aborted") return makeFailure("fault", `pi: ${wordsOf(last)}`);
   return last?.stopReason === "error" ? makeFailure(classOf(last, events), `pi: ${wordsOf(last)}`) : null;
 }
@@ -22,7 +22,7 @@ export function classifyPiFailure(events: readonly PiEvent[]): Failure | null {
 /** An API error after which pi retries by itself. */
 export function classifyPiRetry(errorMessage: string): Failure {
   const type = classOfHttpStatus(statusIn(errorMessage));
-  return makeFailure(type, `pi tries again: ${foldLine(errorMessage)}`);
+  return makeFailure(type, `pi retries: ${foldLine(errorMessage)}`);
 }
 
 function classOf({ errorMessage }: PiMessage, events: readonly PiEvent[]): FailureClass {

@@ -60,7 +60,7 @@ export function describeError(error: unknown): string {
     EDQUOT: "the disk quota is used up",
     EROFS: "the file system is read-only",
     EACCES: "permission denied",
-    EAGAIN: "the system has no room for another process",
+    EAGAIN: "the system cannot start another process",
     E2BIG: "the command or the environment is too long",
   };
   const text = error instanceof Error ? error.message : String(error);

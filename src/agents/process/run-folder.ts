@@ -41,7 +41,7 @@ export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id" |
   const run = turn.run ?? turn.id;
   for (const id of [turn.loopId, run]) {
     if (!/^[A-Za-z0-9._-]+$/.test(id) || id === "." || id === "..") {
-      throw new Error(`${JSON.stringify(id)} is no valid id`);
+      throw new Error(`${JSON.stringify(id)} is not a valid id`);
     }
   }
   return join(resolve(projectDir), ".loop", "runs", turn.loopId, run);
@@ -49,9 +49,9 @@ export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id" |
 
 /** Creates the folder if needed. Throws when that is impossible or unsafe. */
 export function openFolder(projectDir: string, turn: Turn): string {
-  if (!Number.isSafeInteger(turn.token)) throw new Error(`${turn.token} is no valid token`);
+  if (!Number.isSafeInteger(turn.token)) throw new Error(`${turn.token} is not a valid token`);
   const folder = runFolder(projectDir, turn);
-  if (!existsSync(projectDir)) throw new Error(`there is no folder ${projectDir}`);
+  if (!existsSync(projectDir)) throw new Error(`the folder ${projectDir} does not exist`);
   refuseLinks(projectDir, folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
@@ -63,7 +63,7 @@ export function prepareFolder(projectDir: string, turn: Turn, format: OutputForm
   chmodSync(folder, 0o700);
   for (const name of OUTPUTS) {
     const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
-    if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in it is not a file`);
+    if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in the run folder is not a file`);
   }
   writeInput(promptFile(folder), turn.text);
   if (format !== "text") writeInput(join(folder, "format.txt"), format);
@@ -132,11 +132,11 @@ function refuseLinks(projectDir: string, folder: string): void {
   for (let path = folder; path !== projectDir; path = dirname(path)) {
     if (existsSync(path)) {
       // the real path includes all links above it
-      if (!isInside(projectDir, path)) throw new Error(`${path} leads out of the project`);
+      if (!isInside(projectDir, path)) throw new Error(`${path} points outside the project`);
       return;
     }
     // a broken link does not exist either, but mkdir would follow it
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new Error(`${path} leads nowhere`);
+      throw new Error(`${path} is a broken link`);
   }
 }

@@ -25,7 +25,7 @@ export type Ticket =
   | { readonly kind: "torn"; readonly reason: string }
   | { readonly kind: "taken"; readonly process: ProcessRef; readonly at: number };
 
-const HALF_WRITTEN = "the ticket of the turn was only half written";
+const HALF_WRITTEN = "the ticket of the turn is incomplete";
 
 /** After this the turn may start. */
 export function writeIntent(folder: string, token: number): void {
@@ -66,9 +66,9 @@ export async function settleTicket(folder: string, token: number): Promise<Ticke
 /** Why the wrapper `pid` did not get the ticket; null: it got the ticket. */
 export function describeRefusal(folder: string, token: number, pid: number): string | null {
   const ticket = readTicket(folder, token);
-  if (ticket?.kind === "void") return "the turn was withdrawn before it started";
-  if (ticket?.kind !== "taken") return "the agent was not started: its run folder cannot be written to";
-  return ticket.process.pid === pid ? null : "the turn was started before, under the same token";
+  if (ticket?.kind === "void") return "the turn was cancelled before it started";
+  if (ticket?.kind !== "taken") return "the agent was not started: the run folder is not writable";
+  return ticket.process.pid === pid ? null : "the turn was already started with the same token";
 }
 
 /** null: missing, or not complete yet. */

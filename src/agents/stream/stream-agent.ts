@@ -94,5 +94,5 @@ function silentFailure(
 ): Failure | null {
   if (finished.exitCode !== 0) return makeFailure("fault", describeExit({ ...finished, answer: "" }));
   if (!isOver) return makeFailure("fault", `${name} ended without a result`);
-  return answer.trim() === "" ? makeFailure("fault", `${name} ended without a word`) : null;
+  return answer.trim() === "" ? makeFailure("fault", `${name} ended without an answer`) : null;
 }

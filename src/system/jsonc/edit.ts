@@ -100,7 +100,7 @@ function descend(
 }
 
 function insertMember(text: string, node: Node, [key, ...rest]: readonly string[], value: unknown): string {
-  if (key === undefined) throw new SyntaxError("the member is there already");
+  if (key === undefined) throw new SyntaxError("the member already exists");
   if (node.kind !== "object") throw new SyntaxError("not an object");
   const nested = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   return insert(text, node, (indent) => `${JSON.stringify(key)}: ${render(nested, text, indent)}`);

@@ -43,7 +43,7 @@ export class JsoncError extends SyntaxError {
 export function parseJsonc(text: string): Node {
   const node = readValue(text, skipSpace(text, text.startsWith("\ufeff") ? 1 : 0));
   const end = skipSpace(text, node.to);
-  if (end !== text.length) throw new JsoncError("more after the end", end);
+  if (end !== text.length) throw new JsoncError("unexpected text after the end", end);
   return node;
 }
 

@@ -67,6 +67,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
       "end.7.json",
       "events.jsonl",
       "exit.7",
+      "format.txt",
       "marks.7",
       "prompt.txt",
       "ticket.7",
@@ -210,7 +211,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
     ]);
     const wrong = await agent.run(workTurn("four", { model: "huge" }), makeControl());
     expect(wrong).toMatchObject(
-      failedAs("fault", 'scripted: there is no model "huge"; there are: big, vendor/small'),
+      failedAs("fault", 'scripted: unknown model "huge". Available models: big, vendor/small'),
     );
   });
 });
@@ -246,13 +247,13 @@ describe("E3 agents that misbehave", () => {
       "says nothing and does nothing",
       [],
       {},
-      failedAs("fault", "scripted: it ended the turn without a word"),
+      failedAs("fault", "scripted: the agent ended the turn without an answer"),
     ],
     [
       "stops by itself",
       [{ say: "x" }, { result: { stopReason: "cancelled" } }],
       {},
-      failedAs("fault", "scripted: it cancelled the turn by itself"),
+      failedAs("fault", "scripted: the agent cancelled the turn by itself"),
     ],
     [
       "refuses",
@@ -332,7 +333,7 @@ describe("E3 agents that misbehave", () => {
   test("one that gives no sign of life is out, unless a tool is at work", async () => {
     const agent = world.agent({ silenceMs: 250 });
     const end = await agent.run(workTurn([{ say: "x" }, { hang: true }]), makeControl());
-    expect(end).toMatchObject(failedAs("outage", expect.stringContaining("no sign of life")));
+    expect(end).toMatchObject(failedAs("outage", expect.stringContaining("no message from the agent")));
     const tool = {
       sessionUpdate: "tool_call",
       toolCallId: "t",
@@ -420,7 +421,7 @@ describe("E3 a turn is stopped", () => {
     control.abort();
     expect(await world.agent().run(workTurn("x"), control)).toEqual({ kind: "cancelled" });
     const late = await world.agent().run(workTurn("x", { deadlineAt: Date.now() - 1 }), makeControl());
-    expect(late).toMatchObject(failedAs("timeout", expect.stringContaining("time was over")));
+    expect(late).toMatchObject(failedAs("timeout", expect.stringContaining("deadline passed")));
     expect(world.sent()).toEqual([]);
   });
 

@@ -83,11 +83,11 @@ describe("E3 H1 the runner of a warm agent", () => {
     await runner.kill();
     expect(await world.agent().reconcile(turn, makeControl())).toEqual({
       kind: "lost",
-      reason: "the connection to its agent ended with the runner that had it",
+      reason: "the connection to the agent ended together with its runner",
     });
     expect(isGone(escaped)).toBe(true);
     const again = await world.agent().run(turn, makeControl());
-    expect(again).toMatchObject(failedAs("fault", "the turn was started before, under the same token"));
+    expect(again).toMatchObject(failedAs("fault", "the turn was already started with the same token"));
     expect(world.prompts()).toHaveLength(1);
   });
 
@@ -134,7 +134,7 @@ describe("E3 H1 the runner of a warm agent", () => {
     await runner.kill();
     expect(await world.agent().reconcile(turn, makeControl())).toEqual({ kind: "never" });
     const late = await world.agent().run(turn, makeControl());
-    expect(late).toMatchObject(failedAs("fault", "the turn was withdrawn before it started"));
+    expect(late).toMatchObject(failedAs("fault", "the turn was cancelled before it started"));
     expect(existsSync(world.path("prompts.txt"))).toBe(false);
   });
 

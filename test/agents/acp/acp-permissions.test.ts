@@ -212,7 +212,7 @@ describe("E3 what an agent asks leave for", () => {
   test("an agent whose turns end with a denial failed for it", async () => {
     const steps = [{ say: "I try" }, { ask: command("deploy") }];
     const ends = await world.agent({}, {}, { afterDenial: "ends" }).run(workTurn(steps), makeControl());
-    expect(ends).toMatchObject(failedAs("denied", "scripted: it was not allowed to use execute (deploy …)"));
+    expect(ends).toMatchObject(failedAs("denied", "scripted: no permission to use execute (deploy …)"));
     const cancels = [...steps, { result: { stopReason: "cancelled" } }];
     expect(await world.agent().run(workTurn(cancels), makeControl())).toMatchObject(
       failedAs("denied", expect.any(String)),

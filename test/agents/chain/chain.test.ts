@@ -446,7 +446,7 @@ describe("a chain of real processes", () => {
     });
     runner.goOn();
     expect(await runner.next()).toMatchObject({
-      end: failedAs("fault", "the turn was withdrawn before it started"),
+      end: failedAs("fault", "the turn was cancelled before it started"),
     });
     expect(runs()).toEqual(["A"]);
   });
@@ -491,7 +491,7 @@ describe("a chain of real processes", () => {
     const chain = createChain(commands(noted("A", OUT), noted("B", "echo fine")));
     expect(await chain.reconcile(makeTurn(), makeControl())).toEqual({ kind: "never" });
     const end = await chain.run(makeTurn(), makeControl());
-    expect(end).toMatchObject(failedAs("fault", "the turn was withdrawn before it started"));
+    expect(end).toMatchObject(failedAs("fault", "the turn was cancelled before it started"));
     expect(runs()).toEqual([]);
   });
 });

@@ -77,7 +77,7 @@ describe("B13 the class of a failure of pi, which ends with 0", () => {
     ["server-error-0.87", "outage", 'pi: 500: {"type":"api_error","message":"scripted error 500"}'],
     ["bad-request", "fault", "pi: 400 scripted error 400"],
     ["too-long", "overflow", "pi: 400 This model's maximum context length is 128000 tokens."],
-    ["cut-off", "timeout", "pi: its answer grew too long"],
+    ["cut-off", "timeout", "pi: the answer reached its length limit"],
   ])("%s: %s", (name, type, reason) => {
     expect(read(name)).toMatchObject({ failure: { class: type, reason, resetsAt: null }, isOver: true });
   });

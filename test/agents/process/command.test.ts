@@ -205,7 +205,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
   test("a ticket that cannot be written: the agent does not start", async () => {
     mkdirSync(join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/ticket.7"), { recursive: true });
     expect(await run({})).toMatchObject(
-      failedAs("fault", "the agent was not started: its run folder cannot be written to"),
+      failedAs("fault", "the agent was not started: the run folder is not writable"),
     );
     expect(existsSync(join(project.dir, "ran"))).toBe(false);
   });
@@ -229,7 +229,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
     "H4 the id %j is not used as a path",
     async (id) => {
       for (const turn of [makeTurn({ id }), makeTurn({ loopId: id as LoopId })]) {
-        expect(await run({}, turn)).toMatchObject(failedAs("fault", expect.stringContaining("no valid id")));
+        expect(await run({}, turn)).toMatchObject(failedAs("fault", expect.stringContaining("not a valid id")));
       }
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
     },
@@ -245,7 +245,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
       rmSync(join(project.dir, place));
       symlinkSync(join(outside.dir, "made"), join(project.dir, place));
-      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("leads nowhere")));
+      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("broken link")));
       expect(existsSync(join(outside.dir, "made"))).toBe(false);
       await outside.remove();
     },

@@ -100,7 +100,7 @@ describe("a turn is stopped with everything that it started", () => {
 
   test("a turn whose time is over does not start: its runner was frozen", async () => {
     const end = await agent("touch ran").run(makeTurn({ deadlineAt: Date.now() - 1 }), makeControl());
-    expect(end).toMatchObject(failedAs("timeout", expect.stringContaining("time was over")));
+    expect(end).toMatchObject(failedAs("timeout", expect.stringContaining("deadline passed")));
     expect(existsSync(inProject("ran"))).toBe(false);
   });
 
@@ -177,7 +177,7 @@ describe("whoever takes the ticket first decides (H1)", () => {
     const turn = makeTurn();
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
     expect(await agent("touch ran").run(turn, makeControl())).toMatchObject(
-      failedAs("fault", "the turn was withdrawn before it started"),
+      failedAs("fault", "the turn was cancelled before it started"),
     );
     expect(existsSync(inProject("ran"))).toBe(false);
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
@@ -191,7 +191,7 @@ describe("whoever takes the ticket first decides (H1)", () => {
       kind: "ok",
     });
     expect(await agent("echo run >>runs").run(makeTurn({ token: 8 }), makeControl())).toMatchObject(
-      failedAs("fault", "the turn was started before, under the same token"),
+      failedAs("fault", "the turn was already started with the same token"),
     );
     expect(countRuns()).toBe(1);
   });
@@ -249,7 +249,7 @@ describe("what a recovery finds (H1)", () => {
     async (text) => {
       put("ticket.7", text);
       const fate = await agent("touch ran").reconcile(turn, makeControl());
-      expect(fate).toEqual({ kind: "lost", reason: "the ticket of the turn was only half written" });
+      expect(fate).toEqual({ kind: "lost", reason: "the ticket of the turn is incomplete" });
     },
   );
 
@@ -329,7 +329,7 @@ describe("what a recovery finds (H1)", () => {
     writeFileSync(inProject(".loop"), "a file");
     expect(await agent("true").reconcile(turn, makeControl())).toMatchObject({
       kind: "lost",
-      reason: expect.stringContaining("its run folder could not be read"),
+      reason: expect.stringContaining("the run folder could not be read"),
     });
   });
 });

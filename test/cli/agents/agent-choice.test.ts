@@ -175,8 +175,8 @@ describe("what is no agent (H5)", () => {
     [["--agent", "pi:acp"], /^loop: --agent: pi is not driven so; known: pi:rpc/],
     [["--agent-acp", ""], /^loop: --agent-acp is empty/],
     [["--agent-cmd", " "], /^loop: --agent-cmd is empty/],
-    [["--agent", "pi", "--agent-acp", "x"], /^loop: --agent and --agent-acp exclude each other/],
-    [["--agent-cmd", "x", "--agent-acp", "x"], /^loop: --agent-cmd and --agent-acp exclude each other/],
+    [["--agent", "pi", "--agent-acp", "x"], /^loop: --agent and --agent-acp cannot be used together/],
+    [["--agent-cmd", "x", "--agent-acp", "x"], /^loop: --agent-cmd and --agent-acp cannot be used together/],
   ];
 
   test.each(COMMANDS.map((command) => [command.slice(0, 2).join(" "), command] as const))(

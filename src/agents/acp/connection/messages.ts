@@ -64,7 +64,7 @@ export type PermissionParams = z.infer<typeof PermissionParams>;
 export async function parsePermission(params: unknown): Promise<PermissionParams> {
   const parsed = PermissionParams.safeParse(params);
   if (parsed.success) return parsed.data;
-  throw new Error("this is no request for a permission");
+  throw new Error("the request for permission is invalid");
 }
 
 const Initialized = z.object({

@@ -172,5 +172,5 @@ function findModel({ choices }: Setting, wanted: string): string | null {
 function describeModels(wanted: string, { choices }: Setting): string {
   const names = choices.map(({ value }) => value);
   const list = names.length > 12 ? [...names.slice(0, 12), "…"] : names;
-  return `there is no model "${wanted}"; there are: ${list.join(", ")}`;
+  return `unknown model "${wanted}". Available models: ${list.join(", ")}`;
 }

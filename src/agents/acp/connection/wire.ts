@@ -87,7 +87,7 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
   async function answer(id: unknown, method: string, params: unknown): Promise<void> {
     const handled = options.onRequest(method, params);
     if (handled === undefined)
-      return send({ id, error: { code: METHOD_NOT_FOUND, message: `${method} is not offered` } });
+      return send({ id, error: { code: METHOD_NOT_FOUND, message: `${method} is not supported` } });
     try {
       send({ id, result: await handled });
     } catch (error) {

@@ -37,26 +37,26 @@ export function failureOfResult(
   const { denials } = record.activity();
   const isDenied =
     denials.length > 0 && (profile.afterDenial === "ends" || result.stopReason === "cancelled");
-  if (isDenied) return fail(profile, "denied", `it was not allowed to use ${denials.join(", ")}`);
+  if (isDenied) return fail(profile, "denied", `no permission to use ${denials.join(", ")}`);
   switch (result.stopReason) {
     case "end_turn":
       break;
     case "max_tokens":
-      return fail(profile, "overflow", "the model reached its limit of tokens");
+      return fail(profile, "overflow", "the model reached its token limit");
     case "max_turn_requests":
-      return fail(profile, "timeout", "it reached its limit of requests to the model");
+      return fail(profile, "timeout", "the agent reached its limit of model requests");
     case "refusal":
       return fail(profile, "fault", "the model refused");
     case "cancelled":
-      return fail(profile, "fault", "it cancelled the turn by itself");
+      return fail(profile, "fault", "the agent cancelled the turn by itself");
     default:
-      return fail(profile, "fault", `it ended the turn with ${JSON.stringify(result.stopReason)}`);
+      return fail(profile, "fault", `the agent ended the turn with ${JSON.stringify(result.stopReason)}`);
   }
   const mark = profile.errorMark;
   if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk().startsWith(mark)))
     return fail(profile, "outage", foldLine(record.lastChunk()) || "no model answered");
   if (!record.hasSaid() && !record.hasCalled())
-    return fail(profile, "fault", "it ended the turn without a word");
+    return fail(profile, "fault", "the agent ended the turn without an answer");
   return null;
 }
 

@@ -53,7 +53,9 @@ export function chooseAgentSpec(
   if (agent === undefined) return config.agent ?? { kind: "named", name: env.LOOP_HOST_AGENT || "claude" };
   const parsed = parseAgentList(agent.split(","));
   if (parsed.kind === "ok") return parsed.spec;
-  throw usageError(`--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`);
+  throw usageError(
+    `--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
+  );
 }
 
 /** Throws an error for the person when the agent is not installed. */
@@ -78,7 +80,9 @@ export function isThere(spec: SingleAgentSpec, env: NodeJS.ProcessEnv): boolean 
 export function agentNamed(text: string): NamedAgent {
   const parsed = parseAgentName(text);
   if (parsed.kind === "ok") return parsed.agent;
-  throw usageError(`--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`);
+  throw usageError(
+    `--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
+  );
 }
 
 export function notFound(spec: SingleAgentSpec): LoopError {

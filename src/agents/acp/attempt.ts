@@ -201,7 +201,7 @@ export class TurnAttempt {
 
   async #explain(failure: Failure | null, session: Session): Promise<Failure | null> {
     if (failure?.class !== "outage") return failure;
-    const cause = await this.#settings.readCause(session.id, this.#record.lastChunk());
+    const cause = await this.#settings.readCause(session.id, this.#record.lastChunk);
     return cause === null ? failure : withCause(failure, cause);
   }
 

@@ -11,11 +11,23 @@ import { shortenPath } from "../display.ts";
 import { ANSWER_CAP_BYTES } from "../process/launch.ts";
 import { lastBytes } from "../process/lines.ts";
 import { makeFailure } from "../process/reasons.ts";
+import { activityOf } from "../stream/stream-events.ts";
 import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
 import { classOfSessionFailure } from "./failures/failure-class.ts";
 import { denialOf, describeCall, isOwnTool, nameOfCall, touchedPaths } from "./tool-call.ts";
 
 export class AcpTurnRecord {
+  hasSaid = false;
+  /** The last piece of text. */
+  lastChunk = "";
+  /** The cost of the conversation so far, in USD; null: unknown. */
+  costTotal: number | null = null;
+  /** The tokens of all requests that were reported with a message; null: none. */
+  chunkTokens: Tokens | null = null;
+  /** When the limit resets; null: unknown. */
+  resetsAt: number | null = null;
+  /** The model that answered, if the agent reports it. */
+  model: string | null = null;
   readonly #projectDir: string;
   readonly #calls = new Map<string, ToolCall>();
   readonly #titles = new Map<string, Set<string>>();
@@ -26,12 +38,6 @@ export class AcpTurnRecord {
   /** The last message that was not blank. */
   #lastMessage = "";
   #unshown = "";
-  #chunk = "";
-  #said = false;
-  #cost: number | null = null;
-  #tokens: Tokens | null = null;
-  #resets: number | null = null;
-  #model: string | null = null;
 
   constructor(projectDir: string) {
     this.#projectDir = projectDir;
@@ -41,7 +47,7 @@ export class AcpTurnRecord {
   add(update: Update): readonly AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        this.#tokens = addTokens(this.#tokens, update._meta?.usage);
+        this.chunkTokens = addTokens(this.chunkTokens, update._meta?.usage);
         return update.content?.type === "text"
           ? this.#addText(update.content.text ?? "", update.messageId ?? null)
           : [];
@@ -49,9 +55,9 @@ export class AcpTurnRecord {
       case "tool_call_update":
         return this.#addCall(update);
       case "usage_update":
-        if (update.cost?.currency === "USD") this.#cost = update.cost.amount;
-        this.#resets = resetOf(update._meta?.["_claude/rateLimit"]) ?? this.#resets;
-        this.#model = textOf(update._meta?.["_claude/model"]) ?? this.#model;
+        if (update.cost?.currency === "USD") this.costTotal = update.cost.amount;
+        this.resetsAt = resetOf(update._meta?.["_claude/rateLimit"]) ?? this.resetsAt;
+        this.model = textOf(update._meta?.["_claude/model"]) ?? this.model;
         return [];
       case "session_info_update":
         return warningOf(update._meta);
@@ -92,10 +98,16 @@ export class AcpTurnRecord {
 
   /** Without the engine's own tools. */
   activity(): Activity {
-    const others = [...this.#calls.values()].filter(
-      (call) => !isOwnTool(call, this.titlesOf(call.toolCallId)),
-    );
-    return activityOf(others, [...this.#denials], this.#projectDir);
+    const calls = [...this.#calls.values()]
+      .filter((call) => isCall(call) && !isOwnTool(call, this.titlesOf(call.toolCallId)))
+      .map((call) => ({
+        name: nameOfCall(call),
+        detail: "",
+        edits: editsOf(call, this.#projectDir),
+        reads: call.kind === "read" ? touchedPaths(call) : [],
+        outcome: call.status === "completed" ? ("done" as const) : ("failed" as const),
+      }));
+    return { ...activityOf(calls, this.#projectDir), denials: [...this.#denials] };
   }
 
   /** Does a tool run? Then silence means nothing. */
@@ -103,38 +115,9 @@ export class AcpTurnRecord {
     return [...this.#calls.values()].some(({ status }) => status === "pending" || status === "in_progress");
   }
 
-  hasSaid(): boolean {
-    return this.#said;
-  }
-
   /** Was any tool called, including the engine's own? */
   hasCalled(): boolean {
     return [...this.#calls.values()].some(isCall);
-  }
-
-  /** The last piece of text. */
-  lastChunk(): string {
-    return this.#chunk;
-  }
-
-  /** The cost of the conversation so far, in USD; null: unknown. */
-  costTotal(): number | null {
-    return this.#cost;
-  }
-
-  /** The tokens of all requests that were reported with a message; null: none. */
-  chunkTokens(): Tokens | null {
-    return this.#tokens;
-  }
-
-  /** When the limit resets; null: unknown. */
-  resetsAt(): number | null {
-    return this.#resets;
-  }
-
-  /** The model that answered, if the agent reports it. */
-  model(): string | null {
-    return this.#model;
   }
 
   #endMessage(): readonly AgentEvent[] {
@@ -148,8 +131,8 @@ export class AcpTurnRecord {
     const before = isNext ? this.#endMessage() : [];
     this.#messageId = id;
     if (text === "") return before;
-    this.#said ||= text.trim() !== "";
-    this.#chunk = text;
+    this.hasSaid ||= text.trim() !== "";
+    this.lastChunk = text;
     this.#message = `${this.#message}${text}`;
     // cut at twice the limit, so that not every chunk copies the whole message
     if (this.#message.length > 2 * ANSWER_CAP_BYTES) this.#message = this.#message.slice(-ANSWER_CAP_BYTES);
@@ -182,16 +165,6 @@ function isTold({ status, rawInput, locations }: ToolCall): boolean {
   // the working directory alone says nothing
   const hasInput = typeof rawInput === "object" && Object.keys(rawInput ?? {}).some((key) => key !== "cwd");
   return hasInput || (rawInput === undefined && (locations ?? []).length > 0);
-}
-
-function activityOf(calls: readonly ToolCall[], denials: readonly string[], projectDir: string): Activity {
-  const edits = new Map<string, number>();
-  const reads: string[] = [];
-  for (const call of calls.filter(({ status }) => status === "completed")) {
-    for (const path of editsOf(call, projectDir)) edits.set(path, (edits.get(path) ?? 0) + 1);
-    if (call.kind === "read") reads.push(...touchedPaths(call).map((path) => shortenPath(path, projectDir)));
-  }
-  return { toolCalls: calls.filter(isCall).length, edits: Object.fromEntries(edits), reads, denials };
 }
 
 /** Some agents report plans and thoughts as calls. */

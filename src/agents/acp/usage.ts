@@ -39,12 +39,12 @@ export function readAcpUsage(
   const quota = Quota.safeParse(result?._meta).data?.quota ?? null;
   const total = profile.tokens === "cumulative" ? (result?.usage ?? null) : null;
   const tokens = tokensOf(profile, record, result, before, quota?.token_count ?? null);
-  const costTotal = profile.cost === "none" ? null : record.costTotal();
+  const costTotal = profile.cost === "none" ? null : record.costTotal;
   const totals = { costUsd: costTotal ?? before.costUsd, tokens: total ?? before.tokens };
   const costUsd = costTotal === null ? null : grown(costTotal, before.costUsd ?? 0);
   if (tokens === null && costUsd === null) return { usage: null, totals };
   const named =
-    quota?.model_usage?.at(-1)?.model ?? record.model() ?? (model === null ? null : plainModel(model));
+    quota?.model_usage?.at(-1)?.model ?? record.model ?? (model === null ? null : plainModel(model));
   const counts = tokens === null ? null : countTokens(tokens);
   return {
     usage: {
@@ -80,7 +80,7 @@ function tokensOf(
     case "cumulative":
       return told === null ? null : since(told, before.tokens);
     case "chunks":
-      return record.chunkTokens();
+      return record.chunkTokens;
     case "quota":
       return quota === null
         ? null

@@ -88,7 +88,7 @@ function readPage(
   const hasSuccessor = isRead && folderOf(projectDir, turn, start.run + 1) !== null;
   const next = hasSuccessor ? { run: start.run + 1, offset: 0 } : { run: start.run, offset };
   return {
-    page: { events, next: renderCursor(next), hasGap: false },
+    page: { events, next: `${next.run}:${next.offset}`, hasGap: false },
     reader: { read: reader.read, offset },
   };
 }
@@ -175,8 +175,4 @@ function* blocksOf(path: string, start: number): Generator<Buffer> {
 function parseCursor(text: string | undefined): Cursor {
   const [, run, offset] = /^(\d{1,3}):(\d{1,15})$/.exec(text ?? "1:0") ?? [];
   return { run: Math.max(1, Number(run ?? 1)), offset: Number(offset ?? 0) };
-}
-
-function renderCursor({ run, offset }: Cursor): string {
-  return `${run}:${offset}`;
 }

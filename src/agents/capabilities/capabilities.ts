@@ -10,29 +10,13 @@ import type { Capabilities } from "./capabilities-file.ts";
 import { AGENT_PROGRAMS, askVersions, findPrograms, type LookFor, TOOL_PROGRAMS } from "./programs.ts";
 import { readServers } from "./servers.ts";
 
-export interface CapabilitySurroundings {
-  readonly project: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly now: number;
-  /** The previous result. A program whose file has not changed is not started again. */
-  readonly known: Capabilities | null;
-  /** Called with the number of programs that will be started. */
-  readonly onAsking?: (count: number) => void;
-  readonly limitMs?: number;
-}
-
-export async function discoverCapabilities(around: CapabilitySurroundings): Promise<Capabilities> {
-  const { project, env, known } = around;
+export async function discoverCapabilities(
+  around: LookFor & { readonly now: number },
+): Promise<Capabilities> {
+  const { project, env } = around;
   const agents = findPrograms(AGENT_PROGRAMS, project, env);
   const tools = findPrograms(TOOL_PROGRAMS, project, env);
-  const look: LookFor = {
-    project,
-    env,
-    limitMs: around.limitMs ?? 5_000,
-    known,
-    onAsking: around.onAsking ?? (() => {}),
-  };
-  const asked = await askVersions([...agents.found, ...tools.found], look);
+  const asked = await askVersions([...agents.found, ...tools.found], around);
   const servers = readServers(project, env);
   return {
     version: 1,

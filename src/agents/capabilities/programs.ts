@@ -29,9 +29,11 @@ export interface FoundProgram {
 export interface LookFor {
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly limitMs: number;
+  /** The previous result. A program whose file has not changed is not started again. */
   readonly known: Capabilities | null;
-  readonly onAsking: (count: number) => void;
+  /** Called with the number of programs that will be started. */
+  readonly onAsking?: (count: number) => void;
+  readonly limitMs?: number;
 }
 
 /** Starts nothing. A program in the project, or a link into the project, does not count. */
@@ -52,7 +54,10 @@ export function findPrograms(
     if (path !== undefined)
       found.push({ name, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
     else if (paths.length > 0 || findExecutable(name, env) !== null)
-      problems.push({ where: name, problem: "is only installed inside this repository, so it was not started" });
+      problems.push({
+        where: name,
+        problem: "is only installed inside this repository, so it was not started",
+      });
   }
   return { found, problems };
 }
@@ -70,12 +75,12 @@ export async function askVersions(
     return { name, path, version: before?.version ?? null, changedAt, isKnown: before !== undefined };
   });
   const queue = programs.filter(({ isKnown }) => !isKnown);
-  if (queue.length > 0) look.onAsking(queue.length);
+  if (queue.length > 0) look.onAsking?.(queue.length);
   const env = versionEnvironment(look.project, look.env);
   const work = async (): Promise<void> => {
     for (let program = queue.shift(); program !== undefined; program = queue.shift()) {
       const argument = VERSION_ARGUMENTS[program.name] ?? "--version";
-      const answer = await runVersion(program.path, [argument], env, look.limitMs);
+      const answer = await runVersion(program.path, [argument], env, look.limitMs ?? 5_000);
       program.version = answer.version;
       if (answer.problem !== null) problems.push({ where: program.name, problem: answer.problem });
     }

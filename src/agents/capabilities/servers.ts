@@ -158,23 +158,23 @@ function isOn({ enabled, disabled }: SettingFields): boolean {
   return enabled !== false && disabled !== true;
 }
 
+const TRANSPORTS: Readonly<Record<string, McpServer["transport"]>> = {
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamableHttp: "http",
+  remote: "http",
+  sse: "sse",
+  ws: "ws",
+};
+
 function transportOf(server: SettingFields): McpServer["transport"] {
   const type = typeof server.type === "string" ? server.type : server.transport;
-  switch (type) {
-    case "stdio":
-    case "local":
-      return "stdio";
-    case "http":
-    case "streamable-http":
-    case "streamableHttp":
-    case "remote":
-      return "http";
-    case "sse":
-    case "ws":
-      return type;
-  }
-  if ("command" in server) return "stdio";
-  return "url" in server || "httpUrl" in server ? "http" : "unknown";
+  const known = typeof type === "string" && Object.hasOwn(TRANSPORTS, type) ? TRANSPORTS[type] : undefined;
+  return (
+    known ?? ("command" in server ? "stdio" : "url" in server || "httpUrl" in server ? "http" : "unknown")
+  );
 }
 
 function entriesOf(value: unknown): [string, SettingFields][] {

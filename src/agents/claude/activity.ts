@@ -1,6 +1,7 @@
 /** What Claude Code did in a turn, and what is shown meanwhile. Includes sub-agents. */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { foldLine, shortenPath } from "../display.ts";
+import { activityOf, pathsIn } from "../stream/stream-events.ts";
 import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
 import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
@@ -32,15 +33,14 @@ export function readActivity(events: readonly ClaudeEvent[], projectDir: string)
     if (event.type === "result")
       for (const { tool_name } of event.permission_denials ?? []) denials.add(tool_name);
   }
-  const edits = new Map<string, number>();
-  const reads: string[] = [];
-  for (const [id, call] of calls) {
-    const path = failed.has(id) ? null : editedFile(call, projectDir);
-    if (path !== null) edits.set(path, (edits.get(path) ?? 0) + 1);
-    const read = call.name === "Read" && !failed.has(id) ? call.input?.file_path : null;
-    if (typeof read === "string") reads.push(shortenPath(read, projectDir));
-  }
-  return { toolCalls: calls.size, edits: Object.fromEntries(edits), reads, denials: [...denials] };
+  const read = [...calls].map(([id, call]) => ({
+    name: call.name ?? "",
+    detail: "",
+    edits: [editedFile(call, projectDir)].filter((path) => path !== null),
+    reads: call.name === "Read" ? pathsIn(call.input ?? {}, "file_path") : [],
+    outcome: failed.has(id) ? ("failed" as const) : ("done" as const),
+  }));
+  return { ...activityOf(read, projectDir), denials: [...denials] };
 }
 
 /** One line of the stream, for a person who watches. */

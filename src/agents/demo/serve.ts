@@ -148,7 +148,7 @@ async function answer(
   const stage: DemoStage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
   const message = await playScene(stage, scene, prompt);
   session.said.push({ prompt, answer: message });
-  session.costUsd = cents(session.costUsd + scene.costUsd);
+  session.costUsd = Math.round((session.costUsd + scene.costUsd) * 100) / 100;
   const { inputTokens } = scene;
   const totalTokens = inputTokens + OUTPUT_TOKENS;
   const cost = { amount: session.costUsd, currency: "USD" };
@@ -162,9 +162,4 @@ function parse<T>(shape: z.ZodType<T>, params: unknown): T {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`${issue?.path.join(".") || "params"}: ${issue?.message ?? "wrong"}`);
-}
-
-/** Rounds a sum of prices to cents. */
-function cents(amount: number): number {
-  return Math.round(amount * 100) / 100;
 }

@@ -163,15 +163,13 @@ function callOf({ tool_name, parameters }: ToolUse, result: GeminiToolResult | u
     detail: describeInput(input),
     edits: EDITORS.has(tool_name) ? file : [],
     reads: READERS.has(tool_name) ? file : [],
-    outcome:
-      result === undefined
-        ? "open"
-        : isDenied(result)
-          ? "denied"
-          : result.status === "success"
-            ? "done"
-            : "failed",
+    outcome: result === undefined ? "open" : outcomeOf(result),
   };
+}
+
+function outcomeOf(result: GeminiToolResult): StreamToolCall["outcome"] {
+  if (isDenied(result)) return "denied";
+  return result.status === "success" ? "done" : "failed";
 }
 
 /** Also denied: a path outside the workspace. */

@@ -23,9 +23,14 @@ export function classifyOpencodeFailure(
   const last = events.findLast((event) => event.type === "step_finish");
   // exits with 0 when nobody answers a request for permission
   if (last?.part.reason === "tool-calls" && denied.length > 0)
-    return makeFailure("denied", `opencode: nobody could answer its request for permission: ${denied.join(", ")}`);
-  if (last?.part.reason === "tool-calls") return makeFailure("fault", "opencode: it stopped before the turn was complete");
-  if (last?.part.reason === "length") return makeFailure("timeout", "opencode: the answer reached its length limit");
+    return makeFailure(
+      "denied",
+      `opencode: nobody could answer its request for permission: ${denied.join(", ")}`,
+    );
+  if (last?.part.reason === "tool-calls")
+    return makeFailure("fault", "opencode: it stopped before the turn was complete");
+  if (last?.part.reason === "length")
+    return makeFailure("timeout", "opencode: the answer reached its length limit");
   return null;
 }
 

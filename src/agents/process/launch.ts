@@ -101,7 +101,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
   if (typeof folder !== "string") return folder;
   let child: ChildProcess;
   // from an earlier attempt; the wrapper creates the file again
-  const { mtimeMs } = lookAt(answerFile(folder));
+  const { mtimeMs } = lookAt(join(folder, "answer.txt"));
   const since = performance.now();
   try {
     child = spawnTurn(settings, turn, folder);
@@ -242,7 +242,7 @@ function watchAnswer(
   start: TailStart,
 ): Tail | null {
   if (onEvent === undefined) return null;
-  return tailLines(answerFile(folder), start, (line) => {
+  return tailLines(join(folder, "answer.txt"), start, (line) => {
     for (const event of settings.readLine(line)) onEvent(event);
   });
 }
@@ -265,8 +265,4 @@ function endOf(settings: Settings, turn: Turn, folder: string, code: number | Er
   if (answer === null) return failedEnd("fault", "the run folder was deleted or changed while the agent ran");
   const stderr = readOutput(folder, "stderr.txt", STDERR_CAP_BYTES) ?? "";
   return settings.readEnd({ exitCode: code, answer, stderr }, turn);
-}
-
-function answerFile(folder: string): string {
-  return join(folder, "answer.txt");
 }

@@ -7,7 +7,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { lookAt } from "../../system/files.ts";
-import { createLineSplitter, type LineSplitter } from "./lines.ts";
+import { createLineSplitter } from "./lines.ts";
 
 export interface Tail {
   /** Reads the rest, and ends. */
@@ -62,7 +62,8 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
     drop,
     finish() {
       quietly(() => look(true));
-      give(restOf(splitter), onLine);
+      const rest = splitter.rest();
+      if (rest !== null) give([rest], onLine);
       drop();
     },
   };
@@ -70,11 +71,6 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
 
 function give(lines: readonly string[], onLine: (line: string) => void): void {
   for (const line of lines) quietly(() => onLine(line));
-}
-
-function restOf(splitter: LineSplitter): readonly string[] {
-  const rest = splitter.rest();
-  return rest === null ? [] : [rest];
 }
 
 /** A missing file, a full disk or a surface that fails must not end a turn. */

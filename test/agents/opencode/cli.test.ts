@@ -61,7 +61,10 @@ describe("E3 the end of a turn of opencode", () => {
   test("a turn that ends in the middle for no reason that is told is a fault", () => {
     const answer = recording("command").split("\n").slice(0, 4).join("\n");
     const reading = readOpencode({ exitCode: 0, answer, stderr: "" }, { conversation: null }, "/project");
-    expect(reading.failure).toMatchObject({ class: "fault", reason: "opencode: it stopped before the turn was complete" });
+    expect(reading.failure).toMatchObject({
+      class: "fault",
+      reason: "opencode: it stopped before the turn was complete",
+    });
   });
 });
 

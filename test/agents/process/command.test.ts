@@ -229,7 +229,9 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
     "H4 the id %j is not used as a path",
     async (id) => {
       for (const turn of [makeTurn({ id }), makeTurn({ loopId: id as LoopId })]) {
-        expect(await run({}, turn)).toMatchObject(failedAs("fault", expect.stringContaining("not a valid id")));
+        expect(await run({}, turn)).toMatchObject(
+          failedAs("fault", expect.stringContaining("not a valid id")),
+        );
       }
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
     },

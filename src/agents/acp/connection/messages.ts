@@ -144,44 +144,34 @@ export function parseSession(result: unknown): OpenedSession {
   const parsed = SessionOpened.safeParse(result);
   if (!parsed.success) return { sessionId: null, mode: null, model: null };
   const { sessionId = null, modes, models, configOptions } = parsed.data;
-  const options = (configOptions ?? []).flatMap((option) => {
-    const known = ConfigOption.safeParse(option);
-    return known.success ? [settingOf(known.data)] : [];
-  });
-  const option = (category: string): Setting | null =>
-    options.find((each) => each.category === category)?.setting ?? null;
+  const options = (configOptions ?? []).flatMap((option) => ConfigOption.safeParse(option).data ?? []);
+  const option = (category: string): Setting | null => {
+    const found = options.find((each) => (each.category ?? each.id) === category);
+    const choices = found?.options.flatMap((each) => ("value" in each ? [each] : each.options));
+    return found ? makeSetting("option", found.id, found.currentValue, choices ?? []) : null;
+  };
+  const modeIds = modes?.availableModes.map(({ id }) => ({ value: id })) ?? [];
+  const modelIds = models?.availableModels.map(({ modelId, name }) => ({ value: modelId, name })) ?? [];
   return {
     sessionId,
-    mode: modes ? modeSetting(modes) : option("mode"),
-    model: option("model") ?? (models ? modelSetting(models) : null),
+    mode: modes ? makeSetting("mode", "mode", modes.currentModeId, modeIds) : option("mode"),
+    model:
+      option("model") ?? (models ? makeSetting("model", "model", models.currentModelId, modelIds) : null),
   };
 }
 
-function settingOf(option: z.infer<typeof ConfigOption>): { category: string; setting: Setting } {
-  const choices = option.options.flatMap((each) => ("value" in each ? [each] : each.options));
-  const current = typeof option.currentValue === "string" ? option.currentValue : null;
+function makeSetting(
+  via: Setting["via"],
+  id: string,
+  current: unknown,
+  choices: readonly z.infer<typeof Choice>[],
+): Setting {
   return {
-    category: option.category ?? option.id,
-    setting: {
-      via: "option",
-      id: option.id,
-      current,
-      choices: choices.map(({ value, name }) => ({ value, name: name ?? value })),
-    },
+    via,
+    id,
+    current: typeof current === "string" ? current : null,
+    choices: choices.map(({ value, name }) => ({ value, name: name ?? value })),
   };
-}
-
-function modeSetting(modes: NonNullable<z.infer<typeof SessionOpened>["modes"]>): Setting {
-  const choices = modes.availableModes.map(({ id }) => ({ value: id, name: id }));
-  return { via: "mode", id: "mode", current: modes.currentModeId ?? null, choices };
-}
-
-function modelSetting(models: NonNullable<z.infer<typeof SessionOpened>["models"]>): Setting {
-  const choices = models.availableModels.map(({ modelId, name }) => ({
-    value: modelId,
-    name: name ?? modelId,
-  }));
-  return { via: "model", id: "model", current: models.currentModelId ?? null, choices };
 }
 
 export const Tokens = z.object({

@@ -37,7 +37,9 @@ export async function openSession(
   toolServer: ToolServer | null,
   withinMs: number,
 ): Promise<SessionStart> {
-  const access = await openTools(peer, profile, toolServer);
+  const hasTools = profile.httpTools && peer.can.httpTools;
+  // without tools the agent reports in its last message
+  const access = (hasTools ? await toolServer?.open().catch(() => null) : null) ?? null;
   const servers = access === null ? [] : [serverOf(access)];
   const place = { cwd: projectDir, mcpServers: servers };
   try {
@@ -73,16 +75,6 @@ export async function settle(
   const model = findModel(session.model, turn.model);
   if (model === null) throw new UnknownModel(describeModels(turn.model, session.model));
   session.model = await choose(peer, session.id, session.model, model, withinMs);
-}
-
-async function openTools(
-  peer: Peer,
-  profile: AcpProfile,
-  toolServer: ToolServer | null,
-): Promise<ToolAccess | null> {
-  if (toolServer === null || !profile.httpTools || !peer.can.httpTools) return null;
-  // without tools the agent reports in its last message
-  return toolServer.open().catch(() => null);
 }
 
 type Place = AcpRequests["session/new"];

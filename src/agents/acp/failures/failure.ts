@@ -32,7 +32,7 @@ export function failureOfResult(
   const typed = readSessionFailure(result._meta);
   if (typed !== null && typed.severity !== "warning") {
     const type = classOfSessionFailure(typed);
-    return fail(profile, type, typed.title ?? typed.category, type === "quota" ? record.resetsAt() : null);
+    return fail(profile, type, typed.title ?? typed.category, type === "quota" ? record.resetsAt : null);
   }
   const { denials } = record.activity();
   const isDenied =
@@ -53,9 +53,9 @@ export function failureOfResult(
       return fail(profile, "fault", `the agent ended the turn with ${JSON.stringify(result.stopReason)}`);
   }
   const mark = profile.errorMark;
-  if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk().startsWith(mark)))
-    return fail(profile, "outage", foldLine(record.lastChunk()) || "no model answered");
-  if (!record.hasSaid() && !record.hasCalled())
+  if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk.startsWith(mark)))
+    return fail(profile, "outage", foldLine(record.lastChunk) || "no model answered");
+  if (!record.hasSaid && !record.hasCalled())
     return fail(profile, "fault", "the agent ended the turn without an answer");
   return null;
 }
@@ -85,7 +85,7 @@ export function failureOfError(
     (code === AUTH_REQUIRED ? "auth" : known === null ? "fault" : classOfHttpStatus(known));
   const text = [known === null ? "" : String(known), foldLine(message), foldLine(data?.details ?? "")];
   const reason = text.filter((part) => part !== "").join(": ");
-  return fail(profile, type, reason, type === "quota" ? (record?.resetsAt() ?? null) : null);
+  return fail(profile, type, reason, type === "quota" ? (record?.resetsAt ?? null) : null);
 }
 
 /** Would the HTTP status decide the class? */

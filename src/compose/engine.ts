@@ -30,7 +30,6 @@ export function createReconciler(project: string): Agent {
   return createFinder(createCommandAgent({ command: "true", projectDir: project }), project);
 }
 
-/** This process as a holder of the lease. */
 export function thisRunner(): Omit<Lease, "token" | "acquiredAt"> {
   const procStartedAt = procStart(process.pid);
   return {
@@ -53,7 +52,6 @@ export interface EngineSetup {
   readonly clock?: Clock;
   /** Replaces the agents that goals name. */
   readonly goalAgent?: Agent;
-  /** Does this engine run backlogs? */
   readonly backlogs?: boolean;
   /** Asks the person when an agent asks for permission. */
   readonly askPerson?: TurnControl["askPerson"];

@@ -4,7 +4,6 @@ import type { TurnActivity } from "../ports/activity.ts";
 import type { Store } from "../ports/store.ts";
 import { systemClock } from "../system/clock.ts";
 
-/** `root` is the project's folder. */
 export function openObserver({ root, store }: { readonly root: string; readonly store: Store }): Observer {
   return new Observer(store, systemClock, store.activity ?? activityIn(root));
 }

@@ -68,7 +68,6 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** null: missing or unreadable. */
 export function readSmall(path: string): string | null {
   try {
     return readIfThere(path);

@@ -30,7 +30,6 @@ export interface AttemptSettings extends PromptLimits {
   readonly projectDir: string;
   readonly permissions: PermissionRules;
   readonly toolServer: ToolServer | null;
-  /** Limit for opening a conversation. */
   readonly startMs: number;
   /** Limit for requests that an agent answers at once. */
   readonly answerMs: number;

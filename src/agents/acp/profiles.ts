@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 /** What `usage` of a finished prompt counts, or where else the tokens are. */
 export type TokenSource =
-  /** The turn. */
   | "turn"
   /** Only the last request to the model: with several requests the number is unknown. */
   | "last-step"
@@ -16,7 +15,6 @@ export type TokenSource =
 
 export interface AcpProfile {
   readonly name: string;
-  /** Arguments after the program. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Session modes for a turn that works and for a turn that only reads. Left out: the default fits both. */

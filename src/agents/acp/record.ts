@@ -43,7 +43,6 @@ export class AcpTurnRecord {
     this.#projectDir = projectDir;
   }
 
-  /** Returns the events to show. */
   add(update: Update): readonly AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
@@ -66,7 +65,6 @@ export class AcpTurnRecord {
     }
   }
 
-  /** Returns the rest to show at the end. */
   flush(): readonly AgentEvent[] {
     const rest = this.#unshown.trim();
     this.#unshown = "";

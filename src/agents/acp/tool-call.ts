@@ -14,7 +14,6 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   execute: "execute",
   fetch: "fetch",
 };
-/** Arguments that name a file. */
 const PATH_KEYS = ["file_path", "filePath", "path", "notebook_path", "absolute_path"];
 /** The engine's own tools, as Claude, Codex, Gemini and Qwen, opencode and Copilot name them. */
 const OWN_TOOL =
@@ -44,7 +43,6 @@ export function denialOf(call: ToolCall): string {
   return program === undefined ? name : `${name} (${program} …)`;
 }
 
-/** One line for a person. */
 export function describeCall(call: ToolCall, projectDir: string): string {
   const [path] = call.kind === "execute" ? [] : touchedPaths(call);
   const text =

@@ -45,7 +45,6 @@ export function writeMarks(folder: string, token: number, marks: readonly string
   writeFileSync(join(folder, `marks.${token}`), JSON.stringify(marks), { mode: 0o600, flag: "wx" });
 }
 
-/** Empty: unknown. */
 export function readMarks(folder: string, token: number): readonly string[] {
   const parsed = z.array(z.string().min(1)).safeParse(parseJson(readSmall(join(folder, `marks.${token}`))));
   return parsed.success ? parsed.data : [];
@@ -135,7 +134,6 @@ const End = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("cancelled"), conversation: Conversation.optional() }),
 ]);
 
-/** null: not recorded. */
 export function readEnd(folder: string, token: number): TurnEnd | null {
   const parsed = End.safeParse(parseJson(readSmall(join(folder, `end.${token}.json`))));
   return parsed.success ? (parsed.data as TurnEnd) : null;

@@ -6,16 +6,13 @@ import { type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
 
-/** Running totals of a conversation, as the agent reports them. */
 export interface SessionTotals {
   readonly costUsd: number | null;
   readonly tokens: Tokens | null;
 }
 
 export interface TurnUsage {
-  /** null: nothing was reported. */
   readonly usage: Usage | null;
-  /** The totals after the turn. */
   readonly totals: SessionTotals;
 }
 

@@ -13,7 +13,6 @@ import type { OutputFormat } from "../process/run-folder.ts";
 export type LineReader = (line: string) => readonly AgentEvent[];
 
 interface Format {
-  /** The file in the run folder with the agent's output. */
   readonly file: "answer.txt" | "events.jsonl";
   /** A reader may start at any line. */
   readonly isByLine: boolean;

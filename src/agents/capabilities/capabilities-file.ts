@@ -12,10 +12,8 @@ const programSchema = z.object({
 
 const serverSchema = z.object({
   name: z.string(),
-  /** The client whose configuration names the server. */
   client: z.string(),
   transport: z.enum(["stdio", "http", "sse", "ws", "unknown"]),
-  /** The file, relative to the project or to `~`. */
   where: z.string(),
   /** null: the client would ask first. */
   enabled: z.boolean().nullable(),

@@ -17,7 +17,6 @@ interface Source {
   readonly path: string;
   /** A file of the repository must not lead out of it. */
   readonly isProjects: boolean;
-  /** The key of the servers in the file. */
   readonly key: "mcpServers" | "mcp" | "servers" | "toml";
 }
 

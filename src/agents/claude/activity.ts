@@ -18,7 +18,6 @@ const EDITORS: ReadonlyMap<string, string> = new Map([
 /** The most informative arguments first. */
 const TELLING = ["file_path", "notebook_path", "command", "pattern", "url", "query", "description", "prompt"];
 
-/** An edit that failed or was denied does not count. */
 export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
   const calls = new Map<string, ContentBlock>();
   const failed = new Set<string>();
@@ -43,7 +42,6 @@ export function readActivity(events: readonly ClaudeEvent[], projectDir: string)
   return { ...activityOf(read, projectDir), denials: [...denials] };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readActivityLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseClaudeEvent(line);
   if (event?.type === "system") {

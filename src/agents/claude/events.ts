@@ -90,7 +90,6 @@ const ClaudeEvent = z.discriminatedUnion("type", [
 ]);
 export type ClaudeEvent = z.infer<typeof ClaudeEvent>;
 
-/** null: unknown event. */
 export function parseClaudeEvent(line: string): ClaudeEvent | null {
   // Tool results can be megabytes per line. Only failed ones matter.
   if (line.startsWith('{"type":"user"') && !line.includes('"is_error":true')) return null;

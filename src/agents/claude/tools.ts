@@ -33,7 +33,6 @@ function environmentOf({ url, headers }: ToolAccess): Readonly<Record<string, st
 
 export interface ToolArguments {
   readonly args: readonly string[];
-  /** Rules for `--allowedTools`. */
   readonly allowed: readonly string[];
 }
 

@@ -75,7 +75,6 @@ function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
   return activity;
 }
 
-/** One line of the stream, for a person who watches. */
 export function readCodexLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseCodexEvent(line);
   if (event?.type === "item.completed" && event.item.type === "agent_message")

@@ -16,7 +16,6 @@ export interface Scene {
   readonly inputTokens: number;
 }
 
-/** The criterion of the demo's goal. */
 export const CRITERION = "npm test passes";
 export const OUTPUT_TOKENS = 350;
 
@@ -24,7 +23,6 @@ export const OUTPUT_TOKENS = 350;
 const FROM = "from";
 const manifest = { name: "demo", private: true, type: "module", scripts: { test: "node --test" } };
 
-/** The repository before any work, by path. */
 export const DEMO_FILES: Readonly<Record<string, string>> = {
   "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
   "src/prices.js": `export function total(prices) {

@@ -20,7 +20,6 @@ interface Session {
   readonly said: { readonly prompt: string; readonly answer: string }[];
   calls: number;
   costUsd: number;
-  /** Of the running prompt. */
   running: AbortController | null;
 }
 

@@ -107,7 +107,6 @@ export function readGemini(
   };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readGeminiLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseGeminiEvent(line);
   switch (event?.type) {

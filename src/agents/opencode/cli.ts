@@ -89,7 +89,6 @@ export function readOpencode(
   };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readOpencodeLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseOpencodeEvent(line);
   switch (event?.type) {

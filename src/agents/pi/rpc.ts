@@ -61,7 +61,6 @@ export function readPi(
   };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readPiLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parsePiEvent(line);
   switch (event?.type) {

@@ -32,7 +32,6 @@ import { exitOf, NO_TICKET, spawnTurn, straysOf, treeOf } from "./turn-process.t
 
 export interface LaunchOptions {
   readonly now?: () => number;
-  /** The runner's environment, which the agent inherits. */
   readonly env?: NodeJS.ProcessEnv;
   readonly shell?: string;
   /** Time between SIGTERM and SIGKILL. */
@@ -63,11 +62,9 @@ const NOT_STARTED = "the agent could not be started";
 
 type Settings = Required<LaunchSpec>;
 
-/** A running attempt, started here or taken over from another runner. */
 interface Attempt {
   readonly folder: string;
   readonly tree: Tree;
-  /** The pid of the wrapper. */
   readonly pid: number;
   readonly startedAt: number;
   /** The wrapper's exit code; null: only the exit file has it. */
@@ -234,7 +231,6 @@ async function finishTurn(
   return endOf(settings, turn, folder, readExit(folder, turn.token) ?? exit);
 }
 
-/** null: nobody watches. */
 function watchAnswer(
   settings: Settings,
   { onEvent }: TurnControl,

@@ -8,7 +8,6 @@ import type { TurnEnd } from "../../ports/agent.ts";
 export interface Finished {
   /** 128 + n for signal n, as in shells. */
   readonly exitCode: number;
-  /** The end of the output. */
   readonly answer: string;
   readonly stderr: string;
 }
@@ -26,7 +25,6 @@ export function makeFailure(type: FailureClass, reason: string, resetsAt: number
   return { class: type, reason, resetsAt };
 }
 
-/** A turn without any result. */
 export function failedEnd(type: FailureClass, reason: string): TurnEnd {
   const failure = makeFailure(type, reason);
   return { kind: "failed", failure, answer: "", usage: null, conversation: null, activity: null };
@@ -38,12 +36,10 @@ export function refusedEnd(what: string, error: unknown): TurnEnd {
   return failedEnd(SHORTAGES.has(code) ? "outage" : "fault", `${what}: ${describeError(error)}`);
 }
 
-/** A process that ended with a code other than 0. */
 export function failureOfExit(finished: Finished): Failure {
   return makeFailure(EXIT_CLASSES.get(finished.exitCode) ?? "fault", describeExit(finished));
 }
 
-/** One line for a person. */
 export function describeExit(finished: Finished): string {
   const code = finished.exitCode;
   const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
@@ -53,7 +49,6 @@ export function describeExit(finished: Finished): string {
   return [`exit ${code}`, known, line].filter((part) => part !== undefined && part !== "").join(": ");
 }
 
-/** One line for a person. */
 export function describeError(error: unknown): string {
   const known: Record<string, string> = {
     ENOSPC: "the disk is full",

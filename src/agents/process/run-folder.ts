@@ -101,7 +101,6 @@ export function readOutput(folder: string, name: OutputFile, capBytes: number): 
   }
 }
 
-/** The output file that is too large. */
 export function findFlood(folder: string, maxBytes: number): OutputFile | undefined {
   return OUTPUTS.find((name) => lookAt(join(folder, name)).size > maxBytes);
 }

@@ -8,7 +8,6 @@ export type Stop =
 
 export interface StopLimits {
   readonly now: () => number;
-  /** Limit for answer.txt and for stderr.txt. */
   readonly maxOutputBytes: number;
   readonly sizeCheckMs: number;
 }

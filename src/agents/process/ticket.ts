@@ -77,7 +77,6 @@ export function readExit(folder: string, token: number): number | null {
   return code === undefined ? null : Number(code);
 }
 
-/** Is an attempt of the turn running? */
 export function isRunning(folder: string): boolean {
   return readdirSync(folder).some((name) => {
     const [, digits] = /^ticket\.(\d+)$/.exec(name) ?? [];

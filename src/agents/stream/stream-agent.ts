@@ -16,16 +16,12 @@ export interface StreamAgentOptions extends LaunchOptions {
   readonly permissions?: PermissionRules;
 }
 
-/** The summary of all events of a turn. */
 export interface StreamReading {
-  /** The last message; empty: none. */
   readonly answer: string;
   readonly usage: Usage | null;
   readonly conversation: Conversation | null;
   readonly activity: Activity;
-  /** null: no event reports a failure. */
   readonly failure: Failure | null;
-  /** Did an event report the end of the turn? */
   readonly isOver: boolean;
 }
 
@@ -34,6 +30,7 @@ export interface StreamKind {
   /** `permissions`: null when the person's own configuration of the agent applies. */
   readonly argv: (turn: Turn, permissions: TurnPermissions | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
+  /** One line of the stream, for a person who watches. */
   readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
   /** Is it the id of this agent's conversation? The id goes on the command line. */
   readonly owns: (conversationId: string) => boolean;

@@ -13,12 +13,10 @@ export const Text = lenient(z.string());
 export const Count = lenient(z.number().nonnegative());
 export const Input = lenient(z.record(z.string(), z.unknown()));
 
-/** The lines of a stream that match the schema. */
 export function parseEvents<T>(schema: z.ZodType<T>, stream: string): readonly T[] {
   return stream.split("\n").flatMap((line) => parseEvent(schema, line) ?? []);
 }
 
-/** null: unknown event. */
 export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
   if (!line.startsWith("{")) return null;
   try {
@@ -41,7 +39,6 @@ export function classOfHttpStatus(status: number | null): FailureClass {
 export interface StreamToolCall {
   readonly name: string;
   readonly detail: string;
-  /** Files that the call writes, and files that it reads. */
   readonly edits?: readonly string[];
   readonly reads?: readonly string[];
   readonly outcome: "open" | "done" | "failed" | "denied";
@@ -64,7 +61,6 @@ export function activityOf(calls: readonly StreamToolCall[], projectDir: string)
   };
 }
 
-/** One call, for a person who watches. */
 export function showCall(call: StreamToolCall, projectDir: string): readonly AgentEvent[] {
   if (call.outcome === "denied") return [{ type: "permission", tool: call.name, answer: "denied" }];
   const files = (call.edits ?? []).map((path) => shortenPath(path, projectDir));

@@ -3,7 +3,6 @@ import type { PermissionRule, PermissionRules } from "../../core/permissions.ts"
 import type { Turn } from "../../ports/agent.ts";
 
 export interface TurnPermissions {
-  /** May it write to files of the project? */
   readonly edits: boolean;
   /** `all`, or globs of commands. A later glob may deny what an earlier one allows. */
   readonly commands: "all" | readonly CommandPermission[];

@@ -277,13 +277,13 @@ describe("E3 agents that misbehave", () => {
       "ends with something new",
       [{ say: "x" }, { result: { stopReason: "bored" } }],
       {},
-      failedAs("fault", 'scripted: it ended the turn with "bored"'),
+      failedAs("fault", 'scripted: the agent ended the turn with "bored"'),
     ],
     [
       "does not know how it ended",
       [{ say: "x" }, { result: {} }],
       {},
-      failedAs("fault", 'scripted: it ended the turn with ""'),
+      failedAs("fault", 'scripted: the agent ended the turn with ""'),
     ],
     [
       "does not start",

@@ -179,8 +179,8 @@ test("E4 wrong input is refused in the protocol's way, one sentence each, and ch
     output += bytes;
   });
   const wrong: [string, unknown, number, RegExp][] = [
-    ["session/fork", {}, -32601, /^session\/fork is not offered$/],
-    ["constructor", {}, -32601, /^constructor is not offered$/],
+    ["session/fork", {}, -32601, /^session\/fork is not supported$/],
+    ["constructor", {}, -32601, /^constructor is not supported$/],
     ["session/new", {}, -32602, /^cwd: /],
     ["session/new", { cwd: "relative" }, -32602, /^cwd: must be absolute$/],
     ["session/new", null, -32602, /^params: /],

@@ -185,7 +185,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
   test("no project folder, which is not made either", async () => {
     const gone = join(project.dir, "gone");
     expect(await run({ projectDir: gone })).toMatchObject(
-      failedAs("fault", expect.stringContaining(`there is no folder ${gone}`)),
+      failedAs("fault", expect.stringContaining(`the folder ${gone} does not exist`)),
     );
     expect(existsSync(gone)).toBe(false);
   });
@@ -243,7 +243,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
       const outside = await makeProject("outside");
       mkdirSync(join(project.dir, place, ".."), { recursive: true });
       symlinkSync(outside.dir, join(project.dir, place));
-      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("out of the project")));
+      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("outside the project")));
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
       rmSync(join(project.dir, place));
       symlinkSync(join(outside.dir, "made"), join(project.dir, place));

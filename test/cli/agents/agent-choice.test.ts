@@ -168,7 +168,7 @@ describe("what is no agent (H5)", () => {
   const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ["--agent", "frob"],
-      /^loop: --agent: no agent is called "frob"; known: claude, codex, .* --agent-acp or --agent-cmd /,
+      /^loop: --agent: no agent is called "frob"; known: claude, codex, .* --agent-acp '<command>' or --agent-cmd /,
     ],
     [["--agent", "claude,claude"], /^loop: --agent: claude is named twice/],
     [["--agent", "claude,"], /^loop: --agent: no agent is called ""/],

@@ -105,7 +105,8 @@ describe("D11 programs", () => {
     expect(found.tools.find(({ name }) => name === "jq")?.path ?? null).not.toBe(join(bin, "jq"));
     const told = new Map(found.problems.map(({ where, problem }) => [where, problem]));
     expect(told.get("codex")).toBe("did not print a version within 1.5 s");
-    for (const name of ["gemini", "opencode", "copilot"]) expect(told.get(name)).toBe("did not print a version");
+    for (const name of ["gemini", "opencode", "copilot"])
+      expect(told.get(name)).toBe("did not print a version");
     expect(leftovers()).toEqual([]);
   });
 
@@ -301,7 +302,9 @@ describe("D11 MCP servers", () => {
     symlinkSync(join(base, "elsewhere.json"), join(home, ".cursor/mcp.json"));
     const { problems, mcpServers } = await discover();
     expect(mcpServers.map(({ where }) => where)).toEqual(["~/.cursor/mcp.json"]);
-    expect(problems).toEqual([{ where: ".mcp.json", problem: "points outside the project, so it was not read" }]);
+    expect(problems).toEqual([
+      { where: ".mcp.json", problem: "points outside the project, so it was not read" },
+    ]);
   });
 
   test("D11 another folder for the settings of Claude Code is looked in", async () => {

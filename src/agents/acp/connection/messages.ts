@@ -22,7 +22,6 @@ export type ToolCall = z.infer<typeof ToolCall>;
 
 const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
 
-/** Compiles only for kinds that the protocol has. */
 const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
@@ -128,7 +127,6 @@ const SessionOpened = z.object({
 /** A setting of a session, and the request that changes it. */
 export interface Setting {
   readonly via: "mode" | "model" | "option";
-  /** The id of the option. */
   readonly id: string;
   readonly current: string | null;
   readonly choices: readonly { readonly value: string; readonly name: string }[];

@@ -24,9 +24,7 @@ import { exitOf } from "../../process/turn-process.ts";
 export interface PeerCommand {
   readonly argv: readonly [string, ...string[]];
   readonly projectDir: string;
-  /** The environment of the runner. */
   readonly env: NodeJS.ProcessEnv;
-  /** Variables of the profile and of the turn. */
   readonly extra: Readonly<Record<string, string>>;
   readonly shell: string;
   readonly ownTmpDir: boolean;

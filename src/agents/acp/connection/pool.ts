@@ -13,13 +13,11 @@ import { isAlive } from "../../../system/process.ts";
 import type { Peer } from "./peer.ts";
 import type { Session } from "./session.ts";
 
-/** A peer and its conversations. */
 export interface PooledAgent {
   readonly peer: Peer;
   readonly loopId: LoopId;
   /** Most recently used last. */
   readonly sessions: Map<string, Session>;
-  /** Did the peer exist before this turn? */
   isUsed: boolean;
   /** The agent's processes before the prompt; null: not looked up yet. */
   members: readonly ProcessRef[] | null;

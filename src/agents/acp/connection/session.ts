@@ -10,7 +10,6 @@ export interface Session {
   readonly id: string;
   /** The engine's tools for this conversation; null: none. */
   readonly access: ToolAccess | null;
-  /** The totals after the last turn. */
   totals: SessionTotals;
   mode: Setting | null;
   model: Setting | null;

@@ -28,7 +28,6 @@ export interface Wire {
   notify(method: string, params: object): void;
 }
 
-/** The other side answered with an error. */
 export class WireError extends Error {
   readonly code: number;
   readonly data: unknown;

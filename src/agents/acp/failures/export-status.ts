@@ -30,7 +30,6 @@ export async function readExportedStatus(command: ExportCommand): Promise<number
   }
 }
 
-/** null: the command failed. */
 function run({ argv, cwd, env, signal }: ExportCommand, tmpDir: string | null): Promise<string | null> {
   const [program, ...args] = argv;
   const all = { ...withoutTurn(env), ...(tmpDir === null ? {} : { TMPDIR: tmpDir }) };

@@ -130,7 +130,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
     },
   );
 
-  test("a conversation that is gone becomes a fresh one that is told everything", async () => {
+  test("a missing conversation is replaced by a fresh one with the full text", async () => {
     const turn = workTurn("only the next step", {
       conversation: { id: "gone", costUsd: 3 },
       textIfFresh: "all of it",
@@ -318,7 +318,7 @@ describe("E3 agents that misbehave", () => {
     expect(world.project.processes()).toEqual([]);
   });
 
-  test("B13 one that tells an error in words is believed what it keeps of it", async () => {
+  test("B13 an error in words gets its class from the agent's own record", async () => {
     const turn = () => workTurn([{ say: "Error: no key" }]);
     const profile = { errorMark: "Error: ", eventsFile: (id: string) => world.path(`${id[0]}.jsonl`) };
     const agent = world.agent({}, {}, profile);
@@ -330,7 +330,7 @@ describe("E3 agents that misbehave", () => {
     expect(await agent.run(turn(), makeControl())).toMatchObject(failedAs("auth", "scripted: Error: no key"));
   });
 
-  test("one that gives no sign of life is out, unless a tool is at work", async () => {
+  test("one that sends nothing for too long is an outage, unless a tool runs", async () => {
     const agent = world.agent({ silenceMs: 250 });
     const end = await agent.run(workTurn([{ say: "x" }, { hang: true }]), makeControl());
     expect(end).toMatchObject(failedAs("outage", expect.stringContaining("no message from the agent")));
@@ -416,7 +416,7 @@ describe("E3 a turn is stopped", () => {
     expect(control.started).toEqual([]);
   });
 
-  test("before it began: nothing starts; and not after its time", async () => {
+  test("before it began, or after its deadline, nothing starts", async () => {
     const control = makeControl();
     control.abort();
     expect(await world.agent().run(workTurn("x"), control)).toEqual({ kind: "cancelled" });
@@ -439,7 +439,7 @@ describe("E3 a turn is stopped", () => {
     expect(next).toMatchObject({ kind: "ok", answer: "heard 1 before" });
   });
 
-  test("an abandoned turn is let be, and its agent is not used again", async () => {
+  test("an abandoned turn continues, and its agent is not used again", async () => {
     const control = makeControl();
     const agent = world.agent();
     const end = agent.run(workTurn([{ ready: "ready" }, { waitFor: "go" }, { write: "done" }]), control);

@@ -56,7 +56,7 @@ function startRunner(turns: readonly Turn[], nature: object = {}, ownTmpDir = fa
 const isGone = (pid: number) => !isAlive({ pid, start: null });
 
 describe("E3 H1 the runner of a warm agent", () => {
-  test("is killed: its agent ends by itself, also one that ignores signals and has children", async () => {
+  test("is killed: its agent ends too, even if it ignores signals and has children", async () => {
     const steps = [
       { child: { file: "child", detached: false } },
       { waitFor: "child" },
@@ -70,7 +70,7 @@ describe("E3 H1 the runner of a warm agent", () => {
     await until(() => world.project.processes().length === 0, "nothing is left");
   });
 
-  test("is killed: the turn is lost, not run again, and what left the group is ended", async () => {
+  test("is killed: the turn is lost and not repeated, and processes outside the group end", async () => {
     const turn = workTurn([
       { child: { file: "escaped", detached: true } },
       { waitFor: "escaped" },
@@ -138,7 +138,7 @@ describe("E3 H1 the runner of a warm agent", () => {
     expect(existsSync(world.path("prompts.txt"))).toBe(false);
   });
 
-  test("under another token the turn runs anew", async () => {
+  test("under another token the turn runs again", async () => {
     const turn = workTurn("one");
     expect(await world.agent().reconcile(turn, makeControl())).toEqual({ kind: "never" });
     expect(await world.agent().run({ ...turn, token: 8 }, makeControl())).toMatchObject({ kind: "ok" });

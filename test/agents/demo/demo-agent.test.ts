@@ -99,7 +99,7 @@ describe("with the client side of the protocol's own SDK", () => {
   });
 
   test.each<[string, Outcome, string]>([
-    ["without leave it writes nothing, and says that it has all the same", REJECT, "end_turn"],
+    ["without permission it writes nothing, but claims that it did", REJECT, "end_turn"],
     ["a question that is taken back ends the turn", { outcome: "cancelled" }, "cancelled"],
   ])("E4 %s", async (_, outcome, stopReason) => {
     const demo = await connect(() => outcome);
@@ -122,7 +122,7 @@ describe("with the client side of the protocol's own SDK", () => {
     await cancel(first);
     expect(await atOnce).toEqual({ stopReason: "cancelled" });
     const whileAsking = demo.prompt(second, "go");
-    await until(() => demo.asked.length > 0, "it asks for leave");
+    await until(() => demo.asked.length > 0, "it asks for permission");
     await cancel(second);
     expect(await whileAsking).toEqual({ stopReason: "cancelled" });
     answer(ALLOW);

@@ -42,7 +42,7 @@ describe("a command as an agent (E3)", () => {
     expect(control.started).toEqual([{ pid: expect.any(Number), start: expect.any(String) }]);
   });
 
-  test("a pipeline, quotes and variables of the line mean what they mean to a shell", async () => {
+  test("pipelines, quotes and variables work as in a shell", async () => {
     const command = `printf '%s-%s' "$LOOP_ID" "it's" | sed "s/-/ + /"`;
     const end = await createCommandAgent({ command, projectDir: project.dir }).run(makeTurn(), makeControl());
     expect(end).toEqual(plainEnd("aabbccdd + it's"));
@@ -80,7 +80,7 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject(failedAs(type, `exit ${code}: rate limit reached, 401, overloaded`));
   });
 
-  test("a command that is not there, or not executable, is said to be so", async () => {
+  test("a missing or non-executable command is reported as such", async () => {
     writeFileSync(join(project.dir, "plain"), "no program");
     chmodSync(join(project.dir, "plain"), 0o644);
     const run = (command: string, fire: string) =>
@@ -104,7 +104,7 @@ describe("a command as an agent (E3)", () => {
     expect(await agent.run(makeTurn(), makeControl())).toEqual(plainEnd(""));
   });
 
-  test("a command that does not read its prompt is none the worse for it", async () => {
+  test("a command that does not read its prompt still succeeds", async () => {
     const agent = createCommandAgent({ command: "echo fine", projectDir: project.dir });
     const end = await agent.run(makeTurn({ text: "x".repeat(1_000_000) }), makeControl());
     expect(end).toMatchObject({ kind: "ok", answer: "fine\n" });
@@ -168,7 +168,7 @@ describe("a command as an agent (E3)", () => {
   );
 });
 
-describe("broken surroundings are a sentence, never a throw (H1)", () => {
+describe("a broken environment is reported in a sentence and never throws (H1)", () => {
   const run = (options: { command?: string; projectDir?: string; shell?: string }, turn = makeTurn()) =>
     createCommandAgent({ command: "touch ran", projectDir: project.dir, ...options }).run(
       turn,
@@ -255,7 +255,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
 });
 
 describe("findExecutable", () => {
-  test("finds what a shell would start, and no folder, no plain file, nothing of a relative PATH", () => {
+  test("finds the program that a shell would start, but no folder, plain file or relative PATH entry", () => {
     mkdirSync(join(project.dir, "a/tool"), { recursive: true });
     for (const [folder, mode] of [
       ["b", 0o644],

@@ -60,7 +60,7 @@ async function endOf(fate: TurnFate): Promise<TurnEnd> {
 }
 
 describe("a turn is stopped with everything that it started", () => {
-  test("cancelled in mid-turn, although the agent ignores SIGTERM", async () => {
+  test("a cancel ends an agent that ignores SIGTERM", async () => {
     const control = makeControl();
     const end = agent(program("ignores-term.sh")).run(makeTurn(), control);
     await hasFile("ready");
@@ -98,7 +98,7 @@ describe("a turn is stopped with everything that it started", () => {
     expect(project.processes()).toEqual([]);
   });
 
-  test("a turn whose time is over does not start: its runner was frozen", async () => {
+  test("a turn does not start after its deadline, for example when its runner was frozen", async () => {
     const end = await agent("touch ran").run(makeTurn({ deadlineAt: Date.now() - 1 }), makeControl());
     expect(end).toMatchObject(failedAs("timeout", expect.stringContaining("deadline passed")));
     expect(existsSync(inProject("ran"))).toBe(false);
@@ -162,7 +162,7 @@ describe("a turn is stopped with everything that it started", () => {
   });
 });
 
-test("of a long answer the end is kept, in whole characters", async () => {
+test("the end of a long answer is kept, in whole characters", async () => {
   const end = await agent(`node -e 'process.stdout.write("ü".repeat(1_000_000) + "end")'`).run(
     makeTurn(),
     makeControl(),
@@ -253,7 +253,7 @@ describe("what a recovery finds (H1)", () => {
     },
   );
 
-  test("a ticket that is just being written is waited for", async () => {
+  test("an incomplete ticket is waited for", async () => {
     put("ticket.7", "");
     const fate = agent("true").reconcile(turn, makeControl());
     const dead = spawn("true");

@@ -13,6 +13,7 @@ import { createPiAgent } from "../agents/pi/rpc.ts";
 import { withPrices } from "../agents/prices.ts";
 import { createCommandAgent } from "../agents/process/command.ts";
 import type { LaunchOptions } from "../agents/process/launch.ts";
+import type { StreamAgentOptions } from "../agents/stream/stream-agent.ts";
 import { renderAgentSpec } from "../core/agents.ts";
 import type { Prices } from "../core/cost/prices.ts";
 import type { AgentSpec, SingleAgentSpec } from "../core/goal/terms.ts";
@@ -85,19 +86,16 @@ function named(spec: SingleAgentSpec & { kind: "named" }, use: "work" | "side", 
   const { executable } = way;
   if (name !== "pi" && way.driver === "acp")
     return createAcpAgent({ ...common, profile: profileOf(name), program: { executable } });
-  switch (name) {
-    case "codex":
-      return createCodexAgent({ ...common, executable });
-    case "gemini":
-      return createGeminiAgent({ ...common, executable });
-    case "opencode":
-      return createOpencodeAgent({ ...common, executable });
-    case "pi":
-      return createPiAgent({ ...common, executable });
-    default:
-      return createClaudeAgent({ ...common, executable });
-  }
+  const create = STREAM_AGENTS[name] ?? createClaudeAgent;
+  return create({ ...common, executable });
 }
+
+const STREAM_AGENTS: Partial<Record<string, (options: StreamAgentOptions) => Agent>> = {
+  codex: createCodexAgent,
+  gemini: createGeminiAgent,
+  opencode: createOpencodeAgent,
+  pi: createPiAgent,
+};
 
 function withPerson(agent: Agent, askPerson: NonNullable<TurnControl["askPerson"]>): Agent {
   return {

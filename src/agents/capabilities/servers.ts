@@ -39,35 +39,33 @@ export function readServers(
   return { servers: [...servers, ...claude.servers], problems };
 }
 
+/** `both`: the same path in the project and in the home folder. */
+const SOURCES: readonly [client: string, where: string, key: Source["key"], "project" | "home" | "both"][] = [
+  ["claude", ".mcp.json", "mcpServers", "project"],
+  ["claude", ".claude/settings.json", "mcpServers", "project"],
+  ["claude", ".claude/settings.local.json", "mcpServers", "project"],
+  ["codex", ".codex/config.toml", "toml", "both"],
+  ["cursor", ".cursor/mcp.json", "mcpServers", "both"],
+  ["gemini", ".gemini/settings.json", "mcpServers", "both"],
+  ["qwen", ".qwen/settings.json", "mcpServers", "both"],
+  ["opencode", "opencode.json", "mcp", "project"],
+  ["opencode", "opencode.jsonc", "mcp", "project"],
+  ["vscode", ".vscode/mcp.json", "servers", "project"],
+  ["copilot", ".copilot/mcp-config.json", "mcpServers", "home"],
+  ["opencode", ".config/opencode/opencode.json", "mcp", "home"],
+  ["opencode", ".config/opencode/opencode.jsonc", "mcp", "home"],
+];
+
 function sourcesOf(project: string, env: NodeJS.ProcessEnv): Source[] {
-  const inProject: readonly [client: string, where: string, key: Source["key"]][] = [
-    ["claude", ".mcp.json", "mcpServers"],
-    ["claude", ".claude/settings.json", "mcpServers"],
-    ["claude", ".claude/settings.local.json", "mcpServers"],
-    ["codex", ".codex/config.toml", "toml"],
-    ["cursor", ".cursor/mcp.json", "mcpServers"],
-    ["gemini", ".gemini/settings.json", "mcpServers"],
-    ["qwen", ".qwen/settings.json", "mcpServers"],
-    ["opencode", "opencode.json", "mcp"],
-    ["opencode", "opencode.jsonc", "mcp"],
-    ["vscode", ".vscode/mcp.json", "servers"],
-  ];
-  const atHome: readonly [client: string, where: string, key: Source["key"]][] = [
-    ["codex", ".codex/config.toml", "toml"],
-    ["cursor", ".cursor/mcp.json", "mcpServers"],
-    ["gemini", ".gemini/settings.json", "mcpServers"],
-    ["qwen", ".qwen/settings.json", "mcpServers"],
-    ["copilot", ".copilot/mcp-config.json", "mcpServers"],
-    ["opencode", ".config/opencode/opencode.json", "mcp"],
-    ["opencode", ".config/opencode/opencode.jsonc", "mcp"],
-  ];
-  const home = homeOf(env) ?? "";
+  const home = homeOf(env);
+  const inProject = SOURCES.filter(([, , , place]) => place !== "home");
+  const atHome = home === null ? [] : SOURCES.filter(([, , , place]) => place !== "project");
   return [
     ...inProject.map(([client, where, key]) => {
       return { client, where, path: join(project, where), isProjects: true, key };
     }),
-    ...(home === "" ? [] : atHome).map(([client, where, key]) => {
-      return { client, where: `~/${where}`, path: join(home, where), isProjects: false, key };
+    ...atHome.map(([client, where, key]) => {
+      return { client, where: `~/${where}`, path: join(home ?? "", where), isProjects: false, key };
     }),
   ];
 }

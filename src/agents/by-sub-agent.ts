@@ -1,4 +1,4 @@
-/** An agent that hands its turns on to a fresh one of its own: stories want a context without a past (C5). */
+/** An agent that passes each turn to a fresh sub-agent, because a story needs an empty context (C5). */
 import type { Agent, Turn } from "../ports/agent.ts";
 
 export function bySubAgent(agent: Agent): Agent {
@@ -15,7 +15,7 @@ function handedOn(turn: Turn): Turn {
     ...turn,
     text: `[LOOP] Backlog: the ${role} of ${story}.
 
-Start one fresh sub-agent with your tool for that (Agent, general-purpose), and give it everything below the line as its prompt, word for word. Do nothing of it yourself, before or after. When it has finished, your last message is its last message, word for word, with nothing added. Only if you have no such tool, do it yourself, as if you knew nothing of what was said before.
+Start one fresh sub-agent with your Agent tool (general-purpose). Its prompt is everything below the line, word for word. Do no part of this work yourself, before or after. When the sub-agent has finished, repeat its last message word for word as your last message, and add nothing. If you have no such tool, do the work yourself and ignore everything that was said before.
 
 --- below this line ---
 ${turn.text}`,

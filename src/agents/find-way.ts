@@ -1,18 +1,15 @@
-/** Which program of an agent's is here, and so how it is driven. */
+/** Finds the installed program of an agent, and so the way to drive it. */
 import { type Driver, KNOWN_AGENTS, type NamedAgent } from "../core/agents.ts";
 import { findExecutable } from "./find.ts";
 
 export interface FoundWay {
   readonly driver: Driver;
   readonly program: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly executable: string;
 }
 
-/**
- * `side`: for one question with a context of its own, where a process that ends is better than one that stays. null:
- * none of its programs is on the PATH.
- */
+/** `side`: one question in its own context, better asked in a process that ends. null: no program is on the PATH. */
 export function findWay(
   { name, driver }: NamedAgent,
   use: "work" | "side",
@@ -24,7 +21,7 @@ export function findWay(
       ? [...ways].sort((a, b) => Number(b.driver === "stream") - Number(a.driver === "stream"))
       : ways;
   for (const way of inOrder) {
-    // in a conversation, the very program that it runs in
+    // in a conversation, use the program that runs it
     const own = way.program === "claude" ? findExecutable(env.LOOP_CLAUDE ?? "", env) : null;
     const executable = own ?? findExecutable(way.program, env);
     if (executable !== null) return { ...way, executable };

@@ -1,11 +1,11 @@
-/** Finds turns that others started, for who starts none: also those that another agent of a chain took (chain.ts). */
+/** Finds turns that other runners started, also turns that another agent of a chain took (chain.ts). */
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Agent, Turn } from "../ports/agent.ts";
 import { createChain } from "./chain/chain.ts";
 import { runFolder } from "./process/run-folder.ts";
 
-/** `agent`: any that knows run folders and tickets. */
+/** `agent`: any agent with run folders and tickets. */
 export function createFinder(agent: Agent, projectDir: string): Agent {
   return {
     ...agent,
@@ -16,7 +16,7 @@ export function createFinder(agent: Agent, projectDir: string): Agent {
   };
 }
 
-/** The place in the chain of the last one that has a run folder. */
+/** The number of the last agent in the chain that has a run folder. */
 function countRuns(projectDir: string, turn: Turn): number {
   try {
     const first = runFolder(projectDir, turn);

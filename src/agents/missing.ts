@@ -1,4 +1,4 @@
-/** In the place of an agent that is not here: every turn fails with the reason. */
+/** Takes the place of an agent that is not installed: every turn fails with the reason. */
 import type { Agent } from "../ports/agent.ts";
 import { failedEnd } from "./process/reasons.ts";
 

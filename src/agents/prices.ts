@@ -2,10 +2,7 @@ import type { Usage } from "../core/base.ts";
 import { type Prices, priceOf } from "../core/cost/prices.ts";
 import type { Agent, Turn, TurnControl, TurnEnd } from "../ports/agent.ts";
 
-/**
- * The same agent; where it tells tokens, their model and no cost, the tables say what that makes. What they do not
- * know stays unknown.
- */
+/** Adds a cost from the price tables when the agent reports tokens and a model but no cost. */
 export function withPrices<A extends Agent>(agent: A, prices: Prices): A {
   return {
     ...agent,
@@ -38,7 +35,7 @@ function pricedEnd(end: TurnEnd, turn: Turn, prices: Prices): TurnEnd {
   return { ...end, usage: pricedUsage(end.usage, prices, turn.model) };
 }
 
-/** `otherwise`: the model that was asked, where the usage itself does not name one. */
+/** `otherwise`: the requested model, used when the usage names none. */
 export function pricedUsage(usage: Usage, prices: Prices, otherwise?: string): Usage {
   const model = usage.model ?? otherwise;
   if (usage.costUsd !== null || model === undefined) return usage;

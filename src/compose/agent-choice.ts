@@ -1,4 +1,4 @@
-/** Which agent turns go to: what was typed, what the project says, and whether it is here. Starts none. */
+/** Chooses the agent (command line, environment, configuration) and checks that it is installed. */
 import { findWay } from "../agents/find-way.ts";
 import {
   KNOWN_AGENTS,
@@ -18,7 +18,7 @@ export interface AgentChoice {
   readonly agentAcp?: string;
 }
 
-/** The same choice, of what is to be had here; throws the sentence for the person when it is not. */
+/** Like `chooseAgentSpec`; throws an error for the person when the agent is not installed. */
 export function chooseAgent(
   choice: AgentChoice,
   config: Pick<Config, "agent">,
@@ -33,7 +33,7 @@ export function isAgentTyped({ agent, agentCmd, agentAcp }: AgentChoice): boolea
   return agent !== undefined || agentCmd !== undefined || agentAcp !== undefined;
 }
 
-/** The agent that turns go to: named on the command line, by LOOP_AGENT_CMD, by the config, or Claude Code. */
+/** The agent named on the command line, in LOOP_AGENT_CMD or in the configuration, or else Claude Code. */
 export function chooseAgentSpec(
   { agent, agentCmd, agentAcp }: AgentChoice,
   config: Pick<Config, "agent">,
@@ -41,22 +41,24 @@ export function chooseAgentSpec(
 ): AgentSpec {
   const given = Object.entries({ "--agent": agent, "--agent-cmd": agentCmd, "--agent-acp": agentAcp });
   const flags = given.filter(([, value]) => value !== undefined).map(([flag]) => flag);
-  if (flags.length > 1) throw usageError(`${flags.join(" and ")} exclude each other.`);
+  if (flags.length > 1) throw usageError(`${flags.join(" and ")} cannot be used together. Use one of them.`);
   if (agentCmd?.trim() === "")
-    throw usageError("--agent-cmd is empty; give a command that reads the prompt on stdin.");
+    throw usageError("--agent-cmd is empty. Give a command that reads the prompt from stdin.");
   if (agentAcp?.trim() === "")
-    throw usageError("--agent-acp is empty; give a command that speaks the Agent Client Protocol.");
+    throw usageError("--agent-acp is empty. Give a command that speaks the Agent Client Protocol.");
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   const command = agentCmd ?? (agent === undefined ? env.LOOP_AGENT_CMD || undefined : undefined);
   if (command !== undefined) return { kind: "command", command };
-  // what was typed in a conversation means the agent of that conversation
+  // in a conversation, the default is the agent of that conversation
   if (agent === undefined) return config.agent ?? { kind: "named", name: env.LOOP_HOST_AGENT || "claude" };
   const parsed = parseAgentList(agent.split(","));
   if (parsed.kind === "ok") return parsed.spec;
-  throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);
+  throw usageError(
+    `--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
+  );
 }
 
-/** Throws the sentence for the person when it is not to be had here. */
+/** Throws an error for the person when the agent is not installed. */
 export function requireAgent(spec: AgentSpec, env: NodeJS.ProcessEnv): void {
   const singles = spec.kind === "chain" ? spec.agents : [spec];
   const missing = singles.flatMap((each) => (isThere(each, env) ? [] : [each]));
@@ -74,11 +76,13 @@ export function isThere(spec: SingleAgentSpec, env: NodeJS.ProcessEnv): boolean 
   return spec.kind !== "named" || findWay(agentNamed(spec.name), "work", env) !== null;
 }
 
-/** Throws the sentence for what is no name. */
+/** Throws an error for the person when the name is unknown. */
 export function agentNamed(text: string): NamedAgent {
   const parsed = parseAgentName(text);
   if (parsed.kind === "ok") return parsed.agent;
-  throw usageError(`--agent: ${parsed.message}. For any other: --agent-acp or --agent-cmd '<command>'.`);
+  throw usageError(
+    `--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
+  );
 }
 
 export function notFound(spec: SingleAgentSpec): LoopError {
@@ -90,6 +94,6 @@ export function notFound(spec: SingleAgentSpec): LoopError {
   return new LoopError(
     "surroundings",
     `No agent was found: \`${programs.join("` or `")}\` is not on the PATH.`,
-    `Install ${title} (${install}), or name any command that reads a prompt on stdin: --agent-cmd '<command>'`,
+    `Install ${title} (${install}), or use any command that reads a prompt from stdin: --agent-cmd '<command>'`,
   );
 }

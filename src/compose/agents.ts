@@ -1,4 +1,4 @@
-/** Agents out of what names them: the program that is here, the adapter for it, and what all of them get. */
+/** Creates agents from their specs: finds the program and picks its adapter. */
 
 import { join } from "node:path";
 import { createAcpAgent } from "../agents/acp/acp-agent.ts";
@@ -13,6 +13,7 @@ import { createPiAgent } from "../agents/pi/rpc.ts";
 import { withPrices } from "../agents/prices.ts";
 import { createCommandAgent } from "../agents/process/command.ts";
 import type { LaunchOptions } from "../agents/process/launch.ts";
+import type { StreamAgentOptions } from "../agents/stream/stream-agent.ts";
 import { renderAgentSpec } from "../core/agents.ts";
 import type { Prices } from "../core/cost/prices.ts";
 import type { AgentSpec, SingleAgentSpec } from "../core/goal/terms.ts";
@@ -24,14 +25,14 @@ import { agentNamed, isThere, notFound, requireAgent } from "./agent-choice.ts";
 export interface AgentParts extends LaunchOptions {
   readonly permissions?: PermissionRules;
   readonly toolServer?: ToolServer;
-  /** Left out: those that hold for the folder. */
+  /** Left out: the prices for the folder. */
   readonly prices?: Prices;
   readonly askPerson?: TurnControl["askPerson"];
-  /** `side`: asked one question with a context of its own. */
+  /** `side`: one question in its own context. */
   readonly use?: "work" | "side";
 }
 
-/** Throws the sentence for the person when it is not to be had here. */
+/** Throws an error for the person when the agent is not installed. */
 export function agentFor(
   spec: AgentSpec,
   projectDir: string,
@@ -44,7 +45,7 @@ export function agentFor(
   return askPerson === undefined ? agent : withPerson(agent, askPerson);
 }
 
-/** One that is not installed keeps its place, and takes no turn; `loop agents` shows it. */
+/** An agent that is not installed keeps its place and takes no turn. `loop agents` shows it. */
 function chainOf(
   specs: readonly SingleAgentSpec[],
   projectDir: string,
@@ -85,19 +86,16 @@ function named(spec: SingleAgentSpec & { kind: "named" }, use: "work" | "side", 
   const { executable } = way;
   if (name !== "pi" && way.driver === "acp")
     return createAcpAgent({ ...common, profile: profileOf(name), program: { executable } });
-  switch (name) {
-    case "codex":
-      return createCodexAgent({ ...common, executable });
-    case "gemini":
-      return createGeminiAgent({ ...common, executable });
-    case "opencode":
-      return createOpencodeAgent({ ...common, executable });
-    case "pi":
-      return createPiAgent({ ...common, executable });
-    default:
-      return createClaudeAgent({ ...common, executable });
-  }
+  const create = STREAM_AGENTS[name] ?? createClaudeAgent;
+  return create({ ...common, executable });
 }
+
+const STREAM_AGENTS: Partial<Record<string, (options: StreamAgentOptions) => Agent>> = {
+  codex: createCodexAgent,
+  gemini: createGeminiAgent,
+  opencode: createOpencodeAgent,
+  pi: createPiAgent,
+};
 
 function withPerson(agent: Agent, askPerson: NonNullable<TurnControl["askPerson"]>): Agent {
   return {

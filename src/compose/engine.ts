@@ -1,4 +1,4 @@
-/** The composition root: the only place that puts adapters together. */
+/** The composition root of the engine: puts the adapters together. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -25,12 +25,11 @@ import { systemClock } from "../system/clock.ts";
 import { procStart } from "../system/process.ts";
 import { type AgentParts, agentFor } from "./agents.ts";
 
-/** Finds and ends turns of any agent; for who starts none. */
+/** Finds and ends turns of any agent. Starts none. */
 export function createReconciler(project: string): Agent {
   return createFinder(createCommandAgent({ command: "true", projectDir: project }), project);
 }
 
-/** This process as a holder of the lease. */
 export function thisRunner(): Omit<Lease, "token" | "acquiredAt"> {
   const procStartedAt = procStart(process.pid);
   return {
@@ -44,24 +43,23 @@ export function thisRunner(): Omit<Lease, "token" | "acquiredAt"> {
 export interface EngineSetup {
   readonly store: Store;
   readonly project: string;
-  /** Whom fires go to. */
+  /** The agent for fires of tasks. */
   readonly agent: Agent | AgentSpec;
   readonly notifier: Notifier;
   readonly self: Omit<Lease, "token" | "acquiredAt">;
   readonly firing: boolean;
   readonly observe: (news: EngineNews) => void;
   readonly clock?: Clock;
-  /** Instead of the agents that goals name. */
+  /** Replaces the agents that goals name. */
   readonly goalAgent?: Agent;
-  /** Backlogs are run here too. */
   readonly backlogs?: boolean;
-  /** A person is here: for what an agent asks leave for. */
+  /** Asks the person when an agent asks for permission. */
   readonly askPerson?: TurnControl["askPerson"];
-  /** The live conversation that turns go to; judges and tasks that want none get a process of their own. */
+  /** The live conversation that gets the turns. Judges, and tasks that need none, get their own process. */
   readonly conversation?: {
     readonly host: Host;
     readonly headless: () => Agent;
-    /** Left out: it starts the agents of stories itself. */
+    /** Left out: the conversation starts the agents of stories itself. */
     readonly hasSubAgents?: false;
   };
 }
@@ -69,7 +67,7 @@ export interface EngineSetup {
 export function createEngine(setup: EngineSetup): Engine {
   const { project, clock = systemClock, goalAgent, conversation, backlogs, askPerson, ...parts } = setup;
   const agents = createAgents(project, createToolServer({ store: setup.store, project }), askPerson);
-  const agent = isSpec(setup.agent) ? agents.get(setup.agent, project, "fires") : setup.agent;
+  const agent = "kind" in setup.agent ? agents.get(setup.agent, project, "fires") : setup.agent;
   const goals: GoalParts = {
     agentFor: (spec, role) => {
       if (conversation !== undefined && role === "work") return agent;
@@ -83,7 +81,7 @@ export function createEngine(setup: EngineSetup): Engine {
   };
   const backlog: BacklogParts = {
     newNonce: goals.newNonce,
-    // the live conversation starts the agents of stories as sub-agents of its own
+    // the live conversation starts the agents of stories as its sub-agents
     agentFor: (spec, dir) =>
       conversation === undefined || conversation.hasSubAgents === false
         ? agents.get(spec, dir, "work")
@@ -110,7 +108,7 @@ interface Agents {
   close(): Promise<void>;
 }
 
-/** One of each for as long as the engine runs: some stay warm between their turns. */
+/** Creates each agent once, because some stay warm between turns. */
 function createAgents(
   project: string,
   toolServer: ReturnType<typeof createToolServer>,
@@ -118,7 +116,7 @@ function createAgents(
 ): Agents {
   const made = new Map<string, Agent>();
   let settings: Pick<AgentParts, "permissions" | "prices"> | null = null;
-  /** The project's, also for an agent in the worktree of a story. A command has no use for them. */
+  /** The settings of the project, also for an agent in the worktree of a story. A command needs none. */
   const settingsFor = ({ kind }: AgentSpec) => {
     if (kind === "command") return {};
     settings ??= {
@@ -135,9 +133,9 @@ function createAgents(
       const agent = agentFor(spec, dir, process.env, {
         ...settingsFor(spec),
         ...(askPerson === undefined ? {} : { askPerson }),
-        // who is asked one question answers it in its last message
+        // the answer to a side question is in the last message
         ...(use === "side" ? { use } : { use: "work", toolServer }),
-        // a goal has few turns, and each of them is part of its record
+        // a goal has few turns, and its record needs all of them
         ...(use === "fires" ? {} : { keepRuns: Number.POSITIVE_INFINITY }),
       });
       made.set(key, agent);
@@ -148,10 +146,6 @@ function createAgents(
       await toolServer.close();
     },
   };
-}
-
-function isSpec(agent: Agent | AgentSpec): agent is AgentSpec {
-  return "kind" in agent;
 }
 
 export function newLoopId(): string {

@@ -1,15 +1,14 @@
-/** Opens an observer of a project's loops, for any process that wants to see them. */
+/** Opens an observer of a project's loops, in any process. */
 import { Observer } from "../observe/observer.ts";
 import type { TurnActivity } from "../ports/activity.ts";
 import type { Store } from "../ports/store.ts";
 import { systemClock } from "../system/clock.ts";
 
-/** `root` is the project's folder. */
 export function openObserver({ root, store }: { readonly root: string; readonly store: Store }): Observer {
   return new Observer(store, systemClock, store.activity ?? activityIn(root));
 }
 
-/** The readers of all agents' formats are loaded when the first turn is read: most commands read none. */
+/** Loads the readers of all formats when the first turn is read: most commands read none. */
 function activityIn(root: string): TurnActivity {
   let loaded: Promise<TurnActivity> | null = null;
   const load = async (): Promise<TurnActivity> => {

@@ -1,4 +1,4 @@
-/** Opens the store of a project. This is the one place that knows which kind of store that is. */
+/** Opens the store of a project. Only this file knows which kind of store that is. */
 import { dirname } from "node:path";
 import { forwardStore } from "../engine/forward-store.ts";
 import type { Sessions, Store } from "../ports/store.ts";
@@ -8,16 +8,16 @@ import { createSessions } from "../store/folder/session-records.ts";
 
 export interface StoreSetup {
   readonly now: () => number;
-  /** Told to a person: a file was moved aside, watching degraded. */
+  /** Messages for a person: a file was moved aside, watching degraded. */
   readonly say: (message: string) => void;
 }
 
-/** `dir` is the project's `.loop`. Nothing is created; before the first commit somebody has to make the folder. */
+/** `dir` is the project's `.loop`. Creates nothing: the folder must exist before the first commit. */
 export function openStore(dir: string, setup: StoreSetup): Store {
   return new FolderStore(dir, setup);
 }
 
-/** The same, and the first commit makes the folder: clients start their servers in every project. */
+/** Like `openStore`, but the first commit creates the folder: clients start their servers in every project. */
 export function openStoreLate(dir: string, setup: StoreSetup): Store {
   const store = openStore(dir, setup);
   return {
@@ -29,7 +29,7 @@ export function openStoreLate(dir: string, setup: StoreSetup): Store {
   };
 }
 
-/** Only what is known of conversations: hooks ask that before there is a reason to read the loops. */
+/** Only the sessions: hooks need them before they read any loop. */
 export function openSessions(dir: string): Sessions {
   return createSessions(dir);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** Wall-clock time. Schedules are promises about the wall clock, so a timer is checked against it when it fires. */
+/** Wall-clock time. Schedules follow the wall clock, so every timer is checked against it. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   wake(at, callback) {

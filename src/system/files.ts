@@ -1,14 +1,16 @@
-/** Files that are whole or not there (A13): temp file, fsync, rename or link. And what to do with a damaged one. */
+/** Files that are complete or missing (A13). Also moves damaged files aside. */
 import {
   closeSync,
   constants,
   copyFileSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,13 +23,13 @@ export function writeAtomic(path: string, text: string, durable = true): void {
   replaceIf(path, text, () => true, durable);
 }
 
-/** `isWanted` is asked when all is on disk but the name: what a person saved meanwhile can still be spared. */
+/** `isWanted` is asked last, just before the rename, so that a file that a person saved meanwhile is kept. */
 export function replaceIf(
   path: string,
   text: string,
   isWanted: () => boolean,
   durable = true,
-  /** Time of last change that the file is to have. */
+  /** The time of change to set on the file. */
   changedAt: number | null = null,
 ): boolean {
   const temporary = temporaryFor(path);
@@ -45,12 +47,12 @@ export function replaceIf(
   }
 }
 
-/** Random, and opened with "wx": a pid is not unique between containers, and a name that can be guessed can be a link. */
+/** Random, and opened with "wx": containers may share a pid, and a predictable name may be a link. */
 function temporaryFor(path: string): string {
   return `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
 }
 
-/** null when there is no such file. Symbolic links are not followed. */
+/** null: no such file. Does not follow symbolic links. */
 export function readIfThere(path: string): string | null {
   let fd: number;
   try {
@@ -66,7 +68,6 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** null for whatever cannot be read. */
 export function readSmall(path: string): string | null {
   try {
     return readIfThere(path);
@@ -75,7 +76,23 @@ export function readSmall(path: string): string | null {
   }
 }
 
-/** Size and time of last change; zeros for what cannot be looked at. */
+/** The end of a regular file, never starting in the middle of a character. Throws when the file cannot be read. */
+export function readEndOf(path: string, capBytes: number, flags: number = constants.O_RDONLY): string {
+  const fd = openSync(path, flags);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Error(`${path} is not a file`);
+    const bytes = Buffer.alloc(Math.min(stat.size, capBytes));
+    const length = readSync(fd, bytes, 0, bytes.length, stat.size - bytes.length);
+    let from = 0;
+    while (stat.size > capBytes && from < 4 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
+    return bytes.toString("utf8", from, length);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Size and time of change; zeros when the file cannot be read. */
 export function lookAt(path: string): { readonly size: number; readonly mtimeMs: number } {
   try {
     return statSync(path);
@@ -84,7 +101,7 @@ export function lookAt(path: string): { readonly size: number; readonly mtimeMs:
   }
 }
 
-/** Moves a damaged file aside, never over another one; returns its new name. */
+/** Moves a damaged file aside, never over another one. Returns the new name. */
 export function quarantine(path: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
   for (let n = 1; ; n++) {
@@ -100,14 +117,14 @@ export function quarantine(path: string, now: number): string {
   }
 }
 
-/** The same for a file that others go on using: a copy; its name. */
+/** Copies a damaged file that others still use. Returns the name of the copy. */
 export function copyAside(path: string, now: number): string {
   const target = `${path}.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
   copyFileSync(path, target);
   return target;
 }
 
-/** The name is ours from here on: two processes that quarantine at once must not rename over each other. */
+/** Reserves the name, so that two processes do not rename over each other. */
 function reserve(path: string, asDirectory: boolean): boolean {
   try {
     if (asDirectory) mkdirSync(path, { mode: 0o700 });
@@ -119,7 +136,7 @@ function reserve(path: string, asDirectory: boolean): boolean {
   }
 }
 
-/** Makes new names durable, where the system can do that to a folder (Windows and some drives cannot). */
+/** Makes new names durable. Ignores systems that cannot sync a folder (Windows, some drives). */
 export function fsyncDir(dir: string): void {
   let fd: number | null = null;
   try {
@@ -136,10 +153,7 @@ export function errorCode(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
-/**
- * Creates the file whole or not at all; when another process was first, its file stands. Only where a file system
- * has no links can somebody see it before it is whole.
- */
+/** Creates the file completely, or keeps the file of a process that was first. */
 export function createOnce(path: string, text: string): void {
   const temporary = temporaryFor(path);
   try {
@@ -155,7 +169,7 @@ export function createOnce(path: string, text: string): void {
   }
 }
 
-/** What link(2) answers on file systems without links (FAT, some shared folders). */
+/** Answers of link(2) on file systems without links (FAT, some shared folders). */
 const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
 
 function createInPlace(path: string, text: string): void {

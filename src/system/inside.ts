@@ -1,8 +1,8 @@
-/** H4: where a path leads to, once all links are followed. */
+/** Compares real paths, after all links (H4). */
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 
-/** Is it the folder itself or something in it? What leads nowhere is not. */
+/** Is the path the folder itself or inside it? A broken path is not. */
 export function isInside(folder: string, path: string): boolean {
   try {
     const way = relative(realpathSync(folder), realpathSync(path));

@@ -1,9 +1,9 @@
-/** Who started this process. */
-import { readStat } from "./process-table.ts";
+/** Which processes started this one. */
+import { parseStat, readStat } from "./process-table.ts";
 
 const MAX_DEPTH = 64;
 
-/** Is `pid` among the processes that started this one? false where the system does not tell. */
+/** Did `pid` start this process, directly or not? false: no, or unknown. */
 export function isDescendantOf(pid: number, from: number = process.ppid): boolean {
   let current: number | null = from;
   for (let depth = 0; depth < MAX_DEPTH && current !== null && current > 1; depth++) {
@@ -14,10 +14,5 @@ export function isDescendantOf(pid: number, from: number = process.ppid): boolea
 }
 
 function parentOf(pid: number): number | null {
-  const stat = readStat(pid);
-  const parent = stat
-    ?.slice(stat.lastIndexOf(")") + 1)
-    .trim()
-    .split(/\s+/)[1];
-  return parent === undefined || !/^\d+$/.test(parent) ? null : Number(parent);
+  return parseStat(readStat(pid) ?? "")?.parent ?? null;
 }

@@ -1,17 +1,17 @@
-/** What the system says of its processes, through /proc or `ps`. Remembers nothing, signals nobody. */
+/** Reads the system's processes, through /proc or `ps`. Keeps nothing. */
 import { readFileSync } from "node:fs";
 
 export function isPid(pid: number): boolean {
-  // 0 and negative numbers would mean whole groups to kill(2)
+  // for kill(2), 0 and negative numbers mean groups
   return Number.isSafeInteger(pid) && pid > 0;
 }
 
-/** The state of a zombie, or of one that is about to vanish. */
+/** A zombie, or a process that is about to vanish. */
 export function isDead(state: string | undefined): boolean {
   return state === "Z" || state === "X" || state === "x";
 }
 
-/** Is there anybody of this number? A negative one means a group. */
+/** Does the process exist? A negative number means a group. */
 export function answers(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -21,7 +21,16 @@ export function answers(pid: number): boolean {
   }
 }
 
-/** The line of /proc; null: no such process, or no /proc. */
+/** Sends a signal to a process, or to a group if `pid` is negative. Never throws. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone, or of another user
+  }
+}
+
+/** The process's line in /proc; null: no such process, or no /proc. */
 export function readStat(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -30,22 +39,29 @@ export function readStat(pid: number): string | null {
   }
 }
 
-/** The second field is the program's name in brackets and may hold brackets and spaces itself. */
-export function parseStat(stat: string): { state: string; group: number; start: string } | null {
+interface ProcessStat {
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly start: string;
+}
+
+/** The second field is the program's name in brackets, which may contain brackets and spaces. */
+export function parseStat(stat: string): ProcessStat | null {
   const fields = stat
     .slice(stat.lastIndexOf(")") + 1)
     .trim()
     .split(/\s+/);
-  const [state, , group] = fields;
+  const [state, parent, group] = fields;
   const start = fields[19];
   if (state === undefined || group === undefined || start === undefined || !/^\d+$/.test(start)) return null;
-  return { state, group: Number(group), start };
+  return { state, parent: Number(parent), group: Number(group), start };
 }
 
-/** What `ps` prints; null: it failed. */
+/** The output of `ps`; null: it failed. */
 export function ps(args: readonly string[]): string | null {
   try {
-    // loaded here: most processes never need it, and it is slow to load
+    // loaded late: it is slow, and most processes never need it
     const { execFileSync } = process.getBuiltinModule("node:child_process");
     return execFileSync("ps", args, {
       encoding: "utf8",

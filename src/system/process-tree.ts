@@ -1,36 +1,33 @@
 /**
- * A process together with everything that it started: who belongs to it, and how to end it. Remembers nothing.
+ * A process and everything it started: finds the members and ends them. Keeps nothing.
  *
- * 1. A group is signalled only on the word of the caller, a process outside of it only if it has every mark.
- * 2. This process is no member of any tree.
+ * 1. A group is signalled because the caller vouches for it, a process outside the group only if it has every mark.
+ * 2. This process is never a member.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
+import { answers, isDead, isPid, parseStat, ps, readStat, signalProcess } from "./process-table.ts";
 import { pidsAfter } from "./young-pids.ts";
 
 export interface Tree {
-  /** The process group. The caller vouches that it is the one it started. */
+  /** The process group. The caller guarantees that it started this group. */
   readonly group: number | null;
-  /** Environment entries (`NAME=value`), all of which a process outside the group must have to belong. Linux. */
+  /** Environment entries. A process outside the group belongs to the tree if it has all of them. Linux only. */
   readonly marks: readonly string[];
-  /**
-   * `performance.now()` of a moment before the leader of the group was started: nothing of the tree is older. Saves
-   * a look at every process of the system. Left out: not known.
-   */
+  /** `performance.now()` before the leader started. No member is older, which saves a look at every process. */
   readonly since?: number;
 }
 
-/** The living members, zombies and this process left out. */
+/** The living members, without zombies and this process. */
 export function treeMembers(tree: Tree): readonly number[] {
   if (tree.marks.length === 0 && (tree.group === null || !answers(-tree.group))) return [];
   return (process.platform === "linux" ? membersFromProc(tree) : null) ?? membersFromPs(tree);
 }
 
-/** SIGTERM, then SIGKILL to what is left. True when everything is gone; false: something cannot be killed. */
+/** SIGTERM, then SIGKILL. False: a process cannot be killed. */
 export async function stopTree(tree: Tree, graceMs: number): Promise<boolean> {
   signalTree(tree, treeMembers(tree), "SIGTERM");
   if (await isGoneWithin(tree, graceMs)) return true;
-  // again and again: what is being killed may fork in the meantime
+  // repeated, because a dying process may fork
   for (let attempt = 0; attempt < 20; attempt++) {
     signalTree(tree, treeMembers(tree), "SIGKILL");
     if (await isGoneWithin(tree, 250)) return true;
@@ -40,7 +37,7 @@ export async function stopTree(tree: Tree, graceMs: number): Promise<boolean> {
 
 async function isGoneWithin(tree: Tree, ms: number): Promise<boolean> {
   const until = performance.now() + ms;
-  // where only marks tell, one look is not enough: an environment cannot be read at every moment
+  // with marks only, look twice: an environment is not always readable
   let looks = tree.group === null ? 2 : 1;
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
     if (treeMembers(tree).length === 0 && --looks === 0) return true;
@@ -52,20 +49,15 @@ async function isGoneWithin(tree: Tree, ms: number): Promise<boolean> {
 
 function signalTree(tree: Tree, members: readonly number[], signal: NodeJS.Signals): void {
   if (members.length === 0) return;
-  // the group at once, so that no member can fork its way past the list
-  for (const target of tree.group === null ? members : [-tree.group, ...members]) {
-    try {
-      process.kill(target, signal);
-    } catch {
-      // gone in the meantime, or not ours to signal
-    }
-  }
+  // the whole group first, so that no member escapes by a fork
+  for (const target of tree.group === null ? members : [-tree.group, ...members])
+    signalProcess(target, signal);
 }
 
-/** null: there is no /proc to look at. */
+/** null: no /proc. */
 function membersFromProc(tree: Tree): readonly number[] | null {
   const pids = youngPids(tree) ?? allPids();
-  // a group that does not answer has no members, and a look at it for each process can be spared
+  // a group that does not answer has no members
   const group = tree.group !== null && answers(-tree.group) ? tree.group : null;
   return pids?.filter((pid) => isMember({ ...tree, group }, pid)) ?? null;
 }
@@ -87,7 +79,7 @@ function allPids(): readonly number[] | null {
 
 function isMember({ group, marks }: Tree, pid: number): boolean {
   if (pid === process.pid) return false;
-  // a zombie has no environment any more
+  // a zombie has no environment
   if (group === null) return hasMarks(pid, marks);
   const stat = readStat(pid);
   const parsed = stat === null ? null : parseStat(stat);

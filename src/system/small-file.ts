@@ -1,8 +1,8 @@
-/** For files of ours that lie where anybody can put something else. */
+/** Reads our files in places where others may put something else. */
 import { lstatSync } from "node:fs";
 import { readSmall } from "./files.ts";
 
-/** null for whatever is no plain file of at most this size: a pipe would be waited on for ever, a link leads away. */
+/** null: not a regular file, or too large. A pipe would block, and a link leads elsewhere. */
 export function readSmallFile(path: string, maxBytes: number): string | null {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -1,28 +1,28 @@
-/** The name of this machine's time zone, also where the runtime does not know it (`TZ=:/usr/share/zoneinfo/…`). */
+/** The name of this machine's time zone, also when the runtime does not know it (`TZ=:/usr/share/zoneinfo/…`). */
 import { readlinkSync, realpathSync } from "node:fs";
 import { isTimeZone } from "../core/task/zone.ts";
 
 const LOCALTIME = "/etc/localtime";
 
-/** null: no name is to be had, and a schedule must not guess one. */
+/** null: unknown. A schedule must not guess. */
 export function systemTimeZone(
   env: Readonly<Record<string, string | undefined>>,
   known: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone,
   localtime: string = LOCALTIME,
 ): string | null {
   if (typeof known === "string" && isTimeZone(known)) return known;
-  // set to nothing it means UTC, for which the runtime has the name Etc/Unknown
+  // an empty TZ means UTC, but the runtime says Etc/Unknown
   if (env.TZ === "") return "UTC";
   const path = env.TZ?.replace(/^:/, "") ?? "";
   return (path.startsWith("/") ? zoneOfFile(path) : null) ?? zoneOfFile(localtime);
 }
 
-/** For showing only. */
+/** For display only. */
 export function localZone(): string {
   return systemTimeZone(process.env) ?? "UTC";
 }
 
-/** By its own path, else by what it leads to. */
+/** From the path itself, or else from its link. */
 function zoneOfFile(path: string): string | null {
   return zoneInPath(path) ?? zoneInPath(follow(path, readlinkSync)) ?? zoneInPath(follow(path, realpathSync));
 }

@@ -1,4 +1,4 @@
-/** What a turn or a check finds in its environment belongs to it alone. */
+/** Variables that belong to one turn or check only. */
 const OF_A_TURN = [
   "LOOP_ID",
   "LOOP_FIRE_ID",
@@ -15,7 +15,7 @@ const OF_A_TURN = [
   "LOOP_TOOLS_AUTH",
 ];
 
-/** The environment without what an outer turn put there: this process may itself be one that an agent started. */
+/** Removes the variables of an outer turn: an agent may have started this process. */
 export function withoutTurn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const rest = { ...env };
   for (const name of OF_A_TURN) delete rest[name];

@@ -1,19 +1,15 @@
-/**
- * Any agent that speaks the Agent Client Protocol: a process that is started once, takes prompts one after the other
- * and stays warm between them.
- */
+/** Any agent that speaks the Agent Client Protocol: one process takes several prompts and stays warm between them. */
 import { resolve } from "node:path";
 import type { PermissionRules } from "../../core/permissions.ts";
 import type { TurnEnd, TurnFate } from "../../ports/agent.ts";
 import { ABANDONED, type Agent, type ToolServer, type Turn, type TurnControl } from "../../ports/agent.ts";
 import { isAlive } from "../../system/process.ts";
 import { stopTree } from "../../system/process-tree.ts";
-import type { LaunchOptions } from "../process/launch.ts";
-import { describeError, failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
-import { openFolder, prepareFolder, promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
+import { findStarted, type LaunchOptions, prepareTurn } from "../process/launch.ts";
+import { makeFailure } from "../process/reasons.ts";
+import { promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
 import { describeStop, firstStop } from "../process/stop.ts";
-import { settleTicket, type Ticket } from "../process/ticket.ts";
-import { type AttemptSettings, startAttempt } from "./attempt.ts";
+import { type AttemptSettings, TurnAttempt } from "./attempt.ts";
 import { openPeer } from "./connection/peer.ts";
 import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
 import { readExportedStatus } from "./failures/export-status.ts";
@@ -23,18 +19,18 @@ import { readEnd, readMarks } from "./turn-files.ts";
 
 export interface AcpAgentOptions extends LaunchOptions {
   readonly profile: AcpProfile;
-  /** `executable`: absolute, see `findExecutable`. `command`: a line for `sh -c`, from the person. */
+  /** `executable`: an absolute path (see `findExecutable`). `command`: a line for `sh -c` from the person. */
   readonly program: { readonly executable: string } | { readonly command: string };
   readonly projectDir: string;
   readonly permissions?: PermissionRules;
   readonly toolServer?: ToolServer;
-  /** How long an agent stays without a turn, and how many do. */
+  /** How long an agent stays without a turn, and how many agents may stay. */
   readonly idleMs?: number;
   readonly maxWarm?: number;
-  /** For the start and for opening a conversation. */
+  /** Limit for the start and for opening a conversation. */
   readonly startMs?: number;
   readonly silenceMs?: number;
-  /** Between the word to stop and the end of the group. */
+  /** Time between the request to stop and the end of the process group. */
   readonly cancelGraceMs?: number;
 }
 
@@ -44,7 +40,7 @@ interface Settings extends AttemptSettings {
   readonly keepRuns: number;
 }
 
-const LOST = "the connection to its agent ended with the runner that had it";
+const LOST = "the connection to the agent ended together with its runner";
 
 export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Promise<void> } {
   const { profile, program, env = process.env, shell = "/bin/sh" } = options;
@@ -66,7 +62,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
     toolServer: options.toolServer ?? null,
     projectDir,
     async readCause(sessionId, words) {
-      // an id is a name of the agent's, and no way through folders
+      // the id comes from the agent and must not name another folder
       const path = /^[\w-]+$/.test(sessionId) ? profile.eventsFile?.(sessionId, env) : undefined;
       return path === undefined ? null : readKeptError(path, words.slice(profile.errorMark?.length ?? 0));
     },
@@ -74,14 +70,8 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
       const args = profile.exportArgs?.(sessionId);
       if (args === undefined || !("executable" in program)) return null;
       const argv = [program.executable, ...args] as const;
-      const { ownTmpDir } = profile;
-      return readExportedStatus({
-        argv,
-        cwd: projectDir,
-        env: { ...env, ...profile.env },
-        ownTmpDir,
-        signal,
-      });
+      const all = { ...env, ...profile.env };
+      return readExportedStatus({ argv, cwd: projectDir, env: all, ownTmpDir: profile.ownTmpDir, signal });
     },
   };
   const pool = createPool({
@@ -110,7 +100,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent & { close(): Pro
   };
 }
 
-/** What changes with each turn would be wrong in the next: only a process that ends with its turn has it. */
+/** Variables that change with each turn are only for a process that ends with its turn. */
 function environmentOf(turn: Turn, projectDir: string): Readonly<Record<string, string>> {
   const names = { LOOP_ID: turn.loopId, LOOP_FIRE_ID: turn.id };
   if (staysWarm(turn)) return names;
@@ -120,17 +110,10 @@ function environmentOf(turn: Turn, projectDir: string): Readonly<Record<string, 
 async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: TurnControl): Promise<TurnEnd> {
   const { signal } = control;
   const startedAt = settings.now();
-  if (signal.aborted) return { kind: "cancelled" };
-  // A runner that was frozen since it intended the turn must not start it now.
-  if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
-  let folder: string;
-  try {
-    folder = prepareFolder(settings.projectDir, turn, "acp");
-  } catch (error) {
-    return refusedEnd("the run folder could not be prepared", error);
-  }
-  const attempt = startAttempt(settings, pool, turn, control, folder);
-  // when the prompt has gone out, and there is nothing to do but wait
+  const folder = prepareTurn(settings.projectDir, turn, "acp", startedAt, signal);
+  if (typeof folder !== "string") return folder;
+  const attempt = new TurnAttempt(settings, pool, turn, control, folder);
+  // after the prompt was sent, while this process only waits
   if (Number.isFinite(settings.keepRuns)) setImmediate(() => pruneRuns(folder, settings.keepRuns));
   const over = attempt.end.catch(() => null);
   const stop = await firstStop(settings, turn.deadlineAt, signal, folder, over);
@@ -142,24 +125,17 @@ async function runTurn(settings: Settings, pool: Pool, turn: Turn, control: Turn
   return { kind: "cancelled" };
 }
 
-/** A turn cannot be followed from here: what its agent sends goes to the runner that started it. */
+/** This runner cannot follow the turn: the agent sends its messages to the runner that started it. */
 async function reconcileTurn(settings: Settings, turn: Turn): Promise<TurnFate> {
-  let folder: string;
-  let ticket: Ticket;
-  try {
-    folder = openFolder(settings.projectDir, turn);
-    ticket = await settleTicket(folder, turn.token);
-  } catch (error) {
-    return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
-  }
-  if (ticket.kind === "void") return { kind: "never" };
-  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+  const started = await findStarted(settings.projectDir, turn);
+  if (started.kind !== "started") return started;
+  const { folder, ticket } = started;
   const ended = readEnd(folder, turn.token);
   if (ended !== null) return { kind: "ended", end: ended };
   const { process } = ticket;
   const group = isAlive(process) ? process.pid : null;
   await stopTree({ group, marks: readMarks(folder, turn.token) }, settings.killGraceMs);
-  // read again: it may have ended between the two looks
+  // read again: the turn may have ended meanwhile
   const end = readEnd(folder, turn.token);
   return end === null ? { kind: "lost", reason: LOST } : { kind: "ended", end };
 }

@@ -1,4 +1,4 @@
-/** Answers what an agent asks leave for: by the rules, or by a person. */
+/** Answers an agent that asks for permission: by the rules, or by a person. */
 import { decidePermission, type PermissionRules } from "../../core/permissions.ts";
 import type { PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
 import type { PermissionParams, ToolCall } from "./connection/messages.ts";
@@ -15,11 +15,11 @@ export interface Asking {
   readonly turn: Turn;
   readonly control: TurnControl;
   readonly record: AcpTurnRecord;
-  /** Do the engine's own tools go to this session? They need no leave. */
+  /** Does this session have the engine's own tools? They need no permission. */
   readonly hasTools: boolean;
 }
 
-/** Must not reject. Once only: for ever is for the person's own settings. */
+/** Must not reject. Allows a call once only: a permanent permission belongs into the person's own settings. */
 export async function answerPermission(
   asking: Asking,
   { toolCall, options }: PermissionParams,

@@ -1,10 +1,11 @@
 /**
- * One turn with one agent, from the search for a warm one to the end that is written down. What has to outlive the
- * runner is in files (turn-files.ts).
+ * One turn with one agent, from the search for a warm agent to the recorded end. Data that must outlive the runner is
+ * in files (turn-files.ts).
  *
- * 1. The prompt goes out once, after the ticket was taken.
- * 2. What stops a turn stops all that the agent started: it is told, and its group is ended after a grace.
- * 3. Nothing here throws for what an agent, the disk or the system does.
+ * 1. The prompt is sent once, after the ticket was taken.
+ * 2. Whatever stops a turn also stops everything that the agent started: first a request to stop, then the end of the
+ *    process group.
+ * 3. Nothing here throws because of an agent, the disk or the system.
  */
 import type { Failure } from "../../core/goal/goal.ts";
 import type { PermissionRules } from "../../core/permissions.ts";
@@ -13,13 +14,14 @@ import { writeAtomic } from "../../system/files.ts";
 import { failedEnd, makeFailure, refusedEnd } from "../process/reasons.ts";
 import { promptFile } from "../process/run-folder.ts";
 import { PeerGone } from "./connection/peer.ts";
+import { within } from "./connection/peer-process.ts";
 import type { Pool, PooledAgent } from "./connection/pool.ts";
 import { openSession, type Session, type SessionStart, settle, UnknownModel } from "./connection/session.ts";
 import { endStrays, membersOf } from "./connection/strays.ts";
 import { type Cause, failureOfError, failureOfResult, needsStatus, withCause } from "./failures/failure.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { Flood, type PromptLimits, promptText, Silence, sendPrompt } from "./prompt.ts";
-import { type AcpTurnRecord, createTurnRecord } from "./record.ts";
+import { AcpTurnRecord } from "./record.ts";
 import { openEventLog, takeTicket, writeEnd, writeMarks } from "./turn-files.ts";
 import { readAcpUsage } from "./usage.ts";
 
@@ -28,26 +30,16 @@ export interface AttemptSettings extends PromptLimits {
   readonly projectDir: string;
   readonly permissions: PermissionRules;
   readonly toolServer: ToolServer | null;
-  /** For what an agent does before it can take a prompt: opening a conversation. */
   readonly startMs: number;
-  /** For what it answers at once. */
+  /** Limit for requests that an agent answers at once. */
   readonly answerMs: number;
-  /** From the word to stop to the end of the group. */
+  /** Time between the request to stop and the end of the process group. */
   readonly cancelGraceMs: number;
   readonly killGraceMs: number;
-  /** The HTTP status behind an error of this session; null: not to be had. */
+  /** The HTTP status behind an error of this session; null: unknown. */
   readonly readStatus: (sessionId: string, signal: AbortSignal) => Promise<number | null>;
-  /** What is behind an error that was told with these words; null: not to be had. */
+  /** The cause of an error that the agent reported with these words; null: unknown. */
   readonly readCause: (sessionId: string, words: string) => Promise<Cause | null>;
-}
-
-export interface TurnAttempt {
-  /** Rejects only with what `onStarted` threw. */
-  readonly end: Promise<TurnEnd>;
-  /** `failure`: why it is stopped; null: somebody wants it so. Must not reject. */
-  stop(failure: Failure | null): Promise<TurnEnd>;
-  /** Another owner has the turn: the agent is let be, and is not used again. */
-  abandon(): void;
 }
 
 interface Ready extends SessionStart {
@@ -56,17 +48,8 @@ interface Ready extends SessionStart {
 
 type OkEnd = Extract<TurnEnd, { kind: "ok" }>;
 
-export function startAttempt(
-  settings: AttemptSettings,
-  pool: Pool,
-  turn: Turn,
-  control: TurnControl,
-  folder: string,
-): TurnAttempt {
-  return new RunningAttempt(settings, pool, turn, control, folder);
-}
-
-class RunningAttempt implements TurnAttempt {
+export class TurnAttempt {
+  /** Rejects only with the error that `onStarted` threw. */
   readonly end: Promise<TurnEnd>;
   readonly #settings: AttemptSettings;
   readonly #pool: Pool;
@@ -75,7 +58,7 @@ class RunningAttempt implements TurnAttempt {
   readonly #folder: string;
   readonly #record: AcpTurnRecord;
   readonly #stopping = new AbortController();
-  /** The agent that takes the turn, from the first question on. */
+  /** The agent that takes the turn, set before its session is ready. */
   #taken: PooledAgent | null = null;
   #ready: Ready | null = null;
   #isAbandoned = false;
@@ -86,10 +69,11 @@ class RunningAttempt implements TurnAttempt {
     this.#turn = turn;
     this.#control = control;
     this.#folder = folder;
-    this.#record = createTurnRecord(settings.projectDir);
+    this.#record = new AcpTurnRecord(settings.projectDir);
     this.end = this.#run();
   }
 
+  /** `failure`: why the turn is stopped; null: a person stops it. Must not reject. */
   async stop(failure: Failure | null): Promise<TurnEnd> {
     this.#stopping.abort();
     const over = this.end.then(
@@ -105,6 +89,7 @@ class RunningAttempt implements TurnAttempt {
     return stopped;
   }
 
+  /** Another runner owns the turn now. The agent continues, and this runner does not use it again. */
   abandon(): void {
     this.#isAbandoned = true;
   }
@@ -134,7 +119,7 @@ class RunningAttempt implements TurnAttempt {
     return this.#finish(seat, await this.#prompt(ready, text));
   }
 
-  /** An agent that died while it was idle is noticed at its first request. */
+  /** The first request shows whether an idle agent has died. */
   async #makeReady(): Promise<Ready> {
     const { profile, answerMs } = this.#settings;
     const { signal } = this.#stopping;
@@ -170,7 +155,7 @@ class RunningAttempt implements TurnAttempt {
     return start;
   }
 
-  /** null: the turn is ours. */
+  /** null: the ticket is ours. */
   #claim(seat: PooledAgent, text: string): TurnEnd | null {
     const { token, leavesNothing } = this.#turn;
     const { ref, tree } = seat.peer.process;
@@ -215,7 +200,7 @@ class RunningAttempt implements TurnAttempt {
 
   async #explain(failure: Failure | null, session: Session): Promise<Failure | null> {
     if (failure?.class !== "outage") return failure;
-    const cause = await this.#settings.readCause(session.id, this.#record.lastChunk());
+    const cause = await this.#settings.readCause(session.id, this.#record.lastChunk);
     return cause === null ? failure : withCause(failure, cause);
   }
 
@@ -234,7 +219,7 @@ class RunningAttempt implements TurnAttempt {
   }
 
   async #finish(seat: PooledAgent, end: TurnEnd): Promise<TurnEnd> {
-    // `stop` ends the agent itself and writes how the turn ended
+    // `stop` ends the agent and records the end of the turn
     if (this.#stopping.signal.aborted) return end;
     const { process } = seat.peer;
     if (this.#turn.leavesNothing && !seat.peer.isGone())
@@ -254,7 +239,7 @@ class RunningAttempt implements TurnAttempt {
     return { kind: "ok", answer: record.answer(), usage, conversation, activity: record.activity() };
   }
 
-  /** `over`: resolves when the agent has stopped by itself. */
+  /** `over` resolves when the agent has stopped by itself. */
   async #halt(seat: PooledAgent, session: Session, over: Promise<unknown>): Promise<void> {
     seat.peer.notify("session/cancel", { sessionId: session.id });
     await within(over, this.#settings.cancelGraceMs);
@@ -274,12 +259,4 @@ function startFailed(profile: AcpProfile, error: unknown): TurnEnd {
   if (isOfSystem) return refusedEnd("the agent could not be started", error);
   const { class: type, reason } = failureOfError(profile, error, null);
   return failedEnd(type, reason);
-}
-
-function within(over: Promise<unknown>, ms: number): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((done) => {
-    timer = setTimeout(done, ms);
-  });
-  return Promise.race([over, late]).finally(() => clearTimeout(timer));
 }

@@ -1,9 +1,9 @@
-/** Where a path leads to (H4): links are followed, also those above a file that is still to be made. */
+/** Where a path leads to (H4). Follows links, also in the folders above a file that does not exist yet. */
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { AskedPath } from "../../core/permissions.ts";
 
-/** `path` is absolute. What leads nowhere is outside. */
+/** `path` is absolute. A broken link is outside the project. */
 export function realPlaceOf(path: string, projectDir: string): AskedPath {
   const real = realOf(path);
   if (real === null) return { absolute: slashed(path), inProject: null };
@@ -16,7 +16,7 @@ function realOf(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {
-    // a link to nowhere would be followed by whoever writes to it
+    // a write would follow a broken link
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null;
     const above = dirname(path);
     const real = above === path ? null : realOf(above);

@@ -1,50 +1,44 @@
-/** What is different from agent to agent, as data. Measured; the versions are those of test/clients. */
+/** The differences between agents, as data. Measured with the versions in test/clients. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** What `usage` of a finished prompt means, or where else tokens are told. */
+/** What `usage` of a finished prompt counts, or where else the tokens are. */
 export type TokenSource =
-  /** Of the turn. */
   | "turn"
-  /** Of the last request to the model only: for a turn of several nothing is known. */
+  /** Only the last request to the model: with several requests the number is unknown. */
   | "last-step"
-  /** Of the conversation so far, since the process has it open. */
+  /** The conversation, since this process opened it. */
   | "cumulative"
-  /** `_meta.quota.token_count` of the result. */
   | "quota"
   /** `_meta.usage` of message chunks, one for each request. */
   | "chunks";
 
 export interface AcpProfile {
   readonly name: string;
-  /** After the program's own name. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Modes of a session: for a turn that works, and for one that only looks. Left out: its own is right for both. */
+  /** Session modes for a turn that works and for a turn that only reads. Left out: the default fits both. */
   readonly modes?: { readonly work: string; readonly look: string };
   readonly tokens: TokenSource;
-  /**
-   * `usage_update` tells what a conversation has cost so far: since it began, or since this process has it. Left out
-   * by an agent that could: not known.
-   */
+  /** What the cost in `usage_update` covers: the whole conversation, or the part since this process opened it. */
   readonly cost: "conversation" | "process" | "none";
-  /** After a denied permission: the model is told, or the turn ends there without a word of it. */
+  /** After a denied permission the model is told, or the turn ends silently. */
   readonly afterDenial: "told" | "ends";
-  /** A turn without usage never reached a model, whatever its stop reason says. */
+  /** A turn without usage never reached a model, whatever its stop reason. */
   readonly usageProves: boolean;
-  /** The client writes its own errors as a message of the agent's that begins so. */
+  /** The client reports its own errors as an agent message with this prefix. */
   readonly errorMark?: string;
-  /** Where a failed request has its HTTP status; `details`: there, or in the code. */
+  /** Where a failed request has its HTTP status. `details`: in the details or in the code. */
   readonly status: "code" | "details" | "none";
-  /** Where the events of a session are, one a line: an error that is told in words is there with its kind. */
+  /** The file with the events of a session. It has the kind of an error that the protocol only has in words. */
   readonly eventsFile?: (sessionId: string, env: NodeJS.ProcessEnv) => string;
-  /** Arguments that make the program print a session as JSON, where an error keeps its status. */
+  /** Arguments that print a session as JSON. It has the HTTP status of an error. */
   readonly exportArgs?: (sessionId: string) => readonly string[];
-  /** The title of a request to run something is the command itself. */
+  /** The title of a request to run a command is the command itself. */
   readonly titleIsCommand: boolean;
-  /** Takes the engine's tools over HTTP. */
+  /** Accepts the engine's tools over HTTP. */
   readonly httpTools: boolean;
-  /** Leaves files in its TMPDIR at each start: it gets one of its own, which goes with it. */
+  /** Leaves files in TMPDIR at each start, so it gets its own TMPDIR, removed at the end. */
   readonly ownTmpDir: boolean;
 }
 
@@ -61,20 +55,15 @@ const PLAIN: Omit<AcpProfile, "name"> = {
   ownTmpDir: false,
 };
 
-/** A client is taken for an editor: after each turn a model would be asked, at the person's cost, what to type next. */
-const NO_SUGGESTIONS = {
-  claude: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" },
-  codex: { CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
-};
-
 const PROFILES = {
   claude: {
     ...PLAIN,
     name: "claude",
     env: {
-      // otherwise the tools of a server are found only by a search
+      // otherwise the model must search for the tools of a server
       ENABLE_TOOL_SEARCH: "false",
-      ...NO_SUGGESTIONS.claude,
+      // otherwise the person pays for a suggestion of the next prompt after each turn
+      CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false",
     },
     modes: { work: "default", look: "default" },
     cost: "process",
@@ -82,8 +71,8 @@ const PROFILES = {
   codex: {
     ...PLAIN,
     name: "codex",
-    env: { NO_BROWSER: "1", ...NO_SUGGESTIONS.codex },
-    // its default asks a model instead of a person
+    env: { NO_BROWSER: "1", CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
+    // the default mode asks a model instead of a person
     modes: { work: "workspace-write", look: "read-only" },
     cost: "none",
     usageProves: true,
@@ -140,7 +129,7 @@ export function profileOf(name: AcpProfileName): AcpProfile {
   return PROFILES[name];
 }
 
-/** For any agent that speaks the protocol: nothing is taken for granted. `name`: as people know it. */
+/** For any agent that speaks the protocol: assumes nothing. `name` is shown to people. */
 export function plainProfile(name: string): AcpProfile {
   return { ...PLAIN, name };
 }

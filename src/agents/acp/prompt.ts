@@ -1,8 +1,6 @@
-/**
- * One prompt, from the moment when it goes out to its answer. Owns what is listened to meanwhile; leaves no timer and
- * no listener behind.
- */
+/** Sends one prompt and waits for its answer. Leaves no timer and no listener behind. */
 import type { AgentEvent, Turn, TurnControl } from "../../ports/agent.ts";
+import { quietly } from "../process/tail.ts";
 import { type Asking, answerPermission } from "./ask.ts";
 import { type PromptResult, parsePromptResult } from "./connection/messages.ts";
 import type { Peer, PeerListener } from "./connection/peer.ts";
@@ -10,21 +8,21 @@ import type { Session } from "./connection/session.ts";
 import type { EventLog } from "./turn-files.ts";
 
 export interface PromptLimits {
-  /** All that the agent sends in one turn. */
+  /** Everything that the agent sends in one turn. */
   readonly maxOutputBytes: number;
-  /** While no tool is at work and nobody is asked: agents try again for minutes without a word. */
+  /** Counts only while no tool runs and no question is open. Long: agents retry for minutes without a message. */
   readonly silenceMs: number;
 }
 
-/** It sent more than anybody wants to read. */
+/** The agent sent too much. */
 export class Flood extends Error {}
 
-/** It has not given a sign of life for too long. */
+/** The agent sent nothing for too long. */
 export class Silence extends Error {}
 
 const LOOK_MS = 5_000;
 
-/** Rejects as `Peer.request` does, with `Flood` or with `Silence`. */
+/** Rejects like `Peer.request`, with `Flood` or with `Silence`. */
 export async function sendPrompt(
   peer: Peer,
   session: Session,
@@ -41,7 +39,7 @@ export async function sendPrompt(
   let bytes = 0;
   let asked = 0;
   let lastSign = performance.now();
-  /** A question to a person ends with the prompt that it came from, however that ended. */
+  /** Ends a question to a person together with its prompt. */
   const over = new AbortController();
   const listener: PeerListener = {
     onBytes(count) {
@@ -59,7 +57,7 @@ export async function sendPrompt(
     },
     async onPermission(params) {
       log.write(JSON.stringify({ method: "session/request_permission", params }));
-      // some tell of a call only by asking for it
+      // some agents report a call only by asking for permission
       show(asking.control, asking.record.add({ ...params.toolCall, sessionUpdate: "tool_call_update" }));
       asked++;
       try {
@@ -74,7 +72,7 @@ export async function sendPrompt(
     () => {
       const isWaiting = asked > 0 || asking.record.isBusy();
       if (!isWaiting && performance.now() - lastSign > limits.silenceMs)
-        reject(new Silence(`no sign of life for ${Math.round(limits.silenceMs / 1000)}s`));
+        reject(new Silence(`no message from the agent for ${Math.round(limits.silenceMs / 1000)}s`));
     },
     Math.min(LOOK_MS, limits.silenceMs),
   );
@@ -95,18 +93,12 @@ export async function sendPrompt(
   }
 }
 
-/** Nobody who watches can make a turn fail. */
+/** A failing surface must not end a turn. */
 function show({ onEvent }: TurnControl, events: readonly AgentEvent[]): void {
-  for (const event of events) {
-    try {
-      onEvent?.(event);
-    } catch {
-      // a surface that failed
-    }
-  }
+  for (const event of events) quietly(() => onEvent?.(event));
 }
 
-/** What goes out: all that has to be known, where nothing is known of what was said before. */
+/** A session that knows nothing of the conversation gets the full text. */
 export function promptText(turn: Turn, isFresh: boolean): string {
   return isFresh && turn.conversation !== null ? (turn.textIfFresh ?? turn.text) : turn.text;
 }

@@ -1,54 +1,33 @@
 /**
- * What an agent said and did in one turn, put together from its updates. Owns what has to be remembered of it; decides
- * nothing.
+ * What an agent said and did in one turn, collected from its updates. Decides nothing.
  *
- * 1. The answer is the last message: what was said after the last tool call, or, if that is nothing, before it.
- * 2. An edit counts when its call has succeeded; one that failed or was denied wrote nothing.
- * 3. A call of the engine's own tools is a report, and no work.
- * 4. Text is shown line by line, as lines are complete.
+ * 1. The answer is the last message: the text after the last tool call, or else the text before it.
+ * 2. An edit counts when its call has succeeded.
+ * 3. A call of the engine's own tools is a report, not work.
+ * 4. Text is shown line by line, when a line is complete.
  */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
-import { lastBytes } from "../process/last-bytes.ts";
+import { shortenPath } from "../display.ts";
 import { ANSWER_CAP_BYTES } from "../process/launch.ts";
+import { lastBytes } from "../process/lines.ts";
 import { makeFailure } from "../process/reasons.ts";
+import { activityOf } from "../stream/stream-events.ts";
 import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
 import { classOfSessionFailure } from "./failures/failure-class.ts";
-import { denialOf, describeCall, isOwnTool, nameOfCall, shorten, touchedPaths } from "./tool-call.ts";
+import { denialOf, describeCall, isOwnTool, nameOfCall, touchedPaths } from "./tool-call.ts";
 
-export interface AcpTurnRecord {
-  /** What of it is shown to people who watch. */
-  add(update: Update): readonly AgentEvent[];
-  /** What is left to show at the end. */
-  flush(): readonly AgentEvent[];
-  deny(call: ToolCall): void;
-  /** All that is known of a call by now, together with `part`. */
-  callWith(part: ToolCall): ToolCall;
-  /** All that it was called so far: some say it more fully at first. */
-  titlesOf(toolCallId: string): readonly string[];
-  answer(): string;
-  activity(): Activity;
-  /** Is a tool at work? Then silence means nothing. */
-  isBusy(): boolean;
-  hasSaid(): boolean;
-  /** Was any tool called, also one of the engine's own? */
-  hasCalled(): boolean;
-  /** The last piece of text as it came. */
-  lastChunk(): string;
-  /** What the conversation has cost by now, in USD; null: not told. */
-  costTotal(): number | null;
-  /** Of all requests whose tokens came with a message; null: none came. */
-  chunkTokens(): Tokens | null;
-  /** When the limit that was hit is over. */
-  resetsAt(): number | null;
-  /** The model that answered, where the agent tells it with the figures. */
-  model(): string | null;
-}
-
-export function createTurnRecord(projectDir: string): AcpTurnRecord {
-  return new UpdateRecord(projectDir);
-}
-
-class UpdateRecord implements AcpTurnRecord {
+export class AcpTurnRecord {
+  hasSaid = false;
+  /** The last piece of text. */
+  lastChunk = "";
+  /** The cost of the conversation so far, in USD; null: unknown. */
+  costTotal: number | null = null;
+  /** The tokens of all requests that were reported with a message; null: none. */
+  chunkTokens: Tokens | null = null;
+  /** When the limit resets; null: unknown. */
+  resetsAt: number | null = null;
+  /** The model that answered, if the agent reports it. */
+  model: string | null = null;
   readonly #projectDir: string;
   readonly #calls = new Map<string, ToolCall>();
   readonly #titles = new Map<string, Set<string>>();
@@ -59,12 +38,6 @@ class UpdateRecord implements AcpTurnRecord {
   /** The last message that was not blank. */
   #lastMessage = "";
   #unshown = "";
-  #chunk = "";
-  #said = false;
-  #cost: number | null = null;
-  #tokens: Tokens | null = null;
-  #resets: number | null = null;
-  #model: string | null = null;
 
   constructor(projectDir: string) {
     this.#projectDir = projectDir;
@@ -73,7 +46,7 @@ class UpdateRecord implements AcpTurnRecord {
   add(update: Update): readonly AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        this.#tokens = addTokens(this.#tokens, update._meta?.usage);
+        this.chunkTokens = addTokens(this.chunkTokens, update._meta?.usage);
         return update.content?.type === "text"
           ? this.#addText(update.content.text ?? "", update.messageId ?? null)
           : [];
@@ -81,9 +54,9 @@ class UpdateRecord implements AcpTurnRecord {
       case "tool_call_update":
         return this.#addCall(update);
       case "usage_update":
-        if (update.cost?.currency === "USD") this.#cost = update.cost.amount;
-        this.#resets = resetOf(update._meta?.["_claude/rateLimit"]) ?? this.#resets;
-        this.#model = textOf(update._meta?.["_claude/model"]) ?? this.#model;
+        if (update.cost?.currency === "USD") this.costTotal = update.cost.amount;
+        this.resetsAt = resetOf(update._meta?.["_claude/rateLimit"]) ?? this.resetsAt;
+        this.model = textOf(update._meta?.["_claude/model"]) ?? this.model;
         return [];
       case "session_info_update":
         return warningOf(update._meta);
@@ -100,10 +73,11 @@ class UpdateRecord implements AcpTurnRecord {
 
   deny(call: ToolCall): void {
     this.#denials.add(denialOf(call));
-    // some agents do not say how a denied call ended
+    // some agents do not report how a denied call ended
     this.#calls.set(call.toolCallId, { ...call, status: "failed" });
   }
 
+  /** Everything known about a call, together with `part`. */
   callWith(part: ToolCall): ToolCall {
     const known = this.#calls.get(part.toolCallId);
     if (known === undefined) return part;
@@ -111,6 +85,7 @@ class UpdateRecord implements AcpTurnRecord {
     return { ...known, ...Object.fromEntries(given) };
   }
 
+  /** All titles of a call so far. Some agents give the full one first. */
   titlesOf(id: string): readonly string[] {
     return [...(this.#titles.get(id) ?? [])];
   }
@@ -119,44 +94,28 @@ class UpdateRecord implements AcpTurnRecord {
     return lastBytes(this.#message.trim() === "" ? this.#lastMessage : this.#message, ANSWER_CAP_BYTES);
   }
 
-  /** Leaves out the engine's own tools. */
+  /** Without the engine's own tools. */
   activity(): Activity {
-    const others = [...this.#calls.values()].filter(
-      (call) => !isOwnTool(call, this.titlesOf(call.toolCallId)),
-    );
-    return activityOf(others, [...this.#denials], this.#projectDir);
+    const calls = [...this.#calls.values()]
+      .filter((call) => isCall(call) && !isOwnTool(call, this.titlesOf(call.toolCallId)))
+      .map((call) => ({
+        name: nameOfCall(call),
+        detail: "",
+        edits: editsOf(call, this.#projectDir),
+        reads: call.kind === "read" ? touchedPaths(call) : [],
+        outcome: call.status === "completed" ? ("done" as const) : ("failed" as const),
+      }));
+    return { ...activityOf(calls, this.#projectDir), denials: [...this.#denials] };
   }
 
+  /** Does a tool run? Then silence means nothing. */
   isBusy(): boolean {
     return [...this.#calls.values()].some(({ status }) => status === "pending" || status === "in_progress");
   }
 
-  hasSaid(): boolean {
-    return this.#said;
-  }
-
+  /** Was any tool called, including the engine's own? */
   hasCalled(): boolean {
     return [...this.#calls.values()].some(isCall);
-  }
-
-  lastChunk(): string {
-    return this.#chunk;
-  }
-
-  costTotal(): number | null {
-    return this.#cost;
-  }
-
-  chunkTokens(): Tokens | null {
-    return this.#tokens;
-  }
-
-  resetsAt(): number | null {
-    return this.#resets;
-  }
-
-  model(): string | null {
-    return this.#model;
   }
 
   #endMessage(): readonly AgentEvent[] {
@@ -170,10 +129,10 @@ class UpdateRecord implements AcpTurnRecord {
     const before = isNext ? this.#endMessage() : [];
     this.#messageId = id;
     if (text === "") return before;
-    this.#said ||= text.trim() !== "";
-    this.#chunk = text;
+    this.hasSaid ||= text.trim() !== "";
+    this.lastChunk = text;
     this.#message = `${this.#message}${text}`;
-    // cut at twice the cap, so that not every chunk moves the whole message
+    // cut at twice the limit, so that not every chunk copies the whole message
     if (this.#message.length > 2 * ANSWER_CAP_BYTES) this.#message = this.#message.slice(-ANSWER_CAP_BYTES);
     const lines = `${this.#unshown}${text}`.split("\n");
     this.#unshown = lines.pop() ?? "";
@@ -198,32 +157,22 @@ class UpdateRecord implements AcpTurnRecord {
   }
 }
 
-/** Agents announce a call before they know what it is of. */
+/** Agents announce a call before they know its arguments. */
 function isTold({ status, rawInput, locations }: ToolCall): boolean {
   if (status !== "pending") return true;
-  // the folder that it works in is no news
+  // the working directory alone says nothing
   const hasInput = typeof rawInput === "object" && Object.keys(rawInput ?? {}).some((key) => key !== "cwd");
   return hasInput || (rawInput === undefined && (locations ?? []).length > 0);
 }
 
-function activityOf(calls: readonly ToolCall[], denials: readonly string[], projectDir: string): Activity {
-  const edits = new Map<string, number>();
-  const reads: string[] = [];
-  for (const call of calls.filter(({ status }) => status === "completed")) {
-    for (const path of editsOf(call, projectDir)) edits.set(path, (edits.get(path) ?? 0) + 1);
-    if (call.kind === "read") reads.push(...touchedPaths(call).map((path) => shorten(path, projectDir)));
-  }
-  return { toolCalls: calls.filter(isCall).length, edits: Object.fromEntries(edits), reads, denials };
-}
-
-/** Some tell of plans and thoughts in the same way. */
+/** Some agents report plans and thoughts as calls. */
 function isCall({ kind }: ToolCall): boolean {
   return kind !== "think";
 }
 
 function editsOf(call: ToolCall, projectDir: string): readonly string[] {
   if (!["edit", "delete", "move"].includes(call.kind ?? "")) return [];
-  return [...new Set(touchedPaths(call).map((path) => shorten(path, projectDir)))];
+  return [...new Set(touchedPaths(call).map((path) => shortenPath(path, projectDir)))];
 }
 
 function addTokens(sum: Tokens | null, more: unknown): Tokens | null {
@@ -244,7 +193,7 @@ function resetOf(limit: unknown): number | null {
   return Math.round(resetsAt < 1e11 ? resetsAt * 1000 : resetsAt);
 }
 
-/** The agent tries again by itself. */
+/** A warning means that the agent retries by itself. */
 function warningOf(meta: unknown): readonly AgentEvent[] {
   const failure = readSessionFailure(meta);
   if (failure?.severity !== "warning") return [];

@@ -1,6 +1,7 @@
-/** What a tool call is of: its name, its files, its command. Agents tell it in different places. */
-import { isAbsolute, relative, resolve, sep } from "node:path";
+/** The name, files and command of a tool call. Agents put them in different places. */
+import { resolve } from "node:path";
 import type { ToolKind } from "../../core/permissions.ts";
+import { foldLine, shortenPath } from "../display.ts";
 import type { ToolCall } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 
@@ -13,14 +14,12 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   execute: "execute",
   fetch: "fetch",
 };
-/** Arguments by which tools name a file. */
 const PATH_KEYS = ["file_path", "filePath", "path", "notebook_path", "absolute_path"];
-const DETAIL_LENGTH = 200;
-/** Tools of the engine's own, as agents name them, as a whole: Claude, Codex, Gemini and Qwen, opencode, Copilot. */
+/** The engine's own tools, as Claude, Codex, Gemini and Qwen, opencode and Copilot name them. */
 const OWN_TOOL =
   /^(?:mcp__loopwright__\w+|mcp\.loopwright\.\w+|\w+ \(loopwright MCP Server\)|loopwright[_-]\w+)$/;
 
-/** As the agent calls its tool, where it tells; otherwise what kind it is. */
+/** The agent's name for its tool, or else the kind of the tool. */
 export function nameOfCall(call: ToolCall): string {
   const claude = call._meta?.claudeCode as { toolName?: unknown } | undefined;
   const named = [claude?.toolName, call.name, call._meta?.toolName].find(
@@ -29,16 +28,13 @@ export function nameOfCall(call: ToolCall): string {
   return named ?? call.kind ?? "tool";
 }
 
-/** `titles`: all that the call was named so far. It says what an agent has to say, and does nothing. */
+/** Is it a tool of the engine? Such a tool only reports. `titles`: all titles of the call so far. */
 export function isOwnTool(call: ToolCall, titles: readonly string[]): boolean {
   const isCommand = stringIn(call.rawInput, "command") !== null;
   return !isCommand && [nameOfCall(call), call.title ?? "", ...titles].some((name) => OWN_TOOL.test(name));
 }
 
-/**
- * What was not allowed, for the record: of a command the program and a plain first word, so that the agent knows what
- * to do without, and nothing that could be a secret.
- */
+/** What was denied. Of a command only the program and a plain first word: the rest may be a secret. */
 export function denialOf(call: ToolCall): string {
   const name = nameOfCall(call);
   if (call.kind !== "execute") return name;
@@ -47,35 +43,36 @@ export function denialOf(call: ToolCall): string {
   return program === undefined ? name : `${name} (${program} …)`;
 }
 
-/** For a person, one line. */
 export function describeCall(call: ToolCall, projectDir: string): string {
   const [path] = call.kind === "execute" ? [] : touchedPaths(call);
   const text =
     stringIn(call.rawInput, "command") ??
     stringIn(call.rawInput, "url") ??
-    (path === undefined ? (call.title ?? "") : shorten(path, projectDir));
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, DETAIL_LENGTH).join("");
+    (path === undefined ? (call.title ?? "") : shortenPath(path, projectDir));
+  return foldLine(text);
 }
 
-/** The files that it is about. A diff says it best: locations may be of the folder that it works in. */
+/** The files of the call. A diff is most exact: a location may be the working directory. */
 export function touchedPaths(call: ToolCall): readonly string[] {
-  const diffs = (call.content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
+  const diffs = diffPaths(call);
   if (diffs.length > 0) return [...new Set(diffs)];
   const named = PATH_KEYS.map((key) => stringIn(call.rawInput, key)).find((path) => path !== null);
   if (named != null) return [named];
   return [...new Set((call.locations ?? []).map(({ path }) => path))];
 }
 
-/** All that it names as a file: what is asked for must be allowed for each of them. */
+/** Every file that the call names. Each one needs permission. */
 export function namedPaths(call: ToolCall, projectDir: string): readonly string[] {
-  const diffs = (call.content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
   const inputs = PATH_KEYS.flatMap((key) => stringIn(call.rawInput, key) ?? []);
   const locations = (call.locations ?? []).map(({ path }) => path);
-  return [...new Set([...diffs, ...inputs, ...locations].map((path) => resolve(projectDir, path)))];
+  return [...new Set([...diffPaths(call), ...inputs, ...locations].map((path) => resolve(projectDir, path)))];
 }
 
-/** null: it runs none, or does not say which. */
+function diffPaths({ content }: ToolCall): readonly string[] {
+  return (content ?? []).flatMap(({ type, path }) => (type === "diff" && path ? [path] : []));
+}
+
+/** null: the call runs no command, or does not name it. */
 export function commandOfCall(call: ToolCall, profile: AcpProfile): string | null {
   const { rawInput } = call;
   const list = typeof rawInput === "object" && rawInput !== null && "command" in rawInput && rawInput.command;
@@ -85,7 +82,7 @@ export function commandOfCall(call: ToolCall, profile: AcpProfile): string | nul
   return profile.titleIsCommand && call.kind === "execute" ? (call.title ?? null) : null;
 }
 
-/** What it does counts, not what it calls itself: something that runs a command does not read. */
+/** Decides by what the call does, not by its declared kind: a call that runs a command is not a read. */
 export function kindOfCall(call: ToolCall, command: string | null): ToolKind {
   const kind = KINDS[call.kind ?? ""];
   if (command !== null) return "execute";
@@ -94,15 +91,7 @@ export function kindOfCall(call: ToolCall, command: string | null): ToolKind {
   return kind ?? "other";
 }
 
-/** Relative to the project, with `/`, where it is inside. */
-export function shorten(path: string, projectDir: string): string {
-  const way = isAbsolute(path) ? relative(projectDir, path) : path;
-  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
-    ? path
-    : way.split(sep).join("/");
-}
-
-/** `bash -lc "…"` is what is in the quotes. */
+/** `bash -lc "…"` is the command in the quotes. */
 function fromArgv(argv: readonly string[]): string {
   const [shell = "", flag = "", line] = argv;
   const isShell = /(?:^|\/)(?:ba|da|z)?sh$/.test(shell) && /^-l?c$/.test(flag);

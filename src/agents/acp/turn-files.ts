@@ -1,12 +1,12 @@
 /**
- * What a turn of a warm agent leaves in its run folder (run-folder.ts), beside prompt.txt:
+ * The files of a turn of a warm agent in its run folder (run-folder.ts), beside prompt.txt:
  *
- *   ticket.<token>   created once, before the prompt goes out, with the agent's process (ticket.ts)
- *   marks.<token>    by which all processes of that agent are found
- *   events.jsonl     what the agent sent, as it came; cut off where it is too much
+ *   ticket.<token>   created once, before the prompt is sent, with the agent's process (ticket.ts)
+ *   marks.<token>    identify all processes of that agent
+ *   events.jsonl     the messages of the agent, up to a limit
  *   answer.txt  stderr.txt  end.<token>.json  exit.<token>    at the end, in this order
  *
- * Must not start or stop anything. Nothing here is on disk when it returns: after a power cut the intent tells.
+ * Must not start or stop anything. Nothing here is synced to disk: after a power cut the intent decides.
  */
 import { closeSync, constants, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import type { TurnEnd } from "../../ports/agent.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
+import { quietly } from "../process/tail.ts";
 import { describeRefusal } from "../process/ticket.ts";
 
 export interface EventLog {
@@ -23,12 +24,11 @@ export interface EventLog {
   close(): void;
 }
 
-/** Of events.jsonl: enough to see what happened. */
 const EVENTS_BYTES = 16 * 1024 * 1024;
 const BUFFER_CHARACTERS = 64 * 1024;
 const FLUSH_MS = 200;
 
-/** null: the turn is this process's; otherwise why it must not start. Throws what the disk throws. */
+/** null: this process owns the turn. Otherwise: why the turn must not start. Throws errors of the disk. */
 export function takeTicket(folder: string, token: number, process: ProcessRef): string | null {
   const stat = readStat(process.pid)?.trim() ?? "";
   const text = `pid ${process.pid}\nboot ${bootId() ?? ""}\nstat ${stat}\nend\n`;
@@ -37,7 +37,7 @@ export function takeTicket(folder: string, token: number, process: ProcessRef): 
     return null;
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    return describeRefusal(folder, token, -1) ?? "the turn was started before, under the same token";
+    return describeRefusal(folder, token, -1) ?? "the turn was already started with the same token";
   }
 }
 
@@ -45,13 +45,12 @@ export function writeMarks(folder: string, token: number, marks: readonly string
   writeFileSync(join(folder, `marks.${token}`), JSON.stringify(marks), { mode: 0o600, flag: "wx" });
 }
 
-/** Empty: none are known. */
 export function readMarks(folder: string, token: number): readonly string[] {
   const parsed = z.array(z.string().min(1)).safeParse(parseJson(readSmall(join(folder, `marks.${token}`))));
   return parsed.success ? parsed.data : [];
 }
 
-/** Never throws: it is for people who look at what went wrong. */
+/** Never throws: the log is only for people. */
 export function openEventLog(folder: string): EventLog {
   let file: number | null = null;
   let buffer = "";
@@ -78,7 +77,7 @@ export function openEventLog(folder: string): EventLog {
       if (left < 0 || file === null) return;
       buffer += `${line}\n`;
       if (buffer.length >= BUFFER_CHARACTERS) flush();
-      // people in other processes read along
+      // so that other processes can read along
       else flushing ??= setTimeout(flush, FLUSH_MS).unref();
     },
     close() {
@@ -91,15 +90,15 @@ export function openEventLog(folder: string): EventLog {
   };
 }
 
-/** Never throws: the runner that is alive knows the end anyway. */
+/** Never throws: this runner knows the end anyway. */
 export function writeEnd(folder: string, token: number, end: TurnEnd, stderr: string): void {
   quietly(() => {
     writeAtomic(join(folder, "answer.txt"), end.kind === "cancelled" ? "" : end.answer, false);
     const errors = join(folder, "stderr.txt");
-    // that of an earlier attempt must not stand for this one's
+    // the file of an earlier attempt must not stay
     if (stderr !== "" || existsSync(errors)) writeAtomic(errors, stderr, false);
     writeAtomic(join(folder, `end.${token}.json`), JSON.stringify(end), false);
-    // for those who know no more of a turn than its exit code
+    // for readers that only know the exit code
     writeAtomic(join(folder, `exit.${token}`), `${end.kind === "ok" ? 0 : 1}\n`, false);
   });
 }
@@ -135,7 +134,6 @@ const End = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("cancelled"), conversation: Conversation.optional() }),
 ]);
 
-/** null: it was not written down. */
 export function readEnd(folder: string, token: number): TurnEnd | null {
   const parsed = End.safeParse(parseJson(readSmall(join(folder, `end.${token}.json`))));
   return parsed.success ? (parsed.data as TurnEnd) : null;
@@ -146,13 +144,5 @@ function parseJson(text: string | null): unknown {
     return JSON.parse(text ?? "null");
   } catch {
     return null;
-  }
-}
-
-function quietly(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // a full disk must not end a turn that an agent has done
   }
 }

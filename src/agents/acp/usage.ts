@@ -1,37 +1,31 @@
-/** What a turn used, by what the agent's figures mean. */
+/** What a turn used, by the meaning of the agent's numbers. */
 import * as z from "zod";
 import type { Usage } from "../../core/event.ts";
+import { lenient } from "../stream/stream-events.ts";
 import { type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
 
-/** Running totals of a conversation, as the agent tells them. */
 export interface SessionTotals {
   readonly costUsd: number | null;
   readonly tokens: Tokens | null;
 }
 
 export interface TurnUsage {
-  /** null: nothing was told. */
   readonly usage: Usage | null;
-  /** After the turn. */
   readonly totals: SessionTotals;
 }
 
 const Quota = z.object({
   quota: z.object({
-    token_count: z
-      .object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() })
-      .nullish()
-      .catch(null),
-    model_usage: z
-      .array(z.object({ model: z.string() }))
-      .nullish()
-      .catch(null),
+    token_count: lenient(
+      z.object({ input_tokens: z.number().nonnegative(), output_tokens: z.number().nonnegative() }),
+    ),
+    model_usage: lenient(z.array(z.object({ model: z.string() }))),
   }),
 });
 
-/** `before`: after the last turn of the conversation. `model`: as the session names it. */
+/** `before`: the totals after the previous turn. `model`: the session's name for it. */
 export function readAcpUsage(
   profile: AcpProfile,
   record: AcpTurnRecord,
@@ -42,12 +36,12 @@ export function readAcpUsage(
   const quota = Quota.safeParse(result?._meta).data?.quota ?? null;
   const total = profile.tokens === "cumulative" ? (result?.usage ?? null) : null;
   const tokens = tokensOf(profile, record, result, before, quota?.token_count ?? null);
-  const costTotal = profile.cost === "none" ? null : record.costTotal();
+  const costTotal = profile.cost === "none" ? null : record.costTotal;
   const totals = { costUsd: costTotal ?? before.costUsd, tokens: total ?? before.tokens };
   const costUsd = costTotal === null ? null : grown(costTotal, before.costUsd ?? 0);
   if (tokens === null && costUsd === null) return { usage: null, totals };
   const named =
-    quota?.model_usage?.at(-1)?.model ?? record.model() ?? (model === null ? null : plainModel(model));
+    quota?.model_usage?.at(-1)?.model ?? record.model ?? (model === null ? null : plainModel(model));
   const counts = tokens === null ? null : countTokens(tokens);
   return {
     usage: {
@@ -62,7 +56,7 @@ export function readAcpUsage(
   };
 }
 
-/** Without what some put around the name: `$runtime|openai|name(openai)`, `name[high]`. */
+/** Removes what some agents add to the name: `$runtime|openai|name(openai)`, `name[high]`. */
 function plainModel(model: string): string {
   return model.replace(/^.*\|/, "").replace(/\([^)]*\)$|\[[^\]]*\]$/, "");
 }
@@ -83,7 +77,7 @@ function tokensOf(
     case "cumulative":
       return told === null ? null : since(told, before.tokens);
     case "chunks":
-      return record.chunkTokens();
+      return record.chunkTokens;
     case "quota":
       return quota === null
         ? null
@@ -91,14 +85,9 @@ function tokensOf(
   }
 }
 
-/** A total that is smaller than before began anew. */
+/** A total that is lower than before started again at 0. Rounded: 0.05 - 0.03 is 0.020000000000000004. */
 function grown(total: number, before: number): number {
-  return total < before ? total : withoutNoise(total - before);
-}
-
-/** 0.05 - 0.03 is 0.020000000000000004. */
-function withoutNoise(amount: number): number {
-  return Number(amount.toFixed(12));
+  return total < before ? total : Number((total - before).toFixed(12));
 }
 
 function since(total: Tokens, before: Tokens | null): Tokens {
@@ -107,7 +96,7 @@ function since(total: Tokens, before: Tokens | null): Tokens {
   return Object.fromEntries(keys.map((key) => [key, (total[key] ?? 0) - (before[key] ?? 0)])) as Tokens;
 }
 
-/** Input with all that was read from or written to a cache, which some agents count in and others beside. */
+/** The input includes cached tokens. Some agents count them in the input, others beside it. */
 function countTokens(tokens: Tokens): { readonly input: number; readonly output: number } {
   const { inputTokens, outputTokens, totalTokens, thoughtTokens } = tokens;
   const cached = (tokens.cachedReadTokens ?? 0) + (tokens.cachedWriteTokens ?? 0);

@@ -1,7 +1,7 @@
-/** How the output of each agent is read for a person who watches. One row per format. */
+/** How the output of each agent is read for a person. One row per format. */
 import type { AgentEvent } from "../../ports/agent.ts";
 import { parseUpdate } from "../acp/connection/messages.ts";
-import { createTurnRecord } from "../acp/record.ts";
+import { AcpTurnRecord } from "../acp/record.ts";
 import { readActivityLine } from "../claude/activity.ts";
 import { readCodexLine } from "../codex/cli.ts";
 import { readGeminiLine } from "../gemini/cli.ts";
@@ -9,15 +9,13 @@ import { readOpencodeLine } from "../opencode/cli.ts";
 import { readPiLine } from "../pi/rpc.ts";
 import type { OutputFormat } from "../process/run-folder.ts";
 
-/** Takes the lines of one turn in their order. */
+/** Takes the lines of one turn in order. */
 export type LineReader = (line: string) => readonly AgentEvent[];
 
 interface Format {
-  /** The file in the run folder that the agent's output goes to. */
   readonly file: "answer.txt" | "events.jsonl";
-  /** Each line stands for itself: a reader may start anywhere. */
+  /** A reader may start at any line. */
   readonly isByLine: boolean;
-  /** A fresh reader for one turn. */
   readonly open: (projectDir: string) => LineReader;
 }
 
@@ -35,9 +33,9 @@ function byLine(read: (line: string, projectDir: string) => readonly AgentEvent[
   return { file: "answer.txt", isByLine: true, open: (projectDir) => (line) => read(line, projectDir) };
 }
 
-/** Updates of the Agent Client Protocol add to each other: text comes in chunks, a tool call in several parts. */
+/** ACP updates build on each other: text comes in chunks, a tool call in several parts. */
 function readUpdates(projectDir: string): LineReader {
-  const record = createTurnRecord(projectDir);
+  const record = new AcpTurnRecord(projectDir);
   return (line) => {
     const update = parseUpdate(paramsOf(line))?.update ?? null;
     return update === null ? [] : record.add(update);

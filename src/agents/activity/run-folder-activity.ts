@@ -1,11 +1,11 @@
 /**
- * What a turn does, read from its run folder by any process, while the turn runs and after it. Writes nothing: the
- * agent's own output is there already, and this file reads it in the agent's format (`formats.ts`).
+ * Reads from a run folder what a turn does, in any process, during and after the turn. Writes nothing: the agent's
+ * output is already there (`formats.ts` knows its format).
  *
- * 1. Never throws for what is in the folder: the agent wrote it, so it may be anything.
- * 2. A cursor is the number of the run folder (an agent of a chain may have taken the turn over) and a place in its
- *    file. It holds in every process.
- * 3. A format that needs the lines before the cursor reads them again, without telling them again.
+ * 1. Never throws because of the content: the agent wrote it, so it may be anything.
+ * 2. A cursor is the number of the run folder (another agent of a chain may take over the turn) and an offset in its
+ *    file. It is valid in every process.
+ * 3. A format that needs earlier lines reads them again, without returning them again.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import type { ActivityPage, TurnActivity, TurnName } from "../../ports/activity.
 import type { AgentEvent } from "../../ports/agent.ts";
 import { createLineSplitter } from "../process/lines.ts";
 import { formatIn, runFolder } from "../process/run-folder.ts";
+import { quietly } from "../process/tail.ts";
 import { FORMATS, type LineReader } from "./formats.ts";
 
 const BLOCK_BYTES = 256 * 1024;
@@ -25,12 +26,12 @@ interface Cursor {
   readonly offset: number;
 }
 
-/** `others`: more folders in which turns of the project may run, such as the worktrees of its stories. */
+/** `others`: more folders where turns of the project may run, such as the worktrees of its stories. */
 export function createRunFolderActivity(
   projectDir: string,
   others: () => Promise<readonly string[]> = async () => [],
 ): TurnActivity {
-  /** Where each folder was read to, with what its reader remembers. */
+  /** How far each folder was read, and the reader's memory. */
   const readers = new Map<string, OpenReader>();
   return {
     // the agent writes where `read` looks
@@ -66,7 +67,7 @@ function readPage(
   limit: number,
   known: OpenReader | undefined,
 ): { readonly page: ActivityPage; readonly reader: OpenReader } {
-  // before the output is read: when the turn is over, the output is complete
+  // before the output is read: once the turn is over, the output is complete
   const isOver = isRunOver(folder);
   const format = FORMATS[formatIn(folder)];
   const reader =
@@ -79,14 +80,15 @@ function readPage(
   for (const line of linesOf(join(folder, format.file), offset, isOver)) {
     isRead = events.length < limit;
     if (!isRead) break;
-    const told = quietly(() => reader.read(line.text));
+    const told: AgentEvent[] = [];
+    quietly(() => void told.push(...reader.read(line.text)));
     offset = line.end;
     if (offset > start.offset) events.push(...told);
   }
   const hasSuccessor = isRead && folderOf(projectDir, turn, start.run + 1) !== null;
   const next = hasSuccessor ? { run: start.run + 1, offset: 0 } : { run: start.run, offset };
   return {
-    page: { events, next: renderCursor(next), hasGap: false },
+    page: { events, next: `${next.run}:${next.offset}`, hasGap: false },
     reader: { read: reader.read, offset },
   };
 }
@@ -107,7 +109,7 @@ function findRun(dirs: readonly string[], turn: TurnName, run: number): RunFolde
   return null;
 }
 
-/** The first agent of a chain works in the turn's own folder, the next in `<turn>.2`, and so on. */
+/** The first agent of a chain works in the turn's own folder, the next one in `<turn>.2`, and so on. */
 function folderOf(projectDir: string, { loopId, turnId }: TurnName, run: number): string | null {
   try {
     const folder = runFolder(projectDir, {
@@ -121,7 +123,7 @@ function folderOf(projectDir: string, { loopId, turnId }: TurnName, run: number)
   }
 }
 
-/** Whole lines with the place behind each; at the end of the turn the rest counts as a line too. */
+/** Whole lines, each with the offset after it. When the turn is over, the rest counts as a line. */
 function* linesOf(
   path: string,
   start: number,
@@ -146,7 +148,7 @@ function* linesOf(
   if (rest !== null && rest !== "") yield { text: rest, end };
 }
 
-/** Never follows a link and never waits: a pipe in place of the file has no blocks. */
+/** Never follows a link and never blocks on a pipe. */
 function* blocksOf(path: string, start: number): Generator<Buffer> {
   let file: number;
   try {
@@ -164,7 +166,7 @@ function* blocksOf(path: string, start: number): Generator<Buffer> {
       yield block.subarray(0, length);
     }
   } catch {
-    // deleted or replaced while it was read
+    // deleted or replaced meanwhile
   } finally {
     closeSync(file);
   }
@@ -173,16 +175,4 @@ function* blocksOf(path: string, start: number): Generator<Buffer> {
 function parseCursor(text: string | undefined): Cursor {
   const [, run, offset] = /^(\d{1,3}):(\d{1,15})$/.exec(text ?? "1:0") ?? [];
   return { run: Math.max(1, Number(run ?? 1)), offset: Number(offset ?? 0) };
-}
-
-function renderCursor({ run, offset }: Cursor): string {
-  return `${run}:${offset}`;
-}
-
-function quietly(read: () => readonly AgentEvent[]): readonly AgentEvent[] {
-  try {
-    return read();
-  } catch {
-    return [];
-  }
 }

@@ -1,21 +1,19 @@
-/** `.loop/capabilities.json`. */
+/** The file `.loop/capabilities.json`. */
 import * as z from "zod";
 
 const programSchema = z.object({
   name: z.string(),
   path: z.string(),
-  /** null: it did not tell. */
+  /** null: unknown. */
   version: z.string().nullable(),
-  /** Of the file, by which an update is noticed. */
+  /** Time of the last change of the file; shows an update. */
   changedAt: z.number(),
 });
 
 const serverSchema = z.object({
   name: z.string(),
-  /** Whose configuration it stands in. */
   client: z.string(),
   transport: z.enum(["stdio", "http", "sse", "ws", "unknown"]),
-  /** The file, from the project or from `~`. */
   where: z.string(),
   /** null: the client would ask first. */
   enabled: z.boolean().nullable(),
@@ -37,7 +35,7 @@ export type Program = z.infer<typeof programSchema>;
 export type McpServer = z.infer<typeof serverSchema>;
 export type Problem = z.infer<typeof problemSchema>;
 
-/** null for what is not the file that we write. */
+/** null: not a valid file. */
 export function parseCapabilities(text: string | null): Capabilities | null {
   try {
     return capabilitiesSchema.parse(JSON.parse(text ?? "null"));

@@ -1,4 +1,4 @@
-/** The settings of other programs, as far as their MCP servers go. A complaint never quotes what is in the file. */
+/** Reads the settings of other programs for their MCP servers. An error message never quotes the file. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { errorCode } from "../../system/files.ts";
@@ -10,13 +10,13 @@ export type Settings =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "unreadable"; readonly reason: string };
 
-/** `~/.claude.json` holds histories and grows to some megabytes. */
+/** `~/.claude.json` contains histories and grows to some megabytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export function readSettings(path: string): Settings {
   let fd: number;
   try {
-    // a pipe in its place must not hold us up
+    // a pipe in its place must not block
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     return { kind: "unreadable", reason: errorCode(error) ?? "unknown reason" };
@@ -33,14 +33,14 @@ export function readSettings(path: string): Settings {
   }
 }
 
-/** JSON, also with comments and commas before a closing bracket. A string is what is wrong with it. */
+/** JSON, comments and trailing commas allowed. A string says what is wrong. */
 export function parseSettings(text: string): SettingFields | string {
   const plain = text.replace(/^\ufeff/, "");
   if (plain.trim() === "") return {};
   try {
     return asFields(JSON.parse(plain));
   } catch {
-    // not all clients allow comments; files of several megabytes have none
+    // try the slower parser for comments
   }
   try {
     return asFields(toValue(parseJsonc(text)));
@@ -56,7 +56,7 @@ function placeIn(text: string, at: number): string {
   return `line ${lines.length} column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** A TOML file. A string is what is wrong with it. */
+/** A string says what is wrong. */
 export function parseToml(text: string): SettingFields | string {
   try {
     return parse(text.replace(/^\ufeff/, ""));
@@ -66,7 +66,7 @@ export function parseToml(text: string): SettingFields | string {
 }
 
 function asFields(value: unknown): SettingFields | string {
-  return isSettingFields(value) ? value : "has no JSON object in it";
+  return isSettingFields(value) ? value : "does not contain a JSON object";
 }
 
 export function isSettingFields(value: unknown): value is SettingFields {

@@ -1,4 +1,4 @@
-/** Asks one program for its version, whatever the program then does. */
+/** Asks one program for its version and survives whatever the program does. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { stopTree } from "../../system/process-tree.ts";
 
@@ -8,11 +8,10 @@ export interface VersionAnswer {
   readonly problem: string | null;
 }
 
-/** Nobody needs so much to say a version. */
 const MAX_BYTES = 64 * 1024;
-/** For what still holds the pipe when the program and its group are gone. */
+/** Limit for a pipe that stays open after the program ended. */
 const CLOSE_WITHIN_MS = 500;
-/** Only this is kept of what a program prints. A name before it, as in `jq-1.7`, is cut off. */
+/** The only part of the output that is kept. A prefix such as `jq-` is removed. */
 const VERSION =
   /(?<![\w.])(?:[a-z]+-|v|go)?(\d{1,4}(?:\.\d{1,6}){1,3}(?:[a-z]\d{0,4})?(?:[-+][0-9a-z.-]{1,30})?)(?![\w:/])/i;
 
@@ -21,13 +20,13 @@ export async function runVersion(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   limitMs: number,
-  /** Aborted: it is ended at once, as if its time was over. */
+  /** Ends the program at once, as if the time limit had passed. */
   signal?: AbortSignal,
 ): Promise<VersionAnswer> {
   let child: ChildProcess;
   try {
-    // In the root folder, where only the machine's owner writes: yarn runs what the folder it is started in names,
-    // and rustup, go and corepack fetch what theirs asks for. A group of its own, so that it ends as a whole.
+    // In the root folder: yarn runs, and rustup, go and corepack fetch, whatever the current folder asks for. In its
+    // own group, so that everything ends together.
     child = spawn(path, args, { cwd: "/", env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
     return notStarted(error);
@@ -39,10 +38,10 @@ export async function runVersion(
   child.stderr?.destroy();
   if (end.kind === "error") return notStarted(end.error);
   if (end.kind === "late")
-    return { version: null, problem: `did not tell its version within ${limitMs / 1000} s` };
+    return { version: null, problem: `did not print a version within ${limitMs / 1000} s` };
   const version = VERSION.exec(output.stdout)?.[1] ?? VERSION.exec(output.stderr)?.[1] ?? null;
   if (version === null || end.kind === "flood" || end.code !== 0)
-    return { version: null, problem: "told no version" };
+    return { version: null, problem: "did not print a version" };
   return { version, problem: null };
 }
 
@@ -80,7 +79,7 @@ function endOf(
     }
     child.once("error", (error) => settle({ kind: "error", error }));
     child.once("close", (code) => settle({ kind: "closed", code }));
-    // something that it left behind may hold the pipe for ever
+    // a process that was left behind may hold the pipe for ever
     child.once("exit", (code) => {
       closing = setTimeout(() => settle({ kind: "closed", code }), CLOSE_WITHIN_MS);
     });

@@ -1,4 +1,4 @@
-/** Programs on the PATH: which there are, and what version they say they have. */
+/** Finds programs on the PATH and asks for their versions. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { isInside } from "../../system/inside.ts";
@@ -6,57 +6,22 @@ import { findExecutable } from "../find.ts";
 import type { Capabilities, Problem, Program } from "./capabilities-file.ts";
 import { runVersion } from "./program-version.ts";
 
-/** A name, and what makes it tell its version if that is not `--version`. */
-export type Wanted = readonly [name: string, ...args: string[]];
+export const AGENT_PROGRAMS =
+  "claude codex gemini opencode copilot qwen pi cursor-agent aider amp crush droid".split(" ");
 
-export const AGENT_PROGRAMS: readonly Wanted[] = [
-  ["claude"],
-  ["codex"],
-  ["gemini"],
-  ["opencode"],
-  ["copilot"],
-  ["qwen"],
-  ["pi"],
-  ["cursor-agent"],
-  ["aider"],
-  ["amp"],
-  ["crush"],
-  ["droid"],
-];
+export const TOOL_PROGRAMS =
+  "git gh glab node npm pnpm yarn bun deno python3 uv go cargo rustc java ruby php dotnet docker podman make cmake jq rg tmux".split(
+    " ",
+  );
 
-export const TOOL_PROGRAMS: readonly Wanted[] = [
-  ["git"],
-  ["gh"],
-  ["glab"],
-  ["node"],
-  ["npm"],
-  ["pnpm"],
-  ["yarn"],
-  ["bun"],
-  ["deno"],
-  ["python3"],
-  ["uv"],
-  ["go", "version"],
-  ["cargo"],
-  ["rustc"],
-  ["java"],
-  ["ruby"],
-  ["php"],
-  ["dotnet"],
-  ["docker"],
-  ["podman"],
-  ["make"],
-  ["cmake"],
-  ["jq"],
-  ["rg"],
-  ["tmux", "-V"],
-];
+/** Programs that print their version without `--version`. */
+const VERSION_ARGUMENTS: Readonly<Record<string, string>> = { go: "version", tmux: "-V" };
 
-/** More at once would make them wait for each other, and a slow one would look as if it hung. */
+/** With more at once, a slow program would look as if it hangs. */
 const AT_ONCE = 8;
 
 export interface FoundProgram {
-  readonly wanted: Wanted;
+  readonly name: string;
   readonly path: string;
   readonly changedAt: number;
 }
@@ -64,14 +29,16 @@ export interface FoundProgram {
 export interface LookFor {
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly limitMs: number;
+  /** The previous result. A program whose file has not changed is not started again. */
   readonly known: Capabilities | null;
-  readonly onAsking: (count: number) => void;
+  /** Called with the number of programs that will be started. */
+  readonly onAsking?: (count: number) => void;
+  readonly limitMs?: number;
 }
 
-/** Starts nothing. What lies in the project, or is a link into it, does not count. */
+/** Starts nothing. A program in the project, or a link into the project, does not count. */
 export function findPrograms(
-  wanted: readonly Wanted[],
+  names: readonly string[],
   project: string,
   env: NodeJS.ProcessEnv,
 ): { readonly found: readonly FoundProgram[]; readonly problems: readonly Problem[] } {
@@ -79,16 +46,18 @@ export function findPrograms(
   const problems: Problem[] = [];
   const folders = outsideFolders(project, env);
   const root = repositoryOf(project);
-  for (const one of wanted) {
-    const [name] = one;
+  for (const name of names) {
     const paths = folders
       .map((folder) => findExecutable(name, { PATH: folder }))
       .filter((path) => path !== null);
     const path = paths.find((candidate) => !isInside(root, candidate));
     if (path !== undefined)
-      found.push({ wanted: one, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
+      found.push({ name, path, changedAt: Math.floor(statSync(realpathSync(path)).mtimeMs) });
     else if (paths.length > 0 || findExecutable(name, env) !== null)
-      problems.push({ where: name, problem: "is only there inside of this repository, and was not started" });
+      problems.push({
+        where: name,
+        problem: "is only installed inside this repository, so it was not started",
+      });
   }
   return { found, problems };
 }
@@ -99,25 +68,19 @@ export async function askVersions(
 ): Promise<{ readonly programs: Program[]; readonly problems: readonly Problem[] }> {
   const problems: Problem[] = [];
   const known = [...(look.known?.agents ?? []), ...(look.known?.tools ?? [])];
-  const programs = found.map(({ wanted: [name], path, changedAt }) => {
+  const programs = found.map(({ name, path, changedAt }) => {
     const before = known.find((one) => one.name === name && one.path === path && one.changedAt === changedAt);
     if (before?.version === null)
       problems.push(...(look.known?.problems ?? []).filter(({ where }) => where === name));
     return { name, path, version: before?.version ?? null, changedAt, isKnown: before !== undefined };
   });
-  const queue = [...programs.entries()].filter(([, { isKnown }]) => !isKnown);
-  if (queue.length > 0) look.onAsking(queue.length);
+  const queue = programs.filter(({ isKnown }) => !isKnown);
+  if (queue.length > 0) look.onAsking?.(queue.length);
   const env = versionEnvironment(look.project, look.env);
   const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [at, program] = next;
-      const [, ...args] = found[at]?.wanted ?? [program.name];
-      const answer = await runVersion(
-        program.path,
-        args.length === 0 ? ["--version"] : args,
-        env,
-        look.limitMs,
-      );
+    for (let program = queue.shift(); program !== undefined; program = queue.shift()) {
+      const argument = VERSION_ARGUMENTS[program.name] ?? "--version";
+      const answer = await runVersion(program.path, [argument], env, look.limitMs ?? 5_000);
       program.version = answer.version;
       if (answer.problem !== null) problems.push({ where: program.name, problem: answer.problem });
     }
@@ -126,7 +89,7 @@ export async function askVersions(
   return { programs: programs.map(({ isKnown: _, ...program }) => program), problems };
 }
 
-/** Where the repository ends: a `.loop` may be in a folder of it, and its programs in another. */
+/** The root of the repository: `.loop` may be in a subfolder, and programs in another one. */
 function repositoryOf(project: string): string {
   for (let dir = project; ; dir = dirname(dir)) {
     if (existsSync(join(dir, ".git"))) return dir;
@@ -140,11 +103,11 @@ function outsideFolders(project: string, env: NodeJS.ProcessEnv): string[] {
   return folders.filter((folder) => folder.startsWith("/") && !isInside(root, folder));
 }
 
-/** What programs and the shims of version managers need to find themselves. Keys and tokens are not among it. */
+/** Variables that programs and version managers need. Keys and tokens are not among them. */
 const KEPT =
   /^(?:HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TMPDIR|XDG_\w+|NVM_\w+|VOLTA_HOME|ASDF_\w+|MISE_\w+|PYENV_ROOT|RUSTUP_HOME|CARGO_HOME|GOROOT|JAVA_HOME|DOTNET_ROOT|SDKMAN_DIR)$/;
 
-/** Telling a version must neither fetch anything nor heed what some folder asks for. */
+/** Asking for a version must not download anything. */
 const QUIET = {
   TERM: "dumb",
   NO_COLOR: "1",
@@ -159,7 +122,7 @@ const QUIET = {
   DOTNET_CLI_TELEMETRY_OPTOUT: "1",
 } as const;
 
-/** With a PATH that does not lead into the project: `#!/usr/bin/env node` would find its `node` there. */
+/** The PATH must not lead into the project: `#!/usr/bin/env node` would find a `node` there. */
 function versionEnvironment(project: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => KEPT.test(name));
   const path = outsideFolders(project, env).join(delimiter);

@@ -1,7 +1,4 @@
-/**
- * MCP servers that agents are configured to use in this project. Names, kinds and places: nothing else of these files
- * leaves this module, because arguments, addresses, variables and headers are where people keep tokens.
- */
+/** MCP servers of this project. Only names, kinds and places leave this module: the rest may contain tokens. */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../../system/inside.ts";
@@ -18,9 +15,8 @@ interface Source {
   readonly client: string;
   readonly where: string;
   readonly path: string;
-  /** A file of the repository must not be a way out of it. */
+  /** A file of the repository must not lead out of it. */
   readonly isProjects: boolean;
-  /** Where in the file the servers are. */
   readonly key: "mcpServers" | "mcp" | "servers" | "toml";
 }
 
@@ -36,56 +32,41 @@ export function readServers(
     if (fields === null) continue;
     for (const [name, server] of entriesOf(fields[source.key === "toml" ? "mcp_servers" : source.key])) {
       const enabled = source.where === ".mcp.json" ? claude.answerFor(name) : isOn(server);
-      servers.push({
-        name,
-        client: source.client,
-        transport: transportOf(server),
-        where: source.where,
-        enabled,
-      });
+      const { client, where } = source;
+      servers.push({ name, client, transport: transportOf(server), where, enabled });
     }
   }
   return { servers: [...servers, ...claude.servers], problems };
 }
 
+/** `both`: the same path in the project and in the home folder. */
+const SOURCES: readonly [client: string, where: string, key: Source["key"], "project" | "home" | "both"][] = [
+  ["claude", ".mcp.json", "mcpServers", "project"],
+  ["claude", ".claude/settings.json", "mcpServers", "project"],
+  ["claude", ".claude/settings.local.json", "mcpServers", "project"],
+  ["codex", ".codex/config.toml", "toml", "both"],
+  ["cursor", ".cursor/mcp.json", "mcpServers", "both"],
+  ["gemini", ".gemini/settings.json", "mcpServers", "both"],
+  ["qwen", ".qwen/settings.json", "mcpServers", "both"],
+  ["opencode", "opencode.json", "mcp", "project"],
+  ["opencode", "opencode.jsonc", "mcp", "project"],
+  ["vscode", ".vscode/mcp.json", "servers", "project"],
+  ["copilot", ".copilot/mcp-config.json", "mcpServers", "home"],
+  ["opencode", ".config/opencode/opencode.json", "mcp", "home"],
+  ["opencode", ".config/opencode/opencode.jsonc", "mcp", "home"],
+];
+
 function sourcesOf(project: string, env: NodeJS.ProcessEnv): Source[] {
-  const inProject: readonly [client: string, where: string, key: Source["key"]][] = [
-    ["claude", ".mcp.json", "mcpServers"],
-    ["claude", ".claude/settings.json", "mcpServers"],
-    ["claude", ".claude/settings.local.json", "mcpServers"],
-    ["codex", ".codex/config.toml", "toml"],
-    ["cursor", ".cursor/mcp.json", "mcpServers"],
-    ["gemini", ".gemini/settings.json", "mcpServers"],
-    ["qwen", ".qwen/settings.json", "mcpServers"],
-    ["opencode", "opencode.json", "mcp"],
-    ["opencode", "opencode.jsonc", "mcp"],
-    ["vscode", ".vscode/mcp.json", "servers"],
-  ];
-  const atHome: readonly [client: string, where: string, key: Source["key"]][] = [
-    ["codex", ".codex/config.toml", "toml"],
-    ["cursor", ".cursor/mcp.json", "mcpServers"],
-    ["gemini", ".gemini/settings.json", "mcpServers"],
-    ["qwen", ".qwen/settings.json", "mcpServers"],
-    ["copilot", ".copilot/mcp-config.json", "mcpServers"],
-    ["opencode", ".config/opencode/opencode.json", "mcp"],
-    ["opencode", ".config/opencode/opencode.jsonc", "mcp"],
-  ];
   const home = homeOf(env);
+  const inProject = SOURCES.filter(([, , , place]) => place !== "home");
+  const atHome = home === null ? [] : SOURCES.filter(([, , , place]) => place !== "project");
   return [
-    ...inProject.map(([client, where, key]) => ({
-      client,
-      where,
-      path: join(project, where),
-      isProjects: true,
-      key,
-    })),
-    ...(home === null ? [] : atHome).map(([client, where, key]) => ({
-      client,
-      where: `~/${where}`,
-      path: join(home ?? "", where),
-      isProjects: false,
-      key,
-    })),
+    ...inProject.map(([client, where, key]) => {
+      return { client, where, path: join(project, where), isProjects: true, key };
+    }),
+    ...atHome.map(([client, where, key]) => {
+      return { client, where: `~/${where}`, path: join(home ?? "", where), isProjects: false, key };
+    }),
   ];
 }
 
@@ -101,7 +82,7 @@ function read(
   const { where, path } = source;
   if (!existsSync(path)) return null;
   if (source.isProjects && !isInside(project, path)) {
-    problems.push({ where, problem: "leads out of the project, and was not read" });
+    problems.push({ where, problem: "points outside the project, so it was not read" });
     return null;
   }
   const file = readSettings(path);
@@ -119,11 +100,11 @@ function read(
 
 interface ClaudeServers {
   readonly servers: readonly McpServer[];
-  /** May a server of `.mcp.json` be used? null: the person has not been asked. */
+  /** May a server of `.mcp.json` be used? null: the person was not asked yet. */
   answerFor(name: string): boolean | null;
 }
 
-/** `~/.claude.json` has servers for all projects and for this one; answers about `.mcp.json` are in several files. */
+/** `~/.claude.json` has servers for all projects and for this one. Answers about `.mcp.json` are in several files. */
 function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]): ClaudeServers {
   const home = homeOf(env);
   const own = env.CLAUDE_CONFIG_DIR;
@@ -137,7 +118,7 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
   const projects = fieldsOf(all.projects);
   const here = fieldsOf(projects[project] ?? projects[realpathSync(project)]);
   const projectFile = (where: string): SettingFields =>
-    // its problems are told where its servers are read
+    // its problems are reported where its servers are read
     read({ where, path: join(project, where), isProjects: true }, project, []) ?? {};
   const answers = [
     here,
@@ -174,23 +155,23 @@ function isOn({ enabled, disabled }: SettingFields): boolean {
   return enabled !== false && disabled !== true;
 }
 
+const TRANSPORTS: Readonly<Record<string, McpServer["transport"]>> = {
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamableHttp: "http",
+  remote: "http",
+  sse: "sse",
+  ws: "ws",
+};
+
 function transportOf(server: SettingFields): McpServer["transport"] {
   const type = typeof server.type === "string" ? server.type : server.transport;
-  switch (type) {
-    case "stdio":
-    case "local":
-      return "stdio";
-    case "http":
-    case "streamable-http":
-    case "streamableHttp":
-    case "remote":
-      return "http";
-    case "sse":
-    case "ws":
-      return type;
-  }
-  if ("command" in server) return "stdio";
-  return "url" in server || "httpUrl" in server ? "http" : "unknown";
+  const known = typeof type === "string" && Object.hasOwn(TRANSPORTS, type) ? TRANSPORTS[type] : undefined;
+  return (
+    known ?? ("command" in server ? "stdio" : "url" in server || "httpUrl" in server ? "http" : "unknown")
+  );
 }
 
 function entriesOf(value: unknown): [string, SettingFields][] {

@@ -1,13 +1,14 @@
 /**
- * Several agents as one: the first that can take a turn takes it, and where a quota, an outage or a missing login
- * keeps it from that, the next one takes the same turn at once. Owns what is known of who is out, for as long as this
- * process lives; runs and tickets are the agents' own. Must not start anything after a runner's death.
+ * Several agents as one. The first agent that can take a turn takes it. When a quota, an outage or a missing login
+ * stops an agent, the next one takes the same turn at once. Owns the list of unavailable agents while this process
+ * lives. Must not start anything after the death of a runner.
  *
- * 1. One after the other, each at most once per token, in a run folder of its own. The turn's id stays the same.
- * 2. A recovery looks at the last one first: whoever it looks at and finds not started never starts. So nobody is left
- *    who could take the turn, and the next turn goes to the next agent.
- * 3. A conversation goes to nobody but the agent that it is of; any other is told everything.
- * 4. What those used that did not get through counts too.
+ * 1. Agents run one after the other, each at most once per token, in its own run folder. The turn's id stays the
+ *    same.
+ * 2. A recovery checks the last agent first, and an agent that it finds not started never starts. So no other agent
+ *    takes this turn, and the next turn goes to the next agent.
+ * 3. Only the agent of a conversation gets its id. Any other agent gets the full text.
+ * 4. The usage of agents that failed counts too.
  */
 
 import { sumUsage } from "../../core/cost/usage.ts";
@@ -27,7 +28,7 @@ import { failedEnd, makeFailure } from "../process/reasons.ts";
 
 export interface ChainOptions {
   readonly now?: () => number;
-  /** How long an agent is passed over that was out of service or had no access. */
+  /** How long an agent is skipped after an outage or a missing login. */
   readonly passOverMs?: number;
 }
 
@@ -46,17 +47,16 @@ interface Out {
 type Ended = Exclude<TurnEnd, { kind: "cancelled" }>;
 type Failed = Extract<TurnEnd, { kind: "failed" }>;
 
-/** What another agent may help with. */
+/** Failures where another agent may help. */
 const OUT: ReadonlySet<FailureClass> = new Set<FailureClass>(["quota", "outage", "auth"]);
 const PASS_OVER_MS = 5 * 60_000;
 
-/** In the order in which they are asked. Keep it between turns: it remembers who is out. */
+/** The order is the order of the attempts. Keep the chain between turns: it remembers who is unavailable. */
 export function createChain(agents: readonly Agent[], options: ChainOptions = {}): Agent {
-  const chain = new Chain(membersOf(agents), options);
+  const members = membersOf(agents);
+  const chain = new Chain(members, options);
   return {
-    name: membersOf(agents)
-      .map(({ label }) => label)
-      .join(", "),
+    name: members.map(({ label }) => label).join(", "),
     run: (turn, control) => chain.run(turn, control),
     reconcile: (turn, control) => chain.reconcile(turn, control),
     close: async () => {
@@ -65,10 +65,7 @@ export function createChain(agents: readonly Agent[], options: ChainOptions = {}
   };
 }
 
-/**
- * In the place of an agent of a chain that is not to be had here, so that the others keep their places. `finder`
- * finds the turns that it took while it was.
- */
+/** Holds the place of an agent that is not installed. `finder` finds turns that the agent took earlier. */
 export function createAbsentAgent(name: string, reason: string, finder: Pick<Agent, "reconcile">): Agent {
   const absent: Agent = {
     name,
@@ -85,9 +82,9 @@ class Chain {
   readonly #members: readonly Member[];
   readonly #now: () => number;
   readonly #passOverMs: number;
-  /** By label. An entry stays after its time, until the agent took a turn again. */
+  /** By label. An entry stays until the agent takes a turn again. */
   readonly #outs = new Map<string, Out>();
-  /** Who is absent stays so: that is news once. */
+  /** Absence is reported once. */
   readonly #saidAbsent = new Set<Member>();
 
   constructor(members: readonly Member[], { now = Date.now, passOverMs = PASS_OVER_MS }: ChainOptions) {
@@ -123,10 +120,7 @@ class Chain {
     return { kind: "never" };
   }
 
-  /**
-   * Those that are not out. If all are: those of which that is not certain, and where it is certain of all (a person
-   * wants it tried now), everybody.
-   */
+  /** The available agents. If there are none: the agents without a known reset time, or else all of them. */
   #askable(): readonly Member[] {
     const now = this.#now();
     const outOf = ({ label }: Member) => {
@@ -164,7 +158,7 @@ class Chain {
     return { ...joined(tried, end), ...taker };
   }
 
-  /** The failure of the one that is free first: what is done about it is right for all. */
+  /** Reports the failure of the agent that is available first. */
   #nobody(turn: Turn, tried: readonly Failed[]): TurnEnd {
     const outs = this.#members.flatMap(({ label }) => this.#outs.get(label) ?? []);
     const [first] = outs.toSorted((a, b) => freeAt(a) - freeAt(b));
@@ -174,7 +168,7 @@ class Chain {
     return unended(turn, tried, last, { ...first.failure, reason });
   }
 
-  /** The end of a turn that another runner began. Those before it are over, so that looking at them ends nothing. */
+  /** The end of a turn that another runner began. The earlier agents have ended already. */
   async #recovered(member: Member, turn: Turn, control: TurnControl, end: TurnEnd): Promise<TurnEnd> {
     const tried: Failed[] = [];
     for (const earlier of this.#members.slice(0, member.index)) {
@@ -211,7 +205,7 @@ const NO_RESET: Failure = makeFailure("outage", "");
 function membersOf(agents: readonly Agent[]): readonly Member[] {
   const seen = new Map<string, number>();
   return agents.map((agent, index) => {
-    // the first colon ends it where it names a conversation
+    // a label ends at the first colon of a conversation id
     const name = agent.name.replaceAll(":", "-");
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
@@ -228,7 +222,7 @@ function turnFor({ label, index }: Member, turn: Turn): Turn {
     conversation,
     text: asked !== null && conversation === null ? (textIfFresh ?? text) : text,
     ...(textIfFresh === undefined ? {} : { textIfFresh }),
-    // a model is known by its name to the agent that it was chosen for
+    // the model belongs to the first agent
     env: index === 0 ? env : others,
     ...(index === 0 && model !== undefined ? { model } : {}),
     ...(index === 0 ? {} : { run: `${turn.run ?? turn.id}.${index + 1}` }),
@@ -256,7 +250,7 @@ function joined<E extends Ended>(tried: readonly Failed[], end: E): E {
   return { ...end, usage: sumUsage(usage, end.usage), activity: joinActivity(activity, end.activity) };
 }
 
-/** A turn that nobody took. The conversation that it was to go on in still can. */
+/** A turn that no agent took. Its conversation can still continue. */
 function unended(turn: Turn, tried: readonly Failed[], last: Failed, failure: Failure): TurnEnd {
   const owner = turn.conversation?.id.split(":")[0];
   const kept = tried.find(({ conversation }) => conversation?.id.split(":")[0] === owner);
@@ -282,14 +276,14 @@ const WORDS: Readonly<Partial<Record<FailureClass, string>>> = {
   auth: "NO ACCESS",
 };
 
-/** One line for a person: the class, the time, and what the agent said. */
+/** One line for a person: the class, the time, and the agent's words. */
 function describe({ isAbsent }: Member, { class: kind, reason, resetsAt }: Failure): string {
   if (isAbsent) return reason;
   const until = kind === "quota" && resetsAt !== null ? ` until ${renderMoment(resetsAt)}` : "";
   return `${WORDS[kind] ?? kind}${until}${reason === "" ? "" : ` (${reason})`}`;
 }
 
-/** Ports: at most once. The first process stands for the turn. */
+/** The port allows one call. The first process stands for the turn. */
 function startedOnce(control: TurnControl): TurnControl {
   let isStarted = false;
   return {

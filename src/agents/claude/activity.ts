@@ -1,12 +1,13 @@
-/** What Claude Code did in a turn, and what of it is shown while it does it. Sub-agents are included. */
-import { isAbsolute, relative, sep } from "node:path";
+/** What Claude Code did in a turn, and what is shown meanwhile. Includes sub-agents. */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { foldLine, shortenPath } from "../display.ts";
+import { activityOf, pathsIn } from "../stream/stream-events.ts";
 import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
 import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
 import { readClaudeUsage } from "./usage.ts";
 
-/** Tools that write files, and the argument that names the file. */
+/** Tools that write files, and their argument for the file. */
 const EDITORS: ReadonlyMap<string, string> = new Map([
   ["Edit", "file_path"],
   ["MultiEdit", "file_path"],
@@ -14,11 +15,9 @@ const EDITORS: ReadonlyMap<string, string> = new Map([
   ["NotebookEdit", "notebook_path"],
 ]);
 
-/** Arguments that say most about a call, in this order. */
+/** The most informative arguments first. */
 const TELLING = ["file_path", "notebook_path", "command", "pattern", "url", "query", "description", "prompt"];
-const DETAIL_LENGTH = 200;
 
-/** An edit that failed or was denied wrote nothing, and is no edit. */
 export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
   const calls = new Map<string, ContentBlock>();
   const failed = new Set<string>();
@@ -33,18 +32,16 @@ export function readActivity(events: readonly ClaudeEvent[], projectDir: string)
     if (event.type === "result")
       for (const { tool_name } of event.permission_denials ?? []) denials.add(tool_name);
   }
-  const edits = new Map<string, number>();
-  const reads: string[] = [];
-  for (const [id, call] of calls) {
-    const path = failed.has(id) ? null : editedFile(call, projectDir);
-    if (path !== null) edits.set(path, (edits.get(path) ?? 0) + 1);
-    const read = call.name === "Read" && !failed.has(id) ? call.input?.file_path : null;
-    if (typeof read === "string") reads.push(shorten(read, projectDir));
-  }
-  return { toolCalls: calls.size, edits: Object.fromEntries(edits), reads, denials: [...denials] };
+  const read = [...calls].map(([id, call]) => ({
+    name: call.name ?? "",
+    detail: "",
+    edits: [editedFile(call, projectDir)].filter((path) => path !== null),
+    reads: call.name === "Read" ? pathsIn(call.input ?? {}, "file_path") : [],
+    outcome: failed.has(id) ? ("failed" as const) : ("done" as const),
+  }));
+  return { ...activityOf(read, projectDir), denials: [...denials] };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readActivityLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseClaudeEvent(line);
   if (event?.type === "system") {
@@ -52,14 +49,14 @@ export function readActivityLine(line: string, projectDir: string): readonly Age
       return [{ type: "permission", tool: event.tool_name, answer: "denied" }];
     return event.subtype === "api_retry" ? [{ type: "failure", failure: classifyRetry(event) }] : [];
   }
-  // those of the messages before it are of the beginning of each: they say 1 for what it put out
+  // earlier messages only have the counts from their start
   if (event?.type === "result") return [{ type: "usage", usage: readClaudeUsage(event, [event], null) }];
   if (event?.type !== "assistant") return [];
   const isMain = event.parent_tool_use_id == null;
   return event.message.content.flatMap((block) => showBlock(block, isMain, projectDir));
 }
 
-/** What a sub-agent says is for the agent that asked it; what it does is shown. */
+/** The text of a sub-agent is for the main agent. Its actions are shown. */
 function showBlock(block: ContentBlock, isMain: boolean, projectDir: string): readonly AgentEvent[] {
   if (block.type === "text") return isMain && block.text ? [{ type: "text", text: block.text }] : [];
   if (block.type !== "tool_use" || !block.name) return [];
@@ -78,7 +75,7 @@ function callsOf(blocks: readonly ContentBlock[]): readonly (ContentBlock & { re
 
 function editedFile(call: ContentBlock, projectDir: string): string | null {
   const path = call.input?.[EDITORS.get(call.name ?? "") ?? ""];
-  return typeof path === "string" && path !== "" ? shorten(path, projectDir) : null;
+  return typeof path === "string" && path !== "" ? shortenPath(path, projectDir) : null;
 }
 
 function describeCall(call: ContentBlock, projectDir: string): string {
@@ -86,15 +83,5 @@ function describeCall(call: ContentBlock, projectDir: string): string {
   const name = TELLING.find((key) => typeof input[key] === "string") ?? "";
   const value = input[name];
   if (typeof value !== "string") return "";
-  const text = name.endsWith("_path") ? shorten(value, projectDir) : value;
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, DETAIL_LENGTH).join("");
-}
-
-/** Relative to the project, with `/`, where it is inside. */
-function shorten(path: string, projectDir: string): string {
-  const way = isAbsolute(path) ? relative(projectDir, path) : path;
-  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
-    ? path
-    : way.split(sep).join("/");
+  return foldLine(name.endsWith("_path") ? shortenPath(value, projectDir) : value);
 }

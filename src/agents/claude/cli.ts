@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Agent, Conversation, ToolServer, Turn, TurnEnd } from "../../ports/agent.ts";
-import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
+import { lastBytes } from "../process/lines.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { readActivity, readActivityLine } from "./activity.ts";
 import { type ClaudeEvent, parseClaudeStream, type ResultEvent } from "./events.ts";
@@ -12,13 +12,12 @@ import { readClaudeUsage } from "./usage.ts";
 export interface ClaudeAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */
   readonly executable: string;
-  /** More arguments, one per element. */
   readonly args?: readonly string[];
   readonly projectDir: string;
   readonly toolServer?: ToolServer;
 }
 
-/** Claude Code, headless: `claude -p` with its event stream, from which everything is read. */
+/** Claude Code, headless: runs `claude -p` and reads its event stream. */
 export function createClaudeAgent({
   executable,
   args = [],
@@ -39,7 +38,7 @@ export function createClaudeAgent({
       ...args,
       ...argumentsOf(turn),
     ],
-    // the last event holds the whole answer in one line: a cut line would be no event
+    // the last event has the whole answer in one line, which must not be cut
     answerCapBytes: 64 * 1024 * 1024,
     format: "claude",
     readEnd: (finished, turn) => readClaudeEnd(finished, turn, folder),
@@ -49,27 +48,27 @@ export function createClaudeAgent({
   return toolServer === undefined ? agent : withClaudeTools(agent, toolServer);
 }
 
-/** Nobody is there to be asked: without it each edit is denied, and no goal is ever reached. */
+/** Without this rule every edit is denied, because nobody is there to answer. */
 const MAY_EDIT = "Edit(./**)";
 
 function argumentsOf({ conversation, model, budgetUsd, env, commands = [] }: Turn): readonly string[] {
-  // A comma or a bracket would end the rule early, and allow something else.
+  // a comma or a bracket would end the rule and allow something else
   const checks = commands.filter((command) => /^[^,()\n]+$/.test(command));
   const work = [MAY_EDIT, ...checks.map((command) => `Bash(${command})`)];
   const tools = toolArguments({ env });
   const allowed = [...(env.LOOP_ROLE === "generator" ? work : []), ...tools.allowed];
   return [
-    // added to what the person's own settings allow: a mode would take the place of theirs
+    // added to the person's own settings; a mode would replace them
     ...(allowed.length > 0 ? [`--allowedTools=${allowed.join(",")}`] : []),
     ...tools.args,
     ...(conversation === null ? [] : ["--resume", conversation.id]),
     ...(model === undefined ? [] : ["--model", model]),
-    // counts this run alone, also in a conversation that goes on
+    // counts this run only, also in a resumed conversation
     ...(budgetUsd === null ? [] : ["--max-budget-usd", Math.max(budgetUsd, 0.0001).toFixed(4)]),
   ];
 }
 
-/** Reads `--output-format stream-json`. The last `result` event counts; without one nothing was achieved. */
+/** Reads `--output-format stream-json`. The last `result` event decides; without one the turn failed. */
 export function readClaudeEnd(
   finished: Finished,
   turn: Pick<Turn, "conversation">,
@@ -91,7 +90,7 @@ export function readClaudeEnd(
     conversation: isUnresumable(last, events, turn.conversation) ? null : conversationOf(last),
     activity,
   };
-  // An API error arrives with subtype "success": is_error decides.
+  // an API error has the subtype "success", so is_error decides
   if (last.is_error || (last.subtype ?? "success") !== "success") {
     return { kind: "failed", failure: classifyFailure(last, events, turn.conversation), ...result };
   }
@@ -106,7 +105,7 @@ function conversationOf({ session_id, total_cost_usd }: ResultEvent): Conversati
   return session_id ? { id: session_id, costUsd: total_cost_usd ?? null } : null;
 }
 
-/** Of a run that was killed: what it cost is in no total yet, so that of before still holds. */
+/** For a killed run: its cost is in no total, so the previous total stays valid. */
 function begunConversation(
   events: readonly ClaudeEvent[],
   resumed: Conversation | null,

@@ -1,22 +1,18 @@
-/**
- * The events of `claude -p --output-format stream-json --verbose`, as 2.1.325 prints them. Only what is read here;
- * anything of another shape counts as missing, so that a newer client is understood as far as it can be.
- */
+/** The events of `claude -p --output-format stream-json --verbose` (2.1.325), reduced to the fields that are read. */
 import * as z from "zod";
+import { Count, Input, lenient, parseEvent, Text } from "../stream/stream-events.ts";
 
-const Text = z.string().nullish().catch(null);
-const Count = z.number().nonnegative().nullish().catch(null);
-const Status = z.coerce.number().int().nullish().catch(null);
+const Status = lenient(z.coerce.number().int());
 
-/** Of an answer of the model (text, tool_use) or of what goes back to it (tool_result). */
+/** A block of a model's answer (text, tool_use) or of the reply to it (tool_result). */
 const ContentBlock = z.object({
   type: z.string(),
   text: Text,
   id: Text,
   name: Text,
-  input: z.record(z.string(), z.unknown()).nullish().catch(null),
+  input: Input,
   tool_use_id: Text,
-  is_error: z.boolean().nullish().catch(null),
+  is_error: lenient(z.boolean()),
 });
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
@@ -25,9 +21,9 @@ const Blocks = z.object({ content: z.array(ContentBlock).catch([]) }).catch({ co
 const AssistantEvent = z.object({
   type: z.literal("assistant"),
   message: Blocks,
-  /** Of the tool call that started the agent which says this; null: the main one. */
+  /** The tool call that started the speaking sub-agent; null: the main agent. */
   parent_tool_use_id: Text,
-  /** What kind of API error the client made this message up for. */
+  /** The kind of API error that this message reports. */
   error: Text,
 });
 
@@ -49,7 +45,7 @@ const RateLimitEvent = z.object({
   type: z.literal("rate_limit_event"),
   rate_limit_info: z.object({
     status: z.string(),
-    resetsAt: z.union([z.number(), z.string()]).nullish().catch(null),
+    resetsAt: lenient(z.union([z.number(), z.string()])),
   }),
 });
 export type RateLimitEvent = z.infer<typeof RateLimitEvent>;
@@ -70,22 +66,18 @@ const ResultEvent = z.object({
   session_id: Text,
   terminal_reason: Text,
   api_error_status: Status,
-  errors: z.array(z.string()).nullish().catch(null),
-  permission_denials: z
-    .array(z.object({ tool_name: z.string() }))
-    .nullish()
-    .catch(null),
+  errors: lenient(z.array(z.string())),
+  permission_denials: lenient(z.array(z.object({ tool_name: z.string() }))),
   total_cost_usd: Count,
-  model_usage_since_last_result: z.record(z.string(), ModelUsage).nullish().catch(null),
-  usage: z
-    .object({
+  model_usage_since_last_result: lenient(z.record(z.string(), ModelUsage)),
+  usage: lenient(
+    z.object({
       input_tokens: Count,
       output_tokens: Count,
       cache_creation_input_tokens: Count,
       cache_read_input_tokens: Count,
-    })
-    .nullish()
-    .catch(null),
+    }),
+  ),
 });
 export type ResultEvent = z.infer<typeof ResultEvent>;
 
@@ -98,16 +90,10 @@ const ClaudeEvent = z.discriminatedUnion("type", [
 ]);
 export type ClaudeEvent = z.infer<typeof ClaudeEvent>;
 
-/** null: nothing that is known here. */
 export function parseClaudeEvent(line: string): ClaudeEvent | null {
-  // What tools returned can be megabytes per line; only that one failed is of interest.
+  // Tool results can be megabytes per line. Only failed ones matter.
   if (line.startsWith('{"type":"user"') && !line.includes('"is_error":true')) return null;
-  try {
-    const event = ClaudeEvent.safeParse(JSON.parse(line));
-    return event.success ? event.data : null;
-  } catch {
-    return null;
-  }
+  return parseEvent(ClaudeEvent, line);
 }
 
 export function parseClaudeStream(stream: string): readonly ClaudeEvent[] {

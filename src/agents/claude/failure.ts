@@ -1,28 +1,26 @@
-/**
- * Why a turn of Claude Code failed, from the kinds and codes in its events (B13). What it says in words goes into
- * the reason for a person, and nowhere else.
- */
+/** Why a turn of Claude Code failed (B13), from kinds and codes. Its words only go into the reason. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Conversation } from "../../ports/agent.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
 import type { ClaudeEvent, RateLimitEvent, ResultEvent, SystemEvent } from "./events.ts";
 
-/** The client's own kinds of API errors. Those that say nothing of who has to act are left to the status. */
-const KINDS: ReadonlyMap<string, FailureClass> = new Map([
+/** The client's kinds of API errors. For all other kinds the HTTP status decides. */
+export const CLAUDE_KINDS: ReadonlyMap<string, FailureClass> = new Map([
   ["rate_limit", "quota"],
   ["overloaded", "outage"],
-  // no connection, too
+  // also means no connection
   ["server_error", "outage"],
   ["authentication_failed", "auth"],
   ["oauth_org_not_allowed", "auth"],
   ["cloud_credential_error", "auth"],
-  // only a person can put these right, at the account
+  // only a person can fix these, at the account
   ["account_on_hold", "auth"],
   ["verification_required", "auth"],
   ["billing_error", "auth"],
 ]);
 
-/** The turn used up what it was given: turns, or money, as it might have used up its time. */
+/** The turn used up its limit of turns or money. */
 const USED_UP: ReadonlySet<string> = new Set([
   "error_max_turns",
   "max_turns",
@@ -30,7 +28,7 @@ const USED_UP: ReadonlySet<string> = new Set([
   "budget_exhausted",
 ]);
 
-/** For a turn whose last `result` says that it failed. `resumed`: the conversation that it was to go on with. */
+/** For a turn whose last `result` is a failure. `resumed`: the conversation that was resumed. */
 export function classifyFailure(
   result: ResultEvent,
   events: readonly ClaudeEvent[],
@@ -40,14 +38,14 @@ export function classifyFailure(
   return makeFailure(type, describeResult(result), type === "quota" ? resetOf(events) : null);
 }
 
-/** An API error after which the client tries again by itself. */
+/** An API error after which the client retries by itself. */
 export function classifyRetry(event: SystemEvent): Failure {
   const type = classOfApiError(event.error ?? null, event.error_status ?? null);
   const status = event.error_status == null ? "" : ` ${event.error_status}`;
-  return makeFailure(type, `claude tries again: ${(event.error ?? "error").replaceAll("_", " ")}${status}`);
+  return makeFailure(type, `claude retries: ${(event.error ?? "error").replaceAll("_", " ")}${status}`);
 }
 
-/** The conversation is gone or cannot be read: the client gave up before it had one. */
+/** The conversation is gone or unreadable: the client ended before it began. */
 export function isUnresumable(
   result: ResultEvent,
   events: readonly ClaudeEvent[],
@@ -62,7 +60,7 @@ function classOf(
   events: readonly ClaudeEvent[],
   resumed: Conversation | null,
 ): FailureClass {
-  // a fresh conversation is the cure for both
+  // a fresh conversation helps in both cases
   if (result.terminal_reason === "prompt_too_long" || isUnresumable(result, events, resumed))
     return "overflow";
   if (USED_UP.has(result.subtype ?? "") || USED_UP.has(result.terminal_reason ?? "")) return "timeout";
@@ -74,7 +72,7 @@ function classOf(
 }
 
 function classOfApiError(kind: string | null, status: number | null): FailureClass {
-  const known = KINDS.get(kind ?? "");
+  const known = CLAUDE_KINDS.get(kind ?? "");
   if (known !== undefined) return known;
   if (status === null) return "outage"; // nobody answered
   if (status === 429) return "quota";
@@ -95,7 +93,7 @@ function resetOf(events: readonly ClaudeEvent[]): number | null {
   return rejected === undefined ? null : parseMoment(rejected.rate_limit_info.resetsAt ?? null);
 }
 
-/** Seconds or milliseconds since 1970, or a text that names its time zone; without one it could mean any moment. */
+/** Seconds or milliseconds since 1970, or a text with a time zone. Without a time zone the text is ambiguous. */
 function parseMoment(moment: number | string | null): number | null {
   if (moment === null || moment === "") return null;
   const count = Number(moment);
@@ -109,11 +107,6 @@ function describeResult(result: ResultEvent): string {
   const { terminal_reason, subtype, api_error_status } = result;
   const kind = terminal_reason ?? (subtype === "success" ? "error" : subtype) ?? "error";
   const status = api_error_status == null ? "" : ` ${api_error_status}`;
-  const text = oneLine(result.result || result.errors?.join("; ") || "");
+  const text = foldLine(result.result || result.errors?.join("; ") || "");
   return `claude: ${kind.replaceAll("_", " ")}${status}${text === "" ? "" : `: ${text}`}`;
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, 200).join("");
 }

@@ -1,19 +1,20 @@
-/** The engine's own tools for `claude -p`: a server of the turn's own beside those of the person. */
+/** The engine's own tools for `claude -p`, as an additional MCP server of the turn. */
 import type { Agent, ToolAccess, ToolServer, Turn } from "../../ports/agent.ts";
 
 const NAME = "loopwright";
 const URL_NAME = "LOOP_TOOLS_URL";
 const AUTH_NAME = "LOOP_TOOLS_AUTH";
 
-/** What an agent says to us is no work, here or in a plugin of ours that the person has. */
+/** A report to the engine is not work, whether it goes to this server or to our plugin. */
 export const OUR_TOOLS = /^mcp__(?:loopwright|plugin_loopwright_loop|loop)__/;
 
-/** The tools come and go with each turn. A turn that is found again after its runner died goes on without them. */
+/** Each turn has its own server. A turn that is recovered after its runner died continues without it. */
 export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
   return {
     ...agent,
     async run(turn, control) {
-      const access = await openTools(server);
+      // without tools the agent reports in its last message
+      const access = await server.open().catch(() => null);
       if (access === null) return agent.run(turn, control);
       try {
         access.serve(turn);
@@ -25,27 +26,17 @@ export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
   };
 }
 
-/** null: no port, no tools; what the agent has to say can be said in its last message. */
-async function openTools(server: ToolServer): Promise<ToolAccess | null> {
-  try {
-    return await server.open();
-  } catch {
-    return null;
-  }
-}
-
-/** Everybody on the machine can read a command line: the token is in the environment, and the client puts it in. */
+/** Everyone on the machine can read a command line, so the token is in the environment and the client inserts it. */
 function environmentOf({ url, headers }: ToolAccess): Readonly<Record<string, string>> {
   return { [URL_NAME]: url, [AUTH_NAME]: headers.Authorization ?? "" };
 }
 
 export interface ToolArguments {
   readonly args: readonly string[];
-  /** Rules for `--allowedTools`. */
   readonly allowed: readonly string[];
 }
 
-/** None for a turn that has no server. */
+/** Empty for a turn without a server. */
 export function toolArguments({ env }: Pick<Turn, "env">): ToolArguments {
   const url = env[URL_NAME];
   if (url === undefined) return { args: [], allowed: [] };

@@ -1,9 +1,10 @@
 /** What a run of Claude Code used. */
 import type { Usage } from "../../core/event.ts";
 import type { Conversation } from "../../ports/agent.ts";
+import { sum } from "../stream/stream-events.ts";
 import type { ResultEvent } from "./events.ts";
 
-/** `results`: all of the run, `last` among them. `resumed`: the conversation that the run went on with. */
+/** `results`: all results of the run, including `last`. `resumed`: the conversation that was resumed. */
 export function readClaudeUsage(
   last: ResultEvent,
   results: readonly ResultEvent[],
@@ -26,23 +27,16 @@ export function readClaudeUsage(
   const input = [usage?.input_tokens, usage?.cache_creation_input_tokens, usage?.cache_read_input_tokens];
   return {
     costUsd,
-    inputTokens: usage?.input_tokens == null ? null : sum(input.map((count) => count ?? 0)),
+    inputTokens: usage?.input_tokens == null ? null : sum(input),
     outputTokens: usage?.output_tokens ?? null,
   };
 }
 
-/**
- * What this run cost. The total goes on over the runs of a conversation, the parts are of this run alone; they agree
- * unless the total began anew (the difference is too small then) or an earlier run was never told of (the parts are).
- */
+/** The larger of two figures: the total may have started again at 0, the parts may miss an earlier run. */
 function costOf(last: ResultEvent, parts: number | null, resumed: Conversation | null): number | null {
   const total = last.total_cost_usd ?? null;
   const before = resumed?.costUsd ?? null;
   if (total === null || before === null) return parts ?? total;
   const difference = total < before ? total : total - before;
   return Math.max(difference, parts ?? 0);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -5,7 +5,7 @@ import type { Finished } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
 import { activityOf, type StreamToolCall, showCall } from "../stream/stream-events.ts";
-import type { Leave } from "../stream/stream-permissions.ts";
+import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { parseThread, renderThread, usageSince } from "./conversation.ts";
 import { type CodexEvent, type CodexItem, parseCodexEvent, parseCodexStream } from "./events.ts";
 import { classifyCodexFailure } from "./failure.ts";
@@ -16,22 +16,22 @@ export function createCodexAgent(options: StreamAgentOptions): Agent {
   const env = options.env ?? process.env;
   return createStreamAgent(options, {
     name: "codex",
-    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
+    argv: (turn, permissions) => [options.executable, ...argumentsOf(turn, permissions, options.projectDir)],
     read: (finished, turn, projectDir) => readCodex(finished, turn, projectDir, env),
     readLine: readCodexLine,
     owns: (id) => parseThread(id) !== null,
   });
 }
 
-function argumentsOf(turn: Turn, leave: Leave | null, projectDir: string): readonly string[] {
+function argumentsOf(turn: Turn, permissions: TurnPermissions | null, projectDir: string): readonly string[] {
   const { conversation, model, answerSchema } = turn;
   const thread = conversation === null ? null : parseThread(conversation.id);
-  // it takes the place of permissions: whatever runs in it may write to the project, or to nothing
-  const sandbox = leave?.edits ? "workspace-write" : "read-only";
+  // the sandbox replaces permissions: commands may write to the project, or to nothing
+  const sandbox = permissions?.edits ? "workspace-write" : "read-only";
   return [
     ...["exec", ...(thread === null ? [] : ["resume"]), "--json", "--skip-git-repo-check"],
     // `resume` has no --sandbox
-    ...(leave === null ? [] : ["-c", `sandbox_mode="${sandbox}"`]),
+    ...(permissions === null ? [] : ["-c", `sandbox_mode="${sandbox}"`]),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(answerSchema === undefined ? [] : ["--output-schema", writeSchema(answerSchema, turn, projectDir)]),
     ...(thread === null ? [] : [thread.id]),
@@ -70,12 +70,11 @@ export function readCodex(
   };
 }
 
-/** It reads by commands of the shell, and which files those read nobody knows. */
+/** Codex reads files with shell commands, so the list of read files is unknown. */
 function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
   return activity;
 }
 
-/** One line of the stream, for a person who watches. */
 export function readCodexLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseCodexEvent(line);
   if (event?.type === "item.completed" && event.item.type === "agent_message")
@@ -88,7 +87,7 @@ export function readCodexLine(line: string, projectDir: string): readonly AgentE
   return [];
 }
 
-/** The last that is told of an item holds. */
+/** The last event of an item is valid. */
 function callsOf(events: readonly CodexEvent[]): readonly StreamToolCall[] {
   const items = new Map<string, CodexItem>();
   for (const event of events)
@@ -122,8 +121,8 @@ function callOf(item: CodexItem): readonly StreamToolCall[] {
   }
 }
 
-/** A command that asked to leave the sandbox is refused without an event; only the log of the client says so. */
+/** A refused request to leave the sandbox has no event. Only the client's log has it. */
 function refusalsIn(stderr: string): readonly StreamToolCall[] {
   const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
-  return refused.map(() => ({ name: "shell", detail: "outside of the sandbox", outcome: "denied" }));
+  return refused.map(() => ({ name: "shell", detail: "outside the sandbox", outcome: "denied" }));
 }

@@ -1,7 +1,4 @@
-/**
- * The id of a conversation with codex: its thread, and what the thread had used until then. codex counts over all
- * turns of a thread, and a turn is charged for its own part.
- */
+/** A codex conversation: its thread and the tokens used so far, because codex reports totals per thread. */
 import type { Usage } from "../../core/event.ts";
 import type { CodexTokens } from "./events.ts";
 
@@ -19,7 +16,7 @@ interface Used {
 const NOTHING: Used = { input: 0, cached: 0, output: 0 };
 const FORM = /^([0-9a-f]{8}-[0-9a-f-]{27})(?::(\d{1,15}):(\d{1,15}):(\d{1,15}))?$/;
 
-/** null: it is no conversation of codex's. */
+/** null: not a conversation of codex. */
 export function parseThread(conversationId: string): CodexThread | null {
   const [, id, input, cached, output] = FORM.exec(conversationId) ?? [];
   if (id === undefined) return null;
@@ -27,16 +24,16 @@ export function parseThread(conversationId: string): CodexThread | null {
   return { id, used: { input: Number(input), cached: Number(cached), output: Number(output) } };
 }
 
-/** `tokens`: what codex says now; null: it does not, so that what is not told of counts with the next turn. */
+/** `tokens`: the totals now; null: unknown, so that this turn counts with the next one. */
 export function renderThread(id: string, tokens: CodexTokens | null, before: CodexThread | null): string {
   const { input, cached, output } = tokens === null ? (before?.used ?? NOTHING) : usedOf(tokens);
   return `${id}:${input}:${cached}:${output}`;
 }
 
-/** Of this turn alone. */
+/** The usage of this turn only. */
 export function usageSince(before: CodexThread | null, tokens: CodexTokens, model: string | null): Usage {
   const now = usedOf(tokens);
-  // a count that is lower than before began anew
+  // a lower total means that the count started again
   const from = before === null || now.input < before.used.input ? NOTHING : before.used;
   const cacheReadTokens = Math.max(0, now.cached - from.cached);
   return {

@@ -1,20 +1,17 @@
-/** The events of `codex exec --json`, as 0.166.0 prints them. Only what is read here. */
+/** The events of `codex exec --json` (0.166.0), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
 const Item = z.object({
   id: Text,
   type: z.string(),
   /** agent_message */
   text: Text,
-  /** command_execution; `declined`: it was not allowed to run */
+  /** command_execution; `declined`: not allowed to run */
   command: Text,
   status: Text,
   /** file_change */
-  changes: z
-    .array(z.object({ path: z.string() }))
-    .nullish()
-    .catch(null),
+  changes: lenient(z.array(z.object({ path: z.string() }))),
   /** mcp_tool_call, collab_tool_call */
   server: Text,
   tool: Text,
@@ -23,7 +20,7 @@ const Item = z.object({
 });
 export type CodexItem = z.infer<typeof Item>;
 
-/** Of the whole thread so far, also of what was before it was resumed. What was cached is part of the input. */
+/** Totals of the whole thread, including earlier runs. Cached tokens are part of the input. */
 const Tokens = z.object({
   input_tokens: z.number().nonnegative(),
   cached_input_tokens: Count,
@@ -36,9 +33,9 @@ const CodexEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: z.string() }),
   z.object({ type: z.literal("item.started"), item: Item }),
   z.object({ type: z.literal("item.completed"), item: Item }),
-  z.object({ type: z.literal("turn.completed"), usage: Tokens.nullish().catch(null) }),
+  z.object({ type: z.literal("turn.completed"), usage: lenient(Tokens) }),
   z.object({ type: z.literal("turn.failed"), error: z.object({ message: z.string() }) }),
-  /** A try that failed, or what `turn.failed` says once more. */
+  /** A failed attempt, or a repetition of `turn.failed`. */
   z.object({ type: z.literal("error"), message: z.string() }),
 ]);
 export type CodexEvent = z.infer<typeof CodexEvent>;
@@ -46,12 +43,9 @@ export type CodexEvent = z.infer<typeof CodexEvent>;
 export const parseCodexEvent = (line: string) => parseEvent(CodexEvent, line);
 export const parseCodexStream = (stream: string) => parseEvents(CodexEvent, stream);
 
-/** What codex writes down of a thread in its own home, line by line; more than it prints. */
-const Kind = z
-  .union([z.string(), z.record(z.string(), z.unknown())])
-  .nullish()
-  .catch(null);
-const Window = z.object({ used_percent: Count, resets_at: Count }).nullish().catch(null);
+/** The rollout: codex's own record of a thread, with more than it prints. */
+const Kind = lenient(z.union([z.string(), z.record(z.string(), z.unknown())]));
+const Window = lenient(z.object({ used_percent: Count, resets_at: Count }));
 
 const RolloutLine = z.object({
   type: z.string(),
@@ -60,18 +54,15 @@ const RolloutLine = z.object({
     /** turn_context */
     model: Text,
     /** task_complete */
-    error: z.object({ codex_error_info: Kind }).nullish().catch(null),
+    error: lenient(z.object({ codex_error_info: Kind })),
     /** token_count */
-    info: z
-      .object({ total_token_usage: Tokens.nullish().catch(null) })
-      .nullish()
-      .catch(null),
-    rate_limits: z.object({ primary: Window, secondary: Window }).nullish().catch(null),
+    info: lenient(z.object({ total_token_usage: lenient(Tokens) })),
+    rate_limits: lenient(z.object({ primary: Window, secondary: Window })),
   }),
 });
 export type RolloutLine = z.infer<typeof RolloutLine>;
 
-/** Lines of other kinds can be megabytes, and are not looked into. */
+/** Skips lines of other kinds, which can be megabytes. */
 export function parseRollout(text: string): readonly RolloutLine[] {
   const lines = text.split("\n").filter((line) => /"(?:turn_context|task_complete|token_count)"/.test(line));
   return parseEvents(RolloutLine, lines.join("\n"));

@@ -1,10 +1,11 @@
-/** Why a turn of codex failed (B13): by the kind that it writes down, or by the codes in the error that it prints. */
+/** Why a turn of codex failed (B13): from the recorded kind, or from the codes in the printed error. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { Rollout } from "./rollout.ts";
 
-/** Kinds that say who has to act. Others are about the connection, and left to the status. */
+/** Kinds that decide the class. For all other kinds the HTTP status decides. */
 const KINDS: ReadonlyMap<string, FailureClass> = new Map([
   ["usage_limit_exceeded", "quota"],
   ["context_window_exceeded", "overflow"],
@@ -22,7 +23,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   "response_too_many_failed_attempts",
 ]);
 
-/** `rollout`: null where codex wrote nothing down. */
+/** `rollout` is null when codex recorded nothing. */
 export function classifyCodexFailure(message: string, rollout: Rollout | null): Failure {
   const type = classOf(message, rollout?.error ?? null);
   const resetsAt = type === "quota" ? (rollout?.resetsAt ?? null) : null;
@@ -38,13 +39,13 @@ function classOf(message: string, error: Rollout["error"]): FailureClass {
   return codeIn(message) === "context_length_exceeded" ? "overflow" : "fault";
 }
 
-/** As codex itself begins the two errors that have one. */
+/** Two errors of codex start with a status. */
 function statusIn(message: string): number | null {
   const status = /^(?:unexpected status |exceeded retry limit, last status: )(\d{3})\b/.exec(message)?.[1];
   return status === undefined ? null : Number(status);
 }
 
-/** A request that was refused as invalid: the message is the body of the answer. */
+/** For an invalid request the message is the body of the response. */
 function codeIn(message: string): string | null {
   try {
     const code = (JSON.parse(message) as { error?: { code?: unknown } } | null)?.error?.code;

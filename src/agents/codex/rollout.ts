@@ -1,34 +1,35 @@
-/** What codex writes down of a thread besides what it prints: why a turn failed, by kind, and which model it was. */
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+/** Reads codex's own record of a thread: the model and the kind of a failure, which codex does not print. */
+import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { readEndOf } from "../../system/files.ts";
 import { type CodexTokens, parseRollout, type RolloutLine } from "./events.ts";
 
 export interface Rollout {
   readonly model: string | null;
-  /** The kind of the failure that the last turn ended with, and the HTTP status that it names. */
+  /** The failure of the last turn: its kind and HTTP status. */
   readonly error: { readonly kind: string; readonly status: number | null } | null;
   readonly tokens: CodexTokens | null;
-  /** When a limit that is used up is over. */
+  /** When a used-up limit resets. */
   readonly resetsAt: number | null;
 }
 
-/** So many folders of a day each are looked through; a thread is found by its id alone. */
+/** The number of day folders to search for a thread. */
 const DAYS = 400;
 const CAP_BYTES = 32 * 1024 * 1024;
 
-/** null: it is not there, or cannot be read. Never throws. */
+/** null: missing or unreadable. Never throws. */
 export function readRollout(threadId: string, env: NodeJS.ProcessEnv): Rollout | null {
   try {
     const home = env.CODEX_HOME || join(env.HOME || homedir(), ".codex");
     const path = findRollout(join(home, "sessions"), threadId);
-    return path === null ? null : summarize(parseRollout(readEnd(path)));
+    return path === null ? null : summarize(parseRollout(readEndOf(path, CAP_BYTES)));
   } catch {
     return null;
   }
 }
 
-/** `sessions/2026/11/15/rollout-<when>-<thread>.jsonl`; the newest first. */
+/** `sessions/2026/11/15/rollout-<when>-<thread>.jsonl`, newest first. */
 function findRollout(sessions: string, threadId: string): string | null {
   let left = DAYS;
   const newest = (dir: string) => readdirSync(dir).sort().reverse();
@@ -41,18 +42,6 @@ function findRollout(sessions: string, threadId: string): string | null {
         if (--left === 0) return null;
       }
   return null;
-}
-
-function readEnd(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, CAP_BYTES));
-    const length = readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString("utf8", 0, length);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function summarize(lines: readonly RolloutLine[]): Rollout {

@@ -1,4 +1,4 @@
-/** One prompt of the demo: its scene is played with real edits, for each of which leave is asked. */
+/** Plays one scene of the demo with real edits. Asks for permission before each edit. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,11 +13,11 @@ export interface DemoStage {
   readonly sessionId: string;
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** For ids of tool calls: how many there were in this session. */
+  /** Counts the tool calls of the session, for their ids. */
   readonly nextCall: () => number;
 }
 
-/** The client took back what it was asked: the turn is over. */
+/** The client cancelled its answer, so the turn is over. */
 export class TakenBack extends Error {}
 
 const CHUNK = /[\s\S]{1,40}/gu;
@@ -29,7 +29,7 @@ const Permission = z.object({
   outcome: z.object({ outcome: z.enum(["selected", "cancelled"]), optionId: z.string().optional() }),
 });
 
-/** Resolves with the whole message. Rejects when the signal says so, or with `TakenBack`. */
+/** Resolves with the whole message. Rejects when aborted, or with `TakenBack`. */
 export async function playScene(stage: DemoStage, scene: Scene, prompt: string): Promise<string> {
   const { signal } = stage;
   const pauseMs = scene.takesMs / (scene.edits.length + 2);
@@ -40,31 +40,28 @@ export async function playScene(stage: DemoStage, scene: Scene, prompt: string):
   await pause(pauseMs, undefined, { signal });
   const message = renderMessage(scene, prompt);
   for (const text of message.match(CHUNK) ?? [])
-    update(stage, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+    sendUpdate(stage, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
   await pause(pauseMs, undefined, { signal });
   return message;
 }
 
-/** It goes on without leave, and where the file is another than it knows: only nothing is written then. */
+/** Without permission, or when the file has another content, nothing is written and the scene continues. */
 async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   const path = join(stage.cwd, edit.path);
   const toolCallId = `edit-${stage.nextCall()}`;
-  const call = {
-    ...{ toolCallId, title: `Edit ${edit.path}`, name: "Edit" },
-    kind: "edit" as const,
-    locations: [{ path }],
-  };
+  const title = `Edit ${edit.path}`;
+  const call = { toolCallId, title, name: "Edit", kind: "edit" as const, locations: [{ path }] };
   const end = (status: "completed" | "failed") =>
-    update(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
+    sendUpdate(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
   const oldText = readText(path);
   const newText = oldText?.replace(edit.oldText, edit.newText);
   if (oldText == null || newText === undefined || newText === oldText) {
-    update(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
+    sendUpdate(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
     return;
   }
   const content = [{ type: "diff" as const, path, oldText, newText }];
-  update(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
-  if (!(await askLeave(stage, { ...call, content }))) return end("failed");
+  sendUpdate(stage, { sessionUpdate: "tool_call", ...call, content, status: "pending" });
+  if (!(await askPermission(stage, { ...call, content }))) return end("failed");
   try {
     writeFileSync(path, newText);
     end("completed");
@@ -73,16 +70,19 @@ async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   }
 }
 
-async function askLeave({ wire, sessionId, signal }: DemoStage, toolCall: ToolCallUpdate): Promise<boolean> {
+async function askPermission(
+  { wire, sessionId, signal }: DemoStage,
+  toolCall: ToolCallUpdate,
+): Promise<boolean> {
   const params = { sessionId, toolCall, options: OPTIONS };
   const answer = await unlessAborted(wire.request("session/request_permission", params), signal);
-  // who cannot answer has not allowed it
+  // no answer is not a permission
   const { data } = Permission.safeParse(answer);
   if (data?.outcome.outcome === "cancelled") throw new TakenBack();
   return data?.outcome.optionId === "allow";
 }
 
-/** null: it was refused, or could not be asked. */
+/** null: refused, or not asked. */
 function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
@@ -96,7 +96,7 @@ function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<u
   });
 }
 
-/** With the report that the prompt asks for; who asks for none gets none. */
+/** Adds the status report if the prompt asks for one. */
 function renderMessage({ says, claimsDone }: Scene, prompt: string): string {
   const nonce = [...prompt.matchAll(/^Nonce of this turn: (\w+)$/gm)].at(-1)?.[1];
   if (nonce === undefined) return says;
@@ -121,6 +121,9 @@ function readText(path: string): string | null {
   }
 }
 
-function update({ wire, sessionId }: DemoStage, body: SessionUpdate): void {
+export function sendUpdate(
+  { wire, sessionId }: Pick<DemoStage, "wire" | "sessionId">,
+  body: SessionUpdate,
+): void {
   wire.notify("session/update", { sessionId, update: body });
 }

@@ -1,6 +1,6 @@
-/** What the agent of `loop demo` works on, and what it does there, scene by scene. It lies twice. */
+/** The repository of `loop demo` and the scenes that its agent plays. The agent lies twice. */
 
-/** The text stands for itself in the file, once. */
+/** `oldText` occurs once in the file. */
 export interface SceneEdit {
   readonly path: string;
   readonly oldText: string;
@@ -16,15 +16,13 @@ export interface Scene {
   readonly inputTokens: number;
 }
 
-/** What it reports on, in the words of the goal. */
 export const CRITERION = "npm test passes";
 export const OUTPUT_TOKENS = 350;
 
-// `from` apart: who reads the imports of this file must not take those of the demo for its own
+// separate, so that tools that read the imports of this file do not find the demo's imports
 const FROM = "from";
 const manifest = { name: "demo", private: true, type: "module", scripts: { test: "node --test" } };
 
-/** The repository before any work, by path. */
 export const DEMO_FILES: Readonly<Record<string, string>> = {
   "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
   "src/prices.js": `export function total(prices) {
@@ -90,7 +88,7 @@ const SCENES: readonly Scene[] = [
   LAST,
 ];
 
-/** `n`: 1 for the first prompt of a conversation. After the last scene it has nothing to do but to say so again. */
+/** `n` is 1 for the first prompt of a conversation. After the last scene the agent only repeats its claim. */
 export function sceneOf(n: number): Scene {
   return SCENES[n - 1] ?? { ...LAST, edits: [] };
 }

@@ -1,18 +1,17 @@
 /**
- * The agent of `loop demo` for clients of the Agent Client Protocol. Owns its conversations, which end with it: what it
- * knows of them is in no file.
+ * The agent of `loop demo`, as a server of the Agent Client Protocol. Its conversations are in memory only.
  *
  * 1. A conversation takes one prompt at a time.
- * 2. What it was asked before it was cancelled is answered, and nothing is written after that.
+ * 2. A cancelled prompt is answered, and writes nothing afterwards.
  */
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import type { InitializeResponse, NewSessionResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { InitializeResponse, NewSessionResponse } from "@agentclientprotocol/sdk";
 import type { PromptResponse } from "@agentclientprotocol/sdk/unstable";
 import * as z from "zod";
 import { openWire, type Wire } from "../acp/connection/wire.ts";
-import { type DemoStage, playScene, TakenBack } from "./play.ts";
+import { type DemoStage, playScene, sendUpdate, TakenBack } from "./play.ts";
 import { OUTPUT_TOKENS, sceneOf } from "./scenes.ts";
 
 interface Session {
@@ -21,7 +20,6 @@ interface Session {
   readonly said: { readonly prompt: string; readonly answer: string }[];
   calls: number;
   costUsd: number;
-  /** Of the prompt that is under way. */
   running: AbortController | null;
 }
 
@@ -63,7 +61,7 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
   agent.stop();
 }
 
-/** The conversations, and what each request does to them. A request that cannot be answered throws a sentence. */
+/** The conversations and the requests on them. An invalid request throws an error for the client. */
 class DemoAgent {
   readonly #version: string;
   readonly #sessions = new Map<string, Session>();
@@ -93,8 +91,14 @@ class DemoAgent {
     session.cwd = parse(Place, params).cwd;
     for (const { prompt, answer } of session.said) {
       const blockOf = (text: string) => ({ type: "text" as const, text });
-      update(wire, session.id, { sessionUpdate: "user_message_chunk", content: blockOf(prompt) });
-      update(wire, session.id, { sessionUpdate: "agent_message_chunk", content: blockOf(answer) });
+      sendUpdate(
+        { wire, sessionId: session.id },
+        { sessionUpdate: "user_message_chunk", content: blockOf(prompt) },
+      );
+      sendUpdate(
+        { wire, sessionId: session.id },
+        { sessionUpdate: "agent_message_chunk", content: blockOf(answer) },
+      );
     }
     return {};
   }
@@ -126,8 +130,8 @@ class DemoAgent {
   #findIdle(params: unknown): Session {
     const { sessionId } = parse(Which, params);
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) throw new Error(`there is no session ${sessionId}`);
-    if (session.running !== null) throw new Error("a prompt of this session is under way");
+    if (session === undefined) throw new Error(`unknown session: ${sessionId}`);
+    if (session.running !== null) throw new Error("the session is still answering another prompt");
     return session;
   }
 }
@@ -143,27 +147,18 @@ async function answer(
   const stage: DemoStage = { wire, sessionId, cwd, signal, nextCall: () => ++session.calls };
   const message = await playScene(stage, scene, prompt);
   session.said.push({ prompt, answer: message });
-  session.costUsd = cents(session.costUsd + scene.costUsd);
+  session.costUsd = Math.round((session.costUsd + scene.costUsd) * 100) / 100;
   const { inputTokens } = scene;
   const totalTokens = inputTokens + OUTPUT_TOKENS;
   const cost = { amount: session.costUsd, currency: "USD" };
-  update(wire, sessionId, { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost });
+  sendUpdate(stage, { sessionUpdate: "usage_update", used: totalTokens, size: CONTEXT_TOKENS, cost });
   return { stopReason: "end_turn", usage: { inputTokens, outputTokens: OUTPUT_TOKENS, totalTokens } };
 }
 
-function update(wire: Wire, sessionId: string, body: SessionUpdate): void {
-  wire.notify("session/update", { sessionId, update: body });
-}
-
-/** Throws a sentence: the client gets it as the error of its request. */
+/** Throws an error for the client. */
 function parse<T>(shape: z.ZodType<T>, params: unknown): T {
   const parsed = shape.safeParse(params);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`${issue?.path.join(".") || "params"}: ${issue?.message ?? "wrong"}`);
-}
-
-/** A sum of prices has no more digits than they have. */
-function cents(amount: number): number {
-  return Math.round(amount * 100) / 100;
 }

@@ -1,15 +1,11 @@
-/**
- * The agent of `loop demo tasks`. In this process: the demo's clock goes faster than that of any other. It claims
- * success every time; that is its part. Keeps nothing on disk, so that after a crash nobody can say what became of a
- * turn.
- */
+/** The agent of `loop demo tasks`. It runs in this process, always claims success and stores nothing. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../ports/agent.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import { describeError, failedEnd } from "../process/reasons.ts";
 
-/** What it answers to prompts about `about`, in turn; the last one stays. `does` names a file it really writes. */
+/** Answers for prompts that match `about`, in order; the last one repeats. `does` names a file to write. */
 export interface DemoPart {
   readonly about: RegExp;
   readonly answers: readonly DemoAnswer[];
@@ -53,11 +49,11 @@ export function createTasksAgent(
       }
       return { kind: "ok", answer: says, usage: null, conversation: null, activity: null };
     },
-    reconcile: async () => ({ kind: "lost", reason: "a scripted turn ends with its runner" }),
+    reconcile: async () => ({ kind: "lost", reason: "a turn of the demo ends together with its runner" }),
   };
 }
 
-/** Resolves then, or when the turn is cancelled. */
+/** Resolves at that time, or when the turn is cancelled. */
 function waitUntil(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     let timer: Timer | null = null;

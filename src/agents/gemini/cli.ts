@@ -12,7 +12,7 @@ import {
   type StreamToolCall,
   showCall,
 } from "../stream/stream-events.ts";
-import type { CommandLeave, Leave } from "../stream/stream-permissions.ts";
+import type { CommandPermission, TurnPermissions } from "../stream/stream-permissions.ts";
 import {
   type GeminiEvent,
   type GeminiResult,
@@ -27,34 +27,38 @@ import { classifyGeminiFailure } from "./failure.ts";
 export function createGeminiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "gemini",
-    argv: (turn, leave) => [options.executable, ...argumentsOf(turn, leave, options.projectDir)],
+    argv: (turn, permissions) => [options.executable, ...argumentsOf(turn, permissions, options.projectDir)],
     read: readGemini,
     readLine: readGeminiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),
   });
 }
 
-function argumentsOf(turn: Turn, leave: Leave | null, projectDir: string): readonly string[] {
+function argumentsOf(turn: Turn, permissions: TurnPermissions | null, projectDir: string): readonly string[] {
   const { conversation, model } = turn;
   return [
     "--output-format=stream-json",
-    ...(leave === null ? [] : leaveArguments(leave, turn, projectDir)),
+    ...(permissions === null ? [] : permissionArguments(permissions, turn, projectDir)),
     ...(conversation === null ? [] : [`--resume=${conversation.id}`]),
     ...(model === undefined ? [] : [`--model=${model}`]),
   ];
 }
 
-/** With nobody there, a tool that would have to ask is not offered to the model at all. */
-function leaveArguments({ edits, commands }: Leave, turn: Turn, projectDir: string): readonly string[] {
+/** Nobody can answer a question, so the client does not offer tools that would ask. */
+function permissionArguments(
+  { edits, commands }: TurnPermissions,
+  turn: Turn,
+  projectDir: string,
+): readonly string[] {
   if (edits && commands === "all") return ["--approval-mode=yolo"];
   const mode = `--approval-mode=${edits ? "auto_edit" : "default"}`;
   const all = commands === "all" ? [{ glob: "*", isAllowed: true }] : commands;
   return all.length === 0 ? [mode] : [mode, `--policy=${writePolicy(all, turn, projectDir)}`];
 }
 
-function writePolicy(commands: readonly CommandLeave[], turn: Turn, projectDir: string): string {
+function writePolicy(commands: readonly CommandPermission[], turn: Turn, projectDir: string): string {
   const path = join(runFolder(projectDir, turn), "policy.toml");
-  // strings of JSON are strings of TOML; of rules that fit, the one with the highest priority counts
+  // a JSON string is a TOML string; the matching rule with the highest priority wins
   const rules = commands
     .slice(0, 800)
     .map(({ glob, isAllowed }, index) =>
@@ -70,7 +74,7 @@ function writePolicy(commands: readonly CommandLeave[], turn: Turn, projectDir: 
   return path;
 }
 
-/** For the arguments of the call as JSON, up to the quote after the command. A star makes no second command of it. */
+/** Matches the call's arguments as JSON, up to the quote after the command. `*` never matches a second command. */
 function commandPattern(glob: string): string {
   const parts = glob
     .trim()
@@ -91,7 +95,7 @@ export function readGemini(
   const events = parseGeminiStream(finished.answer);
   const init = events.find((event) => event.type === "init");
   const result = events.findLast((event) => event.type === "result");
-  // a conversation in which nothing was said it does not write down
+  // the client does not store an empty conversation
   const isKept = conversation !== null || events.some(isSpoken);
   return {
     answer: lastMessage(events),
@@ -103,7 +107,6 @@ export function readGemini(
   };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readGeminiLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseGeminiEvent(line);
   switch (event?.type) {
@@ -114,7 +117,7 @@ export function readGeminiLine(line: string, projectDir: string): readonly Agent
     case "tool_use":
       return showCall(callOf(event, undefined), projectDir);
     case "tool_result":
-      // its name is only in the call; the id begins with it
+      // only the call has the name, but the id starts with it
       return isDenied(event)
         ? [{ type: "permission", tool: (event.tool_id ?? "").replace(/__.*$/, ""), answer: "denied" }]
         : [];
@@ -131,7 +134,7 @@ function isSpoken(event: GeminiEvent): boolean {
   return event.type === "tool_use" || (event.type === "message" && event.role === "assistant");
 }
 
-/** The pieces after the last call of a tool. */
+/** The text after the last tool call. */
 function lastMessage(events: readonly GeminiEvent[]): string {
   const from = events.findLastIndex((event) => event.type === "tool_use" || event.type === "tool_result");
   const pieces = events
@@ -159,18 +162,16 @@ function callOf({ tool_name, parameters }: ToolUse, result: GeminiToolResult | u
     detail: describeInput(input),
     edits: EDITORS.has(tool_name) ? file : [],
     reads: READERS.has(tool_name) ? file : [],
-    outcome:
-      result === undefined
-        ? "open"
-        : isDenied(result)
-          ? "denied"
-          : result.status === "success"
-            ? "done"
-            : "failed",
+    outcome: result === undefined ? "open" : outcomeOf(result),
   };
 }
 
-/** Outside of the workspace, too. */
+function outcomeOf(result: GeminiToolResult): StreamToolCall["outcome"] {
+  if (isDenied(result)) return "denied";
+  return result.status === "success" ? "done" : "failed";
+}
+
+/** Also denied: a path outside the workspace. */
 const DENIALS: ReadonlySet<string> = new Set(["policy_violation", "path_not_in_workspace"]);
 
 function isDenied({ error }: GeminiToolResult): boolean {
@@ -186,7 +187,7 @@ function usageOf(result: GeminiResult | undefined): Usage | null {
   return {
     costUsd: null,
     inputTokens: input,
-    // what it thought is in the total only
+    // only the total includes thoughts
     outputTokens: Math.max(stats.output_tokens ?? 0, (stats.total_tokens ?? 0) - input),
     ...(most === undefined ? {} : { model: most[0] }),
     ...(stats.cached ? { cacheReadTokens: stats.cached } : {}),

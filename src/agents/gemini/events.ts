@@ -1,17 +1,15 @@
-/** The events of `gemini --output-format stream-json`, as 0.61.0 prints them. Only what is read here. */
+/** The events of `gemini --output-format stream-json` (0.61.0), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
 const Tokens = z.object({ total_tokens: Count, input_tokens: Count, output_tokens: Count, cached: Count });
 
 const Result = z.object({
   type: z.literal("result"),
   status: z.string(),
-  error: z.object({ type: Text, message: Text }).nullish().catch(null),
-  /** Of this run alone, also in a conversation that goes on. What was cached is part of the input. */
-  stats: Tokens.extend({ models: z.record(z.string(), Tokens).nullish().catch(null) })
-    .nullish()
-    .catch(null),
+  error: lenient(z.object({ type: Text, message: Text })),
+  /** This run only, also in a resumed conversation. Cached tokens are part of the input. */
+  stats: lenient(Tokens.extend({ models: lenient(z.record(z.string(), Tokens)) })),
 });
 export type GeminiResult = z.infer<typeof Result>;
 
@@ -27,13 +25,12 @@ const GeminiToolResult = z.object({
   type: z.literal("tool_result"),
   tool_id: Text,
   status: Text,
-  error: z.object({ type: Text }).nullish().catch(null),
+  error: lenient(z.object({ type: Text })),
 });
 export type GeminiToolResult = z.infer<typeof GeminiToolResult>;
 
 const GeminiEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("init"), session_id: Text, model: Text }),
-  /** `delta`: a piece of a message. */
   z.object({ type: z.literal("message"), role: z.string(), content: z.string() }),
   ToolUse,
   GeminiToolResult,

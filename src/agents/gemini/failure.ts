@@ -1,21 +1,19 @@
-/**
- * Why a turn of Gemini CLI failed (B13). Its events have words only; the code is in how it ends: one of its own, or
- * the HTTP status of the model's answer, of which an exit code holds the last eight bits.
- */
+/** Why a turn of Gemini CLI failed (B13). Its exit code is its own, or the last eight bits of the HTTP status. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { GeminiEvent, GeminiResult } from "./events.ts";
 
 const EXITS: ReadonlyMap<number, FailureClass> = new Map([
   [41, "auth"],
-  // turns used up
+  // limit of turns reached
   [53, "timeout"],
-  // the person did not say that it may trust this folder
+  // the person did not trust this folder
   [55, "denied"],
 ]);
 
-/** null: nothing tells of one. `isResumed`: it went on with a conversation. */
+/** null: no failure found. `isResumed`: the turn resumed a conversation. */
 export function classifyGeminiFailure(
   finished: Finished,
   events: readonly GeminiEvent[],
@@ -28,22 +26,22 @@ export function classifyGeminiFailure(
   if (result === undefined || result.status === "success") return null;
   const status = statusOf(finished.exitCode);
   const reason = `gemini: ${status === null ? "" : `${status} `}${reasonOf(result, finished)}`;
-  // a request that is refused as it is can only be wrong by what came before: a fresh conversation is the cure
+  // an invalid request in a resumed conversation: a fresh conversation helps
   if (status === 400 && isResumed) return makeFailure("overflow", reason);
   return makeFailure(status === null ? "fault" : classOfHttpStatus(status), reason);
 }
 
-/** It ends well, and says nothing, when it asks nothing because the context would not hold it. */
+/** The client exits with 0 and no text when the prompt does not fit into the context. */
 function hiddenFailure(result: GeminiResult, events: readonly GeminiEvent[]): Failure | null {
   const hasSpoken = events.some((event) => event.type === "message" && event.role === "assistant");
   if (hasSpoken) return null;
   const error = events.findLast((event) => event.type === "error" && event.severity === "error");
   if (error?.type === "error") return makeFailure("fault", `gemini: ${foldLine(error.message ?? "error")}`);
   if (result.stats?.total_tokens !== 0) return null;
-  return makeFailure("overflow", "gemini: it asked its model nothing");
+  return makeFailure("overflow", "gemini: the prompt does not fit into the context");
 }
 
-/** 500 ends as 244. Below 400 nothing is an error, and what is left of 512 and more is too small to tell. */
+/** 500 becomes 244. Statuses from 512 on are too small to recognise. */
 function statusOf(exitCode: number): number | null {
   const status = exitCode + 256;
   return status >= 400 && status < 512 ? status : null;

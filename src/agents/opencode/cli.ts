@@ -10,7 +10,7 @@ import {
   showCall,
   sum,
 } from "../stream/stream-events.ts";
-import type { Leave } from "../stream/stream-permissions.ts";
+import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import {
   type OpencodeEvent,
   parseOpencodeEvent,
@@ -25,8 +25,8 @@ export function createOpencodeAgent(options: StreamAgentOptions): Agent {
   const shell = options.shell ?? "/bin/sh";
   return createStreamAgent(options, {
     name: "opencode",
-    argv: (turn, leave) => {
-      const rules = leave === null ? "" : JSON.stringify(permissionsOf(leave));
+    argv: (turn, permissions) => {
+      const rules = permissions === null ? "" : JSON.stringify(permissionsOf(permissions));
       return [shell, "-c", IN_PRIVATE, "opencode", rules, options.executable, ...argumentsOf(turn)];
     },
     read: readOpencode,
@@ -35,7 +35,7 @@ export function createOpencodeAgent(options: StreamAgentOptions): Agent {
   });
 }
 
-// It leaves a library of some megabytes behind in TMPDIR with every start.
+// opencode leaves a library of some megabytes in TMPDIR at each start.
 const IN_PRIVATE = `
 [ -z "$1" ] || { OPENCODE_PERMISSION=$1; export OPENCODE_PERMISSION; }
 shift
@@ -57,11 +57,8 @@ function argumentsOf({ conversation, model }: Turn): readonly string[] {
   ];
 }
 
-/**
- * Takes the place of the person's own rules for the same tools, so it has to say all of them. What is denied the model
- * is told; what would be asked ends the turn.
- */
-function permissionsOf({ edits, commands, isMute }: Leave): object {
+/** Replaces the person's rules for these tools, so it lists all. A question would end the turn. */
+function permissionsOf({ edits, commands, isMute }: TurnPermissions): object {
   const edit = edits ? { "*": "allow", ".loop/*": "deny", ".git/*": "deny" } : "deny";
   if (commands === "all") return { edit, bash: "allow" };
   const bash = commands.map(({ glob, isAllowed }) => [glob, isAllowed ? "allow" : "deny"]);
@@ -92,7 +89,6 @@ export function readOpencode(
   };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readOpencodeLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parseOpencodeEvent(line);
   switch (event?.type) {
@@ -113,7 +109,7 @@ export function readOpencodeLine(line: string, projectDir: string): readonly Age
   }
 }
 
-/** All texts of the message that came last; none where tools were called after it. */
+/** The texts of the last message; empty when tools were called after it. */
 function lastMessage(events: readonly OpencodeEvent[]): string {
   const from = events.findLastIndex((event) => event.type === "step_start");
   const texts = events.slice(from + 1).flatMap((event) => (event.type === "text" ? [event.part.text] : []));
@@ -121,7 +117,7 @@ function lastMessage(events: readonly OpencodeEvent[]): string {
 }
 
 const EDITORS: ReadonlySet<string> = new Set(["write", "edit", "patch", "apply_patch", "multiedit"]);
-/** The words with which the client itself refuses a call; a tool that failed begins otherwise. */
+/** How the client's own refusals start. Errors of tools start differently. */
 const REFUSALS = ["The user rejected permission", "The user has specified a rule which prevents"];
 
 function callOf({ tool, state }: ToolPart): StreamToolCall {
@@ -145,7 +141,7 @@ function usageOf(steps: readonly StepPart[]): Usage | null {
   const outputs = steps.map(({ tokens }) => (tokens?.output ?? 0) + (tokens?.reasoning ?? 0));
   const costs = steps.flatMap(({ cost }) => cost ?? []);
   return {
-    // a model that opencode knows no price of costs 0
+    // the cost is 0 when opencode does not know the price
     costUsd: sum(costs) > 0 ? sum(costs) : null,
     inputTokens: input,
     outputTokens: sum(outputs),

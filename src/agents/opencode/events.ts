@@ -1,6 +1,6 @@
-/** The events of `opencode run --format json`, as 1.18.33 prints them. Only what is read here. */
+/** The events of `opencode run --format json` (1.18.33), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
 const ToolPart = z.object({
   tool: z.string(),
@@ -10,29 +10,25 @@ const ToolPart = z.object({
 export type ToolPart = z.infer<typeof ToolPart>;
 
 const StepPart = z.object({
-  /** `stop`; `tool-calls`: it would have gone on; `length`, `content-filter`, … */
+  /** `stop`; `tool-calls`: stopped before the end; `length`, `content-filter`, … */
   reason: Text,
-  /** Of this step alone. What was cached is no part of the input. */
+  /** This step only. Cached tokens are not part of the input. */
   cost: Count,
-  tokens: z
-    .object({
+  tokens: lenient(
+    z.object({
       total: Count,
       input: Count,
       output: Count,
       reasoning: Count,
-      cache: z.object({ read: Count, write: Count }).nullish().catch(null),
-    })
-    .nullish()
-    .catch(null),
+      cache: lenient(z.object({ read: Count, write: Count })),
+    }),
+  ),
 });
 export type StepPart = z.infer<typeof StepPart>;
 
 const ErrorInfo = z.object({
   name: Text,
-  data: z
-    .object({ message: Text, statusCode: Count, providerID: Text, responseHeaders: Input })
-    .nullish()
-    .catch(null),
+  data: lenient(z.object({ message: Text, statusCode: Count, providerID: Text, responseHeaders: Input })),
 });
 export type ErrorInfo = z.infer<typeof ErrorInfo>;
 

@@ -1,7 +1,8 @@
-/** Why a turn of opencode failed (B13): by the name and the status of its error, or because it was stopped half way. */
+/** Why a turn of opencode failed (B13): from the name and status of its error, or because it stopped too early. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { classOfHttpStatus, foldLine } from "../stream/stream-events.ts";
+import { classOfHttpStatus } from "../stream/stream-events.ts";
 import type { ErrorInfo, OpencodeEvent } from "./events.ts";
 
 const NAMES: ReadonlyMap<string, FailureClass> = new Map([
@@ -10,7 +11,7 @@ const NAMES: ReadonlyMap<string, FailureClass> = new Map([
   ["MessageOutputLengthError", "timeout"],
 ]);
 
-/** null: nothing in these events tells of one. */
+/** null: no failure found. */
 export function classifyOpencodeFailure(
   events: readonly OpencodeEvent[],
   exitCode: number,
@@ -20,11 +21,16 @@ export function classifyOpencodeFailure(
   if (error !== undefined) return failureOf(error.error, error.timestamp ?? null);
   if (exitCode !== 0) return null;
   const last = events.findLast((event) => event.type === "step_finish");
-  // it ends with 0 when it asked for something and nobody was there
+  // exits with 0 when nobody answers a request for permission
   if (last?.part.reason === "tool-calls" && denied.length > 0)
-    return makeFailure("denied", `opencode: nobody was there to allow ${denied.join(", ")}`);
-  if (last?.part.reason === "tool-calls") return makeFailure("fault", "opencode: it was stopped half way");
-  if (last?.part.reason === "length") return makeFailure("timeout", "opencode: its answer grew too long");
+    return makeFailure(
+      "denied",
+      `opencode: nobody could answer its request for permission: ${denied.join(", ")}`,
+    );
+  if (last?.part.reason === "tool-calls")
+    return makeFailure("fault", "opencode: it stopped before the turn was complete");
+  if (last?.part.reason === "length")
+    return makeFailure("timeout", "opencode: the answer reached its length limit");
   return null;
 }
 
@@ -39,7 +45,7 @@ function failureOf({ name, data }: ErrorInfo, at: number | null): Failure {
   );
 }
 
-/** In seconds after the answer. */
+/** The header counts seconds from the response. */
 function resetOf(data: ErrorInfo["data"], at: number | null): number | null {
   const seconds = Number(data?.responseHeaders?.["retry-after"] ?? Number.NaN);
   return at === null || !(seconds > 0) ? null : at + Math.round(seconds * 1000);

@@ -1,10 +1,9 @@
 /**
- * A program of its own between the launcher and `pi --mode rpc`: the prompt comes in on stdin, what happened goes out,
- * one event per line. pi must be told when to end, repeats the whole message with every piece of it (a long answer
- * would be gigabytes), and waits for ever for an answer to what an extension asks.
+ * Runs between the launcher and `pi --mode rpc`, and prints one event per line. Needed because pi does not end by
+ * itself, repeats the whole message with every piece, and waits for ever for answers to extensions.
  */
 
-/** For `node -e`, so that it is there wherever this file was bundled into. `argv`: pi and its arguments. */
+/** Runs with `node -e`, so that it works from any bundle. `argv`: pi and its arguments. */
 export function driverArgv(argv: readonly string[]): readonly [string, ...string[]] {
   return [process.execPath, "-e", `(${drivePi})(process,require)`, "--", ...argv];
 }
@@ -19,17 +18,14 @@ interface PiLine {
   readonly data?: { readonly isStreaming?: boolean; readonly isCompacting?: boolean };
 }
 
-/**
- * Runs as text in a process that has nothing else of this file: it may use its arguments and globals only. That is
- * why it is one long function.
- */
+/** Its source text runs in another process: it may only use its arguments and globals. So it is one long function. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its text is what `node -e` runs
 function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
   const { spawn } = load("node:child_process") as typeof import("node:child_process");
   const { readFileSync } = load("node:fs") as typeof import("node:fs");
   const { constants } = load("node:os") as typeof import("node:os");
   const QUIET_MS = 150;
-  const LEAVE_MS = 3_000;
+  const EXIT_MS = 3_000;
   const SHOWN =
     /^(agent_|auto_retry_|compaction_|message_end|tool_execution_(start|end)|extension_|response)/;
   const prompt = readFileSync(0, "utf8");
@@ -37,7 +33,7 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
   const pi = spawn(program, rest, { stdio: ["pipe", "pipe", "inherit"] });
   let code = 0;
   let state: "busy" | "idle" | "ending" = "busy";
-  /** From 0.87 on pi says itself when all is done. */
+  /** From 0.87 on, pi reports itself when all is done. */
   let saysWhenSettled = false;
   let quiet: NodeJS.Timeout | undefined;
 
@@ -48,9 +44,9 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
     clearTimeout(quiet);
     code = exitCode;
     send({ id: "stats", type: "get_session_stats" });
-    setTimeout(() => pi.kill("SIGKILL"), LEAVE_MS).unref();
+    setTimeout(() => pi.kill("SIGKILL"), EXIT_MS).unref();
   };
-  /** It may try again by itself, or make its context smaller first: then something follows soon. */
+  /** pi may retry or compact its context. Then an event follows soon. */
   const mayBeOver = () => {
     if (state === "ending") return;
     state = "idle";
@@ -87,7 +83,7 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
   };
   const answered = ({ id, success, data }: PiLine) => {
     if (id === "prompt" && success === false) return end(1);
-    // a command of an extension's is no turn: nothing else follows
+    // a command of an extension is not a turn: no event follows
     if (id === "prompt" && prompt.startsWith("/") && state === "busy") return mayBeOver();
     if (id === "state" && state === "idle")
       return data?.isStreaming || data?.isCompacting ? goesOn() : end(0);
@@ -95,7 +91,7 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
   };
 
   const show = (text: string) => {
-    // the one that comes often and is long
+    // frequent and long
     if (text.startsWith('{"type":"message_update"')) return;
     let line: PiLine;
     try {
@@ -104,7 +100,7 @@ function drivePi(self: NodeJS.Process, load: NodeJS.Require): void {
       return;
     }
     if (SHOWN.test(line.type ?? "") && (line.type !== "message_end" || line.message?.role === "assistant")) {
-      // `messages`: all of them once more; `result`: what a tool returned
+      // `messages` repeats all messages; `result` is a tool's output
       const told = { ...line, messages: undefined, result: undefined };
       self.stdout.write(`${JSON.stringify(told)}\n`);
     }

@@ -1,20 +1,20 @@
-/** The lines of `pi --mode rpc` that pi-driver.ts lets through, as 0.73.1 and 0.87.1 print them. Only what is read here. */
+/** The lines of `pi --mode rpc` (0.73.1, 0.87.1) that driver.ts prints, reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
 
 const Usage = z.object({
   input: Count,
   output: Count,
   cacheRead: Count,
   cacheWrite: Count,
-  cost: z.object({ total: Count }).nullish().catch(null),
+  cost: lenient(z.object({ total: Count })),
 });
 
 const Message = z.object({
   role: z.string(),
   content: z.array(z.object({ type: z.string(), text: Text })).catch([]),
   model: Text,
-  usage: Usage.nullish().catch(null),
+  usage: lenient(Usage),
   /** `stop`, `length`, `toolUse`, `error`, `aborted` */
   stopReason: Text,
   errorMessage: Text,
@@ -24,12 +24,12 @@ export type PiMessage = z.infer<typeof Message>;
 const PiEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("response"),
-    /** `begin`, `prompt`, `state`, `stats`: what the driver asked */
+    /** The driver's request: `begin`, `prompt`, `state`, `stats`. */
     id: Text,
     success: z.boolean().catch(true),
     error: Text,
-    /** `cost`: of the whole session */
-    data: z.object({ sessionId: Text, cost: Count }).nullish().catch(null),
+    /** `cost` covers the whole session. */
+    data: lenient(z.object({ sessionId: Text, cost: Count })),
   }),
   z.object({ type: z.literal("message_end"), message: Message }),
   z.object({
@@ -41,13 +41,13 @@ const PiEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("tool_execution_end"),
     toolCallId: Text,
-    isError: z.boolean().nullish().catch(null),
+    isError: lenient(z.boolean()),
   }),
   z.object({ type: z.literal("auto_retry_start"), errorMessage: Text }),
-  z.object({ type: z.literal("auto_retry_end"), success: z.boolean().nullish().catch(null) }),
-  /** `reason`: threshold, overflow, manual; `errorMessage`: it did not help. */
+  z.object({ type: z.literal("auto_retry_end"), success: lenient(z.boolean()) }),
+  /** `reason`: threshold, overflow, manual. `errorMessage`: compaction failed. */
   z.object({ type: z.literal("compaction_end"), reason: Text, errorMessage: Text }),
-  /** An extension asks a person; the driver says no. */
+  /** An extension asks a person. The driver refuses. */
   z.object({ type: z.literal("extension_ui_request"), method: Text, title: Text }),
   z.object({ type: z.literal("agent_end") }),
 ]);

@@ -10,42 +10,35 @@ import {
   showCall,
   sum,
 } from "../stream/stream-events.ts";
-import type { Leave } from "../stream/stream-permissions.ts";
+import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { driverArgv } from "./driver.ts";
 import { type PiEvent, type PiMessage, parsePiEvent, parsePiStream } from "./events.ts";
 import { classifyPiFailure, classifyPiRetry } from "./failure.ts";
 
-/** pi, headless: `pi --mode rpc`, a process for each turn, driven by a program of ours (pi-driver.ts). */
+/** pi, headless: `pi --mode rpc`, one process for each turn, controlled by driver.ts. */
 export function createPiAgent(options: StreamAgentOptions): Agent {
   return createStreamAgent(options, {
     name: "pi",
-    argv: (turn, leave) => driverArgv([options.executable, ...argumentsOf(turn, leave)]),
+    argv: (turn, permissions) => driverArgv([options.executable, ...argumentsOf(turn, permissions)]),
     read: readPi,
     readLine: readPiLine,
     owns: (id) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id),
   });
 }
 
-function argumentsOf({ conversation, model }: Turn, leave: Leave | null): readonly string[] {
+function argumentsOf({ conversation, model }: Turn, permissions: TurnPermissions | null): readonly string[] {
   return [
     ...["--mode", "rpc"],
-    ...(leave === null ? [] : toolsOf(leave)),
+    ...(permissions === null ? [] : toolsOf(permissions)),
     ...(conversation === null ? [] : ["--session", conversation.id]),
     ...(model === undefined ? [] : ["--model", model]),
   ];
 }
 
-/** pi asks for nothing: a tool is there or not. Who works has them all, as far as no rule takes them away. */
-function toolsOf({ edits, isMute }: Leave): readonly string[] {
+/** pi never asks: a tool is available or not. A turn that works has all tools that no rule removes. */
+function toolsOf({ edits, isMute }: TurnPermissions): readonly string[] {
   if (edits && !isMute) return [];
-  const tools = [
-    "read",
-    "grep",
-    "find",
-    "ls",
-    ...(isMute ? [] : ["bash"]),
-    ...(edits ? ["edit", "write"] : []),
-  ];
+  const tools = ["read,grep,find,ls", ...(isMute ? [] : ["bash"]), ...(edits ? ["edit,write"] : [])];
   return ["--tools", tools.join(",")];
 }
 
@@ -68,7 +61,6 @@ export function readPi(
   };
 }
 
-/** One line of the stream, for a person who watches. */
 export function readPiLine(line: string, projectDir: string): readonly AgentEvent[] {
   const event = parsePiEvent(line);
   switch (event?.type) {
@@ -91,7 +83,7 @@ export function readPiLine(line: string, projectDir: string): readonly AgentEven
   }
 }
 
-/** Of a run that was killed no total is told: that of before and what its messages cost. */
+/** A killed run reports no total: uses the previous total and the cost of its messages. */
 function conversationOf(
   events: readonly PiEvent[],
   usage: Usage | null,
@@ -99,7 +91,7 @@ function conversationOf(
 ): Conversation | null {
   const told = events.flatMap((event) => (event.type === "response" ? (event.data ?? []) : []));
   const id = told.find(({ sessionId }) => sessionId)?.sessionId ?? null;
-  // it writes nothing down before its model's first answer
+  // pi stores nothing before the model's first answer
   const isKept = resumed !== null || events.some((event) => event.type === "message_end");
   if (id === null || !isKept) return null;
   const total = told.findLast(({ cost }) => cost != null)?.cost ?? null;
@@ -141,7 +133,7 @@ function callOf(
 
 const QUESTIONS: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
 
-/** What an extension asked a person, and was refused. Its other requests only show something. */
+/** Questions of an extension to a person, all refused. Its other requests only show something. */
 function questionsIn(events: readonly PiEvent[]): readonly StreamToolCall[] {
   return events.flatMap((event) =>
     event.type === "extension_ui_request" && QUESTIONS.has(event.method ?? "")
@@ -158,7 +150,7 @@ function usageOf(messages: readonly PiMessage[]): Usage | null {
   const cost = sum(used.map((one) => one.cost?.total));
   const model = messages.findLast((message) => message.model)?.model;
   return {
-    // a model that pi knows no price of costs 0
+    // the cost is 0 when pi does not know the price
     costUsd: cost > 0 ? cost : null,
     inputTokens: sum(used.map(({ input }) => input)) + read + written,
     outputTokens: sum(used.map(({ output }) => output)),

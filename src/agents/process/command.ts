@@ -3,15 +3,12 @@ import { createLauncher, type LaunchOptions } from "./launch.ts";
 import { failureOfExit } from "./reasons.ts";
 
 export interface CommandAgentOptions extends LaunchOptions {
-  /** A line for `sh -c`, from the person, never from a model or a repository. */
+  /** A line for `sh -c`, typed by the person, never from a model or a repository. */
   readonly command: string;
   readonly projectDir: string;
 }
 
-/**
- * Any command line as an agent: the prompt is its stdin, its stdout the answer, an exit code but 0 a failure. A
- * wrapper that knows better says so by its exit code: 75, the service is out; 77, it may not use it.
- */
+/** Any command as an agent: prompt on stdin, answer on stdout. Exit 75 means an outage, 77 means no access. */
 export function createCommandAgent({ command, projectDir, ...options }: CommandAgentOptions): Agent {
   const launcher = createLauncher({
     ...options,

@@ -1,4 +1,4 @@
-/** Tidiness: the run folders of tasks that are gone, once nobody will want to look at them any more. */
+/** Removes the run folders of deleted tasks after a week. */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../system/inside.ts";
@@ -6,7 +6,7 @@ import { isRunning } from "./ticket.ts";
 
 const KEPT_MS = 7 * 86_400_000;
 
-/** Removes `.loop/runs/<id>` of ids that are not known. Never throws, and never touches a run that is under way. */
+/** Removes `.loop/runs/<id>` for unknown ids. Never throws, and never touches a running turn. */
 export function removeEndedRuns(projectDir: string, isKnown: (id: string) => boolean, now: number): void {
   const runs = join(projectDir, ".loop", "runs");
   try {

@@ -1,13 +1,13 @@
 /**
- * Runs an agent that is a process of its own, so that neither the death of the runner nor a second runner can
- * make a turn run twice or lose its result. Owns a turn from its start, or from its recovery, to its end; what
- * has to outlive the runner is in files (run-folder.ts, ticket.ts). Must not remember anything between turns.
+ * Runs an agent as a process, so that a dead runner or a second runner neither repeats a turn nor loses its result.
+ * Owns a turn from its start or recovery to its end. Data that must outlive the runner is in files (run-folder.ts,
+ * ticket.ts). Keeps nothing between turns.
  *
- * 1. A turn starts at most once per token (ticket.ts), and not at all once its time is over.
- * 2. "never" is answered only where a recovery has the ticket; what cannot be read is "lost".
- * 3. A turn that ended or was stopped leaves no process of its group; a stopped one none that it started.
- * 4. Nothing here throws for what an agent, the disk or the system does.
- * 5. What is streamed is for people who watch; the end is read from the files as if nobody had.
+ * 1. A turn starts at most once per token (ticket.ts), and never after its deadline.
+ * 2. "never" is answered only when a recovery holds the ticket. Unreadable files mean "lost".
+ * 3. A turn that ended leaves no process in its group. A stopped turn leaves no process that it started.
+ * 4. Nothing here throws because of an agent, the disk or the system.
+ * 5. Streamed lines are for people. The end of a turn is read from its files.
  */
 import type { ChildProcess } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -32,12 +32,11 @@ import { exitOf, NO_TICKET, spawnTurn, straysOf, treeOf } from "./turn-process.t
 
 export interface LaunchOptions {
   readonly now?: () => number;
-  /** The runner's environment, which the agent gets too. */
   readonly env?: NodeJS.ProcessEnv;
   readonly shell?: string;
-  /** Between SIGTERM and SIGKILL. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs?: number;
-  /** Of answer.txt and of stderr.txt each; more ends the turn. */
+  /** Limit for answer.txt and for stderr.txt. A larger file ends the turn. */
   readonly maxOutputBytes?: number;
   readonly sizeCheckMs?: number;
   /** How many run folders of a loop are kept. */
@@ -47,11 +46,11 @@ export interface LaunchOptions {
 export interface LaunchSpec extends LaunchOptions {
   readonly projectDir: string;
   readonly argv: (turn: Turn) => readonly [string, ...string[]];
-  /** How much of the end of what it printed is read. */
+  /** How much of the end of the output is read. */
   readonly answerCapBytes?: number;
   readonly format: OutputFormat;
   readonly readEnd: (finished: Finished, turn: Turn) => TurnEnd;
-  /** What a line of what it prints tells a person who watches. */
+  /** The events in one line of output, for a person who watches. */
   readonly readLine: (line: string) => readonly AgentEvent[];
 }
 
@@ -63,19 +62,17 @@ const NOT_STARTED = "the agent could not be started";
 
 type Settings = Required<LaunchSpec>;
 
-/** An attempt that is under way, here or taken over from another runner. */
 interface Attempt {
   readonly folder: string;
   readonly tree: Tree;
-  /** Of the wrapper. */
   readonly pid: number;
   readonly startedAt: number;
-  /** The wrapper's exit code, null where only the exit file can say it. */
+  /** The wrapper's exit code; null: only the exit file has it. */
   readonly exited: Promise<number | Error | null>;
   readonly tail: Tail | null;
 }
 
-/** `run` and `reconcile` of an agent that is started as `argv` with the prompt on its stdin. */
+/** `run` and `reconcile` of an agent that is started with `argv` and gets the prompt on stdin. */
 export function createLauncher(spec: LaunchSpec): Pick<Agent, "run" | "reconcile"> {
   const settings: Settings = {
     now: Date.now,
@@ -97,18 +94,11 @@ export function createLauncher(spec: LaunchSpec): Pick<Agent, "run" | "reconcile
 
 async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnEnd> {
   const startedAt = settings.now();
-  if (control.signal.aborted) return { kind: "cancelled" };
-  // A runner that was frozen since it intended the turn must not start it now.
-  if (startedAt >= turn.deadlineAt) return failedEnd("timeout", "its time was over before it could start");
-  let folder: string;
+  const folder = prepareTurn(settings.projectDir, turn, settings.format, startedAt, control.signal);
+  if (typeof folder !== "string") return folder;
   let child: ChildProcess;
-  try {
-    folder = prepareFolder(settings.projectDir, turn, settings.format);
-  } catch (error) {
-    return refusedEnd("the run folder could not be prepared", error);
-  }
-  // of an earlier attempt; the wrapper makes the file anew
-  const { mtimeMs } = lookAt(answerFile(folder));
+  // from an earlier attempt; the wrapper creates the file again
+  const { mtimeMs } = lookAt(join(folder, "answer.txt"));
   const since = performance.now();
   try {
     child = spawnTurn(settings, turn, folder);
@@ -126,58 +116,83 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
     throw error;
   }
   const tail = watchAnswer(settings, control, folder, { kind: "changedFrom", mtimeMs });
-  // now, while there is nothing to do but wait
+  // now, while this process only waits
   if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
-  const end = await finishTurn(settings, turn, control.signal, {
-    folder,
-    tree,
-    pid,
-    startedAt,
-    exited,
-    tail,
-  });
-  // what cannot be killed must not keep the runner
+  const attempt = { folder, tree, pid, startedAt, exited, tail };
+  const end = await finishTurn(settings, turn, control.signal, attempt);
+  // a process that cannot be killed must not keep the runner alive
   child.unref();
   return end;
 }
 
-async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
-  let folder: string;
-  let ticket: Ticket;
+/** The folder of a turn that may start now, or the end of a turn that must not start. */
+export function prepareTurn(
+  projectDir: string,
+  turn: Turn,
+  format: OutputFormat,
+  now: number,
+  signal: AbortSignal,
+): string | TurnEnd {
+  if (signal.aborted) return { kind: "cancelled" };
+  // the runner may have been frozen since it decided to start the turn
+  if (now >= turn.deadlineAt) return failedEnd("timeout", "the deadline passed before the turn could start");
   try {
-    folder = openFolder(settings.projectDir, turn);
-    ticket = await settleTicket(folder, turn.token);
+    return prepareFolder(projectDir, turn, format);
   } catch (error) {
-    return { kind: "lost", reason: `its run folder could not be read: ${describeError(error)}` };
+    return refusedEnd("the run folder could not be prepared", error);
   }
-  if (ticket.kind === "void") return { kind: "never" };
-  if (ticket.kind === "torn") return { kind: "lost", reason: ticket.reason };
+}
+
+/** Settles the ticket of another runner's turn. A `TurnFate`: it never started, or nobody can know. */
+export async function findStarted(projectDir: string, turn: Turn): Promise<StartedTurn | TurnFate> {
+  try {
+    const folder = openFolder(projectDir, turn);
+    const ticket = await settleTicket(folder, turn.token);
+    if (ticket.kind === "taken") return { kind: "started", folder, ticket };
+    return ticket.kind === "void" ? { kind: "never" } : { kind: "lost", reason: ticket.reason };
+  } catch (error) {
+    return { kind: "lost", reason: `the run folder could not be read: ${describeError(error)}` };
+  }
+}
+
+interface StartedTurn {
+  readonly kind: "started";
+  readonly folder: string;
+  readonly ticket: TakenTicket;
+}
+
+type TakenTicket = Extract<Ticket, { kind: "taken" }>;
+
+async function reconcileTurn(settings: Settings, turn: Turn, control: TurnControl): Promise<TurnFate> {
+  const started = await findStarted(settings.projectDir, turn);
+  if (started.kind !== "started") return started;
+  const { folder, ticket } = started;
   const { process } = ticket;
-  // The group of a wrapper that is gone may belong to somebody else by now: then only the marks tell.
+  // Without the wrapper, the group may belong to someone else. Then only the marks identify the processes.
   const tree = treeOf(settings.projectDir, turn, isAlive(process) ? process.pid : null);
   if (readExit(folder, turn.token) === null && tree.group !== null) {
     const end = followTurn(settings, turn, control, folder, ticket, tree);
     return { kind: "running", process, end };
   }
-  // read again: it may have ended between the two looks
+  // read again: the turn may have ended meanwhile
   const code = readExit(folder, turn.token);
   await stopTree(leftOf(turn, tree, process.pid), settings.killGraceMs);
   if (code === null) return { kind: "lost", reason: NO_EXIT_CODE };
   return { kind: "ended", end: endOf(settings, turn, folder, code) };
 }
 
-/** What may not go on after a turn that ended by itself. */
+/** The processes that must not outlive a turn that ended by itself. */
 function leftOf({ leavesNothing }: Turn, tree: Tree, pid: number): Tree {
   return leavesNothing ? { ...tree, ...straysOf(tree, pid), marks: tree.marks } : straysOf(tree, pid);
 }
 
-/** Another runner's child sends no event: this is the one place that polls. */
+/** Polls, because the child of another runner sends no event here. */
 async function followTurn(
   settings: Settings,
   turn: Turn,
   control: TurnControl,
   folder: string,
-  { process, at }: Ticket & { kind: "taken" },
+  { process, at }: TakenTicket,
   tree: Tree,
 ): Promise<TurnEnd> {
   let poll: NodeJS.Timeout | undefined;
@@ -195,7 +210,7 @@ async function followTurn(
   }
 }
 
-/** Waits for the end of an attempt, or brings it about, and clears up. */
+/** Waits for the end of an attempt, or stops it, and cleans up. */
 async function finishTurn(
   settings: Settings,
   turn: Turn,
@@ -216,7 +231,6 @@ async function finishTurn(
   return endOf(settings, turn, folder, readExit(folder, turn.token) ?? exit);
 }
 
-/** null: nobody watches. */
 function watchAnswer(
   settings: Settings,
   { onEvent }: TurnControl,
@@ -224,7 +238,7 @@ function watchAnswer(
   start: TailStart,
 ): Tail | null {
   if (onEvent === undefined) return null;
-  return tailLines(answerFile(folder), start, (line) => {
+  return tailLines(join(folder, "answer.txt"), start, (line) => {
     for (const event of settings.readLine(line)) onEvent(event);
   });
 }
@@ -247,8 +261,4 @@ function endOf(settings: Settings, turn: Turn, folder: string, code: number | Er
   if (answer === null) return failedEnd("fault", "the run folder was deleted or changed while the agent ran");
   const stderr = readOutput(folder, "stderr.txt", STDERR_CAP_BYTES) ?? "";
   return settings.readEnd({ exitCode: code, answer, stderr }, turn);
-}
-
-function answerFile(folder: string): string {
-  return join(folder, "answer.txt");
 }

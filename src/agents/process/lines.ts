@@ -1,14 +1,14 @@
-/** Bytes as they come, cut anywhere, into whole lines. Holds the part of a line that is still to be completed. */
+/** Splits a stream of bytes into lines. Holds the incomplete last line. */
 export interface LineSplitter {
-  /** The lines that are complete now, without their ends. */
+  /** The complete lines, without line ends. */
   push(bytes: Uint8Array): readonly string[];
-  /** What is left when no more will come; null: nothing. */
+  /** The incomplete last line; null: none. */
   rest(): string | null;
 }
 
 const NEWLINE = 0x0a;
 
-/** A line of more than `maxBytes` is left out. `midLine`: the first bytes are the end of a line that is not wanted. */
+/** Skips lines of more than `maxBytes`. `midLine`: also skips the rest of the first line. */
 export function createLineSplitter(maxBytes: number, midLine = false): LineSplitter {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -18,7 +18,7 @@ export function createLineSplitter(maxBytes: number, midLine = false): LineSplit
     size += part.length;
     if (size > maxBytes) isSkipping = true;
     if (isSkipping) parts = [];
-    // a copy: the caller reads into the same bytes again
+    // a copy, because the caller reuses the bytes
     else if (part.length > 0) parts.push(part.slice());
   }
 
@@ -44,4 +44,13 @@ export function createLineSplitter(maxBytes: number, midLine = false): LineSplit
     },
     rest: () => (size === 0 ? null : take()),
   };
+}
+
+/** The last `capBytes` bytes of a text in UTF-8, never starting in the middle of a character. */
+export function lastBytes(text: string, capBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= capBytes) return text;
+  let from = bytes.length - capBytes;
+  while (((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
+  return bytes.toString("utf8", from);
 }

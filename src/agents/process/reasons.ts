@@ -1,7 +1,4 @@
-/**
- * Why a turn failed: a class, which decides what is done about it (B13), and for a person one line, short, without
- * control characters. The class comes from codes, never from what was printed.
- */
+/** Why a turn failed: a class (B13) that comes from codes only, and one short line for a person. */
 import { constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
@@ -9,44 +6,40 @@ import type { TurnEnd } from "../../ports/agent.ts";
 
 /** A turn whose process ended by itself. */
 export interface Finished {
-  /** 128 + n when signal n ended it, as shells say it. */
+  /** 128 + n for signal n, as in shells. */
   readonly exitCode: number;
-  /** The end of what it printed. */
   readonly answer: string;
   readonly stderr: string;
 }
 
-/** Codes of sysexits.h by which a command says that it is not to blame: EX_TEMPFAIL, EX_NOPERM. */
+/** Codes of sysexits.h that a wrapper can use: EX_TEMPFAIL, EX_NOPERM. */
 const EXIT_CLASSES: ReadonlyMap<number, FailureClass> = new Map([
   [75, "outage"],
   [77, "auth"],
 ]);
 
-/** What of the system's is used up, and will be there again. */
+/** System resources that are used up for now. */
 const SHORTAGES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
 
 export function makeFailure(type: FailureClass, reason: string, resetsAt: number | null = null): Failure {
   return { class: type, reason, resetsAt };
 }
 
-/** A turn that came to nothing. */
 export function failedEnd(type: FailureClass, reason: string): TurnEnd {
   const failure = makeFailure(type, reason);
   return { kind: "failed", failure, answer: "", usage: null, conversation: null, activity: null };
 }
 
-/** A turn for which the system had no room or no way. */
+/** A turn that the system could not run. */
 export function refusedEnd(what: string, error: unknown): TurnEnd {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
   return failedEnd(SHORTAGES.has(code) ? "outage" : "fault", `${what}: ${describeError(error)}`);
 }
 
-/** A process that ended with another code than 0. */
 export function failureOfExit(finished: Finished): Failure {
   return makeFailure(EXIT_CLASSES.get(finished.exitCode) ?? "fault", describeExit(finished));
 }
 
-/** Why a process that ended with this code counts as failed. */
 export function describeExit(finished: Finished): string {
   const code = finished.exitCode;
   const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
@@ -56,14 +49,13 @@ export function describeExit(finished: Finished): string {
   return [`exit ${code}`, known, line].filter((part) => part !== undefined && part !== "").join(": ");
 }
 
-/** What the system had against it. */
 export function describeError(error: unknown): string {
   const known: Record<string, string> = {
     ENOSPC: "the disk is full",
     EDQUOT: "the disk quota is used up",
     EROFS: "the file system is read-only",
     EACCES: "permission denied",
-    EAGAIN: "the system has no room for another process",
+    EAGAIN: "the system cannot start another process",
     E2BIG: "the command or the environment is too long",
   };
   const text = error instanceof Error ? error.message : String(error);

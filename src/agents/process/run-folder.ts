@@ -1,34 +1,30 @@
 /**
- * Owns `.loop/runs/<loop>/<turn>/`: what goes into a turn and comes out, as files, which outlive the runner.
+ * Owns `.loop/runs/<loop>/<turn>/`: the input and output of a turn, in files that outlive the runner.
  *
- *   prompt.txt  format.txt                written here, before the start; the format is that of the agent's output
- *   answer.txt  stderr.txt                written by the agent, so they may be anything by now
+ *   prompt.txt  format.txt                written here, before the start; format.txt names the format of the output
+ *   answer.txt  stderr.txt                written by the agent, so they may contain anything
  *   ticket.* exit.*  and  ../intent.*      see ticket.ts
  *
- * Must not open answer.txt or stderr.txt for writing: a runner that was frozen for an hour would truncate what
- * a later attempt wrote.
+ * Must not open answer.txt or stderr.txt for writing: a runner that was frozen would truncate the output of a later
+ * attempt.
  *
- * 1. Nothing is written outside the project, whatever the ids are and whatever links a repository brings along.
- * 2. Folders are 0700, files 0600. On disk is only what a recovery relies on: each sync costs more than all the rest.
- * 3. A run whose agent is still there is never pruned.
+ * 1. Nothing is written outside the project, whatever the ids and whatever links the repository contains.
+ * 2. Folders are 0700, files 0600. Only files that a recovery needs are synced, because a sync is slow.
+ * 3. A running turn is never pruned.
  */
 import {
   chmodSync,
-  closeSync,
   constants,
   existsSync,
-  fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
-  readSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
-import { errorCode, lookAt, writeAtomic } from "../../system/files.ts";
+import { errorCode, lookAt, readEndOf, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
@@ -36,38 +32,38 @@ import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
 export type OutputFile = (typeof OUTPUTS)[number];
 
-/** How an agent's output has to be read (`activity/formats.ts`). */
+/** The format of an agent's output (`activity/formats.ts`). */
 const OUTPUT_FORMATS = ["text", "claude", "codex", "gemini", "opencode", "pi", "acp"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** Where the files of a turn are. Throws for an id that is no plain name. */
+/** The folder of a turn. Throws for an invalid id. */
 export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id" | "run">): string {
   const run = turn.run ?? turn.id;
   for (const id of [turn.loopId, run]) {
     if (!/^[A-Za-z0-9._-]+$/.test(id) || id === "." || id === "..") {
-      throw new Error(`${JSON.stringify(id)} is no valid id`);
+      throw new Error(`${JSON.stringify(id)} is not a valid id`);
     }
   }
   return join(resolve(projectDir), ".loop", "runs", turn.loopId, run);
 }
 
-/** Makes the folder if need be. Throws where that cannot or must not be done. */
+/** Creates the folder if needed. Throws when that is impossible or unsafe. */
 export function openFolder(projectDir: string, turn: Turn): string {
-  if (!Number.isSafeInteger(turn.token)) throw new Error(`${turn.token} is no valid token`);
+  if (!Number.isSafeInteger(turn.token)) throw new Error(`${turn.token} is not a valid token`);
   const folder = runFolder(projectDir, turn);
-  if (!existsSync(projectDir)) throw new Error(`there is no folder ${projectDir}`);
+  if (!existsSync(projectDir)) throw new Error(`the folder ${projectDir} does not exist`);
   refuseLinks(projectDir, folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
 
-/** The folder with the prompt and the intent in it: all that a start needs. Throws as `openFolder` does. */
+/** Creates the folder with everything that a start needs. Throws like `openFolder`. */
 export function prepareFolder(projectDir: string, turn: Turn, format: OutputFormat): string {
   const folder = openFolder(projectDir, turn);
   chmodSync(folder, 0o700);
   for (const name of OUTPUTS) {
     const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
-    if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in it is not a file`);
+    if (stat !== undefined && !stat.isFile()) throw new Error(`${name} in the run folder is not a file`);
   }
   writeInput(promptFile(folder), turn.text);
   if (format !== "text") writeInput(join(folder, "format.txt"), format);
@@ -80,12 +76,12 @@ function writeInput(path: string, text: string): void {
     writeFileSync(path, text, { mode: 0o600, flag: "wx" });
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
-    // of an earlier attempt, whose agent may still be reading it
+    // from an earlier attempt, whose agent may still read the file
     writeAtomic(path, text, false);
   }
 }
 
-/** Plain text where the folder does not say: a command, or a turn of an earlier version. */
+/** Plain text when the folder has no format: a command, or a turn of an earlier version. */
 export function formatIn(folder: string): OutputFormat {
   const name = readSmallFile(join(folder, "format.txt"), 100);
   return OUTPUT_FORMATS.find((format) => format === name) ?? "text";
@@ -95,36 +91,21 @@ export function promptFile(folder: string): string {
   return join(folder, "prompt.txt");
 }
 
-/** The end of what the agent printed; null: it replaced the file by a link, a pipe, nothing. */
+/** The end of the agent's output; null: the agent replaced or removed the file. */
 export function readOutput(folder: string, name: OutputFile, capBytes: number): string | null {
-  let file: number;
   try {
-    file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    return readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
     return null;
-  }
-  try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) return null;
-    const bytes = Buffer.alloc(Math.min(stat.size, capBytes));
-    const length = readSync(file, bytes, 0, bytes.length, stat.size - bytes.length);
-    let from = 0;
-    // not in the middle of a character
-    while (stat.size > capBytes && from < 4 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from++;
-    return bytes.toString("utf8", from, length);
-  } catch {
-    return null;
-  } finally {
-    closeSync(file);
   }
 }
 
-/** The file to which the agent printed more than it may. */
 export function findFlood(folder: string, maxBytes: number): OutputFile | undefined {
   return OUTPUTS.find((name) => lookAt(join(folder, name)).size > maxBytes);
 }
 
-/** Deletes all but the newest runs of the loop that `current` belongs to. Never throws: it is mere tidiness. */
+/** Deletes all runs of the loop except the newest ones. Never throws: it only cleans up. */
 export function pruneRuns(current: string, keep: number): void {
   try {
     const loopFolder = dirname(current);
@@ -145,16 +126,16 @@ export function pruneRuns(current: string, keep: number): void {
   }
 }
 
-/** What a repository brings along as `.loop` must not make us write elsewhere. */
+/** A `.loop` link in a repository must not make us write elsewhere. */
 function refuseLinks(projectDir: string, folder: string): void {
   for (let path = folder; path !== projectDir; path = dirname(path)) {
     if (existsSync(path)) {
-      // where it leads includes where everything above it leads
-      if (!isInside(projectDir, path)) throw new Error(`${path} leads out of the project`);
+      // the real path includes all links above it
+      if (!isInside(projectDir, path)) throw new Error(`${path} points outside the project`);
       return;
     }
-    // a link to nowhere does not exist either, and mkdir would follow it
+    // a broken link does not exist either, but mkdir would follow it
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new Error(`${path} leads nowhere`);
+      throw new Error(`${path} is a broken link`);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Why a turn is stopped before its end: one value, and the first cause wins. Owns the timers of a turn while it
- * runs, and leaves none behind. Must not stop anything itself.
- */
+/** Why a turn is stopped early. The first cause wins. Owns the timers of a turn, and stops nothing itself. */
 import { findFlood, type OutputFile } from "./run-folder.ts";
 
 export type Stop =
@@ -11,14 +8,13 @@ export type Stop =
 
 export interface StopLimits {
   readonly now: () => number;
-  /** Of answer.txt and of stderr.txt each. */
   readonly maxOutputBytes: number;
   readonly sizeCheckMs: number;
 }
 
 const LONGEST_TIMER_MS = 30_000;
 
-/** Resolves with the first reason to stop the turn, or with null when it was `over` before. */
+/** Resolves with the first reason to stop the turn, or with null when `over` resolved earlier. */
 export function firstStop(
   limits: StopLimits,
   deadlineAt: number,
@@ -35,7 +31,7 @@ export function firstStop(
       done(stop);
     };
     const onAbort = (): void => settle({ kind: "aborted" });
-    // in short pieces: a timer stands still while the machine sleeps, and the clock may be set
+    // short timers: they do not count while the machine sleeps, and the clock may change
     const tick = (): void => {
       const left = deadlineAt - limits.now();
       if (left <= 0) settle({ kind: "deadline" });
@@ -52,7 +48,7 @@ export function firstStop(
   });
 }
 
-/** For a person; `allowedMs`: the time that the turn had. */
+/** One line for a person. `allowedMs`: the time limit of the turn. */
 export function describeStop(
   stop: Exclude<Stop, { kind: "aborted" }>,
   limits: StopLimits,
@@ -64,7 +60,7 @@ export function describeStop(
 
 function renderLength(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`;
-  // what the engine did before the start is not worth a "59m 59s"
+  // round, because the engine used some seconds before the start
   const seconds = ms < 600_000 ? Math.round(ms / 1_000) : Math.round(ms / 60_000) * 60;
   const parts = [
     [Math.floor(seconds / 3_600), "h"],

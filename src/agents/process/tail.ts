@@ -1,36 +1,35 @@
 /**
- * The lines of a file while another process writes it. Owns a timer and the open file until `finish` or `drop`.
+ * Follows the lines of a file that another process writes. Owns a timer and the open file until `finish` or `drop`.
  *
- * 1. Never throws: it is for people who watch, and a turn must not fail for them.
+ * 1. Never throws: it is for people who watch, and must not end a turn.
  * 2. Holds one block and one line at most.
- * 3. What was in the file before this attempt is not shown, nor more lines at once than anybody could follow.
+ * 3. Shows nothing from before this attempt, and at most `LOOK_LINES` lines at once.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { lookAt } from "../../system/files.ts";
-import { createLineSplitter, type LineSplitter } from "./lines.ts";
+import { createLineSplitter } from "./lines.ts";
 
 export interface Tail {
-  /** Reads what is left, and ends. */
+  /** Reads the rest, and ends. */
   finish(): void;
-  /** Ends. */
   drop(): void;
 }
 
-/** Where to begin. `changedFrom`: once the file is another one than at this time of change. `here`: at its present end. */
+/** `changedFrom`: from the start, once the file has another time of change. `here`: from its present end. */
 export type TailStart =
   | { readonly kind: "changedFrom"; readonly mtimeMs: number }
   | { readonly kind: "here" };
 
 const POLL_MS = 100;
 const BLOCK_BYTES = 64 * 1024;
-/** Per look, so that a flood does not keep everybody else waiting. */
+/** Limit per poll, so that a large output does not block other work. */
 const LOOK_BYTES = 4 * 1024 * 1024;
 const LONGEST_LINE_BYTES = 1024 * 1024;
 const LOOK_LINES = 400;
 
 export function tailLines(path: string, start: TailStart, onLine: (line: string) => void): Tail {
   const size = start.kind === "here" ? lookAt(path).size : 0;
-  // from the byte before the end: if that ends a line, nothing of the next is left out
+  // start one byte early: if it ends a line, the next line is complete
   let offset = Math.max(0, size - 1);
   let file: number | null = null;
   const splitter = createLineSplitter(LONGEST_LINE_BYTES, size > 0);
@@ -63,7 +62,8 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
     drop,
     finish() {
       quietly(() => look(true));
-      give(restOf(splitter), onLine);
+      const rest = splitter.rest();
+      if (rest !== null) give([rest], onLine);
       drop();
     },
   };
@@ -73,15 +73,11 @@ function give(lines: readonly string[], onLine: (line: string) => void): void {
   for (const line of lines) quietly(() => onLine(line));
 }
 
-function restOf(splitter: LineSplitter): readonly string[] {
-  const rest = splitter.rest();
-  return rest === null ? [] : [rest];
-}
-
-function quietly(action: () => void): void {
+/** A missing file, a full disk or a surface that fails must not end a turn. */
+export function quietly(action: () => void): void {
   try {
     action();
   } catch {
-    // not there yet, deleted, replaced by something else, or a surface that failed: the turn goes on
+    // the turn goes on
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Who may start a turn, and how it ended. Owns in the run folder of a turn, for each attempt, which its token names:
+ * Who may start a turn, and how it ended. Owns these files in the run folder of a turn, one for each attempt (token):
  *
  *   ticket.<token>      who was first: the wrapper (its process) or a recovery (`void`, `lost`)
  *   exit.<token>        the exit code, written by the wrapper, complete with its newline
  *
- * and in the folder of the loop, for all turns under a token, so that it has to be synced for the first of them only:
+ * and this file in the folder of the loop, synced only for the first turn of a token:
  *
- *   intent.<token>      on disk before any start: the boots in which one was possible, a line each
+ *   intent.<token>      on disk before any start: one line per boot in which a start was possible
  *
- * Must not start or stop a process, nor change a ticket that is there.
+ * Must not start or stop a process, nor change an existing ticket.
  *
- * 1. A ticket is created once, by whoever comes first; the agent starts only after its wrapper created it.
- * 2. `void` is answered only for a ticket that says so; whatever is torn or unreadable is not.
+ * 1. A ticket is created once, by the first process. The agent starts only after its wrapper created the ticket.
+ * 2. `void` is answered only for a ticket that says `void`, never for a torn or unreadable ticket.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,9 +25,9 @@ export type Ticket =
   | { readonly kind: "torn"; readonly reason: string }
   | { readonly kind: "taken"; readonly process: ProcessRef; readonly at: number };
 
-const HALF_WRITTEN = "the ticket of the turn was only half written";
+const HALF_WRITTEN = "the ticket of the turn is incomplete";
 
-/** From here on a start of the turn is possible. */
+/** After this the turn may start. */
 export function writeIntent(folder: string, token: number): void {
   const path = intentFile(folder, token);
   const boots = readSmall(path) ?? "";
@@ -38,7 +38,7 @@ export function writeIntent(folder: string, token: number): void {
   for (const above of [runs, dirname(runs)]) fsyncDir(above);
 }
 
-/** Forgets the oldest tokens: their turns are settled before a later token has its own. */
+/** Removes the oldest tokens. Their turns are settled. */
 export function pruneIntents(loopFolder: string, keep: number): void {
   const tokens = readdirSync(loopFolder)
     .flatMap((name) => /^intent\.(\d+)$/.exec(name)?.[1] ?? [])
@@ -47,14 +47,13 @@ export function pruneIntents(loopFolder: string, keep: number): void {
   for (const token of tokens.slice(keep)) rmSync(join(loopFolder, `intent.${token}`), { force: true });
 }
 
-/** Makes sure that there is a ticket, by taking it if nobody did, and says whose it is. */
+/** Takes the ticket if it is free, and returns its owner. */
 export async function settleTicket(folder: string, token: number): Promise<Ticket> {
   const boots = readSmall(intentFile(folder, token))?.trim().split("\n") ?? [];
   const isSameBoot = boots.every((boot) => boot === (bootId() ?? ""));
-  // After a power cut a ticket may be missing although the agent ran: it is not synced, the intent is.
+  // After a power cut a ticket may be missing although the agent ran: only the intent is synced.
   createOnce(join(folder, `ticket.${token}`), isSameBoot ? "void\n" : "lost\n");
-  // The wrapper creates the ticket and then writes it, an instant later. Counted, not timed: after a suspend
-  // it gets its instant too.
+  // The wrapper writes the ticket a moment after it creates it. Attempts, not time, because of suspends.
   for (let attempt = 0; attempt < (isSameBoot ? 40 : 1); attempt++) {
     const ticket = readTicket(folder, token);
     if (ticket === null) throw new Error("the ticket cannot be read");
@@ -64,21 +63,20 @@ export async function settleTicket(folder: string, token: number): Promise<Ticke
   return { kind: "torn", reason: HALF_WRITTEN };
 }
 
-/** Why the wrapper `pid` did not get the ticket; null: it has it. */
+/** Why the wrapper `pid` did not get the ticket; null: it got the ticket. */
 export function describeRefusal(folder: string, token: number, pid: number): string | null {
   const ticket = readTicket(folder, token);
-  if (ticket?.kind === "void") return "the turn was withdrawn before it started";
-  if (ticket?.kind !== "taken") return "the agent was not started: its run folder cannot be written to";
-  return ticket.process.pid === pid ? null : "the turn was started before, under the same token";
+  if (ticket?.kind === "void") return "the turn was cancelled before it started";
+  if (ticket?.kind !== "taken") return "the agent was not started: the run folder is not writable";
+  return ticket.process.pid === pid ? null : "the turn was already started with the same token";
 }
 
-/** null: not there, or not complete yet. */
+/** null: missing, or not complete yet. */
 export function readExit(folder: string, token: number): number | null {
   const [, code] = /^(\d+)\n$/.exec(readSmall(join(folder, `exit.${token}`)) ?? "") ?? [];
   return code === undefined ? null : Number(code);
 }
 
-/** Is an attempt of the turn under way? */
 export function isRunning(folder: string): boolean {
   return readdirSync(folder).some((name) => {
     const [, digits] = /^ticket\.(\d+)$/.exec(name) ?? [];

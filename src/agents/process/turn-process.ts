@@ -1,10 +1,10 @@
 /**
- * The processes of a turn: a wrapper that takes the ticket, the agent in it, and what that started. Remembers
- * nothing: they are found again by their group and by marks in their environment.
+ * The processes of a turn: the wrapper that takes the ticket, the agent, and everything the agent starts. They are
+ * found by their group and by marks in their environment.
  *
  * 1. The agent starts only after its wrapper created the ticket (ticket.ts).
- * 2. The files of the turn are opened by the wrapper after the ticket, not by the runner, which may be frozen.
- * 3. A group counts as the turn's only while the wrapper or a marked member proves it.
+ * 2. The wrapper opens the files of the turn, after the ticket. The runner does not, because it may be frozen.
+ * 3. A group belongs to the turn only while the wrapper or a marked member proves it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -20,11 +20,11 @@ export interface TurnProgram {
   readonly shell: string;
 }
 
-/** The wrapper's own exit code, which an agent may have too: only together with the ticket it says something. */
+/** The wrapper's exit code without a ticket. An agent may use the same code, so check the ticket too. */
 export const NO_TICKET = 97;
 
-// Only builtins until the ticket is there: nothing to fork, nothing to find on PATH, nothing to hang on.
-// The ticket is written under `set -C`, which opens with O_EXCL. `exec` keeps builtins and functions out.
+// Only builtins before the ticket exists: no fork, no PATH lookup, nothing that hangs. `set -C` opens the ticket with
+// O_EXCL. `exec` excludes builtins and functions.
 const WRAPPER = `
 d=$1 t=$2 u=$3
 shift 3
@@ -41,7 +41,7 @@ printf '%s\\n' "$c" >"$d/exit.$t"
 exit "$c"
 `;
 
-/** Starts the wrapper, as the leader of a group of its own. Throws what `spawn` throws. */
+/** Starts the wrapper as the leader of its own group. Throws like `spawn`. */
 export function spawnTurn(program: TurnProgram, turn: Turn, folder: string): ChildProcess {
   const { projectDir, argv, env, shell } = program;
   const umask = process.umask().toString(8);
@@ -61,7 +61,7 @@ export function spawnTurn(program: TurnProgram, turn: Turn, folder: string): Chi
   });
 }
 
-/** Never rejects: a child that could not be started resolves with the error. */
+/** Never rejects: resolves with the error when the child could not start. */
 export function exitOf(child: ChildProcess): Promise<number | Error> {
   return new Promise((done) => {
     child.once("error", done);
@@ -71,16 +71,16 @@ export function exitOf(child: ChildProcess): Promise<number | Error> {
   });
 }
 
-/** Everything that the turn started. `group`: null when the wrapper is gone and cannot vouch for it. */
+/** Everything that the turn started. `group` is null when the wrapper is gone and cannot prove the group. */
 export function treeOf(projectDir: string, turn: Turn, group: number | null): Tree {
   return { group, marks: [`LOOP_FIRE_ID=${turn.id}`, `LOOP_PROJECT=${projectDir}`] };
 }
 
-/** What an ended turn left in its group; found by the marks where the group cannot be vouched for. */
+/** What an ended turn left in its group. Without a proven group, the marks prove it. */
 export function straysOf(tree: Tree, pid: number): Tree {
   if (tree.group !== null) return { group: tree.group, marks: [] };
   const group = new Set(treeMembers({ group: pid, marks: [] }));
-  // A pid is not given out again while a group has its number: one marked member proves whose group it is.
+  // A pid is not reused while it is the number of a group, so one marked member proves the group.
   const isOurs = treeMembers(tree).some((member) => group.has(member));
   return { group: isOurs ? pid : null, marks: [] };
 }

@@ -1,13 +1,13 @@
-/** What agents have in common that are a process for each turn and print JSON events (codex, gemini, opencode, pi). */
+/** The common part of agents that run one process per turn and print JSON events (codex, gemini, opencode, pi). */
 import { resolve } from "node:path";
 import type { Usage } from "../../core/event.ts";
 import type { Failure } from "../../core/goal/goal.ts";
 import type { PermissionRules } from "../../core/permissions.ts";
 import type { Activity, Agent, AgentEvent, Conversation, Turn, TurnEnd } from "../../ports/agent.ts";
-import { lastBytes } from "../process/last-bytes.ts";
 import { ANSWER_CAP_BYTES, createLauncher, type LaunchOptions } from "../process/launch.ts";
+import { lastBytes } from "../process/lines.ts";
 import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
-import { type Leave, leaveFor } from "./stream-permissions.ts";
+import { permissionsFor, type TurnPermissions } from "./stream-permissions.ts";
 
 export interface StreamAgentOptions extends LaunchOptions {
   /** Absolute path, see `findExecutable`. */
@@ -16,26 +16,23 @@ export interface StreamAgentOptions extends LaunchOptions {
   readonly permissions?: PermissionRules;
 }
 
-/** What the events of a turn say, all of them. */
 export interface StreamReading {
-  /** The last message; empty: it said nothing. */
   readonly answer: string;
   readonly usage: Usage | null;
   readonly conversation: Conversation | null;
   readonly activity: Activity;
-  /** null: no event tells of one. */
   readonly failure: Failure | null;
-  /** An event said that the turn is over. */
   readonly isOver: boolean;
 }
 
 export interface StreamKind {
   readonly name: "codex" | "gemini" | "opencode" | "pi";
-  /** `leave`: null where the person's own configuration of the agent counts. */
-  readonly argv: (turn: Turn, leave: Leave | null) => readonly [string, ...string[]];
+  /** `permissions`: null when the person's own configuration of the agent applies. */
+  readonly argv: (turn: Turn, permissions: TurnPermissions | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;
+  /** One line of the stream, for a person who watches. */
   readonly readLine: (line: string, projectDir: string) => readonly AgentEvent[];
-  /** Is this the id of a conversation of its own? An id goes on the command line. */
+  /** Is it the id of this agent's conversation? The id goes on the command line. */
   readonly owns: (conversationId: string) => boolean;
 }
 
@@ -46,8 +43,8 @@ export function createStreamAgent(
   const folder = resolve(options.projectDir);
   const launcher = createLauncher({
     ...options,
-    argv: (turn) => kind.argv(turn, leaveFor(turn, permissions)),
-    // events are whole lines: a cut one would be none
+    argv: (turn) => kind.argv(turn, permissionsFor(turn, permissions)),
+    // events are whole lines and must not be cut
     answerCapBytes: 64 * 1024 * 1024,
     format: kind.name,
     readEnd: (finished, turn) => endOf(kind, finished, turn, kind.read(finished, turn, folder)),
@@ -60,13 +57,13 @@ export function createStreamAgent(
   };
 }
 
-/** A conversation of another agent's means nothing to this one: it is told everything. */
+/** A conversation of another agent means nothing here: the turn gets the full text. */
 function ownTurn({ owns }: StreamKind, turn: Turn): Turn {
   if (turn.conversation === null || owns(turn.conversation.id)) return turn;
   return { ...turn, conversation: null, text: turn.textIfFresh ?? turn.text };
 }
 
-/** No code and no event by itself is a success: it has to have come to its end, and to have said something. */
+/** A success needs the exit code 0, an event for the end and a message. */
 function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
   const { isOver, failure: told, ...rest } = reading;
   const result = { ...rest, answer: lastBytes(rest.answer, ANSWER_CAP_BYTES) };
@@ -75,7 +72,7 @@ function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: Stream
   return failure === null ? { kind: "ok", ...result } : { kind: "failed", failure, ...result };
 }
 
-/** It gave up before it had the conversation that it was to go on with: a fresh one is the cure. */
+/** The agent ended before it resumed the conversation: a fresh one helps. */
 function resumeFailure(
   { name }: StreamKind,
   finished: Finished,
@@ -94,5 +91,5 @@ function silentFailure(
 ): Failure | null {
   if (finished.exitCode !== 0) return makeFailure("fault", describeExit({ ...finished, answer: "" }));
   if (!isOver) return makeFailure("fault", `${name} ended without a result`);
-  return answer.trim() === "" ? makeFailure("fault", `${name} ended without a word`) : null;
+  return answer.trim() === "" ? makeFailure("fault", `${name} ended without an answer`) : null;
 }

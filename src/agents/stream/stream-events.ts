@@ -1,20 +1,22 @@
-/** What the readers of event streams share: lines, statuses, and tool calls as everybody is told of them. */
-import { isAbsolute, relative, sep } from "node:path";
+/** Shared by the readers of event streams: lines, HTTP statuses and tool calls. */
 import * as z from "zod";
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
+import { foldLine, shortenPath } from "../display.ts";
 
-/** Of another shape than is known here counts as missing, so that a newer client is understood as far as it can be. */
-export const Text = z.string().nullish().catch(null);
-export const Count = z.number().nonnegative().nullish().catch(null);
-export const Input = z.record(z.string(), z.unknown()).nullish().catch(null);
+/** A value of another shape counts as missing: a newer client is understood as far as possible. */
+export function lenient<T extends z.ZodType>(schema: T) {
+  return schema.nullish().catch(null);
+}
 
-/** Of any stream, the lines that are events by this schema. */
+export const Text = lenient(z.string());
+export const Count = lenient(z.number().nonnegative());
+export const Input = lenient(z.record(z.string(), z.unknown()));
+
 export function parseEvents<T>(schema: z.ZodType<T>, stream: string): readonly T[] {
   return stream.split("\n").flatMap((line) => parseEvent(schema, line) ?? []);
 }
 
-/** null: nothing that is known here. */
 export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
   if (!line.startsWith("{")) return null;
   try {
@@ -25,7 +27,7 @@ export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
   }
 }
 
-/** Of a request to a model that failed. null: nobody answered. */
+/** The class of a failed request to a model. null: no response. */
 export function classOfHttpStatus(status: number | null): FailureClass {
   if (status === null) return "outage";
   if (status === 429) return "quota";
@@ -37,41 +39,39 @@ export function classOfHttpStatus(status: number | null): FailureClass {
 export interface StreamToolCall {
   readonly name: string;
   readonly detail: string;
-  /** Files that it writes to, and that it reads. */
   readonly edits?: readonly string[];
   readonly reads?: readonly string[];
   readonly outcome: "open" | "done" | "failed" | "denied";
 }
 
-/** An edit that failed or was denied wrote nothing, and is no edit. */
+/** An edit that failed or was denied does not count. */
 export function activityOf(calls: readonly StreamToolCall[], projectDir: string): Activity {
   const done = calls.filter(({ outcome }) => outcome === "done");
   const edits: Record<string, number> = {};
   for (const path of done.flatMap((call) => call.edits ?? [])) {
-    const name = shorten(path, projectDir);
+    const name = shortenPath(path, projectDir);
     edits[name] = (edits[name] ?? 0) + 1;
   }
   const denied = calls.filter(({ outcome }) => outcome === "denied");
   return {
     toolCalls: calls.length,
     edits,
-    reads: done.flatMap((call) => call.reads ?? []).map((path) => shorten(path, projectDir)),
+    reads: done.flatMap((call) => call.reads ?? []).map((path) => shortenPath(path, projectDir)),
     denials: [...new Set(denied.map(({ name }) => name))],
   };
 }
 
-/** One call, for a person who watches. */
 export function showCall(call: StreamToolCall, projectDir: string): readonly AgentEvent[] {
   if (call.outcome === "denied") return [{ type: "permission", tool: call.name, answer: "denied" }];
-  const files = (call.edits ?? []).map((path) => shorten(path, projectDir));
-  const detail = foldLine(files[0] ?? shorten(call.reads?.[0] ?? call.detail, projectDir));
+  const files = (call.edits ?? []).map((path) => shortenPath(path, projectDir));
+  const detail = foldLine(files[0] ?? shortenPath(call.reads?.[0] ?? call.detail, projectDir));
   return [
     { type: "tool", name: call.name, detail },
     ...files.map((path) => ({ type: "file", path }) as const),
   ];
 }
 
-/** Arguments that say most about a call, in this order. */
+/** The most informative arguments first. */
 const TELLING = ["command", "cmd", "pattern", "url", "query", "description", "prompt"];
 
 export function describeInput(input: Readonly<Record<string, unknown>>): string {
@@ -79,27 +79,12 @@ export function describeInput(input: Readonly<Record<string, unknown>>): string 
   return typeof value === "string" ? value : "";
 }
 
-/** The strings among these arguments of a call. */
+/** The first of these arguments that is a text. */
 export function pathsIn(input: Readonly<Record<string, unknown>>, ...keys: readonly string[]): string[] {
   const value = keys.map((key) => input[key]).find((one) => typeof one === "string" && one !== "");
   return typeof value === "string" ? [value] : [];
 }
 
-const LINE_LENGTH = 200;
-
-export function foldLine(text: string): string {
-  const line = text.slice(0, 4_000).replace(/[\p{Cc}\p{Cf}\s]+/gu, " ");
-  return Array.from(line.trim()).slice(0, LINE_LENGTH).join("");
-}
-
 export function sum(numbers: readonly (number | null | undefined)[]): number {
   return numbers.reduce<number>((total, number) => total + (number ?? 0), 0);
-}
-
-/** Relative to the project, with `/`, where it is inside. */
-function shorten(path: string, projectDir: string): string {
-  const way = isAbsolute(path) ? relative(projectDir, path) : path;
-  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)
-    ? path
-    : way.split(sep).join("/");
 }

@@ -1,29 +1,25 @@
-/**
- * What an agent may do in a turn that nobody watches, as far as one can say it before the turn: such an agent is told
- * what is allowed when it is started, and whatever it would have to ask for it does not get.
- */
+/** What an agent may do in a turn that nobody watches. Everything that would need a question is denied. */
 import type { PermissionRule, PermissionRules } from "../../core/permissions.ts";
 import type { Turn } from "../../ports/agent.ts";
 
-export interface Leave {
-  /** It may write to the files of the project. */
+export interface TurnPermissions {
   readonly edits: boolean;
-  /** `all`, or commands as globs, with those after them that are not allowed in spite of it. */
-  readonly commands: "all" | readonly CommandLeave[];
-  /** It runs no command at all. */
+  /** `all`, or globs of commands. A later glob may deny what an earlier one allows. */
+  readonly commands: "all" | readonly CommandPermission[];
+  /** It must not run any command. */
   readonly isMute: boolean;
 }
 
-export interface CommandLeave {
+export interface CommandPermission {
   readonly glob: string;
   readonly isAllowed: boolean;
 }
 
-/** null: a turn of a task, for which the person's own configuration of the agent counts. */
-export function leaveFor(
+/** null: a turn of a task, where the person's own configuration of the agent applies. */
+export function permissionsFor(
   { env, commands = [] }: Pick<Turn, "env" | "commands">,
   rules: PermissionRules = {},
-): Leave | null {
+): TurnPermissions | null {
   const role = env.LOOP_ROLE;
   if (role === undefined && rules.edit === undefined && rules.execute === undefined) return null;
   const works = role === "generator";
@@ -36,12 +32,12 @@ export function leaveFor(
   };
 }
 
-function commandsOf(rule: PermissionRule | undefined): "all" | readonly CommandLeave[] {
+function commandsOf(rule: PermissionRule | undefined): "all" | readonly CommandPermission[] {
   if (rule === undefined || typeof rule === "string") return rule === "allow" ? "all" : [];
   return Object.entries(rule).map(([glob, answer]) => ({ glob, isAllowed: answer === "allow" }));
 }
 
-/** What has several lines is no command that an agent could be told by a pattern. */
+/** A pattern cannot describe a command of several lines. */
 function isLine(glob: string): boolean {
   return glob.trim() !== "" && !/[\n\r]/.test(glob);
 }

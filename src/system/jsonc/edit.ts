@@ -1,7 +1,4 @@
-/**
- * Adds parts to a JSON text and removes them. Every other byte stays as it is, comments included, and a part that was
- * added and then removed leaves no trace. Each function takes the text and returns the new text.
- */
+/** Adds and removes parts of a JSON text. All other bytes stay, comments included. Returns the new text. */
 import {
   type ArrayNode,
   memberOf,
@@ -14,19 +11,19 @@ import {
 
 type Container = ArrayNode | ObjectNode;
 
-/** The value at the path. undefined: there is none. */
+/** The value at the path; undefined: none. */
 export function readMember(text: string, path: readonly string[]): unknown {
   const { node, missing } = descend(text, path);
   return missing.length === 0 ? toValue(node) : undefined;
 }
 
-/** Adds the member at the end of its object and makes the missing objects on the way. It must not be there yet. */
+/** Adds the member at the end of its object. Creates missing objects. The member must not exist yet. */
 export function addMember(text: string, path: readonly string[], value: unknown): string {
   const { node, missing } = descend(text, path);
   return insertMember(text, node, missing, value);
 }
 
-/** Adds the item at the end of the list at the path. Makes the list, and the objects on the way, when it is missing. */
+/** Adds the item at the end of the list at the path. Creates the list and its objects when they are missing. */
 export function appendItem(text: string, path: readonly string[], item: unknown): string {
   const { node, missing } = descend(text, path);
   if (missing.length > 0) return insertMember(text, node, missing, [item]);
@@ -34,7 +31,7 @@ export function appendItem(text: string, path: readonly string[], item: unknown)
   return insert(text, node, (indent) => render(item, text, indent));
 }
 
-/** The reverse of `addMember`. `withParents`: an object that would be empty then is removed too. */
+/** Undoes `addMember`. `withParents` also removes objects that become empty. */
 export function removeMember(text: string, path: readonly string[], withParents: boolean): string {
   const objects: ObjectNode[] = [];
   let node: Node | undefined = parseJsonc(text);
@@ -53,14 +50,13 @@ export function removeMember(text: string, path: readonly string[], withParents:
     : removePart(text, object, object.parts.indexOf(member));
 }
 
-/** Puts another value in the place of a node. */
 export function replaceNode(text: string, node: Node, value: unknown): string {
   const isTight = !text.slice(node.from, node.to).includes("\n");
   const rendered = render(value, text, isTight ? null : indentAt(text, node.from));
   return `${text.slice(0, node.from)}${rendered}${text.slice(node.to)}`;
 }
 
-/** Removes one part of a container, with the comma that it needed. Comments around it stay. */
+/** Removes one part of a container, with its comma. Comments around it stay. */
 export function removePart(text: string, { parts, from, to }: Container, index: number): string {
   const [before, part, next] = [parts[index - 1], parts[index], parts[index + 1]];
   if (part === undefined) return text;
@@ -77,19 +73,19 @@ export function removePart(text: string, { parts, from, to }: Container, index: 
     return text.slice(0, from + 1) + (isBare ? text.slice(to - 1) : closeGap(left, rest));
   }
   const between = skipSpace(text, before.to);
-  // in a container with a comma after its last part, the part before keeps its comma
+  // with a trailing comma, the part before keeps its comma
   const head = text.slice(0, hasComma ? between + 1 : between);
   return head + closeGap(text.slice(between + 1, part.from), rest);
 }
 
-/** Drops the white space at the end of a gap, unless the rest would become a part of a line comment. */
+/** Removes white space at the end of a gap, unless the rest would become part of a line comment. */
 function closeGap(gap: string, rest: string): string {
   const kept = gap.trimEnd();
   const isOpen = skipSpace(`${kept}x`, 0) > kept.length;
   return (isOpen && !/^[\r\n]/.test(rest) ? gap : kept) + rest;
 }
 
-/** Goes down the path as far as the text has it. */
+/** Follows the path as far as it exists. */
 function descend(
   text: string,
   path: readonly string[],
@@ -104,7 +100,7 @@ function descend(
 }
 
 function insertMember(text: string, node: Node, [key, ...rest]: readonly string[], value: unknown): string {
-  if (key === undefined) throw new SyntaxError("the member is there already");
+  if (key === undefined) throw new SyntaxError("the member already exists");
   if (node.kind !== "object") throw new SyntaxError("not an object");
   const nested = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   return insert(text, node, (indent) => `${JSON.stringify(key)}: ${render(nested, text, indent)}`);
@@ -134,13 +130,12 @@ function insert(
   return `${text.slice(0, last.to)}${before}${kept}${space}${renderAt(indent)}${after}${tail}${text.slice(close)}`;
 }
 
-/** null: the container stands on one line. */
+/** null: the container is on one line. */
 function indentOfParts(text: string, open: number, lastPart: number, close: number): string | null {
   if (text.slice(open, lastPart).includes("\n")) return indentAt(text, lastPart);
   return text.slice(open, close).includes("\n") ? indentAt(text, open) + unitOf(text) : null;
 }
 
-/** null: all on one line. */
 function render(value: unknown, text: string, indent: string | null): string {
   if (indent === null) return JSON.stringify(value);
   return JSON.stringify(value, null, unitOf(text)).replaceAll("\n", `${lineEnd(text)}${indent}`);

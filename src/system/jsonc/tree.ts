@@ -1,13 +1,9 @@
-/**
- * JSON with comments, as a tree that knows where each part stands in the text. For settings that belong to somebody
- * else: an edit must leave every other byte as it is. Comments and a comma after the last part are allowed, as in the
- * settings of most clients. Everything else is strict JSON.
- */
+/** JSON with comments and trailing commas, as a tree with positions, so that an edit keeps all other bytes. */
 
 export type Node = ObjectNode | ArrayNode | ValueNode;
 
 interface Place {
-  /** The place of its first letter, and the place after its last. */
+  /** Position of the first character, and position after the last one. */
   readonly from: number;
   readonly to: number;
 }
@@ -27,13 +23,13 @@ export interface ObjectNode extends Place {
   readonly parts: readonly Member[];
 }
 
-/** `from` is the place of the key. */
+/** `from` is the position of the key. */
 export interface Member extends Place {
   readonly key: string;
   readonly value: Node;
 }
 
-/** The text is not such JSON. `at` is the place of the first letter that is wrong. */
+/** The text is invalid. `at` is the position of the first wrong character. */
 export class JsoncError extends SyntaxError {
   readonly at: number;
 
@@ -43,11 +39,11 @@ export class JsoncError extends SyntaxError {
   }
 }
 
-/** Throws a JsoncError when the text is not JSON with comments. */
+/** Throws a JsoncError. */
 export function parseJsonc(text: string): Node {
   const node = readValue(text, skipSpace(text, text.startsWith("\ufeff") ? 1 : 0));
   const end = skipSpace(text, node.to);
-  if (end !== text.length) throw new JsoncError("more after the end", end);
+  if (end !== text.length) throw new JsoncError("unexpected text after the end", end);
   return node;
 }
 
@@ -62,7 +58,7 @@ export function toValue(node: Node): unknown {
   }
 }
 
-/** The last member with this name: JSON.parse also takes the last one. */
+/** The last member with this name, as in JSON.parse. */
 export function memberOf(node: Node | undefined, key: string): Member | undefined {
   return node?.kind === "object" ? node.parts.findLast((member) => member.key === key) : undefined;
 }
@@ -97,7 +93,7 @@ function readArray(text: string, from: number): ArrayNode {
   return { kind: "array", from, to, parts };
 }
 
-/** `read` takes the part that starts at the given place and returns where the part ends. */
+/** `read` gets the position of a part and returns its end. */
 function readParts(text: string, from: number, close: string, read: (at: number) => number): number {
   let at = skipSpace(text, from + 1);
   while (text[at] !== close) {
@@ -120,7 +116,7 @@ const STRING = /"(?:\\.|[^"\\])*"/y;
 const WORD = /[^\s,\]}/"]+/y;
 const SPACE = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y;
 
-/** The place after white space and comments. */
+/** The position after white space and comments. */
 export function skipSpace(text: string, from: number): number {
   SPACE.lastIndex = from;
   SPACE.test(text);

@@ -130,7 +130,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
     },
   );
 
-  test("a conversation that is gone becomes a fresh one that is told everything", async () => {
+  test("a missing conversation is replaced by a fresh one with the full text", async () => {
     const turn = workTurn("only the next step", {
       conversation: { id: "gone", costUsd: 3 },
       textIfFresh: "all of it",
@@ -211,7 +211,7 @@ describe("E3 a turn over the Agent Client Protocol", () => {
     ]);
     const wrong = await agent.run(workTurn("four", { model: "huge" }), makeControl());
     expect(wrong).toMatchObject(
-      failedAs("fault", 'scripted: there is no model "huge"; there are: big, vendor/small'),
+      failedAs("fault", 'scripted: unknown model "huge". Available models: big, vendor/small'),
     );
   });
 });
@@ -247,13 +247,13 @@ describe("E3 agents that misbehave", () => {
       "says nothing and does nothing",
       [],
       {},
-      failedAs("fault", "scripted: it ended the turn without a word"),
+      failedAs("fault", "scripted: the agent ended the turn without an answer"),
     ],
     [
       "stops by itself",
       [{ say: "x" }, { result: { stopReason: "cancelled" } }],
       {},
-      failedAs("fault", "scripted: it cancelled the turn by itself"),
+      failedAs("fault", "scripted: the agent cancelled the turn by itself"),
     ],
     [
       "refuses",
@@ -277,13 +277,13 @@ describe("E3 agents that misbehave", () => {
       "ends with something new",
       [{ say: "x" }, { result: { stopReason: "bored" } }],
       {},
-      failedAs("fault", 'scripted: it ended the turn with "bored"'),
+      failedAs("fault", 'scripted: the agent ended the turn with "bored"'),
     ],
     [
       "does not know how it ended",
       [{ say: "x" }, { result: {} }],
       {},
-      failedAs("fault", 'scripted: it ended the turn with ""'),
+      failedAs("fault", 'scripted: the agent ended the turn with ""'),
     ],
     [
       "does not start",
@@ -318,7 +318,7 @@ describe("E3 agents that misbehave", () => {
     expect(world.project.processes()).toEqual([]);
   });
 
-  test("B13 one that tells an error in words is believed what it keeps of it", async () => {
+  test("B13 an error in words gets its class from the agent's own record", async () => {
     const turn = () => workTurn([{ say: "Error: no key" }]);
     const profile = { errorMark: "Error: ", eventsFile: (id: string) => world.path(`${id[0]}.jsonl`) };
     const agent = world.agent({}, {}, profile);
@@ -330,10 +330,10 @@ describe("E3 agents that misbehave", () => {
     expect(await agent.run(turn(), makeControl())).toMatchObject(failedAs("auth", "scripted: Error: no key"));
   });
 
-  test("one that gives no sign of life is out, unless a tool is at work", async () => {
+  test("one that sends nothing for too long is an outage, unless a tool runs", async () => {
     const agent = world.agent({ silenceMs: 250 });
     const end = await agent.run(workTurn([{ say: "x" }, { hang: true }]), makeControl());
-    expect(end).toMatchObject(failedAs("outage", expect.stringContaining("no sign of life")));
+    expect(end).toMatchObject(failedAs("outage", expect.stringContaining("no message from the agent")));
     const tool = {
       sessionUpdate: "tool_call",
       toolCallId: "t",
@@ -416,12 +416,12 @@ describe("E3 a turn is stopped", () => {
     expect(control.started).toEqual([]);
   });
 
-  test("before it began: nothing starts; and not after its time", async () => {
+  test("before it began, or after its deadline, nothing starts", async () => {
     const control = makeControl();
     control.abort();
     expect(await world.agent().run(workTurn("x"), control)).toEqual({ kind: "cancelled" });
     const late = await world.agent().run(workTurn("x", { deadlineAt: Date.now() - 1 }), makeControl());
-    expect(late).toMatchObject(failedAs("timeout", expect.stringContaining("time was over")));
+    expect(late).toMatchObject(failedAs("timeout", expect.stringContaining("deadline passed")));
     expect(world.sent()).toEqual([]);
   });
 
@@ -439,7 +439,7 @@ describe("E3 a turn is stopped", () => {
     expect(next).toMatchObject({ kind: "ok", answer: "heard 1 before" });
   });
 
-  test("an abandoned turn is let be, and its agent is not used again", async () => {
+  test("an abandoned turn continues, and its agent is not used again", async () => {
     const control = makeControl();
     const agent = world.agent();
     const end = agent.run(workTurn([{ ready: "ready" }, { waitFor: "go" }, { write: "done" }]), control);

@@ -56,7 +56,7 @@ function startRunner(turns: readonly Turn[], nature: object = {}, ownTmpDir = fa
 const isGone = (pid: number) => !isAlive({ pid, start: null });
 
 describe("E3 H1 the runner of a warm agent", () => {
-  test("is killed: its agent ends by itself, also one that ignores signals and has children", async () => {
+  test("is killed: its agent ends too, even if it ignores signals and has children", async () => {
     const steps = [
       { child: { file: "child", detached: false } },
       { waitFor: "child" },
@@ -70,7 +70,7 @@ describe("E3 H1 the runner of a warm agent", () => {
     await until(() => world.project.processes().length === 0, "nothing is left");
   });
 
-  test("is killed: the turn is lost, not run again, and what left the group is ended", async () => {
+  test("is killed: the turn is lost and not repeated, and processes outside the group end", async () => {
     const turn = workTurn([
       { child: { file: "escaped", detached: true } },
       { waitFor: "escaped" },
@@ -83,11 +83,11 @@ describe("E3 H1 the runner of a warm agent", () => {
     await runner.kill();
     expect(await world.agent().reconcile(turn, makeControl())).toEqual({
       kind: "lost",
-      reason: "the connection to its agent ended with the runner that had it",
+      reason: "the connection to the agent ended together with its runner",
     });
     expect(isGone(escaped)).toBe(true);
     const again = await world.agent().run(turn, makeControl());
-    expect(again).toMatchObject(failedAs("fault", "the turn was started before, under the same token"));
+    expect(again).toMatchObject(failedAs("fault", "the turn was already started with the same token"));
     expect(world.prompts()).toHaveLength(1);
   });
 
@@ -134,11 +134,11 @@ describe("E3 H1 the runner of a warm agent", () => {
     await runner.kill();
     expect(await world.agent().reconcile(turn, makeControl())).toEqual({ kind: "never" });
     const late = await world.agent().run(turn, makeControl());
-    expect(late).toMatchObject(failedAs("fault", "the turn was withdrawn before it started"));
+    expect(late).toMatchObject(failedAs("fault", "the turn was cancelled before it started"));
     expect(existsSync(world.path("prompts.txt"))).toBe(false);
   });
 
-  test("under another token the turn runs anew", async () => {
+  test("under another token the turn runs again", async () => {
     const turn = workTurn("one");
     expect(await world.agent().reconcile(turn, makeControl())).toEqual({ kind: "never" });
     expect(await world.agent().run({ ...turn, token: 8 }, makeControl())).toMatchObject({ kind: "ok" });

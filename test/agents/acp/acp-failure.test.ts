@@ -9,13 +9,13 @@ import { WireError } from "../../../src/agents/acp/connection/wire.ts";
 import { failureOfError, failureOfResult, withCause } from "../../../src/agents/acp/failures/failure.ts";
 import { readKeptError } from "../../../src/agents/acp/failures/kept-error.ts";
 import { type AcpProfileName, plainProfile, profileOf } from "../../../src/agents/acp/profiles.ts";
-import { createTurnRecord } from "../../../src/agents/acp/record.ts";
+import { AcpTurnRecord } from "../../../src/agents/acp/record.ts";
 import { readAcpUsage, type SessionTotals } from "../../../src/agents/acp/usage.ts";
 
 const NOTHING: SessionTotals = { costUsd: null, tokens: null };
 
 function recordOf(...updates: object[]) {
-  const record = createTurnRecord("/project");
+  const record = new AcpTurnRecord("/project");
   for (const update of updates) {
     const parsed = parseUpdate({ sessionId: "s", update });
     if (parsed?.update) record.add(parsed.update);
@@ -61,7 +61,7 @@ describe("B13 a request that was answered with an error", () => {
     expect(failure.reason).toMatch(new RegExp(`^${name}: `));
   });
 
-  test("the status that the agent keeps elsewhere tells the class", () => {
+  test("the status in the agent's own record decides the class", () => {
     const error = new WireError(-32603, "Internal error: no", { errorName: "APIError" });
     const classes = [401, 429, 500, 418].map(
       (status) => failureOfError(profileOf("opencode"), error, null, status).class,
@@ -69,7 +69,7 @@ describe("B13 a request that was answered with an error", () => {
     expect(classes).toEqual(["auth", "quota", "outage", "fault"]);
   });
 
-  test("Copilot tells an error in words, and keeps its kind with the session", async () => {
+  test("the kind of a Copilot error comes from its session", async () => {
     const told = failureOfResult(
       profileOf("copilot"),
       parsePromptResult({ stopReason: "end_turn" }),
@@ -105,7 +105,7 @@ describe("B13 a request that was answered with an error", () => {
     expect(await readKeptError(join(folder, "none"), "no")).toBeNull();
   });
 
-  test("a quota has the time at which it is over, as the agent's structured event names it", () => {
+  test("a quota has the reset time of the agent's event", () => {
     const limit = (status: string) => ({ "_claude/rateLimit": { status, resetsAt: 1_800_000_000 } });
     const error = new WireError(-32603, "limit", { errorKind: "rate_limit" });
     const usage = (status: string) => ({
@@ -119,7 +119,7 @@ describe("B13 a request that was answered with an error", () => {
     expect([resets("rejected"), resets("allowed_warning")]).toEqual([1_800_000_000_000, null]);
   });
 
-  test("an agent that is gone is at fault, one that does not answer is out", () => {
+  test("an ended agent is a fault, a silent agent is an outage", () => {
     const profile = plainProfile("any");
     expect(failureOfError(profile, new PeerGone("killed"), null)).toMatchObject({
       class: "fault",
@@ -234,7 +234,7 @@ describe("E3 what a turn used, by what the agent's figures mean", () => {
     expect(found).toMatchObject({ inputTokens, outputTokens });
   });
 
-  test("opencode tells of its last request only: of a turn with tools nothing is known but the cost", () => {
+  test("opencode reports its last request only: with tools, only the cost is known", () => {
     expect(of("opencode", usage(800, 50, 1050, 200), [cost(0.01)])).toMatchObject({
       costUsd: 0.01,
       inputTokens: 1000,
@@ -279,7 +279,7 @@ describe("E3 what a turn used, by what the agent's figures mean", () => {
     });
   });
 
-  test("a total that is smaller than before began anew; another currency is no cost", () => {
+  test("a lower total started again; a cost in another currency is ignored", () => {
     const before = { costUsd: 5, tokens: null };
     expect(of("opencode", { stopReason: "end_turn" }, [cost(0.5)], before)?.costUsd).toBe(0.5);
     expect(of("opencode", { stopReason: "end_turn" }, [cost(7)], before)?.costUsd).toBe(2);

@@ -35,8 +35,8 @@ const chosen = () =>
 const YES = { outcome: "selected", optionId: "yes" };
 const NO = { outcome: "selected", optionId: "no" };
 
-describe("E3 what an agent asks leave for", () => {
-  test("is chosen by kind, once, whatever stands first", async () => {
+describe("E3 the permission that an agent asks for", () => {
+  test("is granted once, by the kind of the option and not by its order", async () => {
     const turn = workTurn([
       { ask: edit(world.path("a.txt")) },
       { ask: { ...edit("/etc/passwd"), toolCallId: "u" } },
@@ -51,7 +51,7 @@ describe("E3 what an agent asks leave for", () => {
     ]);
   });
 
-  test("is never allowed for ever: where only that is offered it is cancelled", async () => {
+  test("is never granted permanently: when that is the only option, the answer is cancelled", async () => {
     const options = [{ optionId: "forever", name: "Always", kind: "allow_always" }];
     await world
       .agent()
@@ -59,7 +59,7 @@ describe("E3 what an agent asks leave for", () => {
     expect(chosen()).toEqual([{ outcome: "cancelled" }]);
   });
 
-  test("may be run if it is a command of the checks, and only that", async () => {
+  test("is granted for a command of the checks, and for no other command", async () => {
     const turn = workTurn(
       [
         { ask: command("npm test") },
@@ -73,7 +73,7 @@ describe("E3 what an agent asks leave for", () => {
     expect(chosen()).toEqual([YES, NO, YES]);
   });
 
-  test("is asked of a person who is there, who may say yes or no", async () => {
+  test("is asked of a person who is present, who may allow or deny it", async () => {
     const requests: PermissionRequest[] = [];
     const askPerson: TurnControl["askPerson"] = async (request) => {
       requests.push(request);
@@ -92,7 +92,7 @@ describe("E3 what an agent asks leave for", () => {
     ).toEqual(["asked", "asked", "denied"]);
   });
 
-  test("is taken back from the person when the turn is cancelled", async () => {
+  test("is no longer asked of the person when the turn is cancelled", async () => {
     let withdrawn = false;
     const control = makeControl();
     let asked = false;
@@ -130,7 +130,7 @@ describe("E3 what an agent asks leave for", () => {
     expect(end).toMatchObject({ kind: "ok" });
   });
 
-  test("a judge may look and nothing else, unless the rules say so", async () => {
+  test("a judge may only read, unless the rules allow more", async () => {
     const env = { LOOP_ROLE: "judge", LOOP_NONCE: "n" };
     const steps = [
       { ask: { toolCallId: "r", kind: "read", title: "Read", locations: [{ path: world.path("a.txt") }] } },
@@ -145,7 +145,7 @@ describe("E3 what an agent asks leave for", () => {
     expect(chosen()).toEqual([YES, NO, NO, YES, NO, YES]);
   });
 
-  test("what calls itself a read and runs or writes is what it does", async () => {
+  test("a call that says it reads but runs or writes counts as a command or an edit", async () => {
     const steps = [
       { ask: { ...command("rm -rf x"), kind: "read" } },
       { ask: { ...edit("/etc/passwd"), kind: "read" } },
@@ -156,7 +156,7 @@ describe("E3 what an agent asks leave for", () => {
     expect(chosen()).toEqual([NO, NO, NO]);
   });
 
-  test("the engine's own tools need no leave, where the session has them", async () => {
+  test("the engine's own tools need no permission when the session has them", async () => {
     const served: (string | null)[] = [];
     const toolServer = {
       open: async () => ({
@@ -196,7 +196,7 @@ describe("E3 what an agent asks leave for", () => {
     expect(chosen().at(-1)).toEqual(NO);
   });
 
-  test("B7 an agent that reported and said nothing has ended its turn, and done no work", async () => {
+  test("B7 a report without a message ends the turn and counts as no work", async () => {
     const own = (more: object) => ({ toolCallId: "r", title: "loopwright_loop_report", ...more });
     const ends = await Promise.all(
       [own({ kind: "other" }), own({ kind: "execute", rawInput: { command: "loopwright_loop_report" } })].map(
@@ -209,10 +209,10 @@ describe("E3 what an agent asks leave for", () => {
     ]);
   });
 
-  test("an agent whose turns end with a denial failed for it", async () => {
+  test("a turn that ends with a denial fails as denied", async () => {
     const steps = [{ say: "I try" }, { ask: command("deploy") }];
     const ends = await world.agent({}, {}, { afterDenial: "ends" }).run(workTurn(steps), makeControl());
-    expect(ends).toMatchObject(failedAs("denied", "scripted: it was not allowed to use execute (deploy …)"));
+    expect(ends).toMatchObject(failedAs("denied", "scripted: no permission to use execute (deploy …)"));
     const cancels = [...steps, { result: { stopReason: "cancelled" } }];
     expect(await world.agent().run(workTurn(cancels), makeControl())).toMatchObject(
       failedAs("denied", expect.any(String)),
@@ -221,7 +221,7 @@ describe("E3 what an agent asks leave for", () => {
 });
 
 describe("H4 where a path leads to", () => {
-  test("links and dots are followed, also above what is still to be made", () => {
+  test("links and dots are followed, also above a file that does not exist yet", () => {
     const { dir } = world;
     mkdirSync(world.path("src"));
     symlinkSync("/etc", world.path("out"));
@@ -239,7 +239,7 @@ describe("H4 where a path leads to", () => {
     expect(realPlaceOf(`${dir}/out/passwd`, dir).absolute).toBe("/etc/passwd");
   });
 
-  test("and a write through such a link is denied", async () => {
+  test("a write through such a link is denied", async () => {
     symlinkSync("/etc", world.path("out"));
     await world
       .agent()

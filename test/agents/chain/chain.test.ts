@@ -117,7 +117,7 @@ describe("a chain of agents: who takes the turn", () => {
     expect(await take(92)).toBe("3,3,2 by a");
   });
 
-  test("E3 whoever is passed over is said each time, with the time", async () => {
+  test("E3 a skipped agent is reported each time, with its reset time", async () => {
     const [a, b] = [played("a", () => failedEnd("quota", {}, NOON + 125 * MINUTE)), played("b")];
     const { chain } = chainAt([a, b]);
     await chain.run(makeTurn(), makeControl());
@@ -129,7 +129,7 @@ describe("a chain of agents: who takes the turn", () => {
     expect(a.turns).toHaveLength(1);
   });
 
-  test("E3 who wants to know nothing else is told this, and the agents find nobody who watches", async () => {
+  test("E3 a caller without onEvent still learns which agent took the turn", async () => {
     const b = played("b");
     const controls: TurnControl[] = [];
     const watched: Agent = {
@@ -194,7 +194,7 @@ describe("a chain of agents: who takes the turn", () => {
   });
 });
 
-describe("a chain of which nobody can take the turn", () => {
+describe("a chain in which no agent can take the turn", () => {
   test.each<[string, TurnEnd[], object]>([
     [
       "of two quotas the one that is over first",
@@ -225,7 +225,7 @@ describe("a chain of which nobody can take the turn", () => {
     expect(end).not.toHaveProperty("takenBy");
   });
 
-  test("E3 it is tried again: first those of which it is not certain, and if it is of all, all", async () => {
+  test("E3 the next turn tries agents without a known reset time first, or else all agents", async () => {
     const a = played("a", () => failedEnd("quota", {}, NOON + 60 * MINUTE));
     const b = played("b", () => failedEnd("outage"));
     const { chain } = chainAt([a, b]);
@@ -247,7 +247,7 @@ describe("a chain of which nobody can take the turn", () => {
 describe("conversations of a chain", () => {
   const talk = (id: string, costUsd: number | null = null) => ({ conversation: { id, costUsd } });
 
-  test("E3 go on with the agent that they are of, under that agent's own name for them", async () => {
+  test("E3 continue with their own agent, under that agent's id", async () => {
     const a = played("a", () => ({ ...plainEnd("x"), ...talk("s:1", 0.5) }));
     const chain = createChain([a, played("b")]);
     const first = await chain.run(makeTurn(), makeControl());
@@ -257,7 +257,7 @@ describe("conversations of a chain", () => {
     expect(a.turns[1]).toMatchObject({ ...talk("s:1", 0.5), text: "go on", textIfFresh: "everything" });
   });
 
-  test("E3 never go to another one: it is told everything, in a fresh one", async () => {
+  test("E3 never go to another agent: it gets the full text in a fresh conversation", async () => {
     const a = played("a", () => failedEnd("quota", talk("s1", 2)));
     const b = played("b", () => ({ ...plainEnd("x"), ...talk("s9", 7) }));
     const turn = makeTurn({ ...talk("a:s1", 1), text: "go on", textIfFresh: "everything" });
@@ -277,7 +277,7 @@ describe("conversations of a chain", () => {
     expect(a.turns[1]).toMatchObject({ conversation: null, text: "whole" });
   });
 
-  test("E3 two agents of one name are not taken for each other", async () => {
+  test("E3 two agents with one name are kept apart", async () => {
     const first = played("command", () => failedEnd("outage"));
     const second = played("command", () => ({ ...plainEnd("x"), ...talk("s") }));
     const end = await createChain([first, second]).run(makeTurn(), makeControl());
@@ -446,7 +446,7 @@ describe("a chain of real processes", () => {
     });
     runner.goOn();
     expect(await runner.next()).toMatchObject({
-      end: failedAs("fault", "the turn was withdrawn before it started"),
+      end: failedAs("fault", "the turn was cancelled before it started"),
     });
     expect(runs()).toEqual(["A"]);
   });
@@ -491,7 +491,7 @@ describe("a chain of real processes", () => {
     const chain = createChain(commands(noted("A", OUT), noted("B", "echo fine")));
     expect(await chain.reconcile(makeTurn(), makeControl())).toEqual({ kind: "never" });
     const end = await chain.run(makeTurn(), makeControl());
-    expect(end).toMatchObject(failedAs("fault", "the turn was withdrawn before it started"));
+    expect(end).toMatchObject(failedAs("fault", "the turn was cancelled before it started"));
     expect(runs()).toEqual([]);
   });
 });

@@ -223,7 +223,7 @@ describe("what is shown while it works", () => {
   test("B13 that the client tries again by itself, with the class of the trouble", () => {
     expect(watch(recording("retried"))[0]).toEqual({
       type: "failure",
-      failure: { class: "outage", reason: "claude tries again: overloaded 529", resetsAt: null },
+      failure: { class: "outage", reason: "claude retries: overloaded 529", resetsAt: null },
     });
   });
 

@@ -58,17 +58,17 @@ describe("E3 the end of a turn of codex", () => {
     });
   });
 
-  test("a count that began anew is taken as it is", () => {
+  test("a count that started again is used unchanged", () => {
     const conversation = { id: `${idOf("command")}:9000:400:100`, costUsd: null };
     expect(read("resumed", { conversation }).usage).toMatchObject({ inputTokens: 3000, outputTokens: 150 });
   });
 
-  test("the model is the one that codex wrote down, for the price table", () => {
+  test("the model comes from codex's record, for the price table", () => {
     expect(read("ok", {}, homeWith("ok")).usage).toMatchObject({ model: "gpt-5-codex" });
     expect(read("ok", { model: "gpt-6" }).usage).toMatchObject({ model: "gpt-6" });
   });
 
-  test("edits are told by file, and so is a command that was refused", () => {
+  test("edits are reported by file, and refused commands are reported", () => {
     expect(read("edits").activity).toEqual({
       toolCalls: 1,
       edits: { "src/new.txt": 1 },
@@ -79,7 +79,7 @@ describe("E3 the end of a turn of codex", () => {
     expect(read("read-only").activity).toMatchObject({ toolCalls: 1, edits: {}, denials: [] });
   });
 
-  test("a turn that was killed has begun a conversation, whose count is that of before", () => {
+  test("a killed turn keeps its conversation with the previous count", () => {
     const id = idOf("killed");
     expect(read("killed")).toMatchObject({
       conversation: { id: `${id}:0:0:0` },
@@ -91,7 +91,7 @@ describe("E3 the end of a turn of codex", () => {
     expect(read("killed", { conversation }).conversation).toEqual(conversation);
   });
 
-  test("any line at any place is no reason to throw", () => {
+  test("no line at any place makes the reader throw", () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string(), fc.json(), fc.constant('{"type":"turn.completed"}'))),
@@ -150,7 +150,7 @@ describe("B13 the class of a failure of codex", () => {
     expect(read("bad-request", {}, env).failure?.class).toBe(type);
   });
 
-  test("quota: until the limit that is used up is over", () => {
+  test("quota: the reset time of the used-up limit is known", () => {
     const windows = {
       primary: { used_percent: 100, resets_at: 1_794_830_400 },
       secondary: { used_percent: 40, resets_at: 1_794_999_999 },
@@ -164,7 +164,7 @@ describe("B13 the class of a failure of codex", () => {
     expect(read("usage-limit", {}, env).failure?.resetsAt).toBe(1_794_830_400_000);
   });
 
-  test("what a failed turn used is told by what codex wrote down", () => {
+  test("the usage of a failed turn comes from codex's record", () => {
     const env = homeWith("unauthorized", recording("ok.rollout") + recording("unauthorized.rollout"));
     expect(read("unauthorized", {}, env)).toMatchObject({
       usage: { inputTokens: 1000, outputTokens: 50 },
@@ -184,7 +184,7 @@ describe("E3 codex as a process", () => {
   const run = (one: { agent: ReturnType<typeof createCodexAgent> }, turn: Partial<Turn> = {}) =>
     one.agent.run(makeTurn(turn), makeControl());
 
-  test("the prompt is its stdin; who works may write to the project, who judges to nothing", async () => {
+  test("the prompt is on stdin; a worker may write to the project, a judge to nothing", async () => {
     const one = agent("ok");
     expect(await run(one, { text: "do it", env: work })).toMatchObject({ kind: "ok", answer: "hello there" });
     expect(one.called()).toMatchObject({
@@ -197,7 +197,7 @@ describe("E3 codex as a process", () => {
     expect(one.called().argv).toEqual(["exec", "--json", "--skip-git-repo-check", "-"]);
   });
 
-  test("a conversation goes on by its thread; one of another agent's is none", async () => {
+  test("a conversation resumes by its thread; a conversation of another agent is ignored", async () => {
     const one = agent("resumed");
     const id = idOf("resumed");
     await run(one, { conversation: { id: `${id}:2000:400:100`, costUsd: null }, model: "gpt-6" });
@@ -208,7 +208,7 @@ describe("E3 codex as a process", () => {
     expect(one.called()).toMatchObject({ stdin: "everything", argv: expect.not.arrayContaining(["resume"]) });
   });
 
-  test("the schema of the answer is a file that it is given", async () => {
+  test("the schema of the answer is passed as a file", async () => {
     const one = agent("schema");
     const end = await run(one, { answerSchema: { type: "object" } });
     expect(end).toMatchObject({ kind: "ok", answer: '{"nonce":"abc","verdict":"PASS","reason":"x"}' });
@@ -217,7 +217,7 @@ describe("E3 codex as a process", () => {
     expect(readFileSync(path, "utf8")).toBe('{"type":"object"}');
   });
 
-  test("a conversation that is gone: a fresh one is the cure", async () => {
+  test("a missing conversation fails as overflow, so that a fresh one starts", async () => {
     const { executable } = replayer(project.dir, "", 1, "Error: thread/resume failed: no rollout found");
     const codex = createCodexAgent({ executable, projectDir: project.dir, env: nowhere });
     const conversation = { id: idOf("ok"), costUsd: null };
@@ -230,12 +230,12 @@ describe("E3 codex as a process", () => {
     );
   });
 
-  test("an exit code of 0 is no success where the turn did not come to its end", async () => {
+  test("exit code 0 without an event for the end is a failure", async () => {
     expect(await run(agent("killed"))).toMatchObject(failedAs("fault", "codex ended without a result"));
   });
 });
 
-test("E3 what is shown while codex works", () => {
+test("E3 the events that are shown while codex works", () => {
   const shown = (name: string) =>
     recording(name)
       .split("\n")

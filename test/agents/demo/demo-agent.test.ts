@@ -99,7 +99,7 @@ describe("with the client side of the protocol's own SDK", () => {
   });
 
   test.each<[string, Outcome, string]>([
-    ["without leave it writes nothing, and says that it has all the same", REJECT, "end_turn"],
+    ["without permission it writes nothing, but claims that it did", REJECT, "end_turn"],
     ["a question that is taken back ends the turn", { outcome: "cancelled" }, "cancelled"],
   ])("E4 %s", async (_, outcome, stopReason) => {
     const demo = await connect(() => outcome);
@@ -122,7 +122,7 @@ describe("with the client side of the protocol's own SDK", () => {
     await cancel(first);
     expect(await atOnce).toEqual({ stopReason: "cancelled" });
     const whileAsking = demo.prompt(second, "go");
-    await until(() => demo.asked.length > 0, "it asks for leave");
+    await until(() => demo.asked.length > 0, "it asks for permission");
     await cancel(second);
     expect(await whileAsking).toEqual({ stopReason: "cancelled" });
     answer(ALLOW);
@@ -149,7 +149,7 @@ describe("with the client side of the protocol's own SDK", () => {
     await demo.prompt(sessionId, "second");
     expect(demo.said()).toContain("all tests pass");
     const unknown = demo.agent.request(acp.methods.agent.session.load, { ...load, sessionId: "demo-0" });
-    await expect(unknown).rejects.toThrow("there is no session demo-0");
+    await expect(unknown).rejects.toThrow("unknown session: demo-0");
   });
 
   test("E4 H4 files that are not those of the demo stay as they are", async () => {
@@ -179,13 +179,13 @@ test("E4 wrong input is refused in the protocol's way, one sentence each, and ch
     output += bytes;
   });
   const wrong: [string, unknown, number, RegExp][] = [
-    ["session/fork", {}, -32601, /^session\/fork is not offered$/],
-    ["constructor", {}, -32601, /^constructor is not offered$/],
+    ["session/fork", {}, -32601, /^session\/fork is not supported$/],
+    ["constructor", {}, -32601, /^constructor is not supported$/],
     ["session/new", {}, -32602, /^cwd: /],
     ["session/new", { cwd: "relative" }, -32602, /^cwd: must be absolute$/],
     ["session/new", null, -32602, /^params: /],
-    ["session/load", { sessionId: "x", cwd: project.dir }, -32602, /^there is no session x$/],
-    ["session/prompt", { sessionId: "x", prompt: [{ type: "text" }] }, -32602, /^there is no session x$/],
+    ["session/load", { sessionId: "x", cwd: project.dir }, -32602, /^unknown session: x$/],
+    ["session/prompt", { sessionId: "x", prompt: [{ type: "text" }] }, -32602, /^unknown session: x$/],
     ["session/prompt", { sessionId: "x", prompt: [] }, -32602, /^prompt: /],
     ["session/prompt", { sessionId: "x" }, -32602, /^prompt: /],
   ];
@@ -215,7 +215,7 @@ test("E4 a second prompt of the same conversation has to wait for the first", as
   const demo = await connect();
   const session = await demo.open();
   const first = demo.prompt(session, "go");
-  await expect(demo.prompt(session, "go")).rejects.toThrow("a prompt of this session is under way");
+  await expect(demo.prompt(session, "go")).rejects.toThrow("the session is still answering another prompt");
   expect(await first).toMatchObject({ stopReason: "end_turn" });
 });
 

@@ -46,12 +46,12 @@ describe("E3 the end of a turn of Gemini CLI", () => {
     expect(read("server-error", 244, { conversation }).conversation?.id).toBe(idOf("server-error"));
   });
 
-  test("what the policy denies is told; a write that failed is no edit", () => {
+  test("denied calls are reported; a failed write is no edit", () => {
     expect(read("denied")).toMatchObject({ failure: null, activity: { denials: ["run_shell_command"] } });
     expect(read("outside").activity).toEqual({ toolCalls: 1, edits: {}, reads: [], denials: [] });
   });
 
-  test("a turn in which it asked its model nothing is one whose context is too small", () => {
+  test("a turn without a model request means that the context is too small", () => {
     const quiet = recording("ok")
       .split("\n")
       .filter((line) => !line.includes('"role":"assistant"'))
@@ -89,11 +89,11 @@ describe("B13 the class of a failure of Gemini CLI is in its exit code", () => {
     });
   });
 
-  test("a request that is refused as invalid in a conversation that goes on: a fresh one is the cure", () => {
+  test("an invalid request in a resumed conversation is an overflow", () => {
     expect(read("too-long", 144, { conversation }).failure?.class).toBe("overflow");
   });
 
-  test("a folder that the person did not trust is a permission that is missing", () => {
+  test("an untrusted folder fails as denied", () => {
     const stderr = "\u001b[31mGemini CLI is not running in a trusted directory.\u001b[0m";
     const reading = readGemini({ exitCode: 55, answer: "", stderr }, { conversation: null }, "/project");
     expect(reading.failure).toEqual({
@@ -142,7 +142,7 @@ describe("E3 Gemini CLI as a process", () => {
     );
   });
 
-  test("the pattern of a command fits this command and no longer one", async () => {
+  test("the pattern of a command matches this command and no longer one", async () => {
     const rules = { "git log *": "allow", "* --version": "allow", "say (it)": "deny" } as const;
     const one = start("ok", { permissions: { execute: rules } });
     await one.run({ env: work, commands: ["npm test"] });
@@ -176,7 +176,7 @@ describe("E3 Gemini CLI as a process", () => {
     ]);
   });
 
-  test("who judges reads only; a task has the person's own mode; a rule can open all", async () => {
+  test("a judge only reads; a task has the person's own mode; a rule can allow all", async () => {
     const one = start("ok");
     await one.run({ env: { LOOP_ROLE: "judge" }, commands: ["npm test"] });
     expect(one.called().argv).toEqual(["--output-format=stream-json", "--approval-mode=default"]);
@@ -187,7 +187,7 @@ describe("E3 Gemini CLI as a process", () => {
     expect(open.called().argv).toContain("--approval-mode=yolo");
   });
 
-  test("a conversation that is gone: a fresh one is the cure", async () => {
+  test("a missing conversation fails as overflow, so that a fresh one starts", async () => {
     const one = start("", {}, 42, "Error resuming session: Invalid session identifier");
     expect(await one.run({ conversation })).toMatchObject({
       ...failedAs("overflow", expect.stringContaining("Invalid session identifier")),
@@ -201,7 +201,7 @@ describe("E3 Gemini CLI as a process", () => {
   });
 });
 
-test("E3 what is shown while Gemini CLI works", () => {
+test("E3 the events that are shown while Gemini CLI works", () => {
   const shown = (name: string) =>
     recording(name)
       .split("\n")

@@ -49,7 +49,7 @@ describe("E3 the end of a turn of opencode", () => {
 
   test("what it asked for and nobody allowed ends the turn: denied, although it ends with 0", () => {
     expect(read("auto-rejected")).toMatchObject({
-      failure: { class: "denied", reason: "opencode: nobody was there to allow bash" },
+      failure: { class: "denied", reason: "opencode: nobody could answer its request for permission: bash" },
       activity: { toolCalls: 1, denials: ["bash"] },
     });
   });
@@ -61,7 +61,10 @@ describe("E3 the end of a turn of opencode", () => {
   test("a turn that ends in the middle for no reason that is told is a fault", () => {
     const answer = recording("command").split("\n").slice(0, 4).join("\n");
     const reading = readOpencode({ exitCode: 0, answer, stderr: "" }, { conversation: null }, "/project");
-    expect(reading.failure).toMatchObject({ class: "fault", reason: "opencode: it was stopped half way" });
+    expect(reading.failure).toMatchObject({
+      class: "fault",
+      reason: "opencode: it stopped before the turn was complete",
+    });
   });
 });
 

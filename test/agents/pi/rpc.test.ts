@@ -29,7 +29,7 @@ const read = (name: string, turn: Partial<Turn> = {}) =>
 const idOf = (name: string) => /"sessionId":"([^"]+)"/.exec(recording(name))?.[1] ?? "";
 
 describe("E3 the end of a turn of pi", () => {
-  test("the last message is the answer; what its messages cost is added up, and the session's total kept", () => {
+  test("the last message is the answer; the cost of the messages is summed, and the session's total is kept", () => {
     expect(read("edits")).toEqual({
       answer: "DONE<Successfully wrote 17 bytes to /project/w.txt>",
       usage: {
@@ -47,7 +47,7 @@ describe("E3 the end of a turn of pi", () => {
     expect(read("ok-0.87")).toMatchObject({ answer: "hello there", failure: null, isOver: true });
   });
 
-  test("a conversation that goes on: its own part is charged, the total goes on", () => {
+  test("a resumed conversation is charged for its own part", () => {
     const conversation = { id: idOf("resumed"), costUsd: 0.00321 };
     expect(read("resumed", { conversation })).toMatchObject({
       usage: { costUsd: 0.00321 },
@@ -57,7 +57,7 @@ describe("E3 the end of a turn of pi", () => {
     expect(read("resumed", { conversation: unknown }).conversation?.costUsd).toBe(0.00642);
   });
 
-  test("of a turn that was killed the conversation is known, with what its messages cost", () => {
+  test("a killed turn keeps its conversation and the cost of its messages", () => {
     const answer = recording("edits").split("\n").slice(0, 5).join("\n");
     const killed = (conversation: Turn["conversation"]) =>
       readPi({ exitCode: 0, answer, stderr: "" }, { conversation }, "/project");
@@ -77,12 +77,12 @@ describe("B13 the class of a failure of pi, which ends with 0", () => {
     ["server-error-0.87", "outage", 'pi: 500: {"type":"api_error","message":"scripted error 500"}'],
     ["bad-request", "fault", "pi: 400 scripted error 400"],
     ["too-long", "overflow", "pi: 400 This model's maximum context length is 128000 tokens."],
-    ["cut-off", "timeout", "pi: its answer grew too long"],
+    ["cut-off", "timeout", "pi: the answer reached its length limit"],
   ])("%s: %s", (name, type, reason) => {
     expect(read(name)).toMatchObject({ failure: { class: type, reason, resetsAt: null }, isOver: true });
   });
 
-  test("what it gave up to try again, without a status, is an outage: nobody answered", () => {
+  test("a retry that failed without a status is an outage", () => {
     const answer = recording("rate-limited").replaceAll("429 You have hit", "fetch failed");
     const reading = readPi({ exitCode: 0, answer, stderr: "" }, { conversation: null }, "/project");
     expect(reading.failure?.class).toBe("outage");
@@ -151,7 +151,7 @@ describe("E3 pi as a process", () => {
     expect(said().at(-1)?.type).toBe("get_session_stats");
   });
 
-  test("a pi that does not say when it has settled is asked; what it tries again by itself goes on", async () => {
+  test("a pi that does not report that it settled is asked; its own retries continue", async () => {
     const end = await run(`
       if (command.id === "state") state.asked = true;
       ${isPrompt}
@@ -165,20 +165,20 @@ describe("E3 pi as a process", () => {
     expect(said().filter(({ id }) => id === "state")).toHaveLength(1);
   });
 
-  test("a prompt that is refused: who has no model and no key", async () => {
+  test("a refused prompt fails as auth: no model or no key", async () => {
     const end = await run(
       `if (command.type === "prompt") say({ id: "prompt", type: "response", success: false, error: "No API key found" });`,
     );
     expect(end).toMatchObject(failedAs("auth", "pi: No API key found"));
   });
 
-  test("a command of an extension's is no turn, and does not keep it for ever", async () => {
+  test("a command of an extension ends the turn", async () => {
     expect(await run(isPrompt, { text: "/mine" })).toMatchObject(
       failedAs("fault", "pi ended without a result"),
     );
   });
 
-  test("what an extension asks a person is refused, and told", async () => {
+  test("a question of an extension is refused and reported", async () => {
     const control = makeWatcher();
     const end = await run(
       `if (command.type === "extension_ui_response") {
@@ -224,7 +224,7 @@ describe("E3 pi as a process", () => {
     });
   });
 
-  test("a pi that does not end when it is told to is killed", async () => {
+  test("a pi that ignores the request to end is killed", async () => {
     const end = await run(
       `ends = () => {}; ${isPrompt} message("done"); say({ type: "agent_end", willRetry: false }); say({ type: "agent_settled" });
        setInterval(() => {}, 1000);`,
@@ -246,7 +246,7 @@ describe("E3 pi as a process", () => {
     expect(project.processes()).toEqual([]);
   });
 
-  test("who works has all tools, who judges only those that read; a rule takes bash away", async () => {
+  test("a worker has all tools, a judge only tools that read; a rule removes bash", async () => {
     const script = `${isPrompt} message("done"); say({ type: "agent_end", willRetry: false }); say({ type: "agent_settled" });`;
     const conversation = { id: "01a1e06c-4a1a-7330-a607-d7424a20a378", costUsd: 1 };
     await run(script, { env: { LOOP_ROLE: "generator" }, model: "a/b", conversation });
@@ -265,7 +265,7 @@ describe("E3 pi as a process", () => {
   });
 });
 
-test("E3 what is shown while pi works", () => {
+test("E3 the events that are shown while pi works", () => {
   const shown = (name: string) =>
     recording(name)
       .split("\n")

@@ -42,7 +42,7 @@ describe("a command as an agent (E3)", () => {
     expect(control.started).toEqual([{ pid: expect.any(Number), start: expect.any(String) }]);
   });
 
-  test("a pipeline, quotes and variables of the line mean what they mean to a shell", async () => {
+  test("pipelines, quotes and variables work as in a shell", async () => {
     const command = `printf '%s-%s' "$LOOP_ID" "it's" | sed "s/-/ + /"`;
     const end = await createCommandAgent({ command, projectDir: project.dir }).run(makeTurn(), makeControl());
     expect(end).toEqual(plainEnd("aabbccdd + it's"));
@@ -80,7 +80,7 @@ describe("a command as an agent (E3)", () => {
     expect(end).toMatchObject(failedAs(type, `exit ${code}: rate limit reached, 401, overloaded`));
   });
 
-  test("a command that is not there, or not executable, is said to be so", async () => {
+  test("a missing or non-executable command is reported as such", async () => {
     writeFileSync(join(project.dir, "plain"), "no program");
     chmodSync(join(project.dir, "plain"), 0o644);
     const run = (command: string, fire: string) =>
@@ -104,7 +104,7 @@ describe("a command as an agent (E3)", () => {
     expect(await agent.run(makeTurn(), makeControl())).toEqual(plainEnd(""));
   });
 
-  test("a command that does not read its prompt is none the worse for it", async () => {
+  test("a command that does not read its prompt still succeeds", async () => {
     const agent = createCommandAgent({ command: "echo fine", projectDir: project.dir });
     const end = await agent.run(makeTurn({ text: "x".repeat(1_000_000) }), makeControl());
     expect(end).toMatchObject({ kind: "ok", answer: "fine\n" });
@@ -168,7 +168,7 @@ describe("a command as an agent (E3)", () => {
   );
 });
 
-describe("broken surroundings are a sentence, never a throw (H1)", () => {
+describe("a broken environment is reported in a sentence and never throws (H1)", () => {
   const run = (options: { command?: string; projectDir?: string; shell?: string }, turn = makeTurn()) =>
     createCommandAgent({ command: "touch ran", projectDir: project.dir, ...options }).run(
       turn,
@@ -185,7 +185,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
   test("no project folder, which is not made either", async () => {
     const gone = join(project.dir, "gone");
     expect(await run({ projectDir: gone })).toMatchObject(
-      failedAs("fault", expect.stringContaining(`there is no folder ${gone}`)),
+      failedAs("fault", expect.stringContaining(`the folder ${gone} does not exist`)),
     );
     expect(existsSync(gone)).toBe(false);
   });
@@ -205,7 +205,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
   test("a ticket that cannot be written: the agent does not start", async () => {
     mkdirSync(join(project.dir, ".loop/runs/aabbccdd/aabbccdd-1/ticket.7"), { recursive: true });
     expect(await run({})).toMatchObject(
-      failedAs("fault", "the agent was not started: its run folder cannot be written to"),
+      failedAs("fault", "the agent was not started: the run folder is not writable"),
     );
     expect(existsSync(join(project.dir, "ran"))).toBe(false);
   });
@@ -229,7 +229,9 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
     "H4 the id %j is not used as a path",
     async (id) => {
       for (const turn of [makeTurn({ id }), makeTurn({ loopId: id as LoopId })]) {
-        expect(await run({}, turn)).toMatchObject(failedAs("fault", expect.stringContaining("no valid id")));
+        expect(await run({}, turn)).toMatchObject(
+          failedAs("fault", expect.stringContaining("not a valid id")),
+        );
       }
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
     },
@@ -241,11 +243,11 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
       const outside = await makeProject("outside");
       mkdirSync(join(project.dir, place, ".."), { recursive: true });
       symlinkSync(outside.dir, join(project.dir, place));
-      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("out of the project")));
+      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("outside the project")));
       expect(existsSync(join(project.dir, "ran"))).toBe(false);
       rmSync(join(project.dir, place));
       symlinkSync(join(outside.dir, "made"), join(project.dir, place));
-      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("leads nowhere")));
+      expect(await run({})).toMatchObject(failedAs("fault", expect.stringContaining("broken link")));
       expect(existsSync(join(outside.dir, "made"))).toBe(false);
       await outside.remove();
     },
@@ -253,7 +255,7 @@ describe("broken surroundings are a sentence, never a throw (H1)", () => {
 });
 
 describe("findExecutable", () => {
-  test("finds what a shell would start, and no folder, no plain file, nothing of a relative PATH", () => {
+  test("finds the program that a shell would start, but no folder, plain file or relative PATH entry", () => {
     mkdirSync(join(project.dir, "a/tool"), { recursive: true });
     for (const [folder, mode] of [
       ["b", 0o644],

@@ -34,7 +34,7 @@ function addRun(runs: string, id: string, daysOld: number, files: Record<string,
   for (const path of [folder, join(runs, id)]) utimesSync(path, at, at);
 }
 
-test("of a task that is not known, after a week", () => {
+test("run folders of unknown tasks are removed after a week", () => {
   const { project, runs } = makeRuns();
   addRun(runs, "00000001", 8, { "answer.txt": "old" });
   addRun(runs, "00000002", 6);
@@ -46,7 +46,7 @@ test("of a task that is not known, after a week", () => {
   expect(readdirSync(runs).sort()).toEqual(["00000002", "00000003", "00000004", "not-ours"]);
 });
 
-test("H1 never while a process of it lives", () => {
+test("H1 a run folder stays while one of its processes lives", () => {
   const { project, runs } = makeRuns();
   const stat = readFileSync(`/proc/${process.pid}/stat`, "utf8").trim();
   const ticket = `pid ${process.pid}\nboot ${bootId()}\nstat ${stat}\nend\n`;
@@ -56,7 +56,7 @@ test("H1 never while a process of it lives", () => {
   expect(readdirSync(runs)).toEqual(["00000001"]);
 });
 
-test("H4 a link is not followed, and what cannot be read is left", () => {
+test("H4 links are not followed, and unreadable folders stay", () => {
   const { project, runs } = makeRuns();
   const other = makeRuns();
   addRun(other.runs, "00000001", 8);

@@ -60,7 +60,7 @@ async function endOf(fate: TurnFate): Promise<TurnEnd> {
 }
 
 describe("a turn is stopped with everything that it started", () => {
-  test("cancelled in mid-turn, although the agent ignores SIGTERM", async () => {
+  test("a cancel ends an agent that ignores SIGTERM", async () => {
     const control = makeControl();
     const end = agent(program("ignores-term.sh")).run(makeTurn(), control);
     await hasFile("ready");
@@ -98,9 +98,9 @@ describe("a turn is stopped with everything that it started", () => {
     expect(project.processes()).toEqual([]);
   });
 
-  test("a turn whose time is over does not start: its runner was frozen", async () => {
+  test("a turn does not start after its deadline, for example when its runner was frozen", async () => {
     const end = await agent("touch ran").run(makeTurn({ deadlineAt: Date.now() - 1 }), makeControl());
-    expect(end).toMatchObject(failedAs("timeout", expect.stringContaining("time was over")));
+    expect(end).toMatchObject(failedAs("timeout", expect.stringContaining("deadline passed")));
     expect(existsSync(inProject("ran"))).toBe(false);
   });
 
@@ -162,7 +162,7 @@ describe("a turn is stopped with everything that it started", () => {
   });
 });
 
-test("of a long answer the end is kept, in whole characters", async () => {
+test("the end of a long answer is kept, in whole characters", async () => {
   const end = await agent(`node -e 'process.stdout.write("ü".repeat(1_000_000) + "end")'`).run(
     makeTurn(),
     makeControl(),
@@ -177,7 +177,7 @@ describe("whoever takes the ticket first decides (H1)", () => {
     const turn = makeTurn();
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
     expect(await agent("touch ran").run(turn, makeControl())).toMatchObject(
-      failedAs("fault", "the turn was withdrawn before it started"),
+      failedAs("fault", "the turn was cancelled before it started"),
     );
     expect(existsSync(inProject("ran"))).toBe(false);
     expect(await agent("touch ran").reconcile(turn, makeControl())).toEqual({ kind: "never" });
@@ -191,7 +191,7 @@ describe("whoever takes the ticket first decides (H1)", () => {
       kind: "ok",
     });
     expect(await agent("echo run >>runs").run(makeTurn({ token: 8 }), makeControl())).toMatchObject(
-      failedAs("fault", "the turn was started before, under the same token"),
+      failedAs("fault", "the turn was already started with the same token"),
     );
     expect(countRuns()).toBe(1);
   });
@@ -249,11 +249,11 @@ describe("what a recovery finds (H1)", () => {
     async (text) => {
       put("ticket.7", text);
       const fate = await agent("touch ran").reconcile(turn, makeControl());
-      expect(fate).toEqual({ kind: "lost", reason: "the ticket of the turn was only half written" });
+      expect(fate).toEqual({ kind: "lost", reason: "the ticket of the turn is incomplete" });
     },
   );
 
-  test("a ticket that is just being written is waited for", async () => {
+  test("an incomplete ticket is waited for", async () => {
     put("ticket.7", "");
     const fate = agent("true").reconcile(turn, makeControl());
     const dead = spawn("true");
@@ -329,7 +329,7 @@ describe("what a recovery finds (H1)", () => {
     writeFileSync(inProject(".loop"), "a file");
     expect(await agent("true").reconcile(turn, makeControl())).toMatchObject({
       kind: "lost",
-      reason: expect.stringContaining("its run folder could not be read"),
+      reason: expect.stringContaining("the run folder could not be read"),
     });
   });
 });

@@ -31,7 +31,7 @@ test("wherever the bytes are cut, the lines are the same", () => {
   fc.assert(property);
 });
 
-test("a line that is too long is left out, wherever it is cut, and its neighbours are not", () => {
+test("a line that is too long is skipped, and its neighbours are kept", () => {
   const bytes = Buffer.from(`one\n${"x".repeat(11)}\n${"y".repeat(10)}\n${"z".repeat(50)}`);
   const property = fc.property(fc.array(fc.nat()), (cuts) => {
     expect(split(bytes, cuts, 10)).toEqual(["one", "y".repeat(10)]);
@@ -39,7 +39,7 @@ test("a line that is too long is left out, wherever it is cut, and its neighbour
   fc.assert(property);
 });
 
-test("what begins in mid-line begins with the next", () => {
+test("a reader that starts in the middle of a line starts with the next line", () => {
   expect(split(Buffer.from("half\nwhole\n"), [2], 1_000, true)).toEqual(["whole"]);
   expect(split(Buffer.from("\nwhole\n"), [], 1_000, true)).toEqual(["whole"]);
   expect(split(Buffer.from("half"), [], 1_000, true)).toEqual([]);

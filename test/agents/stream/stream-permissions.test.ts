@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { type Leave, leaveFor } from "../../../src/agents/stream/stream-permissions.ts";
+import { permissionsFor, type TurnPermissions } from "../../../src/agents/stream/stream-permissions.ts";
 import type { PermissionRules } from "../../../src/core/permissions.ts";
 
 const check = { glob: "npm test", isAllowed: true };
-const work: Leave = { edits: true, commands: [check], isMute: false };
-const reading: Leave = { edits: false, commands: [], isMute: true };
+const work: TurnPermissions = { edits: true, commands: [check], isMute: false };
+const reading: TurnPermissions = { edits: false, commands: [], isMute: true };
 
-test.each<[string, string | undefined, PermissionRules, Leave | null]>([
+test.each<[string, string | undefined, PermissionRules, TurnPermissions | null]>([
   ["a task has the person's own configuration", undefined, {}, null],
   ["a task has rules where there are some", undefined, { edit: "allow" }, { ...reading, edits: true }],
   ["who works edits and runs the checks", "generator", {}, work],
@@ -37,7 +37,7 @@ test.each<[string, string | undefined, PermissionRules, Leave | null]>([
     { execute: { "git log": "allow" } },
     { edits: false, commands: [{ glob: "git log", isAllowed: true }], isMute: false },
   ],
-])("E3 %s", (_title, role, rules, leave) => {
+])("E3 %s", (_title, role, rules, permissions) => {
   const env = role === undefined ? {} : { LOOP_ROLE: role };
-  expect(leaveFor({ env, commands: ["npm test"] }, rules)).toEqual(leave);
+  expect(permissionsFor({ env, commands: ["npm test"] }, rules)).toEqual(permissions);
 });

@@ -168,15 +168,15 @@ describe("what is no agent (H5)", () => {
   const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ["--agent", "frob"],
-      /^loop: --agent: no agent is called "frob"; known: claude, codex, .* --agent-acp or --agent-cmd /,
+      /^loop: --agent: no agent is called "frob"; known: claude, codex, .* --agent-acp '<command>' or --agent-cmd /,
     ],
     [["--agent", "claude,claude"], /^loop: --agent: claude is named twice/],
     [["--agent", "claude,"], /^loop: --agent: no agent is called ""/],
     [["--agent", "pi:acp"], /^loop: --agent: pi is not driven so; known: pi:rpc/],
     [["--agent-acp", ""], /^loop: --agent-acp is empty/],
     [["--agent-cmd", " "], /^loop: --agent-cmd is empty/],
-    [["--agent", "pi", "--agent-acp", "x"], /^loop: --agent and --agent-acp exclude each other/],
-    [["--agent-cmd", "x", "--agent-acp", "x"], /^loop: --agent-cmd and --agent-acp exclude each other/],
+    [["--agent", "pi", "--agent-acp", "x"], /^loop: --agent and --agent-acp cannot be used together/],
+    [["--agent-cmd", "x", "--agent-acp", "x"], /^loop: --agent-cmd and --agent-acp cannot be used together/],
   ];
 
   test.each(COMMANDS.map((command) => [command.slice(0, 2).join(" "), command] as const))(

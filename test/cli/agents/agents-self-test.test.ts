@@ -194,7 +194,7 @@ describe("loop agents test (E3)", () => {
     [["codex:rpc"], 64, /codex is not driven so; known: codex:acp, codex:stream/],
     [["codex", "--agent", "pi"], 64, /^loop: The agent is named twice\.\n/],
     [["codex", "--agent-acp", "x"], 64, /^loop: The agent is named twice\.\n/],
-    [["--agent-cmd", "x", "--agent-acp", "x"], 64, /--agent-cmd and --agent-acp exclude each other/],
+    [["--agent-cmd", "x", "--agent-acp", "x"], 64, /--agent-cmd and --agent-acp cannot be used together/],
     [["--agent-acp", " "], 64, /--agent-acp is empty/],
     [["codex", "pi"], 64, /Too many arguments/],
     [["codex"], 1, /`codex-acp` or `codex` is not on the PATH\.\n {2}Install Codex \(npm install -g/],

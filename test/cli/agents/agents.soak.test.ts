@@ -21,7 +21,7 @@ test("F1 a hanging program costs ten seconds, and the others are listed all the 
   install(cwd, "codex", "sleep 600 & wait");
   install(cwd, "pi", "echo 0.73.1");
   const { agents } = await loopJson<AgentsJson>(["agents"], { cwd });
-  expect(agents.find(({ name }) => name === "codex")?.problem).toBe("did not tell its version within 10 s");
+  expect(agents.find(({ name }) => name === "codex")?.problem).toBe("did not print a version within 10 s");
   expect(agents.find(({ name }) => name === "pi")?.version).toBe("0.73.1");
   expect(leftovers(cwd)).toEqual([]);
 });

@@ -56,9 +56,9 @@ describe("loop agents (E3)", () => {
       ...[name, installed, driver, told, problem],
     ]);
     expect(facts).toEqual([
-      ["claude", true, "acp", null, "told no version"],
+      ["claude", true, "acp", null, "did not print a version"],
       ["codex", true, "stream", "0.45.0", null],
-      ["gemini", true, "acp", null, "told no version"],
+      ["gemini", true, "acp", null, "did not print a version"],
       ["opencode", false, null, null, null],
       ["copilot", true, "acp", null, "could not be started (ENOENT)"],
       ["qwen", true, "acp", "9.9.9", null],
@@ -147,7 +147,7 @@ describe("loop agents (E3)", () => {
     const terminal = openTerminal(cwd, 80, 40);
     terminal.run("NO_COLOR=1 loop agents; echo code=$?");
     const screen = await terminal.sees(/code=0\n\$$/);
-    expect(screen).toMatch(/\ngemini +\? +acp, stream +told no version: \/.*…\n/);
+    expect(screen).toMatch(/\ngemini +\? +acp, stream +did not print a version: \/.*…\n/);
     expect(screen).toContain("npm install -g @openai/codex @agentclientprotocol/codex-acp\n");
     const lines = screen.split("\n").slice(1, -2);
     expect(

@@ -104,8 +104,9 @@ describe("D11 programs", () => {
     expect(found.agents[0]).toMatchObject({ name: "claude", path: join(bin, "claude") });
     expect(found.tools.find(({ name }) => name === "jq")?.path ?? null).not.toBe(join(bin, "jq"));
     const told = new Map(found.problems.map(({ where, problem }) => [where, problem]));
-    expect(told.get("codex")).toBe("did not tell its version within 1.5 s");
-    for (const name of ["gemini", "opencode", "copilot"]) expect(told.get(name)).toBe("told no version");
+    expect(told.get("codex")).toBe("did not print a version within 1.5 s");
+    for (const name of ["gemini", "opencode", "copilot"])
+      expect(told.get(name)).toBe("did not print a version");
     expect(leftovers()).toEqual([]);
   });
 
@@ -152,7 +153,7 @@ describe("D11 programs", () => {
       expect.arrayContaining(
         ["claude", "gh", "uv"].map((where) => ({
           where,
-          problem: "is only there inside of this repository, and was not started",
+          problem: "is only installed inside this repository, so it was not started",
         })),
       ),
     );
@@ -286,7 +287,7 @@ describe("D11 MCP servers", () => {
     expect(JSON.stringify(problems)).not.toContain(SECRET.slice(0, 4));
     expect(Object.fromEntries(problems.map(({ where, problem }) => [where, problem]))).toEqual({
       ".mcp.json": expect.stringMatching(/^is not valid JSON/),
-      ".cursor/mcp.json": "has no JSON object in it",
+      ".cursor/mcp.json": "does not contain a JSON object",
       "opencode.json": "cannot be read (not a file)",
       "opencode.jsonc": "cannot be read (not a file)",
       "~/.codex/config.toml": "is not valid TOML at line 2",
@@ -301,7 +302,9 @@ describe("D11 MCP servers", () => {
     symlinkSync(join(base, "elsewhere.json"), join(home, ".cursor/mcp.json"));
     const { problems, mcpServers } = await discover();
     expect(mcpServers.map(({ where }) => where)).toEqual(["~/.cursor/mcp.json"]);
-    expect(problems).toEqual([{ where: ".mcp.json", problem: "leads out of the project, and was not read" }]);
+    expect(problems).toEqual([
+      { where: ".mcp.json", problem: "points outside the project, so it was not read" },
+    ]);
   });
 
   test("D11 another folder for the settings of Claude Code is looked in", async () => {

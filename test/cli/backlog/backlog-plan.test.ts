@@ -261,7 +261,7 @@ describe("H5 wrong use is one sentence before anything is spent", () => {
     ["a mode that is none", { yes: true, mode: "x" }, [], {}, /^--mode "x" is none of/],
     ["a spec that is not there", { yes: true }, ["none.md"], {}, /^There is no file none\.md\.$/],
     ["a spec that is a folder", { yes: true }, ["."], {}, /^\. is not a file\.$/],
-    ["two agents", { yes: true, agent: "claude" }, [], {}, /^--agent and --agent-cmd exclude each other\.$/],
+    ["two agents", { yes: true, agent: "claude" }, [], {}, /^--agent and --agent-cmd cannot be used together. Use one of them\.$/],
     [
       "a time that is none",
       { yes: true, timeout: "soon" },

@@ -71,7 +71,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--check", "done=true"), /There are two checks with the name "done"\./],
     [["until", ...CHECK, "--agent", "nobody", SPEC], /no agent is called "nobody"; known: claude/],
     [["until", ...CHECK, "--agent-cmd", "", SPEC], /--agent-cmd is empty/],
-    [until("--agent", "claude"), /--agent and --agent-cmd exclude each other\./],
+    [until("--agent", "claude"), /--agent and --agent-cmd cannot be used together\./],
     [until("--bogus"), /Unknown option '--bogus'/],
     [until("--exit-on", `a${ESCAPE}b`), /--exit-on "a .*b" is none of/],
     [until("--steps", `a${ESCAPE}b`), /--steps: cannot read/],

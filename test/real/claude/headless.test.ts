@@ -150,7 +150,7 @@ describe.skipIf(isClaudeMissing)(`the real Claude Code (E3)${whyMissing}`, () =>
     expect(await agent.run(makeTurn(), control)).toMatchObject({ kind: "ok", answer: "fine" });
     expect(control.events[0]).toEqual({
       type: "failure",
-      failure: { class: "outage", reason: "claude tries again: overloaded 529", resetsAt: null },
+      failure: { class: "outage", reason: "claude retries: overloaded 529", resetsAt: null },
     });
     await model?.close();
     model = undefined;

@@ -1,17 +1,10 @@
-/**
- * What agents send, as far as it is read here. Anything of another shape counts as missing, so that a newer or a
- * careless agent is understood as far as it can be. Measured with the agents of profiles.ts.
- */
+/** The fields of agents' messages that are read here. Other shapes count as missing, so newer agents work. */
 import * as z from "zod";
+import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
 import type { UpdateKind } from "./protocol.ts";
 
-const Text = z.string().nullish().catch(null);
-const Count = z.number().nonnegative().nullish().catch(null);
-const Meta = z.record(z.string(), z.unknown()).nullish().catch(null);
+const Content = lenient(z.object({ type: Text, text: Text }));
 
-const Content = z.object({ type: Text, text: Text }).nullish().catch(null);
-
-/** `content` of a tool call: a diff names the file that it changes. */
 const ToolContent = z.object({ type: Text, path: Text });
 
 const ToolCall = z.object({
@@ -20,19 +13,15 @@ const ToolCall = z.object({
   name: Text,
   kind: Text,
   status: Text,
-  content: z.array(ToolContent).nullish().catch(null),
-  locations: z
-    .array(z.object({ path: z.string() }))
-    .nullish()
-    .catch(null),
+  content: lenient(z.array(ToolContent)),
+  locations: lenient(z.array(z.object({ path: z.string() }))),
   rawInput: z.unknown().optional(),
   _meta: Meta,
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() }).nullish().catch(null);
+const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
 
-/** Only what the protocol knows compiles. */
 const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
@@ -52,7 +41,7 @@ export type Update = z.infer<typeof Update>;
 
 const Notification = z.object({ sessionId: z.string(), update: z.unknown().optional() });
 
-/** `update` is null for what is of no interest: it is a sign of life all the same. */
+/** `update` is null for a kind that is not used. The message still proves that the agent is alive. */
 export function parseUpdate(
   params: unknown,
 ): { readonly sessionId: string; readonly update: Update | null } | null {
@@ -70,29 +59,24 @@ const PermissionParams = z.object({
 });
 export type PermissionParams = z.infer<typeof PermissionParams>;
 
-/** Rejects for what is no request: the agent is told so. */
+/** Rejects an invalid request. The agent gets the error. */
 export async function parsePermission(params: unknown): Promise<PermissionParams> {
   const parsed = PermissionParams.safeParse(params);
   if (parsed.success) return parsed.data;
-  throw new Error("this is no request for a permission");
+  throw new Error("the request for permission is invalid");
 }
 
 const Initialized = z.object({
   protocolVersion: z.number().catch(0),
-  agentCapabilities: z
-    .object({
-      loadSession: z.boolean().nullish().catch(null),
-      mcpCapabilities: z
-        .object({ http: z.boolean().nullish().catch(null) })
-        .nullish()
-        .catch(null),
-      sessionCapabilities: z
-        .object({ resume: z.unknown().optional(), close: z.unknown().optional() })
-        .nullish()
-        .catch(null),
-    })
-    .nullish()
-    .catch(null),
+  agentCapabilities: lenient(
+    z.object({
+      loadSession: lenient(z.boolean()),
+      mcpCapabilities: lenient(z.object({ http: lenient(z.boolean()) })),
+      sessionCapabilities: lenient(
+        z.object({ resume: z.unknown().optional(), close: z.unknown().optional() }),
+      ),
+    }),
+  ),
 });
 
 export interface AgentCapabilities {
@@ -119,33 +103,30 @@ const ConfigOption = z.object({
   id: z.string(),
   category: Text,
   currentValue: z.unknown().optional(),
-  // groups of options are options one level down
+  // a group contains options, one level down
   options: z.array(z.union([Choice, z.object({ options: z.array(Choice) })])).catch([]),
 });
 
 const SessionOpened = z.object({
   sessionId: Text,
-  modes: z
-    .object({
+  modes: lenient(
+    z.object({
       currentModeId: Text,
       availableModes: z.array(z.object({ id: z.string() })).catch([]),
-    })
-    .nullish()
-    .catch(null),
-  models: z
-    .object({
+    }),
+  ),
+  models: lenient(
+    z.object({
       currentModelId: Text,
       availableModels: z.array(z.object({ modelId: z.string(), name: Text })).catch([]),
-    })
-    .nullish()
-    .catch(null),
-  configOptions: z.array(z.unknown()).nullish().catch(null),
+    }),
+  ),
+  configOptions: lenient(z.array(z.unknown())),
 });
 
-/** Something that a session can be set to, and how it is done. */
+/** A setting of a session, and the request that changes it. */
 export interface Setting {
   readonly via: "mode" | "model" | "option";
-  /** Of the option. */
   readonly id: string;
   readonly current: string | null;
   readonly choices: readonly { readonly value: string; readonly name: string }[];
@@ -161,44 +142,34 @@ export function parseSession(result: unknown): OpenedSession {
   const parsed = SessionOpened.safeParse(result);
   if (!parsed.success) return { sessionId: null, mode: null, model: null };
   const { sessionId = null, modes, models, configOptions } = parsed.data;
-  const options = (configOptions ?? []).flatMap((option) => {
-    const known = ConfigOption.safeParse(option);
-    return known.success ? [settingOf(known.data)] : [];
-  });
-  const option = (category: string): Setting | null =>
-    options.find((each) => each.category === category)?.setting ?? null;
+  const options = (configOptions ?? []).flatMap((option) => ConfigOption.safeParse(option).data ?? []);
+  const option = (category: string): Setting | null => {
+    const found = options.find((each) => (each.category ?? each.id) === category);
+    const choices = found?.options.flatMap((each) => ("value" in each ? [each] : each.options));
+    return found ? makeSetting("option", found.id, found.currentValue, choices ?? []) : null;
+  };
+  const modeIds = modes?.availableModes.map(({ id }) => ({ value: id })) ?? [];
+  const modelIds = models?.availableModels.map(({ modelId, name }) => ({ value: modelId, name })) ?? [];
   return {
     sessionId,
-    mode: modes ? modeSetting(modes) : option("mode"),
-    model: option("model") ?? (models ? modelSetting(models) : null),
+    mode: modes ? makeSetting("mode", "mode", modes.currentModeId, modeIds) : option("mode"),
+    model:
+      option("model") ?? (models ? makeSetting("model", "model", models.currentModelId, modelIds) : null),
   };
 }
 
-function settingOf(option: z.infer<typeof ConfigOption>): { category: string; setting: Setting } {
-  const choices = option.options.flatMap((each) => ("value" in each ? [each] : each.options));
-  const current = typeof option.currentValue === "string" ? option.currentValue : null;
+function makeSetting(
+  via: Setting["via"],
+  id: string,
+  current: unknown,
+  choices: readonly z.infer<typeof Choice>[],
+): Setting {
   return {
-    category: option.category ?? option.id,
-    setting: {
-      via: "option",
-      id: option.id,
-      current,
-      choices: choices.map(({ value, name }) => ({ value, name: name ?? value })),
-    },
+    via,
+    id,
+    current: typeof current === "string" ? current : null,
+    choices: choices.map(({ value, name }) => ({ value, name: name ?? value })),
   };
-}
-
-function modeSetting(modes: NonNullable<z.infer<typeof SessionOpened>["modes"]>): Setting {
-  const choices = modes.availableModes.map(({ id }) => ({ value: id, name: id }));
-  return { via: "mode", id: "mode", current: modes.currentModeId ?? null, choices };
-}
-
-function modelSetting(models: NonNullable<z.infer<typeof SessionOpened>["models"]>): Setting {
-  const choices = models.availableModels.map(({ modelId, name }) => ({
-    value: modelId,
-    name: name ?? modelId,
-  }));
-  return { via: "model", id: "model", current: models.currentModelId ?? null, choices };
 }
 
 export const Tokens = z.object({
@@ -213,7 +184,7 @@ export type Tokens = z.infer<typeof Tokens>;
 
 const PromptResult = z.object({
   stopReason: z.string().catch(""),
-  usage: Tokens.nullish().catch(null),
+  usage: lenient(Tokens),
   _meta: Meta,
 });
 export type PromptResult = z.infer<typeof PromptResult>;
@@ -222,12 +193,12 @@ export function parsePromptResult(result: unknown): PromptResult {
   return PromptResult.parse(result ?? {});
 }
 
-/** By which Claude and Codex say what kind of failure it was, when a client says that it wants to know. */
+/** How Claude and Codex report the kind of a failure, to clients that ask for it. */
 const SessionFailure = z.object({
   category: z.string(),
   severity: Text,
   title: Text,
-  actions: z.array(z.string()).nullish().catch(null),
+  actions: lenient(z.array(z.string())),
 });
 export type SessionFailure = z.infer<typeof SessionFailure>;
 

@@ -1,11 +1,11 @@
 /**
- * The process of an agent that is talked to over its stdin and stdout. Owns it, its group and the end of what it
- * printed to stderr, from the start to the last member.
+ * The process of an agent that reads stdin and writes stdout. Owns the process, its group and the end of its stderr.
  *
- * 1. It leads a group of its own, in which a watchdog waits for the end of a pipe that only this runner holds: however
- *    the runner ends, the group ends with it.
- * 2. It has marks in its environment, and so has all that it starts, by which also what left the group is found.
- * 3. Nothing here keeps the runner from exiting while the agent is idle.
+ * 1. The process leads its own group. A watchdog in the group waits until a pipe closes that only this runner holds.
+ *    So the group ends with the runner, however the runner ends.
+ * 2. The process and everything it starts have marks in their environment. They identify processes that left the
+ *    group.
+ * 3. An idle agent does not keep the runner from exiting.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -16,6 +16,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { ProcessRef } from "../../../core/loop.ts";
 import { procStart } from "../../../system/process.ts";
+import { signalProcess } from "../../../system/process-table.ts";
 import { stopTree, type Tree } from "../../../system/process-tree.ts";
 import { withoutTurn } from "../../../system/turn-env.ts";
 import { exitOf } from "../../process/turn-process.ts";
@@ -23,9 +24,7 @@ import { exitOf } from "../../process/turn-process.ts";
 export interface PeerCommand {
   readonly argv: readonly [string, ...string[]];
   readonly projectDir: string;
-  /** The runner's. */
   readonly env: NodeJS.ProcessEnv;
-  /** More, of the profile and of the turn that it is started for. */
   readonly extra: Readonly<Record<string, string>>;
   readonly shell: string;
   readonly ownTmpDir: boolean;
@@ -37,22 +36,22 @@ export interface PeerProcess {
   readonly tree: Tree;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Its exit code, as shells say it. Never rejects. */
+  /** The exit code, or 128 + n for signal n. Never rejects. */
   readonly exited: Promise<number | Error>;
-  /** The end of what it printed to stderr since `clearStderr`. */
+  /** The end of stderr since `clearStderr`. */
   stderr(): string;
   clearStderr(): void;
-  /** While a turn runs the runner waits for it. */
+  /** `true` keeps the runner alive while a turn runs. */
   hold(isHeld: boolean): void;
-  /** Ends the group and all that has its marks. Must not reject. */
+  /** Ends the group and every process with its marks. Must not reject. */
   kill(): Promise<void>;
 }
 
 const MARK = "LOOP_ACP";
 const STDERR_BYTES = 64 * 1024;
 
-// `cat` ends when the last holder of the other end is gone; a signal to group 0 is one to the own group. What is meant
-// to end the agent gently must not end the watchdog before it.
+// `cat` ends when nobody holds the other end of the pipe. Group 0 is the process's own group. The watchdog ignores
+// the signals that end the agent gently.
 const WATCHDOG = `
 d=$1
 shift
@@ -60,7 +59,7 @@ shift
 exec "$@" 3<&-
 `;
 
-/** Rejects where the system has no room or no way for it. */
+/** Rejects when the system cannot start the process. */
 export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   const mark = randomBytes(8).toString("hex");
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
@@ -80,16 +79,17 @@ export async function startPeer(command: PeerCommand): Promise<PeerProcess> {
   });
   const exited = exitOf(child);
   if (child.pid === undefined) throw await exited;
-  const tree = { group: child.pid, marks: marksOf(mark, command.projectDir), since };
+  const marks = [`${MARK}=${mark}`, `LOOP_PROJECT=${command.projectDir}`];
+  const tree = { group: child.pid, marks, since };
   return guard(child, child.pid, tree, exited, tmpDir, command.killGraceMs);
 }
 
-/** Groups that are there, with their folders. A runner that exits ends them itself, which is faster than watchdogs. */
+/** The running groups and their temporary folders. A runner that exits ends them itself. */
 const groups = new Map<number, string | null>();
 
 function endGroups(): void {
   for (const [group, tmpDir] of groups) {
-    signalGroup(group, "SIGKILL");
+    signalProcess(-group, "SIGKILL");
     removeFolder(tmpDir);
   }
 }
@@ -98,13 +98,8 @@ function removeFolder(path: string | null): void {
   try {
     if (path !== null) rmSync(path, { recursive: true, force: true });
   } catch {
-    // what is being ended may still write there; the system clears it up in time
+    // a dying process may still write there; the system removes the folder later
   }
-}
-
-/** What all processes of one peer have in their environment. */
-export function marksOf(mark: string, projectDir: string): readonly string[] {
-  return [`${MARK}=${mark}`, `LOOP_PROJECT=${projectDir}`];
 }
 
 function guard(
@@ -123,13 +118,13 @@ function guard(
   stderr.on("data", (bytes: Buffer) => {
     errors = Buffer.concat([errors, bytes]).subarray(-STDERR_BYTES);
   });
-  // what is written to a process that is gone comes back as an error of the pipe; its exit tells the same
+  // writing to an ended process is an error of the pipe; its exit reports the same
   for (const pipe of [stdin, stdout, stderr, leash]) pipe.on("error", () => {});
 
   async function end(): Promise<void> {
-    signalGroup(pid, "SIGTERM");
+    signalProcess(-pid, "SIGTERM");
     await within(exited, killGraceMs);
-    // the watchdog ends what is left of the group, also if this runner does not come any further
+    // the watchdog ends the rest of the group, even if this runner dies here
     leash.destroy();
     await stopTree(tree, killGraceMs);
     groups.delete(pid);
@@ -145,7 +140,7 @@ function guard(
 
   if (groups.size === 0) process.on("exit", endGroups);
   groups.set(pid, tmpDir);
-  // what it left in its group goes too
+  // also ends what the agent left in its group
   void exited.then(kill);
   const held = [child, stdin, stdout, stderr, leash] as unknown as readonly { ref(): void; unref(): void }[];
   return {
@@ -165,15 +160,8 @@ function guard(
   };
 }
 
-function signalGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // gone
-  }
-}
-
-function within(over: Promise<unknown>, ms: number): Promise<unknown> {
+/** Resolves when `over` does, at the latest after `ms`. */
+export function within(over: Promise<unknown>, ms: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((done) => {
     timer = setTimeout(done, ms);

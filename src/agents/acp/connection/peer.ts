@@ -1,10 +1,10 @@
 /**
- * An agent that was started and greeted: requests to it, and what it sends by itself. Owns its process and the
- * connection. Knows nothing of turns; whoever has one listens while it lasts.
+ * A started agent: requests to it and messages from it. Owns its process and the connection. Knows nothing about
+ * turns.
  *
- * 1. No request waits for a process or a connection that is gone.
- * 2. Updates come in the order in which they were sent, before the answer that was sent after them.
- * 3. A permission that is asked for while nobody listens is refused.
+ * 1. No request waits for a process or a connection that ended.
+ * 2. Updates arrive in the order they were sent, before an answer that was sent later.
+ * 3. A request for permission is refused while nobody listens.
  */
 import { describeExit } from "../../process/reasons.ts";
 import {
@@ -20,7 +20,7 @@ import type { AcpNotifications, AcpRequests, PermissionOutcome } from "./protoco
 import { CLOSED, openWire } from "./wire.ts";
 
 export interface PeerListener {
-  /** Each message that is no answer; `update` is null for what is of no interest. */
+  /** Every message that is not an answer. `update` is null for a kind that is not used. */
   onUpdate(sessionId: string | null, update: Update | null, line: string): void;
   /** Must not reject. */
   onPermission(params: PermissionParams): Promise<PermissionOutcome>;
@@ -31,9 +31,9 @@ export interface Peer {
   readonly process: PeerProcess;
   readonly can: AgentCapabilities;
   isGone(): boolean;
-  /** Resolves with why it is gone, for a person. */
+  /** Resolves with the reason why the agent ended, for a person. */
   readonly gone: Promise<string>;
-  /** Rejects with an error of the agent's (`code`, `data`), with `PeerGone` or with `PeerSilent`. */
+  /** Rejects with the agent's error (`code`, `data`), with `PeerGone` or with `PeerSilent`. */
   request<M extends keyof AcpRequests>(
     method: M,
     params: AcpRequests[M],
@@ -41,19 +41,19 @@ export interface Peer {
   ): Promise<unknown>;
   notify<M extends keyof AcpNotifications>(method: M, params: AcpNotifications[M]): void;
   listen(listener: PeerListener | null): void;
-  /** Ends it and all that it started. Must not reject. */
+  /** Ends the agent and everything it started. Must not reject. */
   close(): Promise<void>;
 }
 
-/** It ended, or closed its stdout. */
+/** The agent ended, or closed its stdout. */
 export class PeerGone extends Error {}
 
-/** It does not answer what agents answer at once. */
+/** The agent does not answer a request that needs no time. */
 export class PeerSilent extends Error {}
 
 const PROTOCOL_VERSION = 1;
 const EXIT_MS = 500;
-/** Claude and Codex then say what kind of failure a failure was. */
+/** With these, Claude and Codex report the kind of a failure. */
 const CAPABILITIES = {
   fs: { readTextFile: false, writeTextFile: false },
   terminal: false,
@@ -63,11 +63,11 @@ const CAPABILITIES = {
 
 export interface PeerLimits {
   readonly maxLineBytes: number;
-  /** From the start to the end of the greeting. */
+  /** Limit for the start and the first request. */
   readonly startMs: number;
 }
 
-/** Rejects as `request` does, or with what the system had against it; nothing is left then. The signal ends it. */
+/** Rejects like `request`, or with an error of the system; then no process remains. The signal ends the agent. */
 export async function openPeer(command: PeerCommand, limits: PeerLimits, signal: AbortSignal): Promise<Peer> {
   signal.throwIfAborted();
   const child = await startPeer(command);
@@ -125,7 +125,7 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
   }
 }
 
-/** One that closes its stdout is about to exit; one that stays is as good as gone, and is ended. */
+/** An agent that closes its stdout normally exits. If it does not, it is ended. */
 async function exitAfter(child: PeerProcess): Promise<number | Error> {
   const timer = setTimeout(() => void child.kill(), EXIT_MS);
   try {
@@ -141,7 +141,7 @@ function describeEnd(child: PeerProcess, exit: number | Error): string {
   return `the agent's process ended: ${end}`;
 }
 
-/** The first of: the answer, the end of the process, the end of patience. */
+/** Waits for the answer, the end of the process or the time limit, whichever comes first. */
 function raced(
   answer: Promise<unknown>,
   gone: Promise<string>,
@@ -157,7 +157,7 @@ function raced(
   const end = gone.then((reason) => {
     throw new PeerGone(reason);
   });
-  // the end of the process says more than that of the connection
+  // the end of the process says more than the end of the connection
   const told = answer.catch((error: unknown) => (error === CLOSED ? end : Promise.reject(error)));
   return Promise.race([told, end, silence]).finally(() => clearTimeout(timer));
 }

@@ -1,11 +1,11 @@
 /**
- * Agents that stay warm between turns. Owns all peers that are not in a turn, and the timers that close them.
+ * Agents that stay warm between turns. Owns all idle peers and the timers that close them.
  *
  * 1. A peer serves one turn at a time.
- * 2. A peer that stays was started for a loop, and serves turns of that loop only: its environment says so.
- * 3. A turn of a task gets a process of its own, with the environment of that turn, because commands that it may run
- *    (`loop wakeup`) read it; it ends with the turn.
- * 4. Idle peers keep no runner from exiting, and end with it.
+ * 2. A warm peer serves turns of one loop only, because its environment names the loop.
+ * 3. A turn of a task gets its own process with its own environment, because commands such as `loop wakeup` read it.
+ *    The process ends with the turn.
+ * 4. Idle peers do not keep the runner from exiting, and end with it.
  */
 import type { LoopId, ProcessRef } from "../../../core/loop.ts";
 import type { Turn } from "../../../ports/agent.ts";
@@ -13,31 +13,29 @@ import { isAlive } from "../../../system/process.ts";
 import type { Peer } from "./peer.ts";
 import type { Session } from "./session.ts";
 
-/** A peer with what is known of its conversations. */
 export interface PooledAgent {
   readonly peer: Peer;
   readonly loopId: LoopId;
-  /** The one that was used last is the last. */
+  /** Most recently used last. */
   readonly sessions: Map<string, Session>;
-  /** Was it there before this turn? */
   isUsed: boolean;
-  /** Who belonged to the agent before the prompt; null: to be looked up. */
+  /** The agent's processes before the prompt; null: not looked up yet. */
   members: readonly ProcessRef[] | null;
 }
 
 export interface PoolOptions {
-  /** Rejects as `openPeer` does. */
+  /** Rejects like `openPeer`. */
   readonly open: (turn: Turn, signal: AbortSignal) => Promise<Peer>;
   readonly idleMs: number;
   readonly maxWarm: number;
 }
 
 export interface Pool {
-  /** Rejects as `open` does. */
+  /** Rejects like `open`. */
   take(turn: Turn, signal: AbortSignal): Promise<PooledAgent>;
-  /** After a turn. Resolves when what does not stay is gone. */
+  /** Call it after a turn. Resolves when a peer that does not stay has ended. */
   give(seat: PooledAgent, turn: Turn): Promise<void>;
-  /** Ends it. Must not reject. */
+  /** Ends the peer. Must not reject. */
   drop(seat: PooledAgent): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,7 +43,7 @@ export interface Pool {
 const MOST_SESSIONS = 4;
 
 export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
-  /** The one that was used last is the last. */
+  /** Most recently used last. */
   const idle = new Map<PooledAgent, NodeJS.Timeout>();
   const busy = new Set<PooledAgent>();
   let isClosed = false;
@@ -106,17 +104,17 @@ export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
   };
 }
 
-/** Its end may not have been told yet. */
+/** The process may have ended before anyone noticed. */
 function isThere(peer: Peer): boolean {
   return !peer.isGone() && isAlive(peer.process.ref);
 }
 
-/** A turn of a goal or of a story has a nonce, and others of its loop follow. */
+/** A turn of a goal or a story has a nonce. More turns of its loop follow. */
 export function staysWarm(turn: Turn): boolean {
   return turn.env.LOOP_NONCE !== undefined;
 }
 
-/** Conversations that are not gone on with are memory of the agent's. */
+/** Closes old conversations, which cost the agent memory. */
 function trimSessions({ peer, sessions }: PooledAgent): void {
   for (const [id, { access }] of [...sessions].slice(0, -MOST_SESSIONS)) {
     access?.close();

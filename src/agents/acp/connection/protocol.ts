@@ -1,7 +1,4 @@
-/**
- * The messages that we send to an agent, in the types of the official package. The package is used for its types only:
- * wire.ts says why its connection is not. A change of the protocol shows up here, when the package is updated.
- */
+/** The messages that we send, in the types of the official package. wire.ts says why only types are used. */
 import type {
   CancelNotification,
   CloseSessionRequest,
@@ -16,7 +13,6 @@ import type {
   SetSessionModeRequest,
 } from "@agentclientprotocol/sdk";
 
-/** By method. */
 export interface AcpRequests {
   readonly initialize: InitializeRequest;
   readonly "session/new": NewSessionRequest;
@@ -36,5 +32,4 @@ export interface AcpNotifications {
 
 export type PermissionOutcome = RequestPermissionOutcome;
 
-/** The kinds of update that the protocol has. */
 export type UpdateKind = SessionUpdate["sessionUpdate"];

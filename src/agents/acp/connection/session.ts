@@ -1,7 +1,4 @@
-/**
- * Conversations of one peer: opened, gone on with, and set to what a turn wants. Remembers of each what has to be
- * known for its next turn.
- */
+/** The conversations of one peer: opens them, resumes them and sets their mode and model. */
 import type { Conversation, ToolAccess, ToolServer, Turn } from "../../../ports/agent.ts";
 import type { AcpProfile } from "../profiles.ts";
 import type { SessionTotals } from "../usage.ts";
@@ -11,9 +8,8 @@ import type { AcpRequests } from "./protocol.ts";
 
 export interface Session {
   readonly id: string;
-  /** The engine's tools, for this conversation alone; null: it has none. */
+  /** The engine's tools for this conversation; null: none. */
   readonly access: ToolAccess | null;
-  /** After its last turn. */
   totals: SessionTotals;
   mode: Setting | null;
   model: Setting | null;
@@ -21,18 +17,17 @@ export interface Session {
 
 export interface SessionStart {
   readonly session: Session;
-  /** Nothing of an earlier conversation is known in it. */
+  /** The session knows nothing of an earlier conversation. */
   readonly isFresh: boolean;
 }
 
-/** The person named a model that the agent does not have. */
+/** The agent does not have the model that the person named. */
 export class UnknownModel extends Error {}
 
 const QUIET_MS = 100;
 const LONGEST_REPEAT_MS = 3_000;
-const NOTHING_SO_FAR: SessionTotals = { costUsd: null, tokens: null };
 
-/** A session for `conversation`, or a fresh one where that cannot be had any more. Rejects as `Peer.request` does. */
+/** Resumes `conversation`, or opens a fresh session when that is not possible. Rejects like `Peer.request`. */
 export async function openSession(
   peer: Peer,
   profile: AcpProfile,
@@ -41,26 +36,29 @@ export async function openSession(
   toolServer: ToolServer | null,
   withinMs: number,
 ): Promise<SessionStart> {
-  const access = await openTools(peer, profile, toolServer);
+  const hasTools = profile.httpTools && peer.can.httpTools;
+  // without tools the agent reports in its last message
+  const access = (hasTools ? await toolServer?.open().catch(() => null) : null) ?? null;
   const servers = access === null ? [] : [serverOf(access)];
   const place = { cwd: projectDir, mcpServers: servers };
   try {
     const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
     if (conversation !== null && again !== null) {
       const costUsd = profile.cost === "conversation" ? conversation.costUsd : null;
-      const totals = { costUsd, tokens: null };
-      return { session: sessionOf(conversation.id, again, access, totals), isFresh: false };
+      const session = { ...again, id: conversation.id, access, totals: { costUsd, tokens: null } };
+      return { session, isFresh: false };
     }
     const opened = parseSession(await peer.request("session/new", place, withinMs));
-    if (opened.sessionId === null) throw new Error("the agent opened a session without an id");
-    return { session: sessionOf(opened.sessionId, opened, access, NOTHING_SO_FAR), isFresh: true };
+    const id = opened.sessionId;
+    if (id === null) throw new Error("the agent opened a session without an id");
+    return { session: { ...opened, id, access, totals: { costUsd: null, tokens: null } }, isFresh: true };
   } catch (error) {
     access?.close();
     throw error;
   }
 }
 
-/** Mode and model as the turn wants them. Rejects with `UnknownModel`, or as `Peer.request` does. */
+/** Sets the mode and the model for the turn. Rejects with `UnknownModel`, or like `Peer.request`. */
 export async function settle(
   peer: Peer,
   profile: AcpProfile,
@@ -78,16 +76,6 @@ export async function settle(
   session.model = await choose(peer, session.id, session.model, model, withinMs);
 }
 
-async function openTools(
-  peer: Peer,
-  profile: AcpProfile,
-  toolServer: ToolServer | null,
-): Promise<ToolAccess | null> {
-  if (toolServer === null || !profile.httpTools || !peer.can.httpTools) return null;
-  // without them the agent says in text what it has to say
-  return toolServer.open().catch(() => null);
-}
-
 type Place = AcpRequests["session/new"];
 
 function serverOf({ url, headers }: ToolAccess): Place["mcpServers"][number] {
@@ -95,14 +83,14 @@ function serverOf({ url, headers }: ToolAccess): Place["mcpServers"][number] {
   return { type: "http", name: "loopwright", url, headers: list };
 }
 
-/** null: the agent has it no more, or cannot go on with any. */
+/** null: the agent no longer has the session, or cannot resume any. */
 async function takeUp(
   peer: Peer,
   sessionId: string,
   place: Place,
   withinMs: number,
 ): Promise<OpenedSession | null> {
-  // resuming repeats nothing of what was said
+  // `session/resume` does not repeat the conversation
   const methods = [
     ...(peer.can.resume ? ["session/resume" as const] : []),
     ...(peer.can.load ? ["session/load" as const] : []),
@@ -119,7 +107,7 @@ async function takeUp(
   return null;
 }
 
-/** Some repeat the conversation after they answered: it must not be taken for a part of the turn. */
+/** Some agents repeat the conversation after the answer. That is not part of the turn: waits until it ends. */
 function quiet(peer: Peer): Promise<void> {
   return new Promise((done) => {
     const end = (): void => {
@@ -142,15 +130,6 @@ function quiet(peer: Peer): Promise<void> {
   });
 }
 
-function sessionOf(
-  id: string,
-  { mode, model }: OpenedSession,
-  access: ToolAccess | null,
-  totals: SessionTotals,
-): Session {
-  return { id, access, totals, mode, model };
-}
-
 async function choose(
   peer: Peer,
   sessionId: string,
@@ -169,7 +148,7 @@ async function choose(
   return { ...setting, current: value };
 }
 
-/** By its id, by its name, or by the id without what stands before a `/` or in brackets after it. */
+/** Finds a model by its id, by its name, or by the id without `provider/` and `[…]`. */
 function findModel({ choices }: Setting, wanted: string): string | null {
   const name = wanted.toLowerCase();
   const fits = (text: string): boolean => text.toLowerCase() === name;
@@ -184,5 +163,5 @@ function findModel({ choices }: Setting, wanted: string): string | null {
 function describeModels(wanted: string, { choices }: Setting): string {
   const names = choices.map(({ value }) => value);
   const list = names.length > 12 ? [...names.slice(0, 12), "…"] : names;
-  return `there is no model "${wanted}"; there are: ${list.join(", ")}`;
+  return `unknown model "${wanted}". Available models: ${list.join(", ")}`;
 }

@@ -1,17 +1,15 @@
-/**
- * What a turn started and left behind, where the agent itself stays: all that has the agent's marks or is in its group
- * and was not there before the prompt. Remembers who was there.
- */
+/** Ends processes that a turn left behind while the agent itself stays. */
 import type { ProcessRef } from "../../../core/loop.ts";
 import { isAlive, procStart } from "../../../system/process.ts";
+import { signalProcess } from "../../../system/process-table.ts";
 import { type Tree, treeMembers } from "../../../system/process-tree.ts";
 
-/** Who belongs to the agent now. A pid alone would be mistaken for a later process that got the same. */
+/** The processes of the agent now. The start time tells a process from a later one with the same pid. */
 export function membersOf(tree: Tree): readonly ProcessRef[] {
   return treeMembers(tree).map((pid) => ({ pid, start: procStart(pid) }));
 }
 
-/** Ends who came after `before`. False: something cannot be killed. */
+/** Ends the processes that are not in `before`. False: a process cannot be killed. */
 export async function endStrays(
   tree: Tree,
   before: readonly ProcessRef[],
@@ -23,23 +21,15 @@ export async function endStrays(
   let strays = find();
   for (const [signal, waitMs] of [["SIGTERM", graceMs], ...KILLS] as const) {
     if (strays.length === 0) return true;
-    for (const { pid } of strays) send(pid, signal);
+    for (const { pid } of strays) signalProcess(pid, signal);
     await goneWithin(strays, waitMs);
-    // what is being ended may have started something in the meantime
+    // a process may start another one before it ends
     strays = find();
   }
   return strays.length === 0;
 }
 
 const KILLS = Array.from({ length: 8 }, () => ["SIGKILL", 250] as const);
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // gone in the meantime
-  }
-}
 
 async function goneWithin(refs: readonly ProcessRef[], ms: number): Promise<void> {
   const until = performance.now() + ms;

@@ -1,34 +1,33 @@
 /**
- * JSON-RPC over the stdin and stdout of a process, one message a line. Not the SDK's own connection: it leaves requests
- * waiting when the process dies, hands updates on after the answer that followed them, writes to our stderr, and cannot
- * be loaded late from a bundle of one file (its schemas and ours share a library that is then set up too late). What it
- * understands is the same: test/agents/acp-sdk.test.ts talks to it.
+ * JSON-RPC over the stdin and stdout of a process, one message a line. The SDK's connection is not used: its requests
+ * wait for ever when the process dies, its updates arrive after later answers, it writes to our stderr, and a bundle
+ * of one file cannot load it late. test/agents/acp/acp-sdk.test.ts proves that both understand each other.
  *
- * 1. Messages are handed on at once, in the order in which they came.
- * 2. What is no message is left out: agents print banners and warnings to stdout. So is an answer that nobody waits for.
- * 3. When stdout ends all that is waited for is rejected.
+ * 1. Messages are passed on at once, in order.
+ * 2. Lines that are not messages are ignored: agents print banners and warnings to stdout. Unexpected answers are
+ *    ignored too.
+ * 3. When stdout ends, all open requests are rejected.
  */
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter } from "../../process/lines.ts";
 
 export interface WireOptions {
-  /** A longer line is left out. */
+  /** A longer line is ignored. */
   readonly maxLineBytes: number;
   readonly onBytes: (count: number) => void;
   readonly onNotification: (method: string, params: unknown, line: string) => void;
-  /** Its result is the answer; undefined: there is no such method. Rejected: the request was wrong. */
+  /** The result is the answer. undefined: the method does not exist. A rejection: the request was invalid. */
   readonly onRequest: (method: string, params: unknown) => Promise<object> | undefined;
 }
 
 export interface Wire {
-  /** Resolves when stdout ended. */
+  /** Resolves when stdout has ended. */
   readonly closed: Promise<void>;
   /** Rejects with a `WireError`, or with `CLOSED`. */
   request(method: string, params: object): Promise<unknown>;
   notify(method: string, params: object): void;
 }
 
-/** What the other side answered instead of a result. */
 export class WireError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -87,7 +86,7 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
   async function answer(id: unknown, method: string, params: unknown): Promise<void> {
     const handled = options.onRequest(method, params);
     if (handled === undefined)
-      return send({ id, error: { code: METHOD_NOT_FOUND, message: `${method} is not offered` } });
+      return send({ id, error: { code: METHOD_NOT_FOUND, message: `${method} is not supported` } });
     try {
       send({ id, result: await handled });
     } catch (error) {

@@ -1,4 +1,4 @@
-/** The HTTP status behind an error, for agents that keep it with the session and do not tell it over the protocol. */
+/** Reads the HTTP status of an error from an exported session, for agents that do not send it over the protocol. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const EXPORT_BYTES = 64 * 1024 * 1024;
 const Exported = z.object({ messages: z.array(z.object({ info: z.unknown().optional() })) });
 const Info = z.object({ error: z.object({ data: z.object({ statusCode: z.number().int() }) }) });
 
-/** Of the last message; null: it cannot be had. */
+/** The status of the last message; null: unknown. */
 export async function readExportedStatus(command: ExportCommand): Promise<number | null> {
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
   try {
@@ -30,7 +30,6 @@ export async function readExportedStatus(command: ExportCommand): Promise<number
   }
 }
 
-/** null: it failed. */
 function run({ argv, cwd, env, signal }: ExportCommand, tmpDir: string | null): Promise<string | null> {
   const [program, ...args] = argv;
   const all = { ...withoutTurn(env), ...(tmpDir === null ? {} : { TMPDIR: tmpDir }) };

@@ -1,20 +1,12 @@
-/** Codes of agents and vendors, and the class that each stands for (B13). */
+/** The failure class (B13) of each code that agents and vendors use. */
 import type { FailureClass } from "../../../core/goal/goal.ts";
+import { CLAUDE_KINDS } from "../../claude/failure.ts";
 import type { SessionFailure } from "../connection/messages.ts";
 
 /** `data.errorKind` of Claude, `data.errorName` of opencode, `errorType` of Copilot. */
-const KINDS: ReadonlyMap<string, FailureClass> = new Map([
-  ["rate_limit", "quota"],
-  ["overloaded", "outage"],
-  ["server_error", "outage"],
-  ["authentication_failed", "auth"],
-  ["oauth_org_not_allowed", "auth"],
-  ["cloud_credential_error", "auth"],
-  // only a person can put these right, at the account
-  ["account_on_hold", "auth"],
-  ["verification_required", "auth"],
-  ["billing_error", "auth"],
-  // a fresh conversation is the cure
+const KINDS: ReadonlyMap<string, FailureClass> = new Map<string, FailureClass>([
+  ...CLAUDE_KINDS,
+  // a fresh conversation helps
   ["max_output_tokens", "overflow"],
   ["prompt_too_long", "overflow"],
   ["ProviderAuthError", "auth"],
@@ -27,21 +19,14 @@ const KINDS: ReadonlyMap<string, FailureClass> = new Map([
   ["context_limit", "overflow"],
 ]);
 
-/** Of the protocol: "authentication required". */
+/** The protocol's code for "authentication required". */
 export const AUTH_REQUIRED = -32000;
 
 export function classOfKind(kind: string): FailureClass | null {
   return KINDS.get(kind) ?? null;
 }
 
-export function classOfStatus(status: number): FailureClass {
-  if (status === 429) return "quota";
-  if (status === 401 || status === 402 || status === 403) return "auth";
-  if (status === 413) return "overflow";
-  return status === 408 || status >= 500 ? "outage" : "fault";
-}
-
-/** Codex's table: a limit that another conversation does not have is the context's. */
+/** A limit that a new session does not have is the limit of the context. */
 export function classOfSessionFailure({ category, actions }: SessionFailure): FailureClass {
   if (category === "access") return "auth";
   if (category === "connection" || category === "service") return "outage";

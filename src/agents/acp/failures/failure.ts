@@ -1,36 +1,28 @@
-/**
- * How a turn ended: a success only if nothing speaks against it. Reads kinds, codes and figures; what an agent says in
- * words goes into the reason for a person, and nowhere else.
- */
+/** Decides how a turn ended, from kinds, codes and numbers. The agent's words only go into the reason. */
 import * as z from "zod";
 import type { Failure, FailureClass } from "../../../core/goal/goal.ts";
+import { foldLine } from "../../display.ts";
 import { describeError, makeFailure } from "../../process/reasons.ts";
+import { classOfHttpStatus, lenient, Text } from "../../stream/stream-events.ts";
 import { type PromptResult, readSessionFailure } from "../connection/messages.ts";
 import { PeerGone, PeerSilent } from "../connection/peer.ts";
 import type { AcpProfile } from "../profiles.ts";
 import type { AcpTurnRecord } from "../record.ts";
-import { AUTH_REQUIRED, classOfKind, classOfSessionFailure, classOfStatus } from "./failure-class.ts";
+import { AUTH_REQUIRED, classOfKind, classOfSessionFailure } from "./failure-class.ts";
 
 const RequestError = z.object({
   code: z.number(),
   message: z.string().catch(""),
-  data: z
-    .object({
-      errorKind: z.string().nullish().catch(null),
-      errorName: z.string().nullish().catch(null),
-      details: z.string().nullish().catch(null),
-    })
-    .nullish()
-    .catch(null),
+  data: lenient(z.object({ errorKind: Text, errorName: Text, details: Text })),
 });
 
-/** What an agent keeps of an error elsewhere. */
+/** What an agent records about an error outside the protocol. */
 export interface Cause {
   readonly kind: string | null;
   readonly status: number | null;
 }
 
-/** null: nothing speaks against it. */
+/** null: no failure. */
 export function failureOfResult(
   profile: AcpProfile,
   result: PromptResult,
@@ -40,41 +32,41 @@ export function failureOfResult(
   const typed = readSessionFailure(result._meta);
   if (typed !== null && typed.severity !== "warning") {
     const type = classOfSessionFailure(typed);
-    return fail(profile, type, typed.title ?? typed.category, type === "quota" ? record.resetsAt() : null);
+    return fail(profile, type, typed.title ?? typed.category, type === "quota" ? record.resetsAt : null);
   }
   const { denials } = record.activity();
   const isDenied =
     denials.length > 0 && (profile.afterDenial === "ends" || result.stopReason === "cancelled");
-  if (isDenied) return fail(profile, "denied", `it was not allowed to use ${denials.join(", ")}`);
+  if (isDenied) return fail(profile, "denied", `no permission to use ${denials.join(", ")}`);
   switch (result.stopReason) {
     case "end_turn":
       break;
     case "max_tokens":
-      return fail(profile, "overflow", "the model reached its limit of tokens");
+      return fail(profile, "overflow", "the model reached its token limit");
     case "max_turn_requests":
-      return fail(profile, "timeout", "it reached its limit of requests to the model");
+      return fail(profile, "timeout", "the agent reached its limit of model requests");
     case "refusal":
       return fail(profile, "fault", "the model refused");
     case "cancelled":
-      return fail(profile, "fault", "it cancelled the turn by itself");
+      return fail(profile, "fault", "the agent cancelled the turn by itself");
     default:
-      return fail(profile, "fault", `it ended the turn with ${JSON.stringify(result.stopReason)}`);
+      return fail(profile, "fault", `the agent ended the turn with ${JSON.stringify(result.stopReason)}`);
   }
   const mark = profile.errorMark;
-  if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk().startsWith(mark)))
-    return fail(profile, "outage", oneLine(record.lastChunk()) || "no model answered");
-  if (!record.hasSaid() && !record.hasCalled())
-    return fail(profile, "fault", "it ended the turn without a word");
+  if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk.startsWith(mark)))
+    return fail(profile, "outage", foldLine(record.lastChunk) || "no model answered");
+  if (!record.hasSaid && !record.hasCalled())
+    return fail(profile, "fault", "the agent ended the turn without an answer");
   return null;
 }
 
-/** For an error that was told in words only. */
+/** For an error that the agent reported in words only. */
 export function withCause(failure: Failure, { kind, status }: Cause): Failure {
-  const type = classOfKind(kind ?? "") ?? (status === null ? null : classOfStatus(status));
+  const type = classOfKind(kind ?? "") ?? (status === null ? null : classOfHttpStatus(status));
   return type === null ? failure : makeFailure(type, failure.reason, failure.resetsAt);
 }
 
-/** For a request that was answered with an error, or not at all. `status`: found elsewhere; null: not known. */
+/** For a request that failed or got no answer. `status`: found elsewhere; null: unknown. */
 export function failureOfError(
   profile: AcpProfile,
   error: unknown,
@@ -90,20 +82,20 @@ export function failureOfError(
   const type =
     classOfKind(data?.errorKind ?? "") ??
     classOfKind(data?.errorName ?? "") ??
-    (code === AUTH_REQUIRED ? "auth" : known === null ? "fault" : classOfStatus(known));
-  const text = [known === null ? "" : String(known), oneLine(message), oneLine(data?.details ?? "")];
+    (code === AUTH_REQUIRED ? "auth" : known === null ? "fault" : classOfHttpStatus(known));
+  const text = [known === null ? "" : String(known), foldLine(message), foldLine(data?.details ?? "")];
   const reason = text.filter((part) => part !== "").join(": ");
-  return fail(profile, type, reason, type === "quota" ? (record?.resetsAt() ?? null) : null);
+  return fail(profile, type, reason, type === "quota" ? (record?.resetsAt ?? null) : null);
 }
 
-/** Could the class be told if only the status were known? */
+/** Would the HTTP status decide the class? */
 export function needsStatus(failure: Failure, error: unknown): boolean {
   return failure.class === "fault" && RequestError.safeParse(error).success;
 }
 
 function statusIn(profile: AcpProfile, code: number, details: string | null): number | null {
   if (profile.status !== "none" && code >= 400 && code < 600) return code;
-  // "401 Incorrect API key": the status comes first, as the vendor's library writes it
+  // "401 Incorrect API key": the vendor's library puts the status first
   const [, digits] = profile.status === "details" ? (/^([45]\d\d)\b/.exec(details ?? "") ?? []) : [];
   return digits === undefined ? null : Number(digits);
 }
@@ -115,9 +107,4 @@ function fail(
   resetsAt: number | null = null,
 ): Failure {
   return makeFailure(type, `${profile.name}: ${reason}`, resetsAt);
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, 200).join("");
 }

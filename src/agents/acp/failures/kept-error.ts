@@ -1,10 +1,11 @@
-/** The kind of an error, for agents that tell it in words only and keep the rest with the session. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+/** Reads the kind of an error from the events of a session, for agents that only send words. */
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
+import { readEndOf } from "../../../system/files.ts";
+import { lenient, Text } from "../../stream/stream-events.ts";
 import type { Cause } from "./failure.ts";
 
-/** It is written at about the time when the turn ends. */
+/** The agent writes the event at about the time the turn ends. */
 const TRIES = 10;
 const PAUSE_MS = 50;
 const TAIL_BYTES = 256 * 1024;
@@ -13,12 +14,12 @@ const Kept = z.object({
   type: z.literal("session.error"),
   data: z.object({
     message: z.string(),
-    errorType: z.string().nullish().catch(null),
-    statusCode: z.number().int().nullish().catch(null),
+    errorType: Text,
+    statusCode: lenient(z.number().int()),
   }),
 });
 
-/** Of the last error that was told with these words; null: it cannot be had. Never rejects. */
+/** Finds the last error with these words; null: not found. Never rejects. */
 export async function readKeptError(path: string, words: string): Promise<Cause | null> {
   for (let tries = 1; ; tries++) {
     const found = findError(readEnd(path), words);
@@ -37,7 +38,7 @@ function findError(lines: readonly string[], words: string): Cause | null {
 }
 
 function parseError(line: string): z.infer<typeof Kept>["data"] | null {
-  // most of the file is of other events
+  // most lines are other events
   if (!line.includes("session.error")) return null;
   try {
     return Kept.safeParse(JSON.parse(line)).data?.data ?? null;
@@ -47,15 +48,9 @@ function parseError(line: string): z.infer<typeof Kept>["data"] | null {
 }
 
 function readEnd(path: string): readonly string[] {
-  let file: number | null = null;
   try {
-    file = openSync(path, "r");
-    const from = Math.max(0, fstatSync(file).size - TAIL_BYTES);
-    const bytes = Buffer.alloc(TAIL_BYTES);
-    return bytes.toString("utf8", 0, readSync(file, bytes, 0, TAIL_BYTES, from)).split("\n");
+    return readEndOf(path, TAIL_BYTES).split("\n");
   } catch {
     return [];
-  } finally {
-    if (file !== null) closeSync(file);
   }
 }

@@ -7,7 +7,6 @@ import { readCodexLine } from "../codex/cli.ts";
 import { readGeminiLine } from "../gemini/cli.ts";
 import { readOpencodeLine } from "../opencode/cli.ts";
 import { readPiLine } from "../pi/rpc.ts";
-import type { OutputFormat } from "../process/run-folder.ts";
 
 /** Takes the lines of one turn in order. */
 export type LineReader = (line: string) => readonly AgentEvent[];
@@ -19,8 +18,9 @@ interface Format {
   readonly open: (projectDir: string) => LineReader;
 }
 
-export const FORMATS: Readonly<Record<OutputFormat, Format>> = {
-  text: byLine((text) => (text === "" ? [] : [{ type: "text", text }])),
+const TEXT = byLine((text) => (text === "" ? [] : [{ type: "text", text }]));
+
+const FORMATS: Readonly<Record<string, Format>> = {
   claude: byLine(readActivityLine),
   codex: byLine(readCodexLine),
   gemini: byLine(readGeminiLine),
@@ -28,6 +28,11 @@ export const FORMATS: Readonly<Record<OutputFormat, Format>> = {
   pi: byLine(readPiLine),
   acp: { file: "events.jsonl", isByLine: false, open: readUpdates },
 };
+
+/** Plain text for a command, and for a format that nobody knows. */
+export function formatOf(name: string): Format {
+  return Object.hasOwn(FORMATS, name) ? (FORMATS[name] ?? TEXT) : TEXT;
+}
 
 function byLine(read: (line: string, projectDir: string) => readonly AgentEvent[]): Format {
   return { file: "answer.txt", isByLine: true, open: (projectDir) => (line) => read(line, projectDir) };

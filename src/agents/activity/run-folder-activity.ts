@@ -14,7 +14,7 @@ import type { AgentEvent } from "../../ports/agent.ts";
 import { createLineSplitter } from "../process/lines.ts";
 import { formatIn, runFolder } from "../process/run-folder.ts";
 import { quietly } from "../process/tail.ts";
-import { FORMATS, type LineReader } from "./formats.ts";
+import { formatOf, type LineReader } from "./formats.ts";
 
 const BLOCK_BYTES = 256 * 1024;
 const LONGEST_LINE_BYTES = 1024 * 1024;
@@ -69,7 +69,7 @@ function readPage(
 ): { readonly page: ActivityPage; readonly reader: OpenReader } {
   // before the output is read: once the turn is over, the output is complete
   const isOver = isRunOver(folder);
-  const format = FORMATS[formatIn(folder)];
+  const format = formatOf(formatIn(folder));
   const reader =
     known?.offset === start.offset
       ? known

@@ -24,7 +24,7 @@ import { lookAt } from "../../system/files.ts";
 import { isAlive, procStart } from "../../system/process.ts";
 import { stopTree, type Tree } from "../../system/process-tree.ts";
 import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
-import { type OutputFormat, openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
+import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
 import { type Tail, type TailStart, tailLines } from "./tail.ts";
 import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
@@ -48,7 +48,8 @@ export interface LaunchSpec extends LaunchOptions {
   readonly argv: (turn: Turn) => readonly [string, ...string[]];
   /** How much of the end of the output is read. */
   readonly answerCapBytes?: number;
-  readonly format: OutputFormat;
+  /** How its output is read: the name of a row in `activity/formats.ts`. */
+  readonly format: string;
   readonly readEnd: (finished: Finished, turn: Turn) => TurnEnd;
   /** The events in one line of output, for a person who watches. */
   readonly readLine: (line: string) => readonly AgentEvent[];
@@ -129,7 +130,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
 export function prepareTurn(
   projectDir: string,
   turn: Turn,
-  format: OutputFormat,
+  format: string,
   now: number,
   signal: AbortSignal,
 ): string | TurnEnd {

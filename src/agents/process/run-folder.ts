@@ -32,10 +32,6 @@ import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
 export type OutputFile = (typeof OUTPUTS)[number];
 
-/** The format of an agent's output (`activity/formats.ts`). */
-const OUTPUT_FORMATS = ["text", "claude", "codex", "gemini", "opencode", "pi", "acp"] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-
 /** The folder of a turn. Throws for an invalid id. */
 export function runFolder(projectDir: string, turn: Pick<Turn, "loopId" | "id" | "run">): string {
   const run = turn.run ?? turn.id;
@@ -58,7 +54,7 @@ export function openFolder(projectDir: string, turn: Turn): string {
 }
 
 /** Creates the folder with everything that a start needs. Throws like `openFolder`. */
-export function prepareFolder(projectDir: string, turn: Turn, format: OutputFormat): string {
+export function prepareFolder(projectDir: string, turn: Turn, format: string): string {
   const folder = openFolder(projectDir, turn);
   chmodSync(folder, 0o700);
   for (const name of OUTPUTS) {
@@ -82,9 +78,8 @@ function writeInput(path: string, text: string): void {
 }
 
 /** Plain text when the folder has no format: a command, or a turn of an earlier version. */
-export function formatIn(folder: string): OutputFormat {
-  const name = readSmallFile(join(folder, "format.txt"), 100);
-  return OUTPUT_FORMATS.find((format) => format === name) ?? "text";
+export function formatIn(folder: string): string {
+  return readSmallFile(join(folder, "format.txt"), 100) ?? "text";
 }
 
 export function promptFile(folder: string): string {

@@ -26,7 +26,7 @@ export interface StreamReading {
 }
 
 export interface StreamKind {
-  readonly name: "codex" | "gemini" | "opencode" | "pi";
+  readonly name: string;
   /** `permissions`: null when the person's own configuration of the agent applies. */
   readonly argv: (turn: Turn, permissions: TurnPermissions | null) => readonly [string, ...string[]];
   readonly read: (finished: Finished, turn: Turn, projectDir: string) => StreamReading;

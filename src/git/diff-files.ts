@@ -136,7 +136,7 @@ async function renderText(
   leftOut: readonly Entry[] | null,
   maxText: number,
 ): Promise<{ readonly text: string; readonly isCut: boolean }> {
-  if (leftOut === null) return { text: "… the diff is too large to be shown.\n", isCut: true };
+  if (leftOut === null) return { text: "… the diff is too large to show.\n", isCut: true };
   const form = ["-p", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--full-index"];
   const excluded = leftOut.map(({ name }) => `:(exclude,glob)${asPattern(name)}`);
   const args = ["diff-tree", ...RENAMES, ...form, ...NO_PROGRAMS, before, after, "--", ...FILES, ...excluded];
@@ -144,8 +144,8 @@ async function renderText(
   const isLong = whole.length > maxText;
   const kept = isLong ? whole.slice(0, Math.max(0, whole.lastIndexOf("\n", maxText - 1) + 1)) : whole;
   const missing = [
-    ...(isLong ? [`… the diff goes on for ${whole.length - kept.length} more characters.`] : []),
-    ...leftOut.map(({ path }) => `… ${path} is too large to be shown.`),
+    ...(isLong ? [`… ${whole.length - kept.length} more characters of the diff are not shown.`] : []),
+    ...leftOut.map(({ path }) => `… ${path} is too large to show.`),
   ];
   return { text: [kept, ...missing.map((line) => `${line}\n`)].join(""), isCut: missing.length > 0 };
 }

@@ -114,7 +114,7 @@ async function startOf(place: WorkTree, { head, tree }: GitMoment): Promise<stri
     const there = await git.run({ args: ["rev-parse", "-q", "--verify", `${one}^{tree}`] });
     if (there.code === 0) return there.stdout.trim();
   }
-  if (head !== null) throw new Error(`the commit from before, ${head.slice(0, 10)}, is gone`);
+  if (head !== null) throw new Error(`the commit ${head.slice(0, 10)} from before the work is missing`);
   return emptyTree(place);
 }
 
@@ -154,5 +154,5 @@ async function historySince(
 
 function none(reason: unknown): { readonly kind: "none"; readonly reason: string } {
   const text = reason instanceof Error ? reason.message : String(reason);
-  return { kind: "none", reason: `There is no diff: ${text.replace(/\.$/, "")}.` };
+  return { kind: "none", reason: `Git cannot compare the files: ${text.replace(/\.$/, "")}.` };
 }

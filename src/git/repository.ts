@@ -31,7 +31,7 @@ export type Located =
   | { readonly kind: "none"; readonly reason: string };
 
 export async function findRepository(git: Git): Promise<Located> {
-  if (!isFolder(git.cwd)) return { kind: "none", reason: "the project's folder is gone" };
+  if (!isFolder(git.cwd)) return { kind: "none", reason: "the project's folder is missing" };
   const what = ["--is-inside-work-tree", "--show-prefix", "--absolute-git-dir"];
   const [place, config] = await Promise.all([
     git.run({ args: ["rev-parse", ...what, "-q", "--verify", "HEAD^{commit}"] }),
@@ -50,12 +50,12 @@ export async function findRepository(git: Git): Promise<Located> {
   const [isInside, prefix = "", gitDir = "", head, more] = place.stdout.split("\n");
   if (isInside !== "true") return { kind: "none", reason: "this repository has no work tree here" };
   if (place.code === 0 && more !== "")
-    return { kind: "none", reason: "the name of its folder has a line break in it" };
+    return { kind: "none", reason: "the name of its folder contains a line break" };
   // 1 again: none of these is set
   if (config.code !== 0 && config.code !== 1) return { kind: "none", reason: config.problem };
   const { filterSettings, isSparse, isConverting } = parseSettings(config.stdout);
   if (filterSettings === null)
-    return { kind: "none", reason: "the repository's configuration has a filter with an odd name" };
+    return { kind: "none", reason: "the repository's configuration has a filter with an unsupported name" };
   const paths = { gitDir: readable(gitDir), prefix };
   const hasConversions = isConverting || existsSync(join(paths.gitDir, "info", "attributes"));
   const repository = { git, ...paths, head: head || null, filterSettings, isSparse, hasConversions };

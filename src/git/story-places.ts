@@ -64,27 +64,27 @@ async function inWorktree(projectDir: string, story: string, terms: BacklogTerms
     max: MOST_WORKTREES,
     ...(target === null ? {} : { from: target }),
   });
-  if (made.kind === "none") throw new Error(`there is no worktree for ${story}: ${made.reason}`);
+  if (made.kind === "none") throw new Error(`${story}: ${made.reason}`);
   const { id, projectDir: dir } = made.worktree;
   return { place: { story, worktree: id, base: await baseOf(dir) }, dir };
 }
 
 async function baseOf(dir: string): Promise<StoryPlace["base"]> {
   const noted = await noteMoment(dir);
-  if (noted.kind === "none") throw new Error(`what the story begins with cannot be noted: ${noted.reason}`);
+  if (noted.kind === "none") throw new Error(`the state before the story cannot be recorded: ${noted.reason}`);
   return noted.moment;
 }
 
 async function treeOf(dir: string): Promise<string> {
   const opened = await openPlace(dir);
-  if (opened.kind === "none") throw new Error(`the files cannot be looked at: ${opened.reason}`);
+  if (opened.kind === "none") throw new Error(`the files cannot be read: ${opened.reason}`);
   return treeOfFiles(opened.place);
 }
 
 async function workOf({ place, dir }: WorkPlace): Promise<StoryWork> {
-  if (place.base === null) throw new Error("it is not known what the story began with");
+  if (place.base === null) throw new Error("the state before the story is unknown");
   const found = await workSince(dir, place.base, { maxText: 1 });
-  if (found.kind === "none") throw new Error(`what was done cannot be looked at: ${found.reason}`);
+  if (found.kind === "none") throw new Error(`the work cannot be compared: ${found.reason}`);
   const { now, files, isHistoryRewritten, isBranchChanged } = found.work;
   return {
     sha: place.base.head,
@@ -105,7 +105,7 @@ async function merge(
   const found = (await listWorktrees(projectDir)).find(({ id }) => id === place.worktree);
   const branch = found?.branch ?? null;
   if (target === null || branch === null)
-    return { kind: "impossible", reason: `there is no branch that ${story.id} could be merged from or into` };
+    return { kind: "impossible", reason: `${story.id} has no branch, or the run has no target branch` };
   const message = `feat: ${story.id} - ${story.title}`;
   const committed = await commitWork(dir, { branch, message });
   if (committed.kind === "refused") return { kind: "impossible", reason: committed.reason };
@@ -127,5 +127,5 @@ async function merge(
     if (published.kind === "merged") return { kind: "merged", round };
     if (published.kind !== "target moved") return { kind: "impossible", reason: published.reason };
   }
-  return { kind: "impossible", reason: `${target} moved again and again while ${story.id} was merged` };
+  return { kind: "impossible", reason: `${target} changed ${MERGE_ATTEMPTS} times while ${story.id} was merged` };
 }

@@ -1,6 +1,6 @@
 /**
- * The files that git tracks or would track. Runs git and nothing else: whatever an agent wrote into the repository's
- * configuration, no monitor, hook, pager or transport of it is started.
+ * Lists the files that git tracks or would track. Runs only git: no monitor, hook, pager or transport from the
+ * repository's configuration starts, because an agent may have written it.
  */
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
@@ -12,13 +12,13 @@ import { createSteadyList, type SteadyList } from "./steady-list.ts";
 
 const SETTINGS = ["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
 const FILES = [...SETTINGS, "ls-files", "-co", "--exclude-standard", "-z"];
-/** What is ignored, folders as a whole. */
+/** Ignored files and folders. */
 const IGNORED = [...SETTINGS, "ls-files", "-oi", "--exclude-standard", "--directory", "-z"];
-/** How often the list is asked for anew before the ignored folders are. */
+/** The ignored folders are read again after this many lists. */
 const IGNORED_FOR = 50;
 
 export interface GitFiles {
-  /** Below the project, with `/`. null: no git here, or it cannot tell. */
+  /** Relative to the project, with `/`. null: no git repository, or git failed. */
   list(): Promise<readonly string[] | null>;
 }
 
@@ -27,7 +27,7 @@ export function createGitFiles(projectDir: string, listings: Listings, timeoutMs
   let steady: { readonly root: string; readonly list: SteadyList } | null = null;
   let ignored: ReadonlySet<string> | null = null;
   let asked = 0;
-  // once: to copy it costs more than all else that is done for a start of git
+  // computed once, because a copy of the environment is slow
   let environment: NodeJS.ProcessEnv | undefined;
   return {
     async list() {
@@ -44,7 +44,7 @@ export function createGitFiles(projectDir: string, listings: Listings, timeoutMs
       const asOf = ignored === null ? null : steady.list.look(ignored);
       const paths = await runGit(git, FILES);
       if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
-      // a project inside of somebody's repository of dot files is ignored as a whole
+      // a repository of dot files above the project may ignore the whole project
       return paths?.length === 0 && root !== projectDir ? null : paths;
     },
   };
@@ -61,7 +61,7 @@ function findRoot(projectDir: string): string | null {
   }
 }
 
-/** Never one from the project: under `npx` its own programs come first on the path. */
+/** Never a program from the project: `npx` puts those first on the PATH. */
 function findGit(projectDir: string): string | null {
   const name = process.platform === "win32" ? "git.exe" : "git";
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
@@ -87,14 +87,14 @@ interface GitCall {
   readonly timeoutMs: number;
 }
 
-/** Names; null: it failed. */
+/** null: git failed. */
 function runGit(
   { program, cwd, env, timeoutMs }: GitCall,
   args: readonly string[],
 ): Promise<string[] | null> {
   return new Promise((done) => {
     const chunks: Buffer[] = [];
-    // an ignore file that is a pipe would keep git waiting for ever
+    // with a timeout: an ignore file that is a pipe would block git for ever
     const child = spawn(program, args, {
       cwd,
       env,
@@ -109,7 +109,7 @@ function runGit(
   });
 }
 
-/** What points git to another repository is left out; a missing object is not fetched by a transport of the agent's. */
+/** Without variables that select another repository. Missing objects are not fetched: the transport could be the agent's. */
 function gitEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {

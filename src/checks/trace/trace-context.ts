@@ -1,20 +1,20 @@
 import type { Found } from "./found.ts";
 
-/** A trace under way, as those who know one kind of program need it. */
+/** A running trace, as the files for one kind of program see it. */
 export interface Trace {
   readonly root: string;
   readonly found: Found;
-  /** All package.json of the project. */
+  /** Every package.json of the project. */
   readonly manifests: () => readonly string[];
-  /** Those whose settings count. */
+  /** Manifests whose settings count. */
   readonly usedManifests: Set<string>;
-  /** A line for the shell. */
+  /** Traces a shell line. */
   line(text: string, cwd: string): void;
-  /** A program with its words. */
+  /** Traces a program with its arguments. */
   call(program: string, args: readonly string[], cwd: string): void;
-  /** A program as a runner of which only the name and the words tell. */
+  /** Traces a program as a test runner, by its name and arguments. */
   runner(program: string, name: string, args: readonly string[], cwd: string): void;
   script(word: string, cwd: string, isShell: boolean): void;
-  /** Words that name files which look like a part of the check and not like what it looks at. */
+  /** Adds words that name files of the check, not of the product. */
   parts(words: readonly string[], cwd: string): void;
 }

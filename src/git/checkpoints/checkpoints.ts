@@ -141,7 +141,7 @@ class RefCheckpoints implements GitCheckpoints {
       const reason =
         undo === null
           ? `Nothing was changed: ${why(error)}.`
-          : `Not all files could be put back: ${why(error)}. They are kept as they were before in ${undo}.`;
+          : `Not all files could be restored: ${why(error)}. The files from before the rollback are in commit ${undo}.`;
       return { kind: "refused", reason };
     }
   }
@@ -179,7 +179,7 @@ class RefCheckpoints implements GitCheckpoints {
   async #open(
     loopId: LoopId,
   ): Promise<{ readonly repository: Repository; readonly existing: readonly StoredCheckpoint[] }> {
-    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not the id of a loop`);
+    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not a loop id`);
     const git = createGit(realFolder(this.#projectDir), this.#git);
     const [located, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
     if (located.kind === "none") throw new LoopError("surroundings", located.reason);
@@ -203,7 +203,7 @@ class RefCheckpoints implements GitCheckpoints {
     } catch (error) {
       return {
         kind: "none",
-        reason: `No checkpoint, so there is no way back to this step: ${why(error)}.`,
+        reason: `No checkpoint was saved, so you cannot roll back to this step: ${why(error)}.`,
       };
     }
   }

@@ -53,7 +53,7 @@ function makeFolder(gitDir: string): string {
   const dir = join(gitDir, "loopwright");
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (lstatSync(dir).isSymbolicLink())
-    throw new LoopError("surroundings", `${dir} is a link, which is not followed`);
+    throw new LoopError("surroundings", `${dir} is a symbolic link; links are not followed`);
   return dir;
 }
 

@@ -59,7 +59,7 @@ export async function planPutBack(
   refuseLosses(repository, changes);
   const unsaved = new Set(changes.length === 0 ? [] : await unstagedFiles(repository, index));
   const lost = changes.find(({ name }) => unsaved.has(name));
-  if (lost !== undefined) refuse(`${readable(lost.name)} could not be saved first`);
+  if (lost !== undefined) refuse(`${readable(lost.name)} could not be saved before the rollback`);
   return { present: tree, changes: changes.filter((change) => !isRepository(change)) };
 }
 
@@ -134,7 +134,7 @@ function refuseRepositories(changes: readonly FileChange[]): void {
   const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
   for (const { name } of changes.filter(({ present }) => present === REPOSITORY)) {
     if (written.some((change) => change.name === name || change.name.startsWith(`${name}/`)))
-      refuse(`${readable(name)} is a repository of its own now`);
+      refuse(`${readable(name)} is now a separate git repository`);
   }
 }
 
@@ -145,7 +145,7 @@ function refuseLosses(repository: Repository, changes: readonly FileChange[]): v
     // what a link on the way leads to is not in the way
     const isFree = firstFileOnTheWay(repository, name) !== null;
     const lost = isFree ? null : fileBelow(repository, name, removed);
-    if (lost !== null) refuse(`${readable(lost)} is in no checkpoint and would be lost`);
+    if (lost !== null) refuse(`${readable(lost)} is not in any checkpoint and would be lost`);
   }
 }
 

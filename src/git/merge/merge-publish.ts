@@ -63,16 +63,16 @@ async function bringAlong(
   const { before, commit, target } = merge;
   const { top, repository } = checkout;
   const run = (...args: string[]) => repository.git.run({ args: [...repository.filterSettings, ...args] });
-  if (underWay(repository.gitDir)) return hold(place, merge, `a merge or rebase is under way in ${top}`);
+  if (underWay(repository.gitDir)) return hold(place, merge, `a merge or rebase is in progress in ${top}`);
   const isThereAlready = await isClean(checkout, commit);
   if (!isThereAlready && !(await isClean(checkout, before)))
-    return hold(place, merge, `${target} is checked out in ${top} with changes that are not committed`);
+    return hold(place, merge, `${target} is checked out in ${top} with uncommitted changes`);
   if (!isThereAlready) {
     const lost = await fileInTheWay(checkout, before, commit);
-    if (lost !== null) return hold(place, merge, `${lost} is in the way in ${top}, and is in no commit`);
+    if (lost !== null) return hold(place, merge, `${lost} in ${top} would be overwritten, and it is not committed`);
     await run("update-index", "-q", "--refresh");
     const moved = await run("read-tree", "-m", "-u", before, commit);
-    if (moved.code !== 0) return hold(place, merge, `the files in ${top} cannot follow: ${moved.problem}`);
+    if (moved.code !== 0) return hold(place, merge, `the files in ${top} cannot be updated: ${moved.problem}`);
   }
   const result = await moveRef(checkout, ref, merge, top);
   // the target moved at this moment: its new commit must not look as if the merge had been staged on it
@@ -139,10 +139,10 @@ async function hold(place: WorkTree, merge: Merge, reason: string): Promise<Publ
       if (made.code !== 0) return { kind: "failed", reason: `${made.problem}.` };
     }
     const held = shortName(ref);
-    const sentence = `${target} was left as it is: ${reason}. Take the merge over with: git merge --ff-only ${held}`;
+    const sentence = `${target} was not changed: ${reason}. To take the merge, type: git merge --ff-only ${held}`;
     return { kind: "held", commit, branch: held, reason: sentence };
   }
-  return { kind: "failed", reason: `${target} was left as it is: ${reason}.` };
+  return { kind: "failed", reason: `${target} was not changed: ${reason}.` };
 }
 
 async function isIn({ repository }: WorkTree, commit: string, tip: string | null): Promise<boolean> {

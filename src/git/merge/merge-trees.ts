@@ -100,7 +100,7 @@ async function driverSettings({ repository: { git } }: WorkTree): Promise<readon
     const [key = ""] = (fields[at + 1] ?? "").split("\n");
     if (fields[at] === "system" || fields[at] === "global") continue;
     if (!/^[ -<>-~]+$/.test(key))
-      throw new Error("the configuration names a program for merging in an odd way");
+      throw new Error("the git configuration has a merge driver with an unsupported name");
     settings.push("-c", `${key}=${BUILT_IN}`);
   }
   return settings;

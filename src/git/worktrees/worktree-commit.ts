@@ -34,10 +34,10 @@ async function commitIn(place: WorkTree, ref: string, message: string): Promise<
   const { git, head, gitDir, filterSettings } = repository;
   const tip = await commitOf(place, ref);
   if (tip === null || head === null) return refused(`the branch ${ref.replace("refs/heads/", "")} is gone`);
-  if (underWay(gitDir)) return refused("a merge or rebase is under way in it");
+  if (underWay(gitDir)) return refused("a merge or rebase is in progress in its worktree");
   const follows = await git.run({ args: ["merge-base", "--is-ancestor", tip, head] });
   if (follows.code !== 0)
-    return refused("what is checked out does not go on from the story's branch: its history was rewritten");
+    return refused("the checked-out commit does not follow the story's branch: its history was rewritten");
   const tree = await treeOfFiles(place);
   const isSame = tree === mustSucceed(await git.run({ args: ["rev-parse", `${head}^{tree}`] })).trim();
   const commit = isSame ? head : await makeCommit(git, tree, [head], message);

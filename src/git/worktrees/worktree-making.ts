@@ -61,7 +61,7 @@ export async function makeWorktree(
 ): Promise<MakeResult> {
   try {
     const fault = faultOfStoryId(request.story);
-    if (fault !== null) return noWorktree(`"${request.story}" is no id of a story: ${fault}`);
+    if (fault !== null) return noWorktree(`"${request.story}" is not a valid story id: ${fault}`);
     const opened = await openPlace(dir, options);
     if (opened.kind === "none") return noWorktree(opened.reason);
     const { place } = opened;
@@ -99,7 +99,7 @@ export async function makeMergeWorktree(
 
 function noBase({ from }: WorktreeRequest): string {
   return from === undefined
-    ? "there is no commit yet that it could start from"
+    ? "the repository has no commit yet"
     : `there is no commit ${from}`;
 }
 
@@ -115,7 +115,7 @@ async function makeRoom(dir: string, max: number, options: WorktreeOptions): Pro
   if (count < max) return null;
   const first = all.find(({ isRemovable }) => !isRemovable);
   const example = first === undefined ? "" : ` (${first.id}: ${first.why.replace(/\.$/, "")})`;
-  return `there are ${count} worktrees of stories already, at most ${max} are allowed, and none may go${example}`;
+  return `there are already ${count} worktrees of stories (at most ${max}), and none can be removed${example}`;
 }
 
 /** A record and a branch that nobody else has. */
@@ -131,7 +131,7 @@ async function reserve(
     const id = numbered(story, number);
     const branch = `refs/heads/${branchPrefix}${id}`;
     const isName = await git.run({ args: ["check-ref-format", branch] });
-    if (isName.code !== 0) throw new Error(`${shortName(branch)} cannot be the name of a branch`);
+    if (isName.code !== 0) throw new Error(`${shortName(branch)} is not a valid branch name`);
     const draft = {
       id,
       kind: "story",
@@ -195,7 +195,7 @@ function makeFolder({ top }: WorkTree, { folder = `${top}.worktrees` }: Worktree
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined)
       writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
   } catch (error) {
-    throw new Error(`${folder} cannot be made (${errorCode(error) ?? String(error)})`);
+    throw new Error(`${folder} cannot be created (${errorCode(error) ?? String(error)})`);
   }
   return realFolder(folder);
 }
@@ -205,5 +205,5 @@ function isThere(path: string): boolean {
 }
 
 function noWorktree(reason: unknown): MakeResult {
-  return { kind: "none", reason: `There is no worktree: ${wordsOf(reason)}.` };
+  return { kind: "none", reason: `No worktree was created: ${wordsOf(reason)}.` };
 }

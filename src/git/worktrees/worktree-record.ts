@@ -47,7 +47,7 @@ export function createWorktreeRecord(commonDir: string, record: WorktreeRecord):
   const content = renderRecord(record);
   mkdirSync(folderOf(commonDir), { recursive: true, mode: 0o700 });
   if (lstatSync(folderOf(commonDir)).isSymbolicLink())
-    throw new LoopError("surroundings", `${folderOf(commonDir)} is a link, which is not followed`);
+    throw new LoopError("surroundings", `${folderOf(commonDir)} is a symbolic link; links are not followed`);
   const path = recordPath(commonDir, record.id);
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
   createOnce(path, content);

@@ -83,20 +83,20 @@ async function look(
   if (lstatSync(record.path, { throwIfNoEntry: false }) === undefined)
     return {
       state: "orphaned",
-      why: `Its folder is gone${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
+      why: `Its folder is missing${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
     };
   const isCutShort = record.stage !== "ready";
   const dirt = await dirtOf(place, record, isCutShort, options).catch(cannotLook);
   if (dirt !== null) return { state: "dirty", why: dirt };
   if (unmerged > 0) return { state: "open", why: `It has ${sayOpen(record, unmerged)}.` };
   if (isCutShort)
-    return { state: "unfinished", why: `It was cut short while it was ${CUT_SHORT[record.stage]}.` };
+    return { state: "unfinished", why: `It was interrupted while it was ${CUT_SHORT[record.stage]}.` };
   return record.kind === "merge"
     ? { state: "merged", why: "It is left over from a merge." }
-    : { state: "merged", why: `All of it is in ${targetName(record)}.` };
+    : { state: "merged", why: `All its commits are in ${targetName(record)}.` };
 }
 
-const CUT_SHORT = { making: "made", ready: "used", removing: "removed" } as const;
+const CUT_SHORT = { making: "created", ready: "used", removing: "removed" } as const;
 
 function sayOpen(record: WorktreeRecord, unmerged: number): string {
   const where = record.branch === null ? "" : ` of ${shortName(record.branch)}`;
@@ -104,16 +104,16 @@ function sayOpen(record: WorktreeRecord, unmerged: number): string {
 }
 
 function targetName({ target }: WorktreeRecord): string {
-  return target === null ? "what is checked out" : shortName(target);
+  return target === null ? "the checked-out branch" : shortName(target);
 }
 
 /** A sentence about who works in it; null: nobody. */
 function userOf({ owner, path }: WorktreeRecord): string | null {
   // it cannot be looked at from here
-  if (owner !== null && owner.host !== hostname()) return `A process on ${owner.host} works with it.`;
-  if (owner !== null && isAlive(owner)) return `Process ${owner.pid} works with it.`;
+  if (owner !== null && owner.host !== hostname()) return `A process on ${owner.host} uses it.`;
+  if (owner !== null && isAlive(owner)) return `Process ${owner.pid} uses it.`;
   const pid = processIn(path);
-  return pid === null ? null : `Process ${pid} is in its folder.`;
+  return pid === null ? null : `Process ${pid} runs in its folder.`;
 }
 
 /** An agent that outlived its runner, or a person's shell. Only Linux tells. */
@@ -141,20 +141,20 @@ async function dirtOf(
   if (record.kind === "merge" && isMergesOwn(place, record)) return null;
   if (isHardlyThere(record.path)) return null;
   const admin = adminDirOf(place.commonDir, record);
-  if (admin === null) return "git does not know its folder as a worktree of this repository.";
+  if (admin === null) return "Git does not list its folder as a worktree of this repository.";
   // their commits are in this folder, and nowhere else
-  if (existsSync(join(admin, "modules"))) return "It has submodules of its own.";
+  if (existsSync(join(admin, "modules"))) return "It has submodules.";
   if (["rebase-merge", "rebase-apply", "MERGE_HEAD"].some((name) => existsSync(join(admin, name))))
-    return "A merge or rebase is under way in it.";
+    return "A merge or rebase is in progress in it.";
   const opened = await openPlace(record.path, options);
   if (opened.kind === "none") return cannotLook(opened.reason);
-  if (opened.place.top !== record.path) return "Its folder is no worktree of its own.";
+  if (opened.place.top !== record.path) return "Its folder is not a separate worktree.";
   return changesIn(opened.place, mayMiss);
 }
 
 function cannotLook(reason: unknown): string {
   const words = reason instanceof Error ? reason.message : String(reason);
-  return `It cannot be looked at: ${words.replace(/\.$/, "")}.`;
+  return `It cannot be checked: ${words.replace(/\.$/, "")}.`;
 }
 
 /** Detached, and of a name that no story can have: no person made this. */
@@ -187,7 +187,7 @@ async function changesIn(place: WorkTree, mayMiss: boolean): Promise<string | nu
   // what was staged, and is otherwise in the files
   const staged = ["diff-index", "--cached", "--quiet", head, "--", ...FILES];
   const answer = await git.run({ args: [...repository.filterSettings, ...staged] });
-  return answer.code === 0 ? null : "Something is staged that is in no commit.";
+  return answer.code === 0 ? null : "It has staged changes that are not committed.";
 }
 
 async function thereIn(

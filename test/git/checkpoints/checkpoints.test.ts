@@ -163,7 +163,7 @@ describe("save", () => {
 });
 
 describe("no checkpoint, with the reason", () => {
-  const LOST = "No checkpoint, so there is no way back to this step: ";
+  const LOST = "No checkpoint was saved, so you cannot roll back to this step: ";
   const none = (words: string) => ({
     kind: "none",
     reason: expect.stringMatching(new RegExp(`^${LOST}.*${words}.*\\.$`)),

@@ -249,9 +249,9 @@ describe("C13 a merge is published", () => {
     [
       "a change in a file of the merge",
       (cwd) => write(cwd, { a: "mine\n" }),
-      /changes that are not committed/,
+      /uncommitted changes/,
     ],
-    ["a change in another file", (cwd) => write(cwd, { b: "mine\n" }), /changes that are not committed/],
+    ["a change in another file", (cwd) => write(cwd, { b: "mine\n" }), /uncommitted changes/],
     [
       "something staged",
       (cwd) => {
@@ -259,7 +259,7 @@ describe("C13 a merge is published", () => {
         git(cwd, "add", "b");
         write(cwd, { b: "b 1\n" });
       },
-      /changes that are not committed/,
+      /uncommitted changes/,
     ],
     [
       "an untracked file in the way",
@@ -277,7 +277,7 @@ describe("C13 a merge is published", () => {
       /: ignored is in the way/,
     ],
     [
-      "a merge under way",
+      "a merge in progress",
       (cwd) => {
         git(cwd, "checkout", "-q", "-b", "x");
         write(cwd, { c: "1\n" });
@@ -285,7 +285,7 @@ describe("C13 a merge is published", () => {
         git(cwd, "checkout", "-q", "main");
         git(cwd, "merge", "-q", "--no-ff", "--no-commit", "x");
       },
-      /a merge or rebase is under way/,
+      /a merge or rebase is in progress/,
     ],
   ];
   test.each(dirty)(

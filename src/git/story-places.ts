@@ -1,6 +1,6 @@
 /**
- * Where stories are worked on. One at a time: in the project's own folder, where the person can look. Several at a
- * time: in a worktree each (`worktrees.ts`), whose work goes through the merge queue (`merge-queue.ts`).
+ * Where stories are worked on. One story at a time: in the project's folder. Several stories: each in its own worktree
+ * (`worktrees.ts`), merged through the merge queue (`merge-queue.ts`).
  */
 import { whyRed } from "../core/backlog/attempts.ts";
 import type { BacklogTerms, StoryPlace } from "../core/backlog/backlog.ts";
@@ -14,9 +14,9 @@ import { makeWorktree } from "./worktrees/worktree-making.ts";
 import { openPlace, treeOfFiles } from "./worktrees/worktree-place.ts";
 import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
 
-/** Of stories that were rejected and wait, or were merged a moment ago. */
+/** Including worktrees of rejected stories that wait, and of stories that were just merged. */
 const MOST_WORKTREES = 50;
-/** Another merge came first: so often it is prepared anew. */
+/** If another merge came first, the merge is prepared again. */
 const MERGE_ATTEMPTS = 3;
 
 export function createStoryPlaces(projectDir: string): StoryPlaces {
@@ -45,7 +45,7 @@ export function createStoryPlaces(projectDir: string): StoryPlaces {
     async release({ worktree }) {
       if (worktree === null) return;
       await releaseWorktree(projectDir, worktree);
-      // it stays when anything in it could be lost
+      // it is kept if anything could be lost
       await removeWorktree(projectDir, worktree);
     },
   };
@@ -71,7 +71,8 @@ async function inWorktree(projectDir: string, story: string, terms: BacklogTerms
 
 async function baseOf(dir: string): Promise<StoryPlace["base"]> {
   const noted = await noteMoment(dir);
-  if (noted.kind === "none") throw new Error(`the state before the story cannot be recorded: ${noted.reason}`);
+  if (noted.kind === "none")
+    throw new Error(`the state before the story cannot be recorded: ${noted.reason}`);
   return noted.moment;
 }
 
@@ -113,7 +114,7 @@ async function merge(
     const prepared = await prepareMerge(projectDir, { story: story.id, branch, target, message });
     if (prepared.kind === "conflict") return prepared;
     if (prepared.kind === "failed") return { kind: "impossible", reason: prepared.reason };
-    // merged before a crash: what it is together with is in the person's own folder
+    // it was merged before a crash, so the result is in the project's folder
     if (prepared.kind === "nothing to merge") return { kind: "merged", round: await verify(projectDir) };
     const round = await verify(prepared.merge.projectDir).catch(async (error: unknown) => {
       await discardMerge(projectDir, prepared.merge);
@@ -127,5 +128,8 @@ async function merge(
     if (published.kind === "merged") return { kind: "merged", round };
     if (published.kind !== "target moved") return { kind: "impossible", reason: published.reason };
   }
-  return { kind: "impossible", reason: `${target} changed ${MERGE_ATTEMPTS} times while ${story.id} was merged` };
+  return {
+    kind: "impossible",
+    reason: `${target} changed ${MERGE_ATTEMPTS} times while ${story.id} was merged`,
+  };
 }

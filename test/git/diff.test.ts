@@ -266,7 +266,9 @@ describe("C5 the text of the diff", () => {
     expect(work.isCut).toBe(true);
     expect(end).toBeLessThanOrEqual(1_000);
     expect(whole.text.startsWith(work.text.slice(0, end))).toBe(true);
-    expect(work.text.slice(end)).toBe(`… ${whole.text.length - end} more characters of the diff are not shown.\n`);
+    expect(work.text.slice(end)).toBe(
+      `… ${whole.text.length - end} more characters of the diff are not shown.\n`,
+    );
     expect(work.linesWritten).toBe(1_000);
   });
 

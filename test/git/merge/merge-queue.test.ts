@@ -246,11 +246,7 @@ describe("C13 a merge is published", () => {
   });
 
   const dirty: [string, (cwd: string) => void, RegExp][] = [
-    [
-      "a change in a file of the merge",
-      (cwd) => write(cwd, { a: "mine\n" }),
-      /uncommitted changes/,
-    ],
+    ["a change in a file of the merge", (cwd) => write(cwd, { a: "mine\n" }), /uncommitted changes/],
     ["a change in another file", (cwd) => write(cwd, { b: "mine\n" }), /uncommitted changes/],
     [
       "something staged",

@@ -29,12 +29,8 @@ export interface TreeDiff {
   readonly isCut: boolean;
 }
 
-export interface DiffOptions {
-  /** The most characters of text. */
-  readonly maxText?: number;
-}
-
-export const MAX_TEXT = 200_000;
+/** The most characters of text. */
+const MAX_TEXT = 200_000;
 /** The most bytes of content to compare. */
 const MAX_CONTENT = 32 * 1024 * 1024;
 /** More names would not fit on a command line. */
@@ -48,12 +44,11 @@ export async function diffTrees(
   git: Git,
   before: string,
   after: string,
-  options: DiffOptions = {},
+  maxText = MAX_TEXT,
 ): Promise<TreeDiff> {
   const args = ["diff-tree", ...RENAMES, "-z", "--raw", "--numstat", "--full-index", ...NO_PROGRAMS];
   const output = mustSucceed(await git.run({ args: [...args, before, after, "--", ...FILES] }));
   const entries = parseEntries(output);
-  const { maxText = MAX_TEXT } = options;
   const leftOut = await tooLarge(git, entries);
   const { text, isCut } = await renderText(git, before, after, leftOut, maxText);
   const files = entries.map(({ name: _, objects: __, ...file }) => file);

@@ -6,7 +6,7 @@
  * Ignored files and the content of nested repositories are not seen.
  */
 import { mustSucceed } from "./checkpoints/stage.ts";
-import { changedNames, type DiffOptions, diffTrees, type TreeDiff } from "./diff-files.ts";
+import { changedNames, diffTrees, type TreeDiff } from "./diff-files.ts";
 import { readable, wordsOf } from "./git-process.ts";
 import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktrees/worktree-place.ts";
 
@@ -63,7 +63,7 @@ export async function noteMoment(dir: string, options: PlaceOptions = {}): Promi
 export async function workSince(
   dir: string,
   before: GitMoment,
-  options: PlaceOptions & DiffOptions = {},
+  options: PlaceOptions & { readonly maxText?: number } = {},
 ): Promise<WorkResult> {
   try {
     const opened = await openPlace(dir, options);
@@ -72,7 +72,7 @@ export async function workSince(
     const now = await momentOf(place);
     const { git } = place.repository;
     const [diff, uncommitted, history] = await Promise.all([
-      diffTrees(git, await startOf(place, before), now.tree, options),
+      diffTrees(git, await startOf(place, before), now.tree, options.maxText),
       changedNames(git, now.head ?? (await emptyTree(place)), now.tree),
       historySince(place, before.head, now.head),
     ]);

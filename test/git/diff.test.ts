@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type GitMoment, noteMoment, type WorkDone, workSince } from "../../src/git/diff.ts";
-import type { DiffOptions } from "../../src/git/diff-files.ts";
 import { commit, ENV, git, makeFolder, makeRepository, personsState, write } from "./fixtures.ts";
 
 async function note(cwd: string): Promise<GitMoment> {
@@ -12,7 +11,11 @@ async function note(cwd: string): Promise<GitMoment> {
   return noted.moment;
 }
 
-async function since(cwd: string, before: GitMoment, options: DiffOptions = {}): Promise<WorkDone> {
+async function since(
+  cwd: string,
+  before: GitMoment,
+  options: { readonly maxText?: number } = {},
+): Promise<WorkDone> {
   const result = await workSince(cwd, before, { env: ENV, ...options });
   if (result.kind === "none") throw new Error(result.reason);
   return result.work;

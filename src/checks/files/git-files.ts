@@ -17,36 +17,32 @@ const IGNORED = [...SETTINGS, "ls-files", "-oi", "--exclude-standard", "--direct
 /** The ignored folders are read again after this many lists. */
 const IGNORED_FOR = 50;
 
-export interface GitFiles {
-  /** Relative to the project, with `/`. null: no git repository, or git failed. */
-  list(): Promise<readonly string[] | null>;
-}
+/** The list is relative to the project, with `/`. null: no git repository, or git failed. */
+type ListGitFiles = () => Promise<readonly string[] | null>;
 
-export function createGitFiles(projectDir: string, listings: Listings, timeoutMs = 20_000): GitFiles {
+export function createGitList(projectDir: string, listings: Listings, timeoutMs = 20_000): ListGitFiles {
   let program: string | null | undefined;
   let steady: { readonly root: string; readonly list: SteadyList } | null = null;
   let ignored: ReadonlySet<string> | null = null;
   let asked = 0;
   // computed once, because a copy of the environment is slow
   let environment: NodeJS.ProcessEnv | undefined;
-  return {
-    async list() {
-      const root = findRoot(projectDir);
-      if (root === null) return null;
-      program ??= findGit(projectDir);
-      if (program === null) return null;
-      if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
-      const same = steady.list.current();
-      if (same !== null) return same;
-      environment ??= gitEnvironment();
-      const git = { program, cwd: projectDir, env: environment, timeoutMs };
-      if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(git, IGNORED)) ?? []);
-      const asOf = ignored === null ? null : steady.list.look(ignored);
-      const paths = await runGit(git, FILES);
-      if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
-      // a repository of dot files above the project may ignore the whole project
-      return paths?.length === 0 && root !== projectDir ? null : paths;
-    },
+  return async () => {
+    const root = findRoot(projectDir);
+    if (root === null) return null;
+    program ??= findGit(projectDir);
+    if (program === null) return null;
+    if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
+    const same = steady.list.current();
+    if (same !== null) return same;
+    environment ??= gitEnvironment();
+    const place = { cwd: projectDir, env: environment, timeout: timeoutMs };
+    if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(program, IGNORED, place)) ?? []);
+    const asOf = ignored === null ? null : steady.list.look(ignored);
+    const paths = await runGit(program, FILES, place);
+    if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
+    // a repository of dot files above the project may ignore the whole project
+    return paths?.length === 0 && root !== projectDir ? null : paths;
   };
 }
 
@@ -54,7 +50,8 @@ function foldersOf(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1)));
 }
 
-function findRoot(projectDir: string): string | null {
+/** The top of the git work tree. */
+export function findRoot(projectDir: string): string | null {
   for (let folder = projectDir; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (folder === dirname(folder)) return null;
@@ -80,26 +77,15 @@ function isProgram(path: string): boolean {
   }
 }
 
-interface GitCall {
-  readonly program: string;
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly timeoutMs: number;
-}
+type GitPlace = { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly timeout: number };
 
-/** null: git failed. */
-function runGit(
-  { program, cwd, env, timeoutMs }: GitCall,
-  args: readonly string[],
-): Promise<string[] | null> {
+/** null: git failed. Needs a timeout, because an ignore file that is a pipe would block git for ever. */
+function runGit(program: string, args: readonly string[], place: GitPlace): Promise<string[] | null> {
   return new Promise((done) => {
     const chunks: Buffer[] = [];
-    // with a timeout: an ignore file that is a pipe would block git for ever
     const child = spawn(program, args, {
-      cwd,
-      env,
+      ...place,
       stdio: ["ignore", "pipe", "ignore"],
-      timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));

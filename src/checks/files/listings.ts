@@ -54,12 +54,9 @@ function readBytes(folder: string): FileListing {
   return sort(entries, (entry) => decodePath(entry.name));
 }
 
-interface Named {
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-}
+type EntryKind = Pick<Dirent, "isDirectory" | "isSymbolicLink">;
 
-function sort<E extends Named>(entries: readonly E[], nameOf: (entry: E) => string): FileListing {
+function sort<E extends EntryKind>(entries: readonly E[], nameOf: (entry: E) => string): FileListing {
   const files: string[] = [];
   const folders: string[] = [];
   const links = new Set<string>();

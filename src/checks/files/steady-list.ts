@@ -26,17 +26,11 @@ export interface Signs {
   readonly files: readonly string[];
 }
 
-interface Kept {
-  readonly paths: readonly string[];
-  readonly ignored: ReadonlySet<string>;
-  readonly signs: Signs;
-}
-
 /** With more folders, git is faster. */
 const MOST_FOLDERS = 5_000;
 
 export function createSteadyList(root: string, repository: string, listings: Listings): SteadyList {
-  let kept: Kept | null = null;
+  let kept: { paths: readonly string[]; ignored: ReadonlySet<string>; signs: Signs } | null = null;
 
   function look(ignored: ReadonlySet<string>): Signs | null {
     const folders: FileListing[] = [];

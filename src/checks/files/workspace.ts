@@ -9,22 +9,18 @@ import { compileGlobs } from "../../core/glob.ts";
 import { isToolFolder } from "../../core/toolchain/files.ts";
 import type { Snapshot, Workspace } from "../../ports/checks.ts";
 import { createFileHashes, type FileHashes } from "./file-hash.ts";
-import { createGitFiles } from "./git-files.ts";
+import { createGitList } from "./git-files.ts";
 import { createBreather, createListings, type Listings } from "./listings.ts";
 
-export interface WorkspaceOptions {
-  /** After this time the folders are read without git. */
-  readonly gitTimeoutMs?: number;
-}
-
-export function createWorkspace(projectDir: string, options: WorkspaceOptions = {}): Workspace {
+/** After `gitTimeoutMs` the folders are read without git. */
+export function createWorkspace(projectDir: string, gitTimeoutMs?: number): Workspace {
   const root = resolve(projectDir);
   const hashes = createFileHashes();
   const listings = createListings();
-  const git = createGitFiles(root, listings, options.gitTimeoutMs);
+  const listByGit = createGitList(root, listings, gitTimeoutMs);
   return {
     async snapshot(except = []) {
-      const tracked = await git.list();
+      const tracked = await listByGit();
       const paths = tracked ?? (await walk(root, listings));
       const isExcept = except.length === 0 ? () => false : compileGlobs(except);
       const counted = paths.filter((path) => !isEngines(path) && !isExcept(path));

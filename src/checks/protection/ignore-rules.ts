@@ -2,10 +2,10 @@
  * The ignore rules of git when the loop started. Later rules do not count, so an agent cannot hide files with a new
  * `.gitignore`. The rules only remove files that a check writes among the tests.
  */
-import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { compileGlob, type GlobMatcher } from "../../core/glob.ts";
 import { readPlain } from "../files/file-hash.ts";
+import { findRoot } from "../files/git-files.ts";
 
 export interface IgnoreRules {
   /** Call it before you ask for files in the folder. */
@@ -40,7 +40,7 @@ export function createIgnoreRules(
       if (rule !== null) rules.push(rule);
     }
   };
-  const repository = recorded === null ? findRepository(root) : null;
+  const repository = recorded === null ? findRoot(root) : null;
   if (repository !== null) {
     for (const folder of foldersBetween(repository, root)) add(folder.key, readText(folder.path));
   }
@@ -71,13 +71,6 @@ export function createIgnoreRules(
 /** Rules from above the project or from the git folder. */
 function isAbove(key: string): boolean {
   return key === "" || key.startsWith("..") || key.startsWith("!");
-}
-
-function findRepository(root: string): string | null {
-  for (let folder = root; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
-    if (folder === dirname(folder)) return null;
-  }
 }
 
 /** From the repository's root down to the project. The exclude file of git comes first, because it counts least. */

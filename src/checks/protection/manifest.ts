@@ -57,7 +57,8 @@ function parseManifest(place: string, text: string): Manifest | null {
   return manifest;
 }
 
-function parseJson(text: string): unknown {
+/** null: not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

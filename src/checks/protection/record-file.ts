@@ -9,6 +9,7 @@ import type { LoopId } from "../../core/loop.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { readPlain, sha256 } from "../files/file-hash.ts";
+import { parseJson } from "./manifest.ts";
 
 const recordSchema = z.object({
   version: z.literal(1),
@@ -76,7 +77,7 @@ export function readProtectionRecord(
     return { kind: "unusable", reason: "the record of the protected files was changed" };
   }
   if (known !== undefined) return { kind: "record", digest: actual, record: known };
-  const parsed = recordSchema.safeParse(parseJson(bytes));
+  const parsed = recordSchema.safeParse(parseJson(bytes.toString("utf8")));
   if (parsed.success) return { kind: "record", digest: actual, record: parsed.data };
   return { kind: "unusable", reason: "the record of the protected files cannot be read" };
 }
@@ -85,15 +86,7 @@ export function readProtectionRecord(
 export function readOriginals(root: string, loopId: LoopId, record: ProtectionRecord): Originals | null {
   const bytes = readPlain(originalsFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
   if (bytes === null || sha256(bytes) !== record.originals) return null;
-  return originalsSchema.safeParse(parseJson(bytes)).data ?? null;
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return null;
-  }
+  return originalsSchema.safeParse(parseJson(bytes.toString("utf8"))).data ?? null;
 }
 
 function recordFile(folder: string): string {

@@ -2,10 +2,9 @@
 import { posix } from "node:path";
 import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { readPlain } from "../files/file-hash.ts";
-import { placeInProject, readProjectText } from "./found.ts";
+import { placeInProject, readProjectText, type Trace } from "./found.ts";
 import { GIT_SETTINGS, type GitSetting, parseGitConfig } from "./git-config.ts";
 import { gitSettings, ownPath, ownPlace } from "./own-settings.ts";
-import type { Trace } from "./trace-context.ts";
 
 const MAX_INCLUDED = 20;
 const CONFIG_BYTES = 512 * 1024;

@@ -4,8 +4,7 @@ import { includesOf, recipesOf } from "../../core/shell/makefile.ts";
 import { STARTERS } from "../../core/shell/programs.ts";
 import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { findManifest } from "../protection/manifest.ts";
-import { addEverything, placeInProject, readProjectText } from "./found.ts";
-import type { Trace } from "./trace-context.ts";
+import { addEverything, placeInProject, readProjectText, type Trace } from "./found.ts";
 
 const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(
   "node tsx ts-node bun ruby perl php lua Rscript".split(" "),

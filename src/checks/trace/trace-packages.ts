@@ -3,9 +3,8 @@ import { posix } from "node:path";
 import { matchesGlob } from "../../core/glob.ts";
 import { type PackageCommand, parsePackageCall } from "../../core/toolchain/package-manager.ts";
 import { findManifest, readManifest, scriptNames, scriptOf } from "../protection/manifest.ts";
-import { addEverything, placeInProject } from "./found.ts";
+import { addEverything, placeInProject, type Trace } from "./found.ts";
 import { packageSettings } from "./own-settings.ts";
-import type { Trace } from "./trace-context.ts";
 import { traceInterpreter } from "./trace-languages.ts";
 
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepare"];

@@ -11,9 +11,15 @@ import { isSource } from "../../core/toolchain/files.ts";
 import { isPackageManager, toolOf } from "../../core/toolchain/table.ts";
 import { askedIn, writtenBy } from "../protection/asked-files.ts";
 import { sectionsFor } from "../protection/manifest.ts";
-import { addEverything, createFound, type Found, placeInProject, readProjectText } from "./found.ts";
+import {
+  addEverything,
+  createFound,
+  type Found,
+  placeInProject,
+  readProjectText,
+  type Trace,
+} from "./found.ts";
 import { closureOf } from "./imports.ts";
-import type { Trace } from "./trace-context.ts";
 import { traceGit } from "./trace-git.ts";
 import {
   isInterpreter,

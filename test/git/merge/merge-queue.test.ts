@@ -260,17 +260,17 @@ describe("C13 a merge is published", () => {
     [
       "an untracked file in the way",
       (cwd) => write(cwd, { new: "mine\n" }),
-      /: new is in the way in .*, and is in no commit\./,
+      /: new in .* would be overwritten, and it is not committed\./,
     ],
     [
       "an ignored file in the way",
       (cwd) => write(cwd, { "build/new": "mine\n" }),
-      /: build\/new is in the way/,
+      /: build\/new in .* would be overwritten/,
     ],
     [
       "an ignored file where a folder has to be",
       (cwd) => write(cwd, { ignored: "mine\n" }),
-      /: ignored is in the way/,
+      /: ignored in .* would be overwritten/,
     ],
     [
       "a merge in progress",
@@ -321,7 +321,7 @@ describe("C13 a merge is published", () => {
     write(cwd, { b: "mine\n" });
     const held = await publish(cwd, await prepared(cwd));
     if (held.kind !== "held") throw new Error(held.kind);
-    const [, command = ""] = /Take the merge over with: git (.+)$/.exec(held.reason) ?? [];
+    const [, command = ""] = /To take the merge, type: git (.+)$/.exec(held.reason) ?? [];
     expect((await theOnly(cwd)).state).toBe("open");
     git(cwd, ...command.split(" "));
     expect([...read(cwd, "a", "b"), status(cwd)]).toEqual(["a 2\n", "mine\n", " M b\n"]);

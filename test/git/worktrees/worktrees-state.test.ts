@@ -123,7 +123,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "a folder that was replaced",
       "dirty",
-      /^It cannot be looked at|^Its folder is no worktree/,
+      /^It cannot be checked|^Its folder is not a separate/,
       (_, path) => {
         rmSync(path, { recursive: true });
         write(path, { precious: "1\n" });
@@ -178,7 +178,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "an owner on another machine",
       "active",
-      /^A process on elsewhere works with it\.$/,
+      /^A process on elsewhere uses it\.$/,
       (cwd) => changeRecord(cwd, "US-001", { owner: { pid: 1, start: null, host: "elsewhere" } }),
     ],
   ];

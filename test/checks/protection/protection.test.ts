@@ -769,9 +769,9 @@ describe("B7 the record", () => {
       () => writeFileSync(file(), readFileSync(file(), "utf8").replace("package", "Package")),
       "changed",
     ],
-    ["deleted", () => rmSync(file()), "gone"],
-    ["a pipe", () => replace(() => execFileSync("mkfifo", [file()])), "gone"],
-    ["a link", () => replace(() => symlinkSync("/dev/zero", file())), "gone"],
+    ["deleted", () => rmSync(file()), "missing"],
+    ["a pipe", () => replace(() => execFileSync("mkfifo", [file()])), "missing"],
+    ["a link", () => replace(() => symlinkSync("/dev/zero", file())), "missing"],
   ])("that is %s is tampered with", async (_, harm, reason) => {
     write(NPM);
     const protection = createProtection(dir);
@@ -898,7 +898,7 @@ describe("B7 a change as a person sees it", () => {
     expect(diff).toContain("-vitest run\n+true\n");
     expect(diff).not.toContain("version");
     write({ "package.json": packageWith({ scripts: { test: "false" } }) });
-    expect(await protection.diff(LOOP, change)).toMatch(/changed again since/);
+    expect(await protection.diff(LOOP, change)).toMatch(/changed again after/);
   });
 
   test("is not shown from texts that an agent changed", async () => {

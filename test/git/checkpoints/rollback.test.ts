@@ -198,7 +198,7 @@ describe("what would be lost refuses the whole", () => {
     const first = await saved(cwd);
     rmSync(join(cwd, "thing"));
     write(cwd, { a: "a 2\n", "thing/new": "n\n", "thing/build/out": "o\n" });
-    await expectRefused(cwd, first, /^Nothing was changed: thing\/build\/out is in no checkpoint/);
+    await expectRefused(cwd, first, /^Nothing was changed: thing\/build\/out is not in any checkpoint/);
     rmSync(join(cwd, "thing/build"), { recursive: true });
     await restored(cwd, first);
     expect(read(cwd, "thing")).toEqual(["a file\n"]);

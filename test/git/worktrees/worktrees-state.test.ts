@@ -43,7 +43,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "content that is only staged",
       "dirty",
-      /^Something is staged/,
+      /^It has staged changes/,
       (_, path) => {
         write(path, { a: "staged\n" });
         git(path, "add", "a");
@@ -89,7 +89,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "only ignored files and a .loop",
       "merged",
-      /^All of it/,
+      /^All its commits/,
       (_, path) => write(path, { ignored: "1\n", ".loop/journal.jsonl": "{}\n", ".loop/x": "" }),
     ],
     [
@@ -196,7 +196,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     expect([removed.length, kept.length, problems]).toEqual(mayGo ? [1, 0, []] : [0, 1, []]);
     expect(traces(cwd)).toEqual(mayGo ? tracesOf() : before);
     if (!mayGo) expect(git(cwd, "for-each-ref")).toBe(refs);
-    if (!why.source.includes("looked at:")) expectSound(cwd);
+    if (!why.source.includes("checked:")) expectSound(cwd);
   });
 
   test("as long as its owner lives it is active, however merged; asked by name it stays too", async () => {

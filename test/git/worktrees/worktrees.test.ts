@@ -120,7 +120,7 @@ describe("C13 a worktree is made", () => {
       "no commit",
       (cwd) => rmSync(join(cwd, ".git/refs/heads/main")),
       {},
-      /: there is no commit yet that it could/,
+      /: the repository has no commit yet/,
     ],
     [
       "no git",
@@ -141,7 +141,7 @@ describe("C13 a worktree is made", () => {
       "a file in the way",
       (cwd) => writeFileSync(`${cwd}.worktrees`, ""),
       {},
-      /\.worktrees cannot be made \(EEXIST\)\.$/,
+      /\.worktrees cannot be created \(EEXIST\)\.$/,
     ],
   ])("H5 %s: a sentence, and nothing is left", async (_, spoil, fields, reason) => {
     const cwd = makeRepository();

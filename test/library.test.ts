@@ -30,8 +30,12 @@ test("A15 the library: the documented example creates a task and runs an engine"
   expect(output.trimEnd().split("\n")).toContain("role");
 });
 
+test("the documented observer tells of every loop and ends with its signal", () => {
+  expect(runExample(1, (program) => program.replace("2_000", "300"))).toBe("version 1: 0 loops\n");
+});
+
 test("the documented test runs sixteen minutes of an engine on a store in memory", () => {
-  expect(runExample(1)).toBe("3 fires, 10 entries\n");
+  expect(runExample(2)).toBe("3 fires, 10 entries\n");
 });
 
 test("the package leads to loopwright/testing by its name", () => {

@@ -1,10 +1,10 @@
-/** What a project is made with, from its folder: names only, nothing of it is run. */
+/** Reads file names and package scripts of a project. Runs nothing. */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_MANAGERS, type ProjectFacts, packageManagerOf } from "../core/toolchain/project-commands.ts";
 import { readSmall } from "../system/files.ts";
 
-/** Never throws: what cannot be read is not there. */
+/** Never throws: a file that cannot be read counts as missing. */
 export function readProjectFacts(dir: string): ProjectFacts {
   const files = namesIn(dir);
   const manifest = files.includes("package.json") ? readManifest(join(dir, "package.json")) : {};
@@ -14,7 +14,7 @@ export function readProjectFacts(dir: string): ProjectFacts {
 
 const MAX_FILES = 5_000;
 const MAX_MANIFEST = 2 * 1024 * 1024;
-/** What `npm init` writes where there are no tests. */
+/** The test script that `npm init` writes. */
 const NO_TESTS = /Error: no test specified/;
 
 function namesIn(dir: string): string[] {
@@ -28,7 +28,7 @@ function namesIn(dir: string): string[] {
 function readManifest(path: string): object {
   try {
     const stat = lstatSync(path);
-    // a pipe of that name would be waited for
+    // reading a pipe would block
     if (!stat.isFile() || stat.size > MAX_MANIFEST) return {};
     const text = readSmall(path)?.replace(/^\uFEFF/, "") ?? "";
     const value: unknown = JSON.parse(text);

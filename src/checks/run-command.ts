@@ -13,15 +13,15 @@ const TAIL_BYTES = 8 * 1024;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Runs checks with `sh -c` in the project. When a check is over, so is everything that it started. Nothing in the
- * environment of a check tells that it is one: a product that knows could behave for as long as it is looked at.
+ * Runs checks with `sh -c` in the project. When a check ends, every process that it started ends too. Nothing in the
+ * environment shows that it is a check: otherwise the product could behave only while it is checked.
  */
 export function createCommandChecker(projectDir: string, options: CommandCheckerOptions = {}): Checker {
   const cwd = resolve(projectDir);
   const killGraceMs = options.killGraceMs ?? 3_000;
   return {
     async run(command, timeoutMs, signal, mark = "") {
-      if (signal.aborted) return evidence(null, false, "");
+      if (signal.aborted) return { exitCode: null, timedOut: false, tail: "" };
       const own = markOf(randomUUID());
       const since = performance.now();
       let child: ChildProcess;
@@ -34,17 +34,17 @@ export function createCommandChecker(projectDir: string, options: CommandChecker
       return watchCheck(child, tree, timeoutMs, signal, killGraceMs);
     },
     async sweep(mark) {
-      // its group is not known any more, and may be somebody else's
+      // the old group id may belong to another process now
       const marks = [markFor(cwd, mark).join("=")];
       if (mark !== "") await stopTree({ group: null, marks }, killGraceMs);
     },
   };
 }
 
-/** A variable by which processes are found again: its name and its value. */
+/** A variable in the environment that identifies the processes of a check. */
 type Mark = readonly [name: string, value: string];
 
-/** The same in every process that asks, so that what a dead one left is found. */
+/** Every runner computes the same mark, so it finds processes that a dead runner left. */
 function markFor(cwd: string, mark: string): Mark {
   return markOf(JSON.stringify([cwd, mark]));
 }
@@ -62,7 +62,7 @@ function spawnCheck(
   options: CommandCheckerOptions,
 ): ChildProcess {
   const shell = options.shell ?? "/bin/sh";
-  // One pipe for both streams keeps their lines in order. A line of its own: it counts although the next is nonsense.
+  // One pipe for both streams keeps their lines in order. On its own line, it works even when the command has a syntax error.
   return spawn(shell, ["-c", `exec 2>&1\n${command}`], {
     cwd,
     detached: true,
@@ -92,12 +92,13 @@ async function watchCheck(
   const first = await firstOf(child, timeoutMs, signal);
   if (first.kind === "error") return notStarted(first.error);
   if (tree.group !== null) await stopTree(tree, killGraceMs);
-  // Everybody who could hold the pipe is gone, so it closes, after what is still in it was read. On a system
-  // without /proc a process may have left the group with the pipe: it is not waited for.
+  // No process holds the pipe now, so it closes once its content was read. Without /proc, a process that left the
+  // group may still hold the pipe: do not wait for that process.
   const patience = setTimeout(() => child.stdout?.destroy(), 1_000);
   await closed;
   clearTimeout(patience);
-  return evidence(first.kind === "exit" ? first.code : null, first.kind === "timeout", readTail(tail));
+  const exitCode = first.kind === "exit" ? first.code : null;
+  return { exitCode, timedOut: first.kind === "timeout", tail: readTail(tail) };
 }
 
 type First =
@@ -123,19 +124,12 @@ function firstOf(child: ChildProcess, timeoutMs: number, signal: AbortSignal): P
 
 function readTail(tail: Buffer): string {
   let from = 0;
-  // not in the middle of a character
+  // do not start in the middle of a character
   while (tail.length === TAIL_BYTES && from < 4 && ((tail[from] ?? 0) & 0xc0) === 0x80) from++;
   return tail.toString("utf8", from);
 }
 
 function notStarted(error: unknown): CheckEvidence {
-  return evidence(
-    null,
-    false,
-    `the check could not be started: ${error instanceof Error ? error.message : error}`,
-  );
-}
-
-function evidence(exitCode: number | null, timedOut: boolean, tail: string): CheckEvidence {
-  return { exitCode, timedOut, tail };
+  const tail = `the check could not be started: ${error instanceof Error ? error.message : error}`;
+  return { exitCode: null, timedOut: false, tail };
 }

@@ -1,23 +1,22 @@
-/** Two trees of git's compared: files, lines, and the text of the difference. Nothing in a `.loop` is looked at. */
-
+/** Compares two git trees: files, lines and the text of the diff. Leaves out every `.loop`. */
 import { FILES, mustSucceed, splitNames } from "./checkpoints/stage.ts";
 import { type Git, readable } from "./git-process.ts";
 
 export interface ChangedFile {
-  /** From the top of the work tree, as people read it. */
+  /** Relative to the top of the work tree. */
   readonly path: string;
-  /** What it was called; null unless it was renamed. */
+  /** The old name; null unless the file was renamed. */
   readonly from: string | null;
   readonly kind: "added" | "changed" | "deleted" | "renamed";
   /** 0 for binary files and repositories. */
   readonly linesWritten: number;
   readonly linesDeleted: number;
   readonly isBinary: boolean;
-  /** A submodule, or a repository inside of this one: known by its commit, not looked into. */
+  /** A submodule or a nested repository: only its commit is known. */
   readonly isRepository: boolean;
 }
 
-/** As git knows it: names with one letter per byte, and the objects. */
+/** With the name as git has it, one letter per byte, and the objects. */
 interface Entry extends ChangedFile {
   readonly name: string;
   readonly objects: readonly string[];
@@ -25,53 +24,44 @@ interface Entry extends ChangedFile {
 
 export interface TreeDiff {
   readonly files: readonly ChangedFile[];
-  /** The unified diff; `isCut` when not all of it is there, which its last lines say too. */
+  /** The unified diff. `isCut`: a part is missing; the last lines say so. */
   readonly text: string;
   readonly isCut: boolean;
 }
 
-export interface DiffOptions {
-  /** The most characters of text. */
-  readonly maxText?: number;
-}
-
-export const MAX_TEXT = 200_000;
-/** Content that git may be asked to compare for the text, in bytes. */
+/** The most characters of text. */
+const MAX_TEXT = 200_000;
+/** The most bytes of content to compare. */
 const MAX_CONTENT = 32 * 1024 * 1024;
-/** More than these would not fit on a command line. */
+/** More names would not fit on a command line. */
 const MAX_LEFT_OUT = 200;
 const REPOSITORY = "160000";
 const RENAMES = ["-r", "-M", "-l1000"];
-/** The configuration may name programs for both. */
+/** The git configuration could start programs for both. */
 const NO_PROGRAMS = ["--no-ext-diff", "--no-textconv"];
 
 export async function diffTrees(
   git: Git,
   before: string,
   after: string,
-  options: DiffOptions = {},
+  maxText = MAX_TEXT,
 ): Promise<TreeDiff> {
-  const entries = await compare(git, before, after);
-  const { maxText = MAX_TEXT } = options;
+  const args = ["diff-tree", ...RENAMES, "-z", "--raw", "--numstat", "--full-index", ...NO_PROGRAMS];
+  const output = mustSucceed(await git.run({ args: [...args, before, after, "--", ...FILES] }));
+  const entries = parseEntries(output);
   const leftOut = await tooLarge(git, entries);
   const { text, isCut } = await renderText(git, before, after, leftOut, maxText);
   const files = entries.map(({ name: _, objects: __, ...file }) => file);
   return { files, text, isCut };
 }
 
-/** Names of what differs, without a look into it. */
+/** Names of the files that differ. */
 export async function changedNames(git: Git, before: string, after: string): Promise<readonly string[]> {
   const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after, "--", ...FILES];
   return splitNames(mustSucceed(await git.run({ args })));
 }
 
-async function compare(git: Git, before: string, after: string): Promise<readonly Entry[]> {
-  const args = ["diff-tree", ...RENAMES, "-z", "--raw", "--numstat", "--full-index", ...NO_PROGRAMS];
-  const output = mustSucceed(await git.run({ args: [...args, before, after, "--", ...FILES] }));
-  return parseEntries(output);
-}
-
-/** First a record `:modes objects status`, name and perhaps a second one for each; then the figures for each. */
+/** First `:modes objects status` and one or two names for each file, then the line counts for each file. */
 function parseEntries(output: string): readonly Entry[] {
   const fields = output.split("\0");
   const entries: Entry[] = [];
@@ -96,7 +86,7 @@ function parseEntries(output: string): readonly Entry[] {
       objects: mode === REPOSITORY || oldMode === REPOSITORY ? [] : [oldObject, object],
     });
   }
-  // in the same order; a renamed file has its two names after an empty field
+  // in the same order; a renamed file has an empty field before its two names
   return entries.map((entry) => {
     const [, written = "", deleted = "", name = ""] =
       /^([\d-]+)\t([\d-]+)\t([\s\S]*)$/.exec(fields[at] ?? "") ?? [];
@@ -107,7 +97,7 @@ function parseEntries(output: string): readonly Entry[] {
   });
 }
 
-/** What is too large to be worth its text, or for the memory; null: too many. */
+/** Files that are too large to show; null: too many of them. */
 async function tooLarge(git: Git, entries: readonly Entry[]): Promise<readonly Entry[] | null> {
   const shown = entries.filter(({ isBinary }) => !isBinary);
   const asked = shown.flatMap(({ objects }) => objects.filter((object) => !/^0+$/.test(object)));
@@ -136,7 +126,7 @@ async function renderText(
   leftOut: readonly Entry[] | null,
   maxText: number,
 ): Promise<{ readonly text: string; readonly isCut: boolean }> {
-  if (leftOut === null) return { text: "… the diff is too large to be shown.\n", isCut: true };
+  if (leftOut === null) return { text: "… the diff is too large to show.\n", isCut: true };
   const form = ["-p", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--full-index"];
   const excluded = leftOut.map(({ name }) => `:(exclude,glob)${asPattern(name)}`);
   const args = ["diff-tree", ...RENAMES, ...form, ...NO_PROGRAMS, before, after, "--", ...FILES, ...excluded];
@@ -144,13 +134,13 @@ async function renderText(
   const isLong = whole.length > maxText;
   const kept = isLong ? whole.slice(0, Math.max(0, whole.lastIndexOf("\n", maxText - 1) + 1)) : whole;
   const missing = [
-    ...(isLong ? [`… the diff goes on for ${whole.length - kept.length} more characters.`] : []),
-    ...leftOut.map(({ path }) => `… ${path} is too large to be shown.`),
+    ...(isLong ? [`… ${whole.length - kept.length} more characters of the diff are not shown.`] : []),
+    ...leftOut.map(({ path }) => `… ${path} is too large to show.`),
   ];
   return { text: [kept, ...missing.map((line) => `${line}\n`)].join(""), isCut: missing.length > 0 };
 }
 
-/** Bytes that are not ASCII cannot be told on a command line as they are: any byte will do in their place. */
+/** Bytes that are not ASCII cannot be passed on a command line, so `?` stands for each. */
 function asPattern(name: string): string {
   return name.replaceAll(/[\\*?[\]]/g, "\\$&").replaceAll(/[\u0080-\u00ff]/g, "?");
 }

@@ -1,23 +1,22 @@
 /**
- * What was done in a work tree since a moment (C5): by commits, staged or not, tracked or not, it is all work. What
- * was there before, committed or not, is not. git itself looks at the files, through an index of our own: marks that
- * an agent set in the index to hide files hide nothing here.
+ * Finds the work that was done in a work tree since a moment (C5): commits, staged and unstaged changes, new files.
+ * Changes from before that moment do not count. Git reads the files through a private index, so an agent cannot hide
+ * files with flags in its index.
  *
- * Files that are ignored, and what is inside of a repository in the repository, are not seen.
+ * Ignored files and the content of nested repositories are not seen.
  */
-
 import { mustSucceed } from "./checkpoints/stage.ts";
-import { changedNames, type DiffOptions, diffTrees, type TreeDiff } from "./diff-files.ts";
-import { readable } from "./git-process.ts";
+import { changedNames, diffTrees, type TreeDiff } from "./diff-files.ts";
+import { readable, wordsOf } from "./git-process.ts";
 import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktrees/worktree-place.ts";
 
-/** To be kept with the attempt: after a crash the diff is taken from the same place. */
+/** Stored with the attempt, so that the diff has the same start after a crash. */
 export interface GitMoment {
-  /** null: there was no commit yet. */
+  /** null: no commit yet. */
   readonly head: string | null;
   /** `refs/heads/…`; null: detached. */
   readonly branch: string | null;
-  /** The files, with what was not committed; null: as `head` has them. */
+  /** The files with uncommitted changes; null: the same as `head`. */
   readonly tree: string | null;
 }
 
@@ -28,14 +27,14 @@ export interface GitCommit {
 
 export interface WorkDone extends TreeDiff {
   readonly now: GitMoment;
-  /** Oldest first, the last 100; `commitCount` is how many there are. */
+  /** The last 100, oldest first. `commitCount` counts all. */
   readonly commits: readonly GitCommit[];
   readonly commitCount: number;
   readonly linesWritten: number;
   readonly linesDeleted: number;
   /** Paths of files that differ from the last commit. */
   readonly uncommitted: readonly string[];
-  /** The commit from before is no ancestor of this one any more. */
+  /** The old commit is not an ancestor of the new one. */
   readonly isHistoryRewritten: boolean;
   readonly isBranchChanged: boolean;
   readonly isDetached: boolean;
@@ -64,7 +63,7 @@ export async function noteMoment(dir: string, options: PlaceOptions = {}): Promi
 export async function workSince(
   dir: string,
   before: GitMoment,
-  options: PlaceOptions & DiffOptions = {},
+  options: PlaceOptions & { readonly maxText?: number } = {},
 ): Promise<WorkResult> {
   try {
     const opened = await openPlace(dir, options);
@@ -73,7 +72,7 @@ export async function workSince(
     const now = await momentOf(place);
     const { git } = place.repository;
     const [diff, uncommitted, history] = await Promise.all([
-      diffTrees(git, await startOf(place, before), now.tree, options),
+      diffTrees(git, await startOf(place, before), now.tree, options.maxText),
       changedNames(git, now.head ?? (await emptyTree(place)), now.tree),
       historySince(place, before.head, now.head),
     ]);
@@ -106,7 +105,7 @@ async function momentOf(place: WorkTree): Promise<GitMoment & { readonly tree: s
   return { head, branch: symbolic.code === 0 ? readable(symbolic.stdout.trim()) : null, tree };
 }
 
-/** A tree that nothing refers to may be gone, when somebody tidied up the repository: then the commit has to do. */
+/** `git gc` may have removed the tree. Then the commit is used. */
 async function startOf(place: WorkTree, { head, tree }: GitMoment): Promise<string> {
   const { git } = place.repository;
   for (const one of [tree, head]) {
@@ -114,7 +113,7 @@ async function startOf(place: WorkTree, { head, tree }: GitMoment): Promise<stri
     const there = await git.run({ args: ["rev-parse", "-q", "--verify", `${one}^{tree}`] });
     if (there.code === 0) return there.stdout.trim();
   }
-  if (head !== null) throw new Error(`the commit from before, ${head.slice(0, 10)}, is gone`);
+  if (head !== null) throw new Error(`the commit ${head.slice(0, 10)} from before the work is missing`);
   return emptyTree(place);
 }
 
@@ -153,6 +152,5 @@ async function historySince(
 }
 
 function none(reason: unknown): { readonly kind: "none"; readonly reason: string } {
-  const text = reason instanceof Error ? reason.message : String(reason);
-  return { kind: "none", reason: `There is no diff: ${text.replace(/\.$/, "")}.` };
+  return { kind: "none", reason: `Git cannot compare the files: ${wordsOf(reason)}.` };
 }

@@ -1,19 +1,20 @@
-/** Runs git so that nothing but the repository and the person's own settings have a say in what it does. */
+/** Runs git. Only the repository and the person's own settings decide what it does. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
 
 export interface GitCall {
   readonly args: readonly string[];
-  /** More for its environment. */
+  /** Added to the environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }
 
-/** `code` is null when git could not be started or took too long; `problem` is then a sentence's end. */
+/** `code` null: git could not be started or took too long. */
 export interface GitAnswer {
   readonly code: number | null;
-  /** One letter per byte: names of files need not be valid text. */
+  /** One letter per byte, because file names may be invalid text. */
   readonly stdout: string;
-  /** What is wrong, in git's words; empty when nothing is. */
+  /** Git's error, for the middle of a sentence; empty on success. */
   readonly problem: string;
 }
 
@@ -28,8 +29,8 @@ export interface GitOptions {
 }
 
 /**
- * Programs that a repository's own configuration could make git start are turned off, and what depends on how the
- * person's index is kept. Filters are another matter: see `repository.ts`.
+ * Turns off programs that the repository's configuration could start, and settings of the person's index. For filters
+ * see `repository.ts`.
  */
 export const SETTINGS = [
   "core.hooksPath=/dev/null",
@@ -50,7 +51,7 @@ export const SETTINGS = [
   "advice.addIgnoredFile=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Where the person keeps settings and programs. All else that starts with GIT_ is some other command's business. */
+/** Where the person keeps settings and programs. All other GIT_ variables belong to other commands. */
 const KEPT: ReadonlySet<string> = new Set([
   "GIT_CONFIG_GLOBAL",
   "GIT_CONFIG_SYSTEM",
@@ -68,7 +69,7 @@ export function createGit(cwd: string, options: GitOptions): Git {
   };
 }
 
-/** A hook of git's has GIT_DIR and GIT_INDEX_FILE set: with them we would work on the person's own index. */
+/** Inside a git hook, GIT_DIR and GIT_INDEX_FILE are set. With them we would change the person's index. */
 export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
   return {
@@ -76,7 +77,7 @@ export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
-    // a partial clone would fetch what it lacks, by a program that the configuration may name
+    // a partial clone would fetch missing objects by a program from its configuration
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "none",
   };
@@ -86,7 +87,7 @@ function runGit(cwd: string, call: GitCall, { env, timeoutMs }: GitOptions): Pro
   return new Promise((done) => {
     let child: ChildProcess;
     try {
-      // a group of its own, so that a filter that hangs ends with it
+      // its own process group, so that a hanging filter ends with git
       child = spawn("git", [...SETTINGS, ...call.args], { cwd, env, detached: true, stdio: "pipe" });
     } catch (error) {
       done(notStarted(error));
@@ -127,11 +128,11 @@ function endGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // it ended by itself
+    // it ended already
   }
 }
 
-/** The line that says most, for the middle of a sentence. */
+/** The most useful error line, for the middle of a sentence. */
 function firstProblem(stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trim());
   const line =
@@ -139,12 +140,36 @@ function firstProblem(stderr: string): string {
   return line.replace(/^(?:fatal|error): /, "").replace(/[.:]+$/, "");
 }
 
-/** Letters that stand for bytes, as people read them. */
+/** From one letter per byte to text. */
 export function readable(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** The other way: for what is handed to git on its input. */
+/** An error for the middle of a sentence. */
+export function wordsOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}
+
+/** Git shows real paths, without links. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The commit of a branch, ref or commit id; null: it does not exist. */
+export async function commitOf(git: Git, name: string): Promise<string | null> {
+  const found = await git.run({ args: ["rev-parse", "-q", "--verify", `${name}^{commit}`] });
+  return found.code === 0 ? found.stdout.trim() : null;
+}
+
+export async function isAncestor(git: Git, one: string, other: string): Promise<boolean> {
+  return (await git.run({ args: ["merge-base", "--is-ancestor", one, other] })).code === 0;
+}
+
+/** From text to one letter per byte, for git's input. */
 export function asBytes(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }

@@ -1,11 +1,11 @@
 /**
- * The repository that a project is in, and what of its configuration is obeyed.
+ * Finds the repository of a project and decides which of its settings count.
  *
- * Filters (`filter.<name>.clean` and the like) are programs that git starts for the files that `.gitattributes`
- * names. Those of the person's own configuration run: without Git LFS every large file would go into the object
- * store. Those of the repository's configuration could have been planted by an agent, to be run by us outside of
- * its sandbox: they do not run, unless they are word for word what `git lfs install --local` or `git-crypt init`
- * write. The files of a filter that does not run are kept byte for byte, and come back byte for byte.
+ * Filters (`filter.<name>.clean` and similar) are programs that git starts for files that `.gitattributes` names. Filters
+ * from the person's configuration run: without Git LFS, every large file would go into the object store. Filters from
+ * the repository's configuration do not run, because an agent could have written them to escape its sandbox. Exception:
+ * exactly the lines that `git lfs install --local` and `git-crypt init` write. Files of a filter that does not run are
+ * saved and restored byte by byte.
  */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ import { type Git, readable } from "./git-process.ts";
 
 export interface Repository {
   readonly git: Git;
-  /** Of this work tree: a linked one has its own. */
+  /** A linked work tree has its own git folder. */
   readonly gitDir: string;
-  /** The project in the work tree, as a name of git's: empty or with `/` at its end. */
+  /** The path of the project in the work tree: empty, or with a final `/`. */
   readonly prefix: string;
-  /** null: there is no commit yet. */
+  /** null: no commit yet. */
   readonly head: string | null;
-  /** In front of every command that may look at files of the work tree. */
+  /** Goes before every command that may read files of the work tree. */
   readonly filterSettings: readonly string[];
   readonly isSparse: boolean;
-  /** Content may be kept otherwise than it is on disk: line endings, attributes of the person's own. */
+  /** Git may store other content than the disk has: line endings, attributes. */
   readonly hasConversions: boolean;
 }
 
@@ -31,7 +31,7 @@ export type Located =
   | { readonly kind: "none"; readonly reason: string };
 
 export async function findRepository(git: Git): Promise<Located> {
-  if (!isFolder(git.cwd)) return { kind: "none", reason: "the project's folder is gone" };
+  if (!isFolder(git.cwd)) return { kind: "none", reason: "the project's folder is missing" };
   const what = ["--is-inside-work-tree", "--show-prefix", "--absolute-git-dir"];
   const [place, config] = await Promise.all([
     git.run({ args: ["rev-parse", ...what, "-q", "--verify", "HEAD^{commit}"] }),
@@ -45,17 +45,17 @@ export async function findRepository(git: Git): Promise<Located> {
       ],
     }),
   ]);
-  // 1: all is well, but there is no commit
+  // 1: there is no commit yet
   if (place.code !== 0 && place.code !== 1) return { kind: "none", reason: whyNot(place.problem) };
   const [isInside, prefix = "", gitDir = "", head, more] = place.stdout.split("\n");
   if (isInside !== "true") return { kind: "none", reason: "this repository has no work tree here" };
   if (place.code === 0 && more !== "")
-    return { kind: "none", reason: "the name of its folder has a line break in it" };
-  // 1 again: none of these is set
+    return { kind: "none", reason: "the name of its folder contains a line break" };
+  // 1: none of these settings exists
   if (config.code !== 0 && config.code !== 1) return { kind: "none", reason: config.problem };
   const { filterSettings, isSparse, isConverting } = parseSettings(config.stdout);
   if (filterSettings === null)
-    return { kind: "none", reason: "the repository's configuration has a filter with an odd name" };
+    return { kind: "none", reason: "the repository's configuration has a filter with an unsupported name" };
   const paths = { gitDir: readable(gitDir), prefix };
   const hasConversions = isConverting || existsSync(join(paths.gitDir, "info", "attributes"));
   const repository = { git, ...paths, head: head || null, filterSettings, isSparse, hasConversions };
@@ -70,12 +70,12 @@ function whyNot(problem: string): string {
   return problem.startsWith("not a git repository") ? "this folder is not in a git repository" : problem;
 }
 
-/** What well-known tools write into a repository's own configuration. They are found by the person's PATH. */
+/** Filters that known tools write into the repository's configuration. They run from the person's PATH. */
 const KNOWN_FILTER =
   /^(?:git-lfs (?:clean|smudge)(?: --skip)? -- %f|git-lfs filter-process(?: --skip)?|"?git-crypt"? (?:clean|smudge)(?: --key-name=\w+)?)$/;
 
 interface Settings {
-  /** null: a name that cannot be overruled on a command line. */
+  /** null: the name of a filter cannot be overridden on a command line. */
   readonly filterSettings: string[] | null;
   readonly isSparse: boolean;
   readonly isConverting: boolean;
@@ -96,7 +96,7 @@ function parseSettings(output: string): Settings {
     else if (scope !== "system" && scope !== "global" && variable !== "required" && !KNOWN_FILTER.test(value))
       distrusted.add(name);
   }
-  // an empty `process` wins over `clean` and `smudge`, and starts nothing
+  // an empty `process` overrides `clean` and `smudge` and starts nothing
   const filterSettings = [...distrusted].flatMap((name) => [
     "-c",
     `filter.${name}.process=`,

@@ -1,6 +1,6 @@
 /**
- * Where stories are worked on. One at a time: in the project's own folder, where the person can look. Several at a
- * time: in a worktree each (`worktrees.ts`), whose work goes through the merge queue (`merge-queue.ts`).
+ * Where stories are worked on. One story at a time: in the project's folder. Several stories: each in its own worktree
+ * (`worktrees.ts`), merged through the merge queue (`merge-queue.ts`).
  */
 import { whyRed } from "../core/backlog/attempts.ts";
 import type { BacklogTerms, StoryPlace } from "../core/backlog/backlog.ts";
@@ -14,9 +14,9 @@ import { makeWorktree } from "./worktrees/worktree-making.ts";
 import { openPlace, treeOfFiles } from "./worktrees/worktree-place.ts";
 import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
 
-/** Of stories that were rejected and wait, or were merged a moment ago. */
+/** Including worktrees of rejected stories that wait, and of stories that were just merged. */
 const MOST_WORKTREES = 50;
-/** Another merge came first: so often it is prepared anew. */
+/** If another merge came first, the merge is prepared again. */
 const MERGE_ATTEMPTS = 3;
 
 export function createStoryPlaces(projectDir: string): StoryPlaces {
@@ -45,7 +45,7 @@ export function createStoryPlaces(projectDir: string): StoryPlaces {
     async release({ worktree }) {
       if (worktree === null) return;
       await releaseWorktree(projectDir, worktree);
-      // it stays when anything in it could be lost
+      // it is kept if anything could be lost
       await removeWorktree(projectDir, worktree);
     },
   };
@@ -64,27 +64,28 @@ async function inWorktree(projectDir: string, story: string, terms: BacklogTerms
     max: MOST_WORKTREES,
     ...(target === null ? {} : { from: target }),
   });
-  if (made.kind === "none") throw new Error(`there is no worktree for ${story}: ${made.reason}`);
+  if (made.kind === "none") throw new Error(`${story}: ${made.reason}`);
   const { id, projectDir: dir } = made.worktree;
   return { place: { story, worktree: id, base: await baseOf(dir) }, dir };
 }
 
 async function baseOf(dir: string): Promise<StoryPlace["base"]> {
   const noted = await noteMoment(dir);
-  if (noted.kind === "none") throw new Error(`what the story begins with cannot be noted: ${noted.reason}`);
+  if (noted.kind === "none")
+    throw new Error(`the state before the story cannot be recorded: ${noted.reason}`);
   return noted.moment;
 }
 
 async function treeOf(dir: string): Promise<string> {
   const opened = await openPlace(dir);
-  if (opened.kind === "none") throw new Error(`the files cannot be looked at: ${opened.reason}`);
+  if (opened.kind === "none") throw new Error(`the files cannot be read: ${opened.reason}`);
   return treeOfFiles(opened.place);
 }
 
 async function workOf({ place, dir }: WorkPlace): Promise<StoryWork> {
-  if (place.base === null) throw new Error("it is not known what the story began with");
+  if (place.base === null) throw new Error("the state before the story is unknown");
   const found = await workSince(dir, place.base, { maxText: 1 });
-  if (found.kind === "none") throw new Error(`what was done cannot be looked at: ${found.reason}`);
+  if (found.kind === "none") throw new Error(`the work cannot be compared: ${found.reason}`);
   const { now, files, isHistoryRewritten, isBranchChanged } = found.work;
   return {
     sha: place.base.head,
@@ -105,7 +106,7 @@ async function merge(
   const found = (await listWorktrees(projectDir)).find(({ id }) => id === place.worktree);
   const branch = found?.branch ?? null;
   if (target === null || branch === null)
-    return { kind: "impossible", reason: `there is no branch that ${story.id} could be merged from or into` };
+    return { kind: "impossible", reason: `${story.id} has no branch, or the run has no target branch` };
   const message = `feat: ${story.id} - ${story.title}`;
   const committed = await commitWork(dir, { branch, message });
   if (committed.kind === "refused") return { kind: "impossible", reason: committed.reason };
@@ -113,7 +114,7 @@ async function merge(
     const prepared = await prepareMerge(projectDir, { story: story.id, branch, target, message });
     if (prepared.kind === "conflict") return prepared;
     if (prepared.kind === "failed") return { kind: "impossible", reason: prepared.reason };
-    // merged before a crash: what it is together with is in the person's own folder
+    // it was merged before a crash, so the result is in the project's folder
     if (prepared.kind === "nothing to merge") return { kind: "merged", round: await verify(projectDir) };
     const round = await verify(prepared.merge.projectDir).catch(async (error: unknown) => {
       await discardMerge(projectDir, prepared.merge);
@@ -127,5 +128,8 @@ async function merge(
     if (published.kind === "merged") return { kind: "merged", round };
     if (published.kind !== "target moved") return { kind: "impossible", reason: published.reason };
   }
-  return { kind: "impossible", reason: `${target} moved again and again while ${story.id} was merged` };
+  return {
+    kind: "impossible",
+    reason: `${target} changed ${MERGE_ATTEMPTS} times while ${story.id} was merged`,
+  };
 }

@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type GitMoment, noteMoment, type WorkDone, workSince } from "../../src/git/diff.ts";
-import type { DiffOptions } from "../../src/git/diff-files.ts";
 import { commit, ENV, git, makeFolder, makeRepository, personsState, write } from "./fixtures.ts";
 
 async function note(cwd: string): Promise<GitMoment> {
@@ -12,7 +11,11 @@ async function note(cwd: string): Promise<GitMoment> {
   return noted.moment;
 }
 
-async function since(cwd: string, before: GitMoment, options: DiffOptions = {}): Promise<WorkDone> {
+async function since(
+  cwd: string,
+  before: GitMoment,
+  options: { readonly maxText?: number } = {},
+): Promise<WorkDone> {
   const result = await workSince(cwd, before, { env: ENV, ...options });
   if (result.kind === "none") throw new Error(result.reason);
   return result.work;
@@ -203,7 +206,7 @@ describe("C5 where the commits stand", () => {
     const lost = await workSince(cwd, { ...before, head: "1".repeat(40), tree: null }, { env: ENV });
     expect(lost).toEqual({
       kind: "none",
-      reason: "There is no diff: the commit from before, 1111111111, is gone.",
+      reason: "Git cannot compare the files: the commit 1111111111 from before the work is missing.",
     });
     expect(shown(await since(cwd, { ...before, tree: "2".repeat(40) }))).toEqual(["changed a +1 -1"]);
   });
@@ -242,13 +245,13 @@ describe("C5 where the commits stand", () => {
 
   test("without git it says so in a sentence", async () => {
     const cwd = makeFolder();
-    const reason = "There is no diff: this folder is not in a git repository.";
+    const reason = "Git cannot compare the files: this folder is not in a git repository.";
     expect(await noteMoment(cwd, { env: ENV })).toEqual({ kind: "none", reason });
     const nowhere = { head: null, branch: null, tree: null };
     expect(await workSince(cwd, nowhere, { env: ENV })).toEqual({ kind: "none", reason });
     expect(await noteMoment(cwd, { env: { ...ENV, PATH: "/nonexistent" } })).toEqual({
       kind: "none",
-      reason: "There is no diff: git is not installed.",
+      reason: "Git cannot compare the files: git is not installed.",
     });
     expect(await noteMoment(join(cwd, "gone"), { env: ENV })).toMatchObject({ kind: "none" });
   });
@@ -266,7 +269,9 @@ describe("C5 the text of the diff", () => {
     expect(work.isCut).toBe(true);
     expect(end).toBeLessThanOrEqual(1_000);
     expect(whole.text.startsWith(work.text.slice(0, end))).toBe(true);
-    expect(work.text.slice(end)).toBe(`… the diff goes on for ${whole.text.length - end} more characters.\n`);
+    expect(work.text.slice(end)).toBe(
+      `… ${whole.text.length - end} more characters of the diff are not shown.\n`,
+    );
     expect(work.linesWritten).toBe(1_000);
   });
 
@@ -278,7 +283,7 @@ describe("C5 the text of the diff", () => {
     const work = await since(cwd, before);
     expect(work.linesWritten).toBe(33 * 1_024 + 1);
     expect(work.text).toContain("+++ b/x/big [é]* not");
-    expect(work.text.slice(-60)).toContain("… x/big [é]* is too large to be shown.\n");
+    expect(work.text.slice(-60)).toContain("… x/big [é]* is too large to show.\n");
     expect(work.text.length).toBeLessThan(1_000);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Owns the hashes of files and the knowledge of which of them still hold. Must not hang, follow a link or throw,
- * whatever lies under a name: a pipe, a socket, a device, a file that vanishes while it is read.
+ * Owns the hashes of files and knows which hashes are still valid. Must not hang, follow a link or throw, whatever a
+ * name refers to: a pipe, a socket, a device, a file that vanishes while it is read.
  *
- * 1. A hash is kept only as long as size, times, number and mode of the file stay.
- * 2. A file that changed so lately that it could change again without its times telling is hashed again (the
- *    problem that git calls racy). Only the time of the change of its inode counts: nobody can set that one.
- * 3. Large files are read in parts, between which others get their turn.
+ * 1. A hash is kept only while size, times, inode and mode of the file stay the same.
+ * 2. A file that changed very recently could change again with the same times (git calls this racy). It is hashed
+ *    again. Only ctime counts, because no program can set it.
+ * 3. Large files are read in parts, so that other work can run in between.
  */
 import { createHash, type Hash } from "node:crypto";
 import {
@@ -23,21 +23,21 @@ import { errorCode } from "../../system/files.ts";
 import { encodePath } from "./raw-path.ts";
 
 export interface FileHashes {
-  /** Of kind, mode and content. null: there is nothing of that name. A promise only for large files. */
+  /** Hashes kind, mode and content. null: the file does not exist. A promise only for large files. */
   hash(path: string): string | null | Promise<string | null>;
-  /** What told the file from others when it was hashed last; null: it was not there. */
+  /** Size, times, inode and mode at the last hash; null: the file did not exist. */
   sign(path: string): string | null;
 }
 
 const LARGE_BYTES = 1024 * 1024;
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** The clocks of file systems tick every 10 ms at most, except for those that only know seconds. */
+/** File systems record times in steps of at most 10 ms, or in whole seconds. */
 const FINE_TICK_NS = 20_000_000n;
 const COARSE_TICK_NS = 2_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
 
 export function createFileHashes(now: () => number = Date.now): FileHashes {
-  /** `hash` null: it has to be hashed again. */
+  /** `hash` null: hash the file again. */
   const known = new Map<string, { readonly sign: string; readonly hash: string | null }>();
   return {
     hash(path) {
@@ -62,7 +62,7 @@ export function createFileHashes(now: () => number = Date.now): FileHashes {
   };
 }
 
-/** The content of a small plain file; null: it is none, or too large. */
+/** The content of a small plain file; null: not a plain file, or too large. */
 export function readPlain(path: string, capBytes: number): Buffer | null {
   let file: number;
   try {
@@ -80,12 +80,12 @@ export function readPlain(path: string, capBytes: number): Buffer | null {
   }
 }
 
-/** What has to be the same for a file to be taken as unchanged. */
+/** A file counts as unchanged while this text stays the same. */
 export function signOf(stat: BigIntStats): string {
   return `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.dev} ${stat.ino} ${stat.mode}`;
 }
 
-/** Would another change show in its times? */
+/** Would another change show in the times of the file? */
 export function isSettled(stat: BigIntStats, nowMs: number): boolean {
   const isCoarse = stat.ctimeNs % SECOND_NS === 0n && stat.mtimeNs % SECOND_NS === 0n;
   return BigInt(Math.floor(nowMs)) * 1_000_000n - stat.ctimeNs > (isCoarse ? COARSE_TICK_NS : FINE_TICK_NS);
@@ -99,7 +99,7 @@ function look(path: string | Buffer): BigIntStats | null {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
   } catch {
-    // a folder on the way to it is none any more, or is closed to us
+    // a parent is no folder any more, or we have no permission
     return null;
   }
 }
@@ -112,7 +112,7 @@ function hashSmall(path: string | Buffer, stat: BigIntStats): string | null {
     return hashFailure(error);
   }
   try {
-    // it may be something else by now
+    // the name may refer to something else now
     const size = fstatSync(file).isFile() ? Number(stat.size) : 0;
     return start(stat).update(readAll(file, size)).digest("hex");
   } catch (error) {
@@ -122,7 +122,7 @@ function hashSmall(path: string | Buffer, stat: BigIntStats): string | null {
   }
 }
 
-/** Reads what is there, also when it grew or shrank since its size was looked at. */
+/** Reads the whole file, also when its size changed. */
 function readAll(file: number, size: number): Buffer {
   let buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
@@ -156,12 +156,12 @@ async function hashLarge(path: string | Buffer, stat: BigIntStats): Promise<stri
   }
 }
 
-/** Of the mode only what git keeps: who may run it is part of a file, who may read it is not. */
+/** Of the mode only the executable bit counts, as in git. */
 function start(stat: BigIntStats): Hash {
   return createHash("sha256").update((stat.mode & 0o111n) === 0n ? "file\n" : "program\n");
 }
 
-/** A file that vanished is gone; that one cannot be read is a fact like any other. */
+/** null: the file vanished. A file that cannot be read has a hash of its own. */
 function hashFailure(error: unknown): string | null {
   const code = errorCode(error);
   return code === "ENOENT" || code === "ENOTDIR" ? null : sha256(`unreadable\n${code}`);
@@ -178,7 +178,7 @@ function hashOther(path: string | Buffer, stat: BigIntStats): string | null {
 
 const HEAD_BYTES = 4096;
 
-/** A repository inside of the project counts as the commit that it is at; any other folder is no file. */
+/** A nested repository counts as its commit. Any other folder has no hash. */
 function hashRepository(path: string): string | null {
   const link = readPlain(`${path}/.git`, HEAD_BYTES)?.toString("utf8");
   const target = /^gitdir: (.+)/.exec(link ?? "")?.[1];

@@ -1,6 +1,6 @@
 /**
- * The files that git tracks or would track. Runs git and nothing else: whatever an agent wrote into the repository's
- * configuration, no monitor, hook, pager or transport of it is started.
+ * Lists the files that git tracks or would track. Runs only git: no monitor, hook, pager or transport from the
+ * repository's configuration starts, because an agent may have written it.
  */
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
@@ -12,41 +12,37 @@ import { createSteadyList, type SteadyList } from "./steady-list.ts";
 
 const SETTINGS = ["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
 const FILES = [...SETTINGS, "ls-files", "-co", "--exclude-standard", "-z"];
-/** What is ignored, folders as a whole. */
+/** Ignored files and folders. */
 const IGNORED = [...SETTINGS, "ls-files", "-oi", "--exclude-standard", "--directory", "-z"];
-/** How often the list is asked for anew before the ignored folders are. */
+/** The ignored folders are read again after this many lists. */
 const IGNORED_FOR = 50;
 
-export interface GitFiles {
-  /** Below the project, with `/`. null: no git here, or it cannot tell. */
-  list(): Promise<readonly string[] | null>;
-}
+/** The list is relative to the project, with `/`. null: no git repository, or git failed. */
+type ListGitFiles = () => Promise<readonly string[] | null>;
 
-export function createGitFiles(projectDir: string, listings: Listings, timeoutMs = 20_000): GitFiles {
+export function createGitList(projectDir: string, listings: Listings, timeoutMs = 20_000): ListGitFiles {
   let program: string | null | undefined;
   let steady: { readonly root: string; readonly list: SteadyList } | null = null;
   let ignored: ReadonlySet<string> | null = null;
   let asked = 0;
-  // once: to copy it costs more than all else that is done for a start of git
+  // computed once, because a copy of the environment is slow
   let environment: NodeJS.ProcessEnv | undefined;
-  return {
-    async list() {
-      const root = findRoot(projectDir);
-      if (root === null) return null;
-      program ??= findGit(projectDir);
-      if (program === null) return null;
-      if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
-      const same = steady.list.current();
-      if (same !== null) return same;
-      environment ??= gitEnvironment();
-      const git = { program, cwd: projectDir, env: environment, timeoutMs };
-      if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(git, IGNORED)) ?? []);
-      const asOf = ignored === null ? null : steady.list.look(ignored);
-      const paths = await runGit(git, FILES);
-      if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
-      // a project inside of somebody's repository of dot files is ignored as a whole
-      return paths?.length === 0 && root !== projectDir ? null : paths;
-    },
+  return async () => {
+    const root = findRoot(projectDir);
+    if (root === null) return null;
+    program ??= findGit(projectDir);
+    if (program === null) return null;
+    if (steady?.root !== root) steady = { root, list: createSteadyList(projectDir, root, listings) };
+    const same = steady.list.current();
+    if (same !== null) return same;
+    environment ??= gitEnvironment();
+    const place = { cwd: projectDir, env: environment, timeout: timeoutMs };
+    if (asked++ % IGNORED_FOR === 0) ignored = foldersOf((await runGit(program, IGNORED, place)) ?? []);
+    const asOf = ignored === null ? null : steady.list.look(ignored);
+    const paths = await runGit(program, FILES, place);
+    if (paths !== null && ignored !== null) steady.list.keep(paths, ignored, asOf);
+    // a repository of dot files above the project may ignore the whole project
+    return paths?.length === 0 && root !== projectDir ? null : paths;
   };
 }
 
@@ -54,14 +50,15 @@ function foldersOf(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1)));
 }
 
-function findRoot(projectDir: string): string | null {
+/** The top of the git work tree. */
+export function findRoot(projectDir: string): string | null {
   for (let folder = projectDir; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
     if (folder === dirname(folder)) return null;
   }
 }
 
-/** Never one from the project: under `npx` its own programs come first on the path. */
+/** Never a program from the project: `npx` puts those first on the PATH. */
 function findGit(projectDir: string): string | null {
   const name = process.platform === "win32" ? "git.exe" : "git";
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
@@ -80,26 +77,15 @@ function isProgram(path: string): boolean {
   }
 }
 
-interface GitCall {
-  readonly program: string;
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly timeoutMs: number;
-}
+type GitPlace = { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly timeout: number };
 
-/** Names; null: it failed. */
-function runGit(
-  { program, cwd, env, timeoutMs }: GitCall,
-  args: readonly string[],
-): Promise<string[] | null> {
+/** null: git failed. Needs a timeout, because an ignore file that is a pipe would block git for ever. */
+function runGit(program: string, args: readonly string[], place: GitPlace): Promise<string[] | null> {
   return new Promise((done) => {
     const chunks: Buffer[] = [];
-    // an ignore file that is a pipe would keep git waiting for ever
     const child = spawn(program, args, {
-      cwd,
-      env,
+      ...place,
       stdio: ["ignore", "pipe", "ignore"],
-      timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -109,7 +95,7 @@ function runGit(
   });
 }
 
-/** What points git to another repository is left out; a missing object is not fetched by a transport of the agent's. */
+/** Without variables that select another repository. Missing objects are not fetched: the transport could be the agent's. */
 function gitEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {

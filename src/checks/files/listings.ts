@@ -1,21 +1,21 @@
 /**
- * Owns what is in folders. A folder whose times stayed is not read again: it changes with every name that comes or
- * goes. Follows no link and must not throw: what cannot be read is empty.
+ * Owns the listings of folders. A folder is read again only when its times change, because every new or removed name
+ * changes them. Follows no link and must not throw: a folder that cannot be read is empty.
  */
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { isSettled, signOf } from "./file-hash.ts";
 import { decodePath, encodePath } from "./raw-path.ts";
 
 export interface FileListing {
-  /** All that is no folder: files, links, pipes. */
+  /** Everything except folders: files, links, pipes. */
   readonly files: readonly string[];
   readonly folders: readonly string[];
-  /** Those of the files that are links. */
+  /** The files that are links. */
   readonly links: ReadonlySet<string>;
 }
 
 export interface Listings {
-  /** The same object as long as the folder stays the same. */
+  /** Returns the same object until the folder changes. */
   list(folder: string): FileListing;
 }
 
@@ -44,7 +44,7 @@ export function createListings(now: () => number = Date.now): Listings {
 
 function read(folder: string): FileListing {
   const entries: Dirent[] = readdirSync(encodePath(folder), { withFileTypes: true });
-  // only then is a name possibly no UTF-8
+  // a name with this character may not be UTF-8
   if (entries.some((entry) => entry.name.includes("�"))) return readBytes(folder);
   return sort(entries, (entry) => entry.name);
 }
@@ -54,12 +54,9 @@ function readBytes(folder: string): FileListing {
   return sort(entries, (entry) => decodePath(entry.name));
 }
 
-interface Named {
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-}
+type EntryKind = Pick<Dirent, "isDirectory" | "isSymbolicLink">;
 
-function sort<E extends Named>(entries: readonly E[], nameOf: (entry: E) => string): FileListing {
+function sort<E extends EntryKind>(entries: readonly E[], nameOf: (entry: E) => string): FileListing {
   const files: string[] = [];
   const folders: string[] = [];
   const links = new Set<string>();
@@ -71,7 +68,7 @@ function sort<E extends Named>(entries: readonly E[], nameOf: (entry: E) => stri
   return { files, folders, links };
 }
 
-/** Lets others have their turn when a piece of work has taken long enough. */
+/** Returns a promise when the work should pause so that other work can run. */
 export function createBreather(sliceMs = 10): () => Promise<void> | null {
   let since = performance.now();
   return () => {

@@ -1,13 +1,13 @@
 /**
- * Names that are no UTF-8, as strings that no other name has: a byte that fits nowhere becomes a lone surrogate,
- * which text never contains. JSON keeps them.
+ * Represents file names that are not UTF-8 as unique strings: an invalid byte becomes a lone surrogate, which valid text
+ * never contains. JSON keeps lone surrogates.
  */
 import { TextDecoder } from "node:util";
 
 const NOT_UTF8 = "�";
 const STRAY = /[\udc80-\udcff]/;
 
-/** A path as the system gave it. */
+/** From the bytes of the system to a string. */
 export function decodePath(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.includes(NOT_UTF8) || Buffer.from(text).equals(bytes)) return text;
@@ -22,7 +22,7 @@ export function decodePath(bytes: Buffer): string {
   return path;
 }
 
-/** The path as the system takes it. */
+/** From a string to the bytes of the system. */
 export function encodePath(path: string): string | Buffer {
   if (!STRAY.test(path)) return path;
   const parts: Buffer[] = [];
@@ -33,7 +33,7 @@ export function encodePath(path: string): string | Buffer {
   return Buffer.concat(parts);
 }
 
-/** Bytes of the character there; 0: it is none. */
+/** The length of the character at this byte; 0: not a character. */
 function lengthAt(bytes: Buffer, at: number, decoder: TextDecoder): number {
   const lead = bytes[at] ?? 0;
   const length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;

@@ -1,10 +1,9 @@
 /**
- * The list of files that git gave, for as long as nothing changed that it depends on: no name came or went in any
- * folder that git looks into, and no rule of what is ignored, no index and no configuration is other than it was.
- * Then git would give the same again, and need not be started.
+ * Keeps git's list of files while nothing changed that the list depends on: names in folders, ignore rules, index and
+ * configuration. Then git would return the same list, so it does not start.
  *
- * Folders that are ignored as a whole are not looked into: git takes nothing of them in, whatever comes there, except
- * what is in the index. Follows no link and must not throw.
+ * Ignored folders are not read, because git lists nothing in them except files of the index. Follows no link and must
+ * not throw.
  */
 import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -13,31 +12,25 @@ import { isSettled, signOf } from "./file-hash.ts";
 import type { FileListing, Listings } from "./listings.ts";
 
 export interface SteadyList {
-  /** null: git has to be asked. */
+  /** null: ask git. */
   current(): readonly string[] | null;
-  /** What git just gave; `ignored` are the folders that it leaves out, from the project's folder, without `/`. */
+  /** Stores git's answer. `ignored`: folders that git leaves out, relative to the project, without a final `/`. */
   keep(paths: readonly string[], ignored: ReadonlySet<string>, asOf: Signs | null): void;
-  /** To be taken before git is asked, so that what changes meanwhile is noticed. null: too fresh to be told apart. */
+  /** Call it before git starts, so that changes during git's run are noticed. null: a file changed too recently. */
   look(ignored: ReadonlySet<string>): Signs | null;
 }
 
-/** All that the list depends on. */
+/** Everything that the list depends on. */
 export interface Signs {
   readonly folders: readonly FileListing[];
   readonly files: readonly string[];
 }
 
-interface Kept {
-  readonly paths: readonly string[];
-  readonly ignored: ReadonlySet<string>;
-  readonly signs: Signs;
-}
-
-/** More folders than this are no less work than git. */
+/** With more folders, git is faster. */
 const MOST_FOLDERS = 5_000;
 
 export function createSteadyList(root: string, repository: string, listings: Listings): SteadyList {
-  let kept: Kept | null = null;
+  let kept: { paths: readonly string[]; ignored: ReadonlySet<string>; signs: Signs } | null = null;
 
   function look(ignored: ReadonlySet<string>): Signs | null {
     const folders: FileListing[] = [];
@@ -76,13 +69,13 @@ export function createSteadyList(root: string, repository: string, listings: Lis
     },
     keep(paths, ignored, asOf) {
       const signs = look(ignored);
-      // what was seen before git looked and after it has to be the same
+      // the state before and after git's run has to be the same
       kept = asOf !== null && signs !== null && isSame(signs, asOf) ? { paths, ignored, signs } : null;
     },
   };
 }
 
-/** Everywhere else that rules come from: the index, the repository's and the person's own. */
+/** Other files that the list depends on: index, configuration and ignore rules of the repository and the person. */
 function rulesAround(root: string, repository: string): string[] {
   const gitDir = gitDirOf(repository);
   const common = readText(join(gitDir, "commondir"))?.trim() ?? "";
@@ -115,7 +108,7 @@ function isRepository(folder: string): boolean {
   return lstatSync(`${folder}/.git`, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** null: so fresh that it could change again without a sign. */
+/** null: the file changed so recently that it could change again with the same times. */
 function signOfFile(path: string): string | null {
   try {
     const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });

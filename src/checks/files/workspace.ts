@@ -1,7 +1,7 @@
 /**
- * The files of a project at one moment. With git: what it tracks or would track. Without: all but the folders that
- * tools fill. All of `.loop` is left out, also what people write there: the engine changes it all the time, and it
- * is no work of an agent's. Links count as the text they hold; a repository inside of the project as its commit.
+ * Takes snapshots of the files of a project. With git: files that git tracks or would track. Without git: all files
+ * except folders that tools fill. `.loop` is left out, because the engine changes it all the time. A link counts as its
+ * text, a nested repository as its commit.
  */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
@@ -9,22 +9,18 @@ import { compileGlobs } from "../../core/glob.ts";
 import { isToolFolder } from "../../core/toolchain/files.ts";
 import type { Snapshot, Workspace } from "../../ports/checks.ts";
 import { createFileHashes, type FileHashes } from "./file-hash.ts";
-import { createGitFiles } from "./git-files.ts";
+import { createGitList } from "./git-files.ts";
 import { createBreather, createListings, type Listings } from "./listings.ts";
 
-export interface WorkspaceOptions {
-  /** For how long git may take; then the folders are walked. */
-  readonly gitTimeoutMs?: number;
-}
-
-export function createWorkspace(projectDir: string, options: WorkspaceOptions = {}): Workspace {
+/** After `gitTimeoutMs` the folders are read without git. */
+export function createWorkspace(projectDir: string, gitTimeoutMs?: number): Workspace {
   const root = resolve(projectDir);
   const hashes = createFileHashes();
   const listings = createListings();
-  const git = createGitFiles(root, listings, options.gitTimeoutMs);
+  const listByGit = createGitList(root, listings, gitTimeoutMs);
   return {
     async snapshot(except = []) {
-      const tracked = await git.list();
+      const tracked = await listByGit();
       const paths = tracked ?? (await walk(root, listings));
       const isExcept = except.length === 0 ? () => false : compileGlobs(except);
       const counted = paths.filter((path) => !isEngines(path) && !isExcept(path));
@@ -46,12 +42,12 @@ async function take(
   const files = new Map<string, string>();
   const all = createHash("sha256");
   const breathe = createBreather();
-  // a file in a merge that is not finished is listed more than once
+  // git lists a file with a merge conflict more than once
   for (const path of [...new Set(paths)].sort()) {
     const found = hashes.hash(`${root}/${path}`);
     const hash = found instanceof Promise ? await found : found;
     if (hash !== null) {
-      // git names a repository inside of the project with a slash at its end
+      // git lists a nested repository with a final slash
       files.set(path.endsWith("/") ? path.slice(0, -1) : path, hash);
       all.update(`${JSON.stringify(path)} ${hash}\n`);
     }

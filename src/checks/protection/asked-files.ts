@@ -1,14 +1,14 @@
 /**
- * Files whose being there decides what a script of a check does: `[ ! -f tests.skip ] || exit 0`. Most files that
- * scripts ask for are the product (`test -f dist/a.js || exit 1`): one that is not there makes the check red, and to
- * bring it is the work. So a file counts only where the check does less, or is told what to do, when it is there.
+ * Finds files whose existence changes what a check does: `[ ! -f tests.skip ] || exit 0`. Most files that a script tests
+ * are the product (`test -f dist/a.js || exit 1`), and the agent has to create them. So a file counts only if the check
+ * does less, or gets instructions, when the file exists.
  */
 import { outermostCommands, type ShellCommand, type ShellPart } from "../../core/shell/command.ts";
 import { isPython, WRAPPERS } from "../../core/shell/programs.ts";
 import { isPackageManager, toolOf } from "../../core/toolchain/table.ts";
 import { isInterpreter } from "../trace/trace-languages.ts";
 
-/** Words of the shell's, by the command that asks for them; nothing is known of where they lead to. */
+/** File names by the command that tests them, as written in the shell line. */
 export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<ShellCommand, readonly string[]> {
   const commands = outermostCommands(parts);
   const asked = new Map<ShellCommand, readonly string[]>();
@@ -19,21 +19,21 @@ export function askedIn(parts: readonly ShellPart[]): ReadonlyMap<ShellCommand, 
   return asked;
 }
 
-/** Files that a command writes or takes away: what a check makes itself tells it nothing. */
+/** Files that a command writes or removes. They do not count, because the check creates them itself. */
 export function writtenBy({ words: [program = "", ...args], outputs }: ShellCommand): readonly string[] {
   const made = MAKERS.has(program) ? args.filter((word) => !word.startsWith("-")) : [];
   return [...outputs, ...made];
 }
 
 const MAKERS: ReadonlySet<string> = new Set("touch mkdir cp mv tee ln rm install truncate mkfifo".split(" "));
-/** More commands than this follow no question that a person asks. */
+/** The most commands in one branch. */
 const MAX_BRANCH = 100;
 const MAX_WRAPPERS = 5;
 const SHELL = /^(?:ba|da|z|k|a)?sh$/;
 const READER = /^(?:cat|head|tail)$/;
-/** What a loop goes through is more often what came out. */
+/** A `for` loop over files counts only with such a name. Most loops read results. */
 const LIST = /test|spec|suite|skip|case/i;
-/** Variables that tell a check what to leave out. */
+/** Variables that tell a check what to skip. */
 const TELLING = /skip|only|exclude|ignore|flag|opt|arg|filter|quick|fast/i;
 
 function guardsIn(commands: readonly ShellCommand[], at: number): readonly string[] {
@@ -58,7 +58,7 @@ function questionOf({ keywords, words: [program = "", ...args] }: ShellCommand):
   return names.length === 0 ? null : { names, isNegated: negations % 2 === 1 };
 }
 
-/** What is run when it holds, and when it does not. */
+/** The commands that run when the test succeeds, and when it fails. */
 function branchesOf(
   commands: readonly ShellCommand[],
   at: number,
@@ -87,7 +87,7 @@ function branchesOfIf(commands: readonly ShellCommand[], from: number): [ShellCo
   return branches;
 }
 
-/** One command, or all of those in braces. */
+/** One command, or all commands in braces. */
 function groupAt(commands: readonly ShellCommand[], from: number): ShellCommand[] {
   const group: ShellCommand[] = [];
   let depth = 0;
@@ -110,7 +110,7 @@ function isRefusal({ words: [program, first = ""] }: ShellCommand): boolean {
   return program === "false" || ((program === "exit" || program === "return") && /^[1-9]/.test(first));
 }
 
-/** Something runs that could have found a fault. */
+/** Runs a program that could find an error. */
 function isWork({ words: [program = "", ...args] }: ShellCommand): boolean {
   if (SHELL.test(program) || /^\.{0,2}\//.test(program) || /^g?make$/.test(program)) return true;
   return (
@@ -121,7 +121,7 @@ function isWork({ words: [program = "", ...args] }: ShellCommand): boolean {
   );
 }
 
-/** `exit $(cat result)`, `for test in $(cat tests.txt)`, `npx vitest $(cat list)`: their text is an order. */
+/** `exit $(cat result)`, `for test in $(cat tests.txt)`, `npx vitest $(cat list)`: the file controls the check. */
 function obeyed({ words, inner }: ShellCommand): readonly string[] {
   if (inner.length === 0) return [];
   const [program = ""] = words;
@@ -134,7 +134,7 @@ function obeyed({ words, inner }: ShellCommand): readonly string[] {
   return isObeyed ? names : names.filter((name) => LIST.test(name));
 }
 
-/** Also behind other programs, as `npx`. */
+/** Also through wrappers such as `npx`. */
 function startsTests(words: readonly string[]): boolean {
   for (let at = 0; at < MAX_WRAPPERS; at++) {
     const program = words[at] ?? "";

@@ -1,15 +1,14 @@
 /**
- * What git ignored when the loop started. The rules of that moment go on counting: an agent that adds to `.gitignore`
- * hides nothing. They only take away what a check itself writes among the tests.
+ * The ignore rules of git when the loop started. Later rules do not count, so an agent cannot hide files with a new
+ * `.gitignore`. The rules only remove files that a check writes among the tests.
  */
-
-import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { compileGlob, type GlobMatcher } from "../../core/glob.ts";
 import { readPlain } from "../files/file-hash.ts";
+import { findRoot } from "../files/git-files.ts";
 
 export interface IgnoreRules {
-  /** Before what is in it is asked for. */
+  /** Call it before you ask for files in the folder. */
   enter(folder: string): void;
   isIgnored(path: string, isFolder: boolean): boolean;
   /** Texts of the ignore files, by folder. */
@@ -24,7 +23,7 @@ interface Rule {
 
 const MAX_BYTES = 256 * 1024;
 
-/** `recorded`: the texts of another time instead of those on disk. */
+/** `recorded`: earlier texts, used instead of the files on disk. */
 export function createIgnoreRules(
   root: string,
   recorded: Readonly<Record<string, string>> | null,
@@ -41,7 +40,7 @@ export function createIgnoreRules(
       if (rule !== null) rules.push(rule);
     }
   };
-  const repository = recorded === null ? findRepository(root) : null;
+  const repository = recorded === null ? findRoot(root) : null;
   if (repository !== null) {
     for (const folder of foldersBetween(repository, root)) add(folder.key, readText(folder.path));
   }
@@ -56,7 +55,7 @@ export function createIgnoreRules(
       }
     },
     isIgnored(path, isFolder) {
-      // the rules for a path are all there once its folder was entered
+      // all rules for a path are known once its folder was entered
       const answers = isFolder ? folders : files;
       const known = answers.get(path);
       if (known !== undefined) return known;
@@ -69,19 +68,12 @@ export function createIgnoreRules(
   };
 }
 
-/** Rules from above the project, or from git's own folder. */
+/** Rules from above the project or from the git folder. */
 function isAbove(key: string): boolean {
   return key === "" || key.startsWith("..") || key.startsWith("!");
 }
 
-function findRepository(root: string): string | null {
-  for (let folder = root; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
-    if (folder === dirname(folder)) return null;
-  }
-}
-
-/** From the repository's root down to the project's, with git's own file first, which counts least. */
+/** From the repository's root down to the project. The exclude file of git comes first, because it counts least. */
 function foldersBetween(repository: string, root: string): { key: string; path: string }[] {
   const found: { key: string; path: string }[] = [];
   for (let folder = root; ; folder = dirname(folder)) {
@@ -96,7 +88,7 @@ function readText(path: string): string | null {
   return readPlain(path, MAX_BYTES)?.toString("utf8") ?? null;
 }
 
-/** A pattern means paths below the folder that it stands in; one from above the project is taken without its start. */
+/** A pattern applies below its folder. An anchored pattern from above the project is left out. */
 function parseRule(line: string, key: string): Rule | null {
   const text = line.replace(/\r$/, "").replace(/(?<!\\)\s+$/, "");
   if (text === "" || text.startsWith("#")) return null;

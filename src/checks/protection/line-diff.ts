@@ -1,6 +1,6 @@
 /**
- * A unified diff of two texts, by Myers' O(ND). Texts that differ in more than the cap are shown as one block that
- * was replaced: a person looks at those in an editor.
+ * Renders a unified diff of two texts, by Myers' O(ND) algorithm. If the texts differ too much, the whole text is shown
+ * as replaced.
  */
 const CONTEXT = 3;
 const MAX_DISTANCE = 2_000;
@@ -10,7 +10,7 @@ interface Edit {
   readonly line: string;
 }
 
-/** Empty for equal texts. At most `maxLines` lines, the last of which tells how many were left out. */
+/** Empty for equal texts. At most `maxLines` lines; the last line says how many are not shown. */
 export function renderDiff(path: string, before: string, after: string, maxLines = 200): string {
   const lines = renderHunks(diffLines(splitLines(before), splitLines(after)));
   if (lines.length === 0) return "";
@@ -20,7 +20,7 @@ export function renderDiff(path: string, before: string, after: string, maxLines
   return `${[...head, ...shown, ...(left > 0 ? [`… ${left} more lines`] : [])].join("\n")}\n`;
 }
 
-/** The mark of a last line without a newline is part of it, so that such a line differs from one with. */
+/** The mark for a missing final newline is part of the last line, so the line differs from one with a newline. */
 function splitLines(text: string): string[] {
   const lines = text.split("\n");
   const last = lines.pop() ?? "";
@@ -49,7 +49,7 @@ function replaceAll(before: readonly string[], after: readonly string[]): Edit[]
   ];
 }
 
-/** null: they differ too much. */
+/** null: the texts differ too much. */
 function shortestEdit(before: readonly string[], after: readonly string[]): Edit[] | null {
   const limit = Math.min(before.length + after.length, MAX_DISTANCE);
   const reach = new Int32Array(2 * limit + 3);

@@ -1,4 +1,4 @@
-/** package.json, of which only some values belong to checks: a new version or keyword is no change of a check. */
+/** Reads package.json. Only some values belong to checks: a new version or keyword changes no check. */
 import { posix } from "node:path";
 import type { FileRole } from "../../core/toolchain/tool.ts";
 import { readProjectText } from "../trace/found.ts";
@@ -6,7 +6,7 @@ import { GIT_SETTINGS, renderGitSettings } from "../trace/git-config.ts";
 
 export type Manifest = Readonly<Record<string, unknown>>;
 
-/** What every script depends on: how modules are read, and which program runs it. */
+/** Every script depends on these: the module type and the package manager. */
 const ALWAYS = ["type", "workspaces", "packageManager", "config"];
 const SECTIONS: readonly (readonly [FileRole, readonly string[]])[] = [
   ["config:js-test", ["jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "jasmine", "stryker", "wtr"]],
@@ -15,13 +15,13 @@ const SECTIONS: readonly (readonly [FileRole, readonly string[]])[] = [
   ["config:monorepo", ["wireit", "nx"]],
 ];
 
-/** The values of the package that the given roles bring along. */
+/** The values of a manifest that belong to the given roles. */
 export function sectionsFor(manifest: string, roles: ReadonlySet<FileRole>): string[] {
   const sections = SECTIONS.filter(([role]) => roles.has(role)).flatMap(([, names]) => names);
   return [...ALWAYS, ...sections].map((name) => `${manifest}#${name}`);
 }
 
-/** The package that a command in the folder belongs to; null: none up to the repository's root. */
+/** The nearest package.json above the folder, up to the repository's root; null: none. */
 export function findManifest(root: string, cwd: string): string | null {
   for (let folder = cwd; ; folder = posix.join(folder, "..")) {
     const path = posix.join(folder, "package.json");
@@ -38,7 +38,7 @@ function readsGit(root: string, folder: string): boolean {
   );
 }
 
-/** Texts that were read last: a manifest is asked for each of its values. */
+/** Parsed manifests. Each is read once for each of its values. */
 const PARSED = new Map<string, { readonly text: string; readonly manifest: Manifest | null }>();
 const MAX_PARSED = 500;
 
@@ -57,7 +57,8 @@ function parseManifest(place: string, text: string): Manifest | null {
   return manifest;
 }
 
-function parseJson(text: string): unknown {
+/** null: not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -75,7 +76,7 @@ export function scriptNames(manifest: Manifest | null): string[] {
   return isObject(manifest?.scripts) ? Object.keys(manifest.scripts) : [];
 }
 
-/** `package.json#scripts.a.b` or `.git/config#settings` → its value as text; null: not there. A manifest that cannot be read has itself as value. */
+/** The value of `package.json#scripts.a.b` or `.git/config#settings` as text; null: missing. For a broken manifest, its whole text. */
 export function readValue(root: string, path: string): string | null {
   const [file = "", key = ""] = path.split(/#(.*)/s);
   const text = readProjectText(root, file);

@@ -1,17 +1,16 @@
 /**
- * Check integrity (B7): what checks consist of is found without being named, hashed before any work, and compared
- * after each turn.
+ * Check integrity (B7): finds the files that checks depend on, hashes them before any work, and compares them after each
+ * turn.
  *
- * 1. The rules by which files are found are asked again at each comparison: a file that would count now and was not
- *    there at the start was added.
- * 2. What was recorded goes on counting, also when nothing leads to it any more.
- * 3. Nothing that an agent writes takes anything away: neither ignore files nor git's index nor the record.
- * 4. Comparing runs no program.
- * 5. What the checks wrote themselves before any work is known: they may write to it again.
+ * 1. Each comparison searches again: a file that counts now and did not exist at the start was added.
+ * 2. A recorded file always counts, even if no check leads to it any more.
+ * 3. An agent cannot remove a file from the list: not by ignore files, git's index or the record.
+ * 4. A comparison runs no program.
+ * 5. Checks may write again to files that they wrote before any work.
  *
- * Not found, and so left to people and `--protect`: tests inside of source files (Rust's `mod tests`, doctests), what
- * scripts build names for, packages that a runner or a package of a test is made of besides its own, and a folder
- * that is moved away and back while a check runs.
+ * Not found, so people name them with `--protect`: tests inside source files (Rust's `mod tests`, doctests), files whose
+ * names a script computes, dependencies of runners and of packages that tests import, and a folder that is moved away
+ * and back while a check runs.
  */
 import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -118,12 +117,12 @@ export function createProtection(projectDir: string): Protection {
       const originals = entry === undefined ? {} : readOriginals(root, loopId, read.record);
       const text = describe(root, change, kind, originals);
       const hash = await hashOf(around, { path: change.path, kind });
-      return hash === change.hash ? text : `${text}It was changed again since it was compared.\n`;
+      return hash === change.hash ? text : `${text}It changed again after the comparison.\n`;
     },
   };
 }
 
-/** Paths are compared by their texts, so there is one for each. */
+/** Paths are compared as text, so links are resolved first. */
 function realRoot(projectDir: string): string {
   try {
     return realpathSync(projectDir);
@@ -173,7 +172,7 @@ function rewritten(before: Stamps, after: Stamps): string[] {
 
 type Place = Pick<ProtectedEntry, "path" | "kind">;
 
-/** A changed script can lead to programs that were there all the time: they are not told, the script is. */
+/** A changed script can lead to programs that existed before. Only the script is reported, not the programs. */
 function isWork(
   around: SurveySurroundings,
   record: ProtectionRecord,
@@ -183,13 +182,13 @@ function isWork(
   if (kind === "program")
     return (isRecorded || record.missing.includes(path)) && isOnPath(around, record, path);
   if (kind === "package") return isRecorded;
-  // a cache of the check's is another one after each run
+  // a check may change its own cache in each run
   if (kind === "asked") return record.written !== undefined && !record.written.includes(path);
   if (kind === "own") return isRecorded || record.written !== undefined;
   return kind !== "entry" || isRecorded || !record.installed.includes(path);
 }
 
-/** A person who goes on with another path has other programs; only an agent puts others into the folders of the old one. */
+/** A person may continue with another PATH. A program counts only in a folder of the recorded PATH. */
 function isOnPath({ programs }: SurveySurroundings, record: ProtectionRecord, path: string): boolean {
   const place = programs.find(path.slice(PROGRAM.length));
   return place === null || record.pathFolders.includes(dirname(place));
@@ -199,7 +198,7 @@ function byPath(one: { readonly path: string }, other: { readonly path: string }
   return one.path < other.path ? -1 : one.path > other.path ? 1 : 0;
 }
 
-/** The texts that a diff can show later, as many as are affordable. */
+/** The texts for later diffs, up to a total size. */
 function readTexts(root: string, entries: readonly ProtectedEntry[]): Originals {
   const texts: Originals = {};
   let bytes = 0;
@@ -212,7 +211,7 @@ function readTexts(root: string, entries: readonly ProtectedEntry[]): Originals 
   return texts;
 }
 
-/** null: none that can be shown. */
+/** null: it cannot be shown. */
 function textOf(root: string, path: string, kind: EntryKind): string | null {
   if (mayHoldSecrets(path)) return null;
   if (kind === "value") return readValue(root, path);
@@ -247,17 +246,17 @@ function describe(
 ): string {
   const { path } = change;
   if (mayHoldSecrets(path) || kind === "own")
-    return `${path} was ${change.change}; it may hold secrets and is not shown.\n`;
+    return `${path} was ${change.change}. It is not shown because it may contain secrets.\n`;
   if (kind === "program") return `${path.slice(PROGRAM.length)}: the program was ${change.change}.\n`;
   if (kind === "package") return `${path}: files of the installed package were ${change.change}.\n`;
   if (path.includes("node_modules/") && kind === "file")
     return `${path}: a file of an installed package was ${change.change}.\n`;
-  if (kind === "entry") return `${path}: the program, or what it starts, was ${change.change}.\n`;
+  if (kind === "entry") return `${path}: the program, or a file that it starts, was ${change.change}.\n`;
   if (originals === null)
-    return `${path} was ${change.change}; the copy of what it was is gone or was changed.\n`;
+    return `${path} was ${change.change}. The saved copy of the old content is missing or was changed.\n`;
   const before = change.change === "added" ? "" : (originals[path] ?? null);
   const after = change.change === "deleted" ? "" : textOf(root, path, kind);
   if (before === null || after === null)
-    return `${path} was ${change.change}; it is binary, or too large to be shown.\n`;
-  return renderDiff(path, before, after) || `${path}: only its mode was changed, not its text.\n`;
+    return `${path} was ${change.change}. It is binary or too large to show.\n`;
+  return renderDiff(path, before, after) || `${path}: only the file mode changed.\n`;
 }

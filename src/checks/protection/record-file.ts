@@ -1,6 +1,6 @@
 /**
- * Owns `.loop/runs/<loop>/protected.json`, what checks consisted of before any work, and beside it the texts of that
- * moment. An agent can write there too: whoever reads the record holds its digest, and the record that of the texts.
+ * Owns `.loop/runs/<loop>/protected.json`: the files that checks depended on before any work, and their texts. An agent
+ * can write there too, so the reader knows the digest of the record, and the record has the digest of the texts.
  */
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,6 +9,7 @@ import type { LoopId } from "../../core/loop.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { readPlain, sha256 } from "../files/file-hash.ts";
+import { parseJson } from "./manifest.ts";
 
 const recordSchema = z.object({
   version: z.literal(1),
@@ -17,17 +18,17 @@ const recordSchema = z.object({
       path: z.string(),
       kind: z.enum(["file", "value", "entry", "package", "program", "asked", "own"]),
       hash: z.string(),
-      /** None: nothing consists of it yet; known in case that a changed check leads to it. */
+      /** Empty: no check depends on it yet. It is recorded because a changed check could use it. */
       criteria: z.array(z.string()),
     }),
   ),
-  /** Programs that were asked for, and folders that would come first, and that were not there. */
+  /** Missing programs, and missing folders that would come first on a search path. */
   missing: z.array(z.string()),
-  /** Files that the checks wrote to themselves. Left out in old records, which know nothing of `asked` and `own`. */
+  /** Files that the checks wrote themselves. Missing in old records, which do not have `asked` and `own`. */
   written: z.array(z.string()).optional(),
-  /** What was in the folders of programs of installed packages. */
+  /** Names in the program folders of installed packages. */
   installed: z.array(z.string()),
-  /** Folders of the path outside of the project. */
+  /** Folders of the PATH outside the project. */
   pathFolders: z.array(z.string()),
   /** Texts of the ignore files, by folder. */
   ignore: z.record(z.string(), z.string()),
@@ -41,7 +42,7 @@ export type Originals = z.infer<typeof originalsSchema>;
 
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** Its digest. Throws where it cannot or must not be written. */
+/** Returns the digest of the record. Throws if the record cannot or must not be written. */
 export function writeProtectionRecord(
   root: string,
   loopId: LoopId,
@@ -62,7 +63,7 @@ export type RecordRead =
   | { readonly kind: "record"; readonly digest: string; readonly record: ProtectionRecord }
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** `digest` null: whatever is there. `known`: the record that has this digest, which is not parsed again then. */
+/** `digest` null: any record counts. `known`: the parsed record with this digest. */
 export function readProtectionRecord(
   root: string,
   loopId: LoopId,
@@ -70,30 +71,22 @@ export function readProtectionRecord(
   known?: ProtectionRecord,
 ): RecordRead {
   const bytes = readPlain(recordFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
-  if (bytes === null) return { kind: "unusable", reason: "the record of the protected files is gone" };
+  if (bytes === null) return { kind: "unusable", reason: "the record of the protected files is missing" };
   const actual = sha256(bytes);
   if (digest !== null && actual !== digest) {
     return { kind: "unusable", reason: "the record of the protected files was changed" };
   }
   if (known !== undefined) return { kind: "record", digest: actual, record: known };
-  const parsed = recordSchema.safeParse(parseJson(bytes));
+  const parsed = recordSchema.safeParse(parseJson(bytes.toString("utf8")));
   if (parsed.success) return { kind: "record", digest: actual, record: parsed.data };
   return { kind: "unusable", reason: "the record of the protected files cannot be read" };
 }
 
-/** null: gone, or not those of the record. */
+/** null: missing, or not the texts of this record. */
 export function readOriginals(root: string, loopId: LoopId, record: ProtectionRecord): Originals | null {
   const bytes = readPlain(originalsFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
   if (bytes === null || sha256(bytes) !== record.originals) return null;
-  return originalsSchema.safeParse(parseJson(bytes)).data ?? null;
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return null;
-  }
+  return originalsSchema.safeParse(parseJson(bytes.toString("utf8"))).data ?? null;
 }
 
 function recordFile(folder: string): string {
@@ -111,10 +104,10 @@ function folderFor(root: string, loopId: LoopId): string {
   return join(root, ".loop", "runs", loopId);
 }
 
-/** What a repository brings along as `.loop` must not make us write elsewhere (H4). */
+/** A `.loop` that came with the repository must not make us write outside the project (H4). */
 function refuseLinks(root: string, folder: string): void {
   for (let path = folder; path !== root; path = dirname(path)) {
-    // a link to nowhere does not exist either, and mkdir would follow it
+    // a broken link does not exist either, but mkdir would follow it
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
     if (existsSync(path) ? !isInside(root, path) : isLink)
       throw new Error(`${path} leads out of the project`);

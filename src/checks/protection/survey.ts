@@ -1,4 +1,4 @@
-/** Everything that the checks of a goal consist of at this moment, with hashes and the criteria that it belongs to. */
+/** Finds everything that the checks of a goal depend on now, with the criteria that it belongs to. */
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, posix, relative } from "node:path";
 import { commandOf } from "../../core/checks/kinds.ts";
@@ -27,8 +27,8 @@ import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts
 import { findTestPackages } from "./test-packages.ts";
 
 /**
- * `entry`: a name in `node_modules/.bin`. `program`: what a name leads to on the path, outside of the project.
- * `asked`: a file or folder that decides by being there. `own`: settings in the person's own folder.
+ * `entry`: a name in `node_modules/.bin`. `program`: a program on the PATH outside the project. `asked`: a file or
+ * folder whose existence changes the check. `own`: settings in the person's home folder.
  */
 export type EntryKind = "file" | "value" | "entry" | "package" | "program" | "asked" | "own";
 
@@ -45,23 +45,22 @@ export interface SurveySurroundings {
   readonly programs: Programs;
 }
 
-/** Before the name of a program outside of the project, in place of a path. */
+/** Prefix of the name of a program outside the project, used as a path. */
 export const PROGRAM = "program:";
 const NOT_STAMPED = /^\.\.\/|(?:^|\/)(?:node_modules|\.git)\//;
 const RUNNER_CONFIG = /^config:(?:js-test|js-lint|ts|babel)$/;
 
 export interface Survey {
-  /** What checks consist of, whether it is there or not. */
+  /** What checks depend on, including missing files. */
   readonly entries: ReadonlyMap<string, ProtectedEntry>;
-  /** What tests import of installed packages. */
+  /** Files of installed packages that tests import. */
   readonly imported: () => readonly ProtectedEntry[];
-  /** What no check consists of, but one could if it were changed. */
+  /** Files that no check depends on yet, but a changed check could. */
   readonly others: () => readonly ProtectedEntry[];
-  /** All in the folders of programs that package managers put before the path. */
+  /** All names in the program folders that package managers put before the PATH. */
   readonly installed: () => readonly string[];
 }
 
-/** Without hashes: what there is, and whose it is. */
 export async function surveyChecks(
   around: SurveySurroundings,
   rules: ProtectionRules,
@@ -112,13 +111,13 @@ function namesIn({ root, listings }: SurveySurroundings, folder: string): string
   return listings.list(join(root, folder)).files.map((name) => posix.join(folder, name));
 }
 
-/** By the globs of what may be changed; one for a file means its values too. */
+/** Matches `--allow-changes`. A glob for a file matches the values in the file too. */
 export function isFree(allowChanges: readonly string[]): (path: string) => boolean {
   const matches = compileGlobs(allowChanges);
   return (path) => matches(path) || matches(path.replace(/#.*/s, ""));
 }
 
-/** null: there is nothing. */
+/** null: it does not exist. */
 export async function hashOf(
   around: SurveySurroundings,
   { path, kind }: Pick<ProtectedEntry, "path" | "kind">,
@@ -134,7 +133,7 @@ export async function hashOf(
   return value === null ? null : sha256(value);
 }
 
-/** Of a folder only that it is there. Most are not, and are looked at once. */
+/** A folder counts only by its existence. */
 function hashAsked(place: string, hashes: FileHashes): string | null | Promise<string | null> {
   try {
     const stat = lstatSync(place, { throwIfNoEntry: false });
@@ -145,7 +144,7 @@ function hashAsked(place: string, hashes: FileHashes): string | null | Promise<s
   }
 }
 
-/** Of files in the project, as they were hashed last; not of those that package managers and git write. */
+/** Stamps of files in the project at their last hash. Files that package managers and git write have none. */
 export function stampsOf(
   { root, hashes }: SurveySurroundings,
   places: Iterable<Pick<ProtectedEntry, "path" | "kind">>,
@@ -163,7 +162,7 @@ class Entries {
   readonly all = new Map<string, ProtectedEntry & { readonly criteria: Set<string> }>();
 
   add(path: string, kind: EntryKind, criteria: readonly string[]): void {
-    // the engine's own files are not what a check consists of, and no file is outside of everything
+    // leave out files of the engine and empty paths
     if (path === "" || path === "." || path === ".loop" || path.startsWith(".loop/runs/")) return;
     const entry = this.all.get(path) ?? { path, kind, criteria: new Set<string>() };
     this.all.set(path, entry);
@@ -171,7 +170,7 @@ class Entries {
   }
 }
 
-/** null: a must-not. It guards all criteria. */
+/** A name of null means a must-not condition, which belongs to all criteria. */
 function commandsOf(rules: ProtectionRules): [name: string | null, command: string][] {
   return [
     ...rules.criteria.flatMap(({ name, check }): [string, string][] => {
@@ -215,12 +214,12 @@ function addFound(
   addPrograms(around, found, entries, owners);
 }
 
-/** The file, and, where it configures a runner, the files that it names. */
+/** The file, and the files that it names if it configures a runner. */
 function partsOf(root: string, path: string, roles: readonly FileRole[]): readonly string[] {
   return roles.some((role) => RUNNER_CONFIG.test(role)) ? closureOf(root, path, true) : [path];
 }
 
-/** Whoever reads a link reads what it leads to, which can be a folder; not so where that is the product. */
+/** Adds the file or folder that a link points to, unless it is the product. */
 function addTarget(
   around: SurveySurroundings,
   path: string,
@@ -240,7 +239,7 @@ function isBin(path: string): boolean {
   return path.includes("node_modules/.bin/");
 }
 
-/** What the shell of a check reads before anything else. */
+/** Files that the shell of a check reads at its start. */
 function addStartFiles({ root }: SurveySurroundings, entries: Entries, owners: readonly string[]): void {
   for (const value of [process.env.ENV, process.env.BASH_ENV]) {
     const path =
@@ -278,7 +277,7 @@ function addPackage(root: string, entry: string, entries: Entries, owners: reado
   if (home !== null) entries.add(relative(root, home), "package", owners);
 }
 
-/** What a person named counts for every criterion. */
+/** Files of `--protect` count for every criterion. */
 function addNamed(
   around: SurveySurroundings,
   tree: ProjectTree,
@@ -289,7 +288,7 @@ function addNamed(
   const isNamed = compileGlobs(rules.protect);
   const owners = namesOf(rules);
   for (const { path } of tree.files) if (isNamed(path)) entries.add(path, "file", owners);
-  // also in folders that are left out otherwise, when the glob leads there by its first names
+  // also in folders that are normally left out, if the glob names the folder
   for (const glob of rules.protect) {
     const base = plainStart(glob);
     if (base === "" || base.startsWith("..")) continue;
@@ -298,7 +297,7 @@ function addNamed(
   }
 }
 
-/** The names before the first that has something special in it. */
+/** The leading folders of a glob that contain no special character. */
 function plainStart(glob: string): string {
   const names = glob
     .replace(/^\.?\//, "")
@@ -324,7 +323,7 @@ function filesBelow({ root, listings }: SurveySurroundings, base: string): strin
   return found;
 }
 
-/** All hashes, with turns for others in between. */
+/** Hashes all entries and lets other work run in between. */
 export async function hashAll(
   around: SurveySurroundings,
   entries: Iterable<Pick<ProtectedEntry, "path" | "kind">>,

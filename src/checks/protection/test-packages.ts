@@ -1,7 +1,7 @@
 /**
- * Installed packages that tests import themselves: what they assert with is a part of them. Of each the manifest and
- * what its entry draws in from beside it, not the packages that it needs in turn. Only looked for when a record is
- * made: a test that imports another package afterwards was changed itself.
+ * Finds installed packages that tests import, because tests use them for assertions. Of each package, the manifest and
+ * the files that its entry imports count, not its dependencies. It runs only when a record is made: a test that imports
+ * another package later was changed itself.
  */
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
@@ -12,14 +12,14 @@ import { type Manifest, readManifest } from "./manifest.ts";
 
 const MAX_PACKAGES = 50;
 const MAX_PACKAGE_FILES = 200;
-/** All of them are looked at after each turn. */
+/** All of them are hashed after each turn. */
 const MAX_FILES = 1_500;
 const MAX_FOLDERS = 100;
 
 export interface TestPackages {
-  /** Path → criteria of the tests that lead to it. */
+  /** Path → criteria of the tests that import it. */
   readonly files: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Folders that are not there, and whose packages would come first. */
+  /** Missing folders whose packages would come first. */
   readonly nearer: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -66,7 +66,7 @@ function subpathOf(name: string): string {
   return `.${name.replace(/^(?:@[^/]+\/)?[^/]+/, "")}`;
 }
 
-/** The folder of the package, then the folders for packages that are asked first and are not there. */
+/** The folder of the package, then the missing folders that are searched before it. */
 function homesOf(root: string, start: string, name: string): string[] {
   const [whole = name] = /^(?:@[^/]+\/)?[^/]+/.exec(name) ?? [];
   const before: string[] = [];
@@ -74,7 +74,7 @@ function homesOf(root: string, start: string, name: string): string[] {
     const modules = posix.join(folder, "node_modules");
     const home = posix.join(modules, whole);
     const place = realPlace(posix.join(root, home));
-    // a link to a folder of the project is the product
+    // a link into the project is the product
     if (place !== null) return place.includes("/node_modules/") ? [home, ...before] : [];
     if (realPlace(posix.join(root, modules)) === null) before.push(modules);
     if (posix.join(root, folder) === "/") break;
@@ -97,7 +97,7 @@ function partsOf(root: string, home: string, subpath: string): string[] {
   return [`${home}/package.json`, ...seen];
 }
 
-/** Where it can be entered, whatever the conditions are. */
+/** All entry points, for all export conditions. */
 function entriesOf(manifest: Manifest | null, subpath: string): string[] {
   const { exports, main, module } = manifest ?? {};
   const isMap = typeof exports === "object" && exports !== null && Object.keys(exports)[0]?.startsWith(".");

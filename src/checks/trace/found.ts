@@ -1,4 +1,4 @@
-/** What a command consists of, as it is found. Paths are from the project on, with `/`; `../` leads above it. */
+/** What a command depends on. Paths are relative to the project, with `/`; `../` leads above it. */
 import { lstatSync, realpathSync } from "node:fs";
 import { posix } from "node:path";
 import { ALL_ROLES } from "../../core/toolchain/files.ts";
@@ -7,22 +7,41 @@ import { readPlain } from "../files/file-hash.ts";
 
 export interface Found {
   readonly roles: Set<FileRole>;
-  /** Whether they are there or not: one that appears was added. */
+  /** Also missing files: a missing file that appears was added. */
   readonly files: Set<string>;
-  /** Files of which a script asks whether they are there; folders count too. */
+  /** Files and folders whose existence a script tests. */
   readonly asked: Set<string>;
-  /** Files that the check makes itself. */
+  /** Files that the check writes itself. */
   readonly written: Set<string>;
-  /** Settings in the person's own folder, as `~/.npmrc`. */
+  /** Settings in the person's home folder, such as `~/.npmrc`. */
   readonly own: Set<string>;
-  /** All in them. */
+  /** All files in them count. */
   readonly folders: Set<string>;
-  /** `package.json#scripts.test`, `.git/config#alias`: one part of a file of which the rest is free. */
+  /** `package.json#scripts.test`, `.git/config#alias`: one part of a file. The rest of the file may change. */
   readonly values: Set<string>;
-  /** Names that are looked for on the path. */
+  /** Names to find on the PATH. */
   readonly programs: Set<string>;
-  /** Folders that package managers put in front of the path. */
+  /** Folders that package managers put before the PATH. */
   readonly binFolders: Set<string>;
+}
+
+/** A running trace, as the files for one kind of program see it. */
+export interface Trace {
+  readonly root: string;
+  readonly found: Found;
+  /** Every package.json of the project. */
+  readonly manifests: () => readonly string[];
+  /** Manifests whose settings count. */
+  readonly usedManifests: Set<string>;
+  /** Traces a shell line. */
+  line(text: string, cwd: string): void;
+  /** Traces a program with its arguments. */
+  call(program: string, args: readonly string[], cwd: string): void;
+  /** Traces a program as a test runner, by its name and arguments. */
+  runner(program: string, name: string, args: readonly string[], cwd: string): void;
+  script(word: string, cwd: string, isShell: boolean): void;
+  /** Adds words that name files of the check, not of the product. */
+  parts(words: readonly string[], cwd: string): void;
 }
 
 export function createFound(): Found {
@@ -39,12 +58,12 @@ export function createFound(): Found {
   };
 }
 
-/** Nobody knows what the command reads: everything that any runner reads counts. */
+/** The command is unknown, so the files of every runner count. */
 export function addEverything(found: Found): void {
   for (const role of ALL_ROLES) found.roles.add(role);
 }
 
-/** A path as a command names it → from the project on. null: it is far outside, or no path that can be known. */
+/** Makes a path of a command relative to the project. null: far outside, or it contains variables. */
 export function placeInProject(cwd: string, word: string, root: string): string | null {
   const known = word.replace(/^\$(?:\{PWD\}|PWD\b)/, root);
   if (known === "" || /[$`\0]/.test(known)) return null;
@@ -53,7 +72,7 @@ export function placeInProject(cwd: string, word: string, root: string): string 
   return way.startsWith("../../../") ? null : way;
 }
 
-/** Where a link leads to in the end, absolute. null: it is none, or leads nowhere. */
+/** The final target of a link, absolute. null: not a link, or a broken link. */
 export function targetOf(place: string): string | null {
   try {
     return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(place) : null;
@@ -62,7 +81,7 @@ export function targetOf(place: string): string | null {
   }
 }
 
-/** Without links; null: there is nothing. */
+/** The path with all links resolved; null: it does not exist. */
 export function realPlace(place: string): string | null {
   try {
     return realpathSync(place);
@@ -73,7 +92,7 @@ export function realPlace(place: string): string | null {
 
 const TEXT_BYTES = 512 * 1024;
 
-/** A small text, also behind a link. */
+/** The content of a small text file, also through a link. */
 export function readProjectText(root: string, path: string): string | null {
   const place = posix.join(root, path);
   const bytes = readPlain(place, TEXT_BYTES) ?? readPlain(targetOf(place) ?? "", TEXT_BYTES);

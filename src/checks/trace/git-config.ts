@@ -1,10 +1,10 @@
-/** The configuration of git, as far as it decides what a command of git runs or shows. */
+/** The part of the git configuration that decides what a git command runs or shows. */
 
-/** After the name of such a file: not all of it, but the settings that count. */
+/** Suffix of a path: only the settings that count, not the whole file. */
 export const GIT_SETTINGS = "#settings";
 
 export interface GitSetting {
-  /** `alias.checks`, `filter.clean-up.smudge`; of section and key in lower case. */
+  /** `alias.checks`, `filter.clean-up.smudge`; section and key are in lower case. */
   readonly name: string;
   readonly value: string;
 }
@@ -26,7 +26,7 @@ export function parseGitConfig(text: string): GitSetting[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Without quotes and comments, as git reads it. */
+/** Removes quotes and comments as git does. */
 function readRaw(raw: string): string {
   let value = "";
   let isQuoted = false;
@@ -43,11 +43,11 @@ function readRaw(raw: string): string {
   return value;
 }
 
-/** What runs programs, hides changes, or draws in other files; not who somebody is and where branches come from. */
+/** Settings that run programs, hide changes or include files. Names of people and remotes do not count. */
 const COUNTED =
   /^(?:alias|filter|diff|merge|mergetool|difftool|pager|include|includeif|url|interactive|gpg|init|protocol|status|submodule)\.|^core\.(?:hookspath|fsmonitor|pager|attributesfile|excludesfile|worktree|sshcommand|editor|askpass|gitproxy|autocrlf|eol|sparsecheckout)$/;
 
-/** null: none that counts. */
+/** null: no setting counts. */
 export function renderGitSettings(text: string): string | null {
   const counted = parseGitConfig(text).filter(({ name }) => COUNTED.test(name));
   return counted.length === 0 ? null : counted.map(({ name, value }) => `${name}=${value}\n`).join("");

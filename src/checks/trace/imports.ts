@@ -1,32 +1,19 @@
 /**
- * What a script or a configuration draws in from beside it, as far as plain text tells. Not the product: a script
- * that imports `../src/index.js` looks at that file, it does not consist of it.
+ * Finds the files that a script or a configuration imports, by reading its text. Files of the product do not count: a
+ * script that imports `../src/index.js` tests that file.
  */
 import { posix } from "node:path";
 import { isSource } from "../../core/toolchain/files.ts";
 import { readProjectText } from "./found.ts";
 
 const MAX_FILES = 200;
-const ENDINGS = [
-  "",
-  ".ts",
-  ".mts",
-  ".cts",
-  ".js",
-  ".mjs",
-  ".cjs",
-  ".tsx",
-  ".jsx",
-  ".json",
-  "/index.ts",
-  "/index.js",
-];
+const ENDINGS = ["", ...".ts .mts .cts .js .mjs .cjs .tsx .jsx .json /index.ts /index.js".split(" ")];
 const SCRIPT = /\.(?:[cm]?[jt]sx?)$/;
-/** Options of runners that name files of theirs. */
+/** Options of test runners that name files. */
 const NAMING_OPTION =
   /\b(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|environment|runner|testRunner|resolver|transform|reporters?|preset|extends|snapshotSerializers|require|import|spec|file|loader|plugins|config|projects|workspace)\b["']?\s*[:=]\s*(\[[^\]]{0,2000}\]|\{[^}]{0,2000}\}|["'][^"'\n]{1,300}["'])/g;
 
-/** The files that it consists of, itself included, from the project on. */
+/** The file and everything that it imports, relative to the project. */
 export function closureOf(root: string, first: string, isConfig: boolean): string[] {
   const seen = new Set<string>();
   const open = [first];
@@ -45,7 +32,7 @@ export function closureOf(root: string, first: string, isConfig: boolean): strin
   return [...seen];
 }
 
-/** A script in a folder of its own brings what is in that folder; one at the top would bring the product. */
+/** A script brings files of its own folder. A script at the top brings none, because these would be the product. */
 function isPart(target: string, home: string, isConfig: boolean): boolean {
   if (target.startsWith("..") || target.includes("node_modules/")) return false;
   return isConfig
@@ -53,7 +40,7 @@ function isPart(target: string, home: string, isConfig: boolean): boolean {
     : home !== "." && !isSource(`${home}/`) && target.startsWith(`${home}/`);
 }
 
-/** Names of files that it draws in, as it writes them. */
+/** Imported files, as written in the text. */
 export function importsIn(path: string, text: string): string[] {
   if (path.endsWith(".py")) {
     const found = text.matchAll(/^\s*(?:from\s+\.?([\w.]+)\s+import|import\s+([\w.]+))/gm);
@@ -62,7 +49,7 @@ export function importsIn(path: string, text: string): string[] {
   return modulesIn(path, text).filter((name) => /^\.{1,2}\//.test(name));
 }
 
-/** All that a script imports: files and packages. */
+/** All imports of a script: files and packages. */
 export function modulesIn(path: string, text: string): string[] {
   if (!SCRIPT.test(path)) return [];
   const found = text.matchAll(
@@ -81,7 +68,7 @@ export function locate(root: string, folder: string, name: string): string | nul
   if (posix.isAbsolute(name)) return null;
   const base = posix.normalize(posix.join(folder, name));
   const candidates = ENDINGS.map((ending) => base + ending);
-  // TypeScript names the file that will be, not the one that is
+  // TypeScript imports name the compiled file
   if (/\.[cm]?js$/.test(base)) candidates.push(base.replace(/js$/, "ts"));
   return candidates.find((path) => readProjectText(root, path) !== null) ?? null;
 }

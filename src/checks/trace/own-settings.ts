@@ -1,6 +1,6 @@
 /**
- * Settings of programs in the person's own folder, which an agent can write to as well. Only their hashes are kept:
- * they hold secrets. Named as `~/.npmrc`, or absolute where they lie elsewhere.
+ * Settings of programs in the person's home folder. An agent can write to them too. Only hashes are kept, because the
+ * files contain secrets. Paths are written as `~/.npmrc`, or absolute outside the home folder.
  */
 import { homedir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
@@ -18,7 +18,7 @@ export function ownPlace(path: string): string {
   return path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
 }
 
-/** What a package manager reads besides the files of the project. */
+/** Settings that a package manager reads outside the project. */
 export function packageSettings(manager: string): string[] {
   const npm = process.env.npm_config_userconfig ?? process.env.NPM_CONFIG_USERCONFIG ?? atHome(".npmrc");
   return [npm, inConfig("npm/npmrc"), ...(BESIDES[manager]?.() ?? [])].filter(isAbsolute).map(ownPath);
@@ -32,7 +32,7 @@ const BESIDES: Readonly<Record<string, () => string[]>> = {
   bun: () => [atHome(".bunfig.toml"), inConfig(".bunfig.toml")],
 };
 
-/** The files of git that are not of one repository, the last wins. */
+/** The global configuration files of git. The last one wins. */
 export function gitSettings(): string[] {
   const { GIT_CONFIG_GLOBAL: only } = process.env;
   return only === undefined || !isAbsolute(only) ? [inConfig("git/config"), atHome(".gitconfig")] : [only];
@@ -40,11 +40,11 @@ export function gitSettings(): string[] {
 
 const TEXT_BYTES = 512 * 1024;
 
-/** null: there is nothing. */
+/** null: the file does not exist. */
 export function hashOwn(path: string, hashes: FileHashes): string | null | Promise<string | null> {
   const isPart = path.endsWith(GIT_SETTINGS);
   const place = ownPlace(isPart ? path.slice(0, -GIT_SETTINGS.length) : path);
-  // people keep such files in a repository of theirs, and links to them here
+  // many people keep such files in a repository and link to them
   const file = targetOf(place) ?? place;
   if (!isPart) return hashes.hash(file);
   const settings = renderGitSettings(readPlain(file, TEXT_BYTES)?.toString("utf8") ?? "");

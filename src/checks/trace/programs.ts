@@ -1,6 +1,6 @@
 /**
- * Which files the names of programs lead to, as the shell and the package managers find them. A program in the
- * project counts by its content, one outside by its size and time: what is large and outside is no agent's to write.
+ * Finds the file of a program as the shell and package managers do. A program in the project counts by its content. A
+ * large program outside counts by size and time, because an agent cannot usually write there.
  */
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join, posix, relative } from "node:path";
@@ -10,13 +10,12 @@ import type { Listings } from "../files/listings.ts";
 import { readManifest } from "../protection/manifest.ts";
 import { targetOf } from "./found.ts";
 
-/** `node_modules/.bin` comes before all of it for what package managers run. */
 export interface Programs {
-  /** Folders of the path outside of the project. */
+  /** Folders of the PATH outside the project. */
   readonly outside: readonly string[];
-  /** The first file of that name on the path, absolute. */
+  /** The first program of that name on the PATH, absolute. */
   find(name: string): string | null;
-  /** Names in a folder of programs that take the place of another one, or that are asked for. */
+  /** Names in `binFolder` that replace another program, or that are wanted. */
   planted(binFolder: string, wanted: ReadonlySet<string>): string[];
 }
 
@@ -67,7 +66,7 @@ function isProgram(path: string): boolean {
 
 const SMALL_PROGRAM = 256 * 1024;
 
-/** Of a program outside of the project; null: it is gone. */
+/** The hash of a program outside the project; null: it is missing. */
 export function hashOutside(path: string): string | null {
   try {
     const stat = statSync(path, { bigint: true });
@@ -78,7 +77,7 @@ export function hashOutside(path: string): string | null {
   }
 }
 
-/** The file that an entry of `node_modules/.bin` starts, absolute: a link, or a small script that pnpm writes. */
+/** The file that an entry of `node_modules/.bin` starts, absolute. The entry is a link or a small script by pnpm. */
 export function startedBy(entry: string): string | null {
   const target = targetOf(entry);
   if (target !== null) return target;
@@ -92,7 +91,7 @@ export function startedBy(entry: string): string | null {
   }
 }
 
-/** The installed package that the file belongs to, absolute. */
+/** The folder of the installed package that contains the file, absolute. */
 export function packageOf(file: string): string | null {
   for (let folder = dirname(file); folder.includes("node_modules"); folder = dirname(folder)) {
     if (readManifest(folder, "package.json")?.name !== undefined) return folder;
@@ -100,7 +99,7 @@ export function packageOf(file: string): string | null {
   return null;
 }
 
-/** What the entry is, what it starts, and the package of that by its manifest. */
+/** The hash of the entry, the file that it starts and the manifest of its package. */
 export async function hashEntry(entry: string, hashes: FileHashes): Promise<string | null> {
   const own = await hashes.hash(entry);
   if (own === null) return null;
@@ -125,7 +124,7 @@ function linkText(path: string): string {
 
 const MAX_PACKAGE_FILES = 1_000;
 
-/** All files of an installed package, without the packages in it. Read once, then only looked at. */
+/** The hash of all files of an installed package, without nested packages. */
 export async function hashPackage(
   folder: string,
   hashes: FileHashes,

@@ -1,6 +1,6 @@
 /**
- * The files of the project that can belong to a check by their names. Git's index is not asked: what an agent can
- * write decides nothing here. What stayed the same is not looked at again.
+ * Lists the files of the project with their roles. Git's index is not used, because an agent can write it. Folders that
+ * did not change are not read again.
  */
 
 import { isToolFolder, rolesOf, rolesOfLink } from "../../core/toolchain/files.ts";
@@ -16,14 +16,14 @@ export interface ProjectFile {
 
 export interface ProjectTree {
   readonly files: readonly ProjectFile[];
-  /** All package.json. */
+  /** Every package.json. */
   readonly manifests: readonly string[];
 }
 
-/** By the listing of a folder, which stays the same object as long as the folder does. */
+/** The listing of a folder is the same object until the folder changes. */
 const KNOWN = new WeakMap<FileListing, { readonly folder: string; readonly files: readonly ProjectFile[] }>();
 
-/** Without the folders that tools fill, those that git ignored at the start, and `.loop`. */
+/** Leaves out folders that tools fill, folders that git ignored at the start, and `.loop`. */
 export async function readTree(root: string, listings: Listings, ignore: IgnoreRules): Promise<ProjectTree> {
   const files: ProjectFile[] = [];
   const manifests: string[] = [];
@@ -47,14 +47,14 @@ export async function readTree(root: string, listings: Listings, ignore: IgnoreR
   return { files: files.filter((file) => !isOutput(file, ignore)), manifests };
 }
 
-/** A configuration counts also where git ignores it, as it does `.env`; what is ignored among tests was written by them. */
+/** An ignored test file was written by the tests. An ignored configuration, such as `.env`, still counts. */
 function isOutput({ path, roles }: ProjectFile, ignore: IgnoreRules): boolean {
   return (
     !roles.some((role) => role.startsWith("config:")) && roles.length > 0 && ignore.isIgnored(path, false)
   );
 }
 
-/** All files: `--protect` can mean any of them. */
+/** Keeps all files: `--protect` can name any of them. */
 function classify(listing: FileListing, prefix: string): readonly ProjectFile[] {
   const known = KNOWN.get(listing);
   if (known?.folder === prefix) return known.files;

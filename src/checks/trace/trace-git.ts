@@ -1,16 +1,15 @@
-/** What git runs for a check besides itself: aliases, hooks, and the settings that lead to other programs. */
+/** What git runs for a check: aliases, hooks, and programs from its settings. */
 import { posix } from "node:path";
 import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { readPlain } from "../files/file-hash.ts";
-import { placeInProject, readProjectText } from "./found.ts";
+import { placeInProject, readProjectText, type Trace } from "./found.ts";
 import { GIT_SETTINGS, type GitSetting, parseGitConfig } from "./git-config.ts";
 import { gitSettings, ownPath, ownPlace } from "./own-settings.ts";
-import type { Trace } from "./trace-context.ts";
 
 const MAX_INCLUDED = 20;
 const CONFIG_BYTES = 512 * 1024;
 const VALUED = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
-/** Commands of git that run no hook that could change what they say. */
+/** Git commands whose result no hook can change. */
 const QUIET: ReadonlySet<string> = new Set(
   (
     "status diff log show ls-files ls-tree ls-remote rev-parse rev-list grep describe cat-file blame annotate branch tag config remote " +
@@ -34,12 +33,11 @@ export function traceGit(trace: Trace, args: readonly string[], cwd: string): vo
   if (alias?.startsWith("!")) trace.line(alias.slice(1), top);
   else if (alias !== undefined) trace.line(`git ${alias} ${words.join(" ")}`, home);
   if (repository !== null && !QUIET.has(verb)) traceHooks(trace, repository, settings, top);
-  // what its words look like
   trace.runner("git", "git", args, cwd);
 }
 
 interface Repository {
-  /** All absolute: where the files are, what belongs to them, and what all worktrees share. */
+  /** Absolute paths: the work tree, its git folder, and the git folder that all worktrees share. */
   readonly top: string;
   readonly own: string;
   readonly common: string;
@@ -59,7 +57,7 @@ function readLine(place: string): string | null {
   return readPlain(place, CONFIG_BYTES)?.toString("utf8").split("\n", 1)[0]?.trim() ?? null;
 }
 
-/** In the order in which git reads them, with the files that they include. */
+/** Settings in the order in which git reads them, with included files. */
 function readSettings(trace: Trace, repository: Repository | null): GitSetting[] {
   const settings: GitSetting[] = [];
   const open = gitSettings().map((place) => ({ place, isOwn: true }));

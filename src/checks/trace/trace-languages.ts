@@ -1,11 +1,10 @@
-/** Interpreters, Python's ways to start a module, and make. */
+/** Traces interpreters, Python modules and make. */
 import { posix } from "node:path";
 import { includesOf, recipesOf } from "../../core/shell/makefile.ts";
 import { STARTERS } from "../../core/shell/programs.ts";
 import { skipFlags, valuesOf } from "../../core/shell/words.ts";
 import { findManifest } from "../protection/manifest.ts";
-import { addEverything, placeInProject, readProjectText } from "./found.ts";
-import type { Trace } from "./trace-context.ts";
+import { addEverything, placeInProject, readProjectText, type Trace } from "./found.ts";
 
 const SCRIPT_RUNNERS: ReadonlySet<string> = new Set(
   "node tsx ts-node bun ruby perl php lua Rscript".split(" "),
@@ -25,7 +24,7 @@ export function traceInterpreter(trace: Trace, name: string, args: readonly stri
   if (manifest !== null) trace.usedManifests.add(manifest);
   const [script, ...words] = skipFlags(args, PRELOADS);
   if (args.includes("--test")) {
-    // node's own runner: its tests are found by the same names
+    // node's own test runner
     trace.runner(
       name,
       "node --test",
@@ -46,7 +45,7 @@ export function tracePython(trace: Trace, args: readonly string[], cwd: string):
     traceInterpreter(trace, "python", args, cwd);
     return;
   }
-  // a file of that name in the working folder comes before the installed one
+  // a file of that name in the working folder comes before the installed module
   const path = posix.join(cwd, module.replaceAll(".", "/"));
   for (const file of [`${path}.py`, `${path}/__init__.py`, `${path}/__main__.py`])
     trace.found.files.add(file);
@@ -88,7 +87,7 @@ export function traceMake(trace: Trace, args: readonly string[], cwd: string): v
   }
 }
 
-/** It and all that it includes, as one text. */
+/** The makefile and everything that it includes, as one text. */
 function readMakefiles(trace: Trace, first: string, home: string): string {
   const seen = new Set<string>();
   const open = [first];

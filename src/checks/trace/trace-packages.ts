@@ -1,11 +1,10 @@
-/** What package managers run, and what they put in front of it. */
+/** Traces what package managers run, with the scripts before and after it. */
 import { posix } from "node:path";
 import { matchesGlob } from "../../core/glob.ts";
 import { type PackageCommand, parsePackageCall } from "../../core/toolchain/package-manager.ts";
 import { findManifest, readManifest, scriptNames, scriptOf } from "../protection/manifest.ts";
-import { addEverything, placeInProject } from "./found.ts";
+import { addEverything, placeInProject, type Trace } from "./found.ts";
 import { packageSettings } from "./own-settings.ts";
-import type { Trace } from "./trace-context.ts";
 import { traceInterpreter } from "./trace-languages.ts";
 
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepare"];
@@ -32,7 +31,7 @@ export function tracePackageManager(trace: Trace, name: string, args: readonly s
   }
 }
 
-/** `npx` and its like are the package manager that they belong to. */
+/** `npx`, `pnpx` and `bunx` use the settings of their package manager. */
 export function addSettings(trace: Trace, program: string): void {
   for (const path of packageSettings(program.replace(/pkg$|x$/, ""))) trace.found.own.add(path);
 }
@@ -44,7 +43,6 @@ function runIn(trace: Trace, manifest: string, command: PackageCommand): void {
   }
 }
 
-/** With what runs before and after it. */
 function packageScript(trace: Trace, manifest: string, name: string, words: readonly string[]): void {
   const folder = posix.dirname(manifest) === "." ? "" : posix.dirname(manifest);
   enterPackage(trace, folder);
@@ -57,7 +55,7 @@ function packageScript(trace: Trace, manifest: string, name: string, words: read
   }
 }
 
-/** What runs here finds the programs of the package first, and reads the settings of the package manager. */
+/** Commands here find the programs of the package first and read the settings of the package manager. */
 export function enterPackage(trace: Trace, cwd: string): string | null {
   trace.found.roles.add("config:packages");
   trace.found.programs.add("node");
@@ -77,7 +75,7 @@ export function isScriptsRunner(name: string): boolean {
   return IN_ONE_PACKAGE.test(name) || IN_MANY_PACKAGES.test(name);
 }
 
-/** Programs that run scripts by their names. */
+/** Traces programs that run package scripts by name. */
 export function traceScriptsRunner(trace: Trace, name: string, args: readonly string[], cwd: string): void {
   const manifest = enterPackage(trace, cwd);
   const isWide = IN_MANY_PACKAGES.test(name);
@@ -90,7 +88,7 @@ export function traceScriptsRunner(trace: Trace, name: string, args: readonly st
 }
 
 function scriptsLike(trace: Trace, manifest: string, pattern: string): void {
-  // in names of scripts a slash is a character as any other
+  // in script names a slash is a plain character
   const flat = (text: string): string => text.replaceAll("/", "_");
   for (const script of scriptNames(readManifest(trace.root, manifest))) {
     if (matchesGlob(flat(script), flat(pattern))) packageScript(trace, manifest, script, []);

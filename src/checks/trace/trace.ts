@@ -1,6 +1,6 @@
 /**
- * Follows a command to all that it consists of: programs, scripts, what package managers and make run for it, and
- * the roles that runners ask for. Runs nothing and must not throw. What it does not know counts as everything.
+ * Finds everything that a command depends on: programs, scripts, commands of package managers and make, and the roles
+ * that test runners read. Runs nothing and must not throw. For an unknown command, the files of every runner count.
  */
 import { posix } from "node:path";
 import type { ShellCommand } from "../../core/shell/command.ts";
@@ -11,9 +11,15 @@ import { isSource } from "../../core/toolchain/files.ts";
 import { isPackageManager, toolOf } from "../../core/toolchain/table.ts";
 import { askedIn, writtenBy } from "../protection/asked-files.ts";
 import { sectionsFor } from "../protection/manifest.ts";
-import { addEverything, createFound, type Found, placeInProject, readProjectText } from "./found.ts";
+import {
+  addEverything,
+  createFound,
+  type Found,
+  placeInProject,
+  readProjectText,
+  type Trace,
+} from "./found.ts";
 import { closureOf } from "./imports.ts";
-import type { Trace } from "./trace-context.ts";
 import { traceGit } from "./trace-git.ts";
 import {
   isInterpreter,
@@ -34,11 +40,11 @@ import {
 const MAX_LINES = 2_000;
 const MAX_DEPTH = 40;
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash"]);
-/** Wrappers that find the programs of the package first. */
+/** Wrappers that look for programs in the package first. */
 const PACKAGE_WRAPPER = /^(?:npx|pnpx|bunx|cross-env|cross-env-shell|dotenv)$/;
 const PART_FILE = /\.(?:sh|bash|py|[cm]?[jt]sx?|rb|pl|php|lua|json|ya?ml|toml|ini|cfg|conf|mk|sql|R)$/;
 const EXPECTED = /expect|golden|baseline|snapshot|fixture|reference|approved/i;
-/** What is built when it is missing is what is checked. */
+/** Build output: it is the product, not part of the check. */
 const BUILT = /(?:^|\/)(?:dist|build|out|target|node_modules|coverage|vendor|\.?venv)(?:\/|$)/;
 const CONFIG_FLAGS = ["-c", "--config", "-p", "--project", "-r", "--require", "--import", "--rcfile"];
 
@@ -69,7 +75,7 @@ class Tracer implements Trace {
   readonly manifests: () => readonly string[];
   readonly found = createFound();
   readonly usedManifests = new Set<string>();
-  /** Scripts call each other in circles. */
+  /** Scripts can call each other in circles. */
   private readonly seen = new Set<string>();
   private depth = 0;
 
@@ -100,7 +106,7 @@ class Tracer implements Trace {
     }
   }
 
-  /** The folder in which the next command runs. */
+  /** Returns the folder in which the next command runs. */
   private command({ assignments, words, inputs }: ShellCommand, cwd: string): string {
     for (const { value } of assignments) this.parts(value.split(/[\s=:]+/), cwd);
     const [program, ...args] = words;
@@ -137,7 +143,7 @@ class Tracer implements Trace {
     else if (name === "git") traceGit(this, args, cwd);
     else if (isScriptsRunner(name)) traceScriptsRunner(this, name, args, cwd);
     else this.runner(program, name, args, cwd);
-    // a program that is named by its place, in the project
+    // a program in the project, named by its path
     const file = program.includes("/") ? placeInProject(cwd, program, this.root) : null;
     if (file !== null) this.found.files.add(file);
   }
@@ -195,7 +201,7 @@ class Tracer implements Trace {
 
   private unknown(program: string, name: string, args: readonly string[], cwd: string): void {
     if (isNeutral(name)) {
-      // what it looks at is the product, unless its name says that it is what should come out
+      // its arguments are the product, except for files with expected results
       this.parts(
         args.filter((word) => EXPECTED.test(word)),
         cwd,
@@ -207,7 +213,7 @@ class Tracer implements Trace {
     this.parts(args, cwd);
   }
 
-  /** A script of the project's: with what it draws in, and, in a shell's language, with all that it runs. */
+  /** Adds a script of the project with its imports; traces all commands of a shell script. */
   script(word: string, cwd: string, isShell: boolean): void {
     const path = placeInProject(cwd, word, this.root);
     const text = path === null ? null : readProjectText(this.root, path);
@@ -229,7 +235,7 @@ class Tracer implements Trace {
     }
   }
 
-  /** Files and folders in the words of a test runner are tests, unless it is the product's folder. */
+  /** Files and folders in the arguments of a test runner are tests, except for source folders. */
   private tests(words: readonly string[], cwd: string): void {
     for (const word of words) {
       if (word.startsWith("-")) continue;

@@ -1,4 +1,4 @@
-/** Checkpoints as refs of git: how they are named, read and made. One is there when its ref is. */
+/** Names, reads and creates checkpoints as git refs. A checkpoint exists when its ref exists. */
 import type { LoopId } from "../../core/loop.ts";
 import type { Checkpoint } from "../../ports/checkpoints.ts";
 import { asBytes, type Git, readable } from "../git-process.ts";
@@ -17,7 +17,7 @@ export function readRefs(git: Git, loopId: LoopId) {
   return git.run({ args: ["for-each-ref", `--format=${format}`, `refs/loopwright/${loopId}/`] });
 }
 
-/** Oldest first. What else lies there is not ours. */
+/** Oldest first. Other refs in that place are ignored. */
 export function parseRefs(output: string): readonly StoredCheckpoint[] {
   const found: StoredCheckpoint[] = [];
   for (const line of output.split("\n")) {
@@ -36,7 +36,7 @@ interface State {
   readonly at: number;
 }
 
-/** The commit of this state: the last checkpoint's if nothing changed since. */
+/** Saves this state. Returns the last checkpoint if nothing changed. */
 export async function record(
   { git, head }: Repository,
   loopId: LoopId,
@@ -51,7 +51,7 @@ export async function record(
   const commit = mustSucceed(await git.run({ args, input, env: signature(at) })).trim();
   const first = (last?.number ?? 0) + 1;
   for (let number = first; ; number++) {
-    // the empty text: it must not exist, for another process may have been faster
+    // the empty text means: the ref must not exist, because another process may be faster
     const ref = refOf(loopId, number);
     const updated = await git.run({ args: ["update-ref", ref, commit, ""] });
     if (updated.code === 0) return { ref, number, commit, tree, label, at };
@@ -63,7 +63,7 @@ export function refOf(loopId: LoopId, number: number): string {
   return `refs/loopwright/${loopId}/${String(number).padStart(4, "0")}`;
 }
 
-/** The first has the files before any work. */
+/** The first checkpoint, step 0, has the files before any work. */
 export function stepOf(number: number): number {
   return number - 1;
 }
@@ -76,7 +76,7 @@ export function subjectOf(label: string): string {
   return label.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "checkpoint";
 }
 
-/** The person need not have told git a name. */
+/** Works also if the person has not configured a name. */
 export function signature(at: number): Record<string, string> {
   const date = `@${seconds(at)} +0000`;
   const [name, email] = ["Loopwright", "loopwright@localhost"];

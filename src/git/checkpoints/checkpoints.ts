@@ -1,18 +1,16 @@
 /**
- * Checkpoints (B4): the files of a project as commits on `refs/loopwright/<loop>/<number>`. Each has the one before
- * as its parent, the first the commit that was checked out. They stay until `remove`, also through `git gc`; a plain
- * `git push` does not send them, `git push --mirror` does.
+ * Owns checkpoints (B4): the files of a project as commits on `refs/loopwright/<loop>/<number>`. The parent of a
+ * checkpoint is the checkpoint before it; the parent of the first is the checked-out commit. `git gc` keeps them until
+ * `remove`. `git push --mirror` sends them, a plain `git push` does not.
  *
- * 1. The person's index, branches, stash, configuration and reflogs are never written: all goes through an index of
- *    our own (`private-index.ts`), and only refs below `refs/loopwright` are made.
- * 2. Neither hooks nor programs that the repository's configuration names are run (`git-process.ts`,
- *    `repository.ts`).
- * 3. A checkpoint is there when its ref is; whatever is cut short before that leaves nothing that counts.
- * 4. Nothing here throws for what git or an agent does: `save` says what is lost, `restore` why not.
+ * 1. The person's index, branches, stash, configuration and reflogs are never written. All work uses a private index
+ *    (`private-index.ts`) and refs below `refs/loopwright`.
+ * 2. Hooks and programs from the repository's configuration do not run (`git-process.ts`, `repository.ts`).
+ * 3. A checkpoint exists when its ref exists. An interrupted save has no effect.
+ * 4. Errors of git or of an agent are returned, not thrown.
  *
- * Line endings and the like are converted as git does for this repository, on the way in and on the way out.
+ * Line endings are converted as git does for this repository.
  */
-import { realpathSync } from "node:fs";
 import type { LoopId } from "../../core/loop.ts";
 import { LoopError } from "../../errors.ts";
 import type {
@@ -23,7 +21,7 @@ import type {
   RollbackResult,
 } from "../../ports/checkpoints.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import { createGit, readable } from "../git-process.ts";
+import { createGit, readable, realFolder, wordsOf } from "../git-process.ts";
 import { findRepository, type Repository } from "../repository.ts";
 import {
   parseRefs,
@@ -50,7 +48,7 @@ export interface CheckpointOptions {
 }
 
 export interface GitCheckpoints extends Checkpoints {
-  /** Forgets all checkpoints of the loop. False: there was nothing that could be removed. */
+  /** Removes all checkpoints of the loop. false: nothing was removed. */
   remove(loopId: LoopId): Promise<boolean>;
 }
 
@@ -58,7 +56,7 @@ const BEFORE_ROLLBACK = "before rollback";
 const TIMEOUT_MS = 5 * 60_000;
 const ID = /^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$/;
 
-/** What the last save of this process knew, for a quick one after it. */
+/** What the last save of this process learned, so that the next one is quick. */
 interface Known {
   readonly repository: Repository;
   readonly sign: string;
@@ -79,10 +77,10 @@ class RefCheckpoints implements GitCheckpoints {
   readonly #now: () => number;
   readonly #git: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number };
   readonly #known = new Map<LoopId, Known>();
-  /** The number of the last checkpoint that was begun. */
+  /** The number of the last checkpoint that was started. */
   readonly #begun = new Map<LoopId, number>();
   #importer: Importer | null = null;
-  /** Saves run one after another: they share an index, and each has the one before as its parent. */
+  /** Saves run one after another, because they share an index and each is the parent of the next. */
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -140,8 +138,8 @@ class RefCheckpoints implements GitCheckpoints {
     } catch (error) {
       const reason =
         undo === null
-          ? `Nothing was changed: ${why(error)}.`
-          : `Not all files could be put back: ${why(error)}. They are kept as they were before in ${undo}.`;
+          ? `Nothing was changed: ${wordsOf(error)}.`
+          : `Not all files could be restored: ${wordsOf(error)}. The files from before the rollback are in commit ${undo}.`;
       return { kind: "refused", reason };
     }
   }
@@ -158,7 +156,7 @@ class RefCheckpoints implements GitCheckpoints {
     }
   }
 
-  /** git itself looks for what changed. `done` is called as soon as the files may change again. */
+  /** Lets git find the changes. Calls `done` as soon as the files may change again. */
   async #beginByGit(loopId: LoopId, label: string, done: (begun: CheckpointBegun) => void): Promise<void> {
     const before = this.#known.get(loopId);
     const step = before === undefined ? 0 : stepOf(before.last.number + 1);
@@ -168,7 +166,7 @@ class RefCheckpoints implements GitCheckpoints {
       done({ kind: "begun", step });
     };
     const isSaved = before !== undefined && (await this.#saveQuickly(loopId, before, label, onStaged));
-    // Once taken, the files belong to the next turn: what could not be kept of them is lost.
+    // After staging, the next turn may change the files, so a failed save cannot be repeated.
     if (!isSaved && !isTaken) {
       const saved = await this.#saveWhole(loopId, label);
       done(saved.kind === "saved" ? { kind: "begun", step: saved.step } : saved);
@@ -179,7 +177,7 @@ class RefCheckpoints implements GitCheckpoints {
   async #open(
     loopId: LoopId,
   ): Promise<{ readonly repository: Repository; readonly existing: readonly StoredCheckpoint[] }> {
-    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not the id of a loop`);
+    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not a loop id`);
     const git = createGit(realFolder(this.#projectDir), this.#git);
     const [located, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
     if (located.kind === "none") throw new LoopError("surroundings", located.reason);
@@ -188,7 +186,7 @@ class RefCheckpoints implements GitCheckpoints {
 
   async #saveWhole(loopId: LoopId, label: string): Promise<CheckpointResult> {
     this.#known.delete(loopId);
-    // the importer knows only the state at its start, and what it made itself
+    // the importer knows only the state at its start and its own commits
     await this.#endImporter();
     try {
       const { repository, existing } = await this.#open(loopId);
@@ -203,7 +201,7 @@ class RefCheckpoints implements GitCheckpoints {
     } catch (error) {
       return {
         kind: "none",
-        reason: `No checkpoint, so there is no way back to this step: ${why(error)}.`,
+        reason: `No checkpoint was saved, so you cannot roll back to this step: ${wordsOf(error)}.`,
       };
     }
   }
@@ -214,9 +212,9 @@ class RefCheckpoints implements GitCheckpoints {
     await ending;
   }
 
-  /** Saves the contents that were read already; the files may have changed since. */
+  /** Saves contents that were read before; the files may have changed since. */
   async #import(loopId: LoopId, label: string, number: number, entries: Entries): Promise<void> {
-    // the check, or whatever else is about to start, goes first: starting a process takes its time
+    // let a check start first, because starting a process takes time
     await new Promise((resolve) => setImmediate(resolve));
     const before = this.#known.get(loopId);
     if (before === undefined) return;
@@ -225,14 +223,14 @@ class RefCheckpoints implements GitCheckpoints {
     const save = { ref, parent: before.last.commit, label: subjectOf(label), at: seconds(at), entries };
     this.#importer ??= startImporter(before.repository, this.#git);
     const commit = await this.#importer.save(save);
-    // The tree is not known: the next save by `git add` has nothing to compare with.
+    // The tree stays empty: it is unknown, so the next save by `git add` always makes a commit.
     if (commit === null) {
       this.#known.delete(loopId);
       await this.#endImporter();
     } else this.#known.set(loopId, { ...before, last: { ref, number, label, at, commit, tree: "" } });
   }
 
-  /** False: the long way has to be taken. */
+  /** false: save the whole state instead. */
   async #saveQuickly(
     loopId: LoopId,
     { repository, sign, last }: Known,
@@ -247,7 +245,7 @@ class RefCheckpoints implements GitCheckpoints {
         const { commit: parent, tree } = last;
         const save = { ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
         const result = await quickSave(repository, save, this.#git, onStaged);
-        if (result.kind === "failed") throw new Error("the quick way failed");
+        if (result.kind === "failed") throw new Error("the quick save failed");
         if (result.kind === "saved")
           this.#known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });
         return true;
@@ -258,7 +256,7 @@ class RefCheckpoints implements GitCheckpoints {
     }
   }
 
-  /** null: git itself has to look at the files. */
+  /** null: git itself has to read the files. */
   #entriesOf(loopId: LoopId, files: Files | null): Entries | null {
     const before = this.#known.get(loopId);
     if (before === undefined || files === null || signOfRepository(before.repository) !== before.sign)
@@ -271,17 +269,4 @@ class RefCheckpoints implements GitCheckpoints {
     this.#running = next.catch(() => {});
     return next;
   }
-}
-
-/** git shows where files really are. */
-function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-function why(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
 }

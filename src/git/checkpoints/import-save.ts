@@ -1,9 +1,9 @@
 /**
- * A checkpoint from what is known already: the files that changed since the last one are read here, at once, and
- * `git fast-import` makes blobs, trees, commit and ref of them while the next turn runs. git looks at no file.
+ * Saves a checkpoint without a search: it reads the files that changed since the last checkpoint at once. Then
+ * `git fast-import` creates blobs, trees, commit and ref while the next turn runs.
  *
- * Only where git would keep the bytes as they are. Attributes, conversions of line endings, repositories inside of
- * the project and whatever else is unusual are left to `git add`.
+ * It works only where git stores the bytes unchanged. Attributes, line ending conversions and nested repositories are
+ * left to `git add`.
  */
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
@@ -25,14 +25,14 @@ export interface ImportSave {
   readonly entries: Entries;
 }
 
-/** One per file that changed. */
+/** One entry for each changed file. */
 export type Entries = readonly Entry[];
 
 type Entry =
   | { readonly kind: "deleted"; readonly path: string }
   | { readonly kind: "file"; readonly path: string; readonly mode: string; readonly content: Buffer };
 
-/** null: git itself has to look. Reads the files now: they may change right after it. */
+/** Reads the files now, because they may change right after it. null: use `git add`. */
 export function readChanges(
   { git, hasConversions }: Repository,
   before: Snapshot,
@@ -49,7 +49,7 @@ export function readChanges(
     if (entry.kind === "file") left -= entry.content.length;
     entries.push(entry);
   }
-  // what goes first: a folder may stand where a file was
+  // deleted files first: a folder may have replaced a file
   return entries.sort((a, b) => Number(b.kind === "deleted") - Number(a.kind === "deleted"));
 }
 
@@ -59,11 +59,11 @@ function hasAttributes({ files }: Snapshot): boolean {
 }
 
 function readEntry(file: string, path: string, isThere: boolean, most: number): Entry | null {
-  // bytes that are no text, or a name that would need quoting
+  // the name is not valid text, or it would need quotes
   if (!/^[^"\\\p{Cc}\p{Cs}]+$/u.test(path)) return null;
   try {
     const stat = lstatSync(file, { throwIfNoEntry: false });
-    // gone from the list and still on disk: ignored since
+    // not in the list but still on disk: it is ignored now
     if (!isThere) return stat === undefined && !existsSync(file) ? { kind: "deleted", path } : null;
     if (stat === undefined || stat.size > most) return null;
     if (stat.isSymbolicLink())
@@ -77,15 +77,15 @@ function readEntry(file: string, path: string, isThere: boolean, most: number): 
 }
 
 export interface Importer {
-  /** The commit; null: it was not made. */
+  /** Returns the commit; null: it was not created. */
   save(save: ImportSave): Promise<string | null>;
-  /** Nothing more is to come; resolves when it has ended. */
+  /** Ends the process; resolves when it has ended. */
   end(): Promise<void>;
 }
 
 /**
- * One `git fast-import` for all checkpoints of a run: it waits for the next on its input, and a checkpoint is on disk,
- * with its ref, when it has answered. It ends by itself when this process does.
+ * Runs one `git fast-import` for all checkpoints of a run. When it answers, the checkpoint and its ref are on disk. It
+ * ends with this process.
  */
 export function startImporter({ git, prefix }: Repository, { env, timeoutMs }: GitOptions): Importer {
   const args = [...SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw"];
@@ -120,7 +120,7 @@ export function startImporter({ git, prefix }: Repository, { env, timeoutMs }: G
   });
   child.stdout.on("error", () => {});
   child.stdin.on("error", () => {});
-  // it must not keep the process
+  // it must not keep this process alive
   child.unref();
   return {
     save: (save) =>
@@ -151,7 +151,7 @@ function streamOf({ ref, parent, label, at, entries }: ImportSave, prefix: strin
     if (entry.kind === "deleted") parts.push(Buffer.from(`D ${prefix}${entry.path}\n`));
     else parts.push(Buffer.from(`M ${entry.mode} inline ${prefix}${entry.path}\n`), ...data(entry.content));
   }
-  // `checkpoint` puts all of it on disk; the answer comes after it
+  // `checkpoint` writes everything to disk; the answer comes after it
   parts.push(Buffer.from("\ncheckpoint\n\nget-mark :1\n"));
   return Buffer.concat(parts);
 }

@@ -1,9 +1,9 @@
 /**
- * An index of our own per loop, in the git folder: what git knows of the files stays from one checkpoint to the
- * next, so that only what changed is read again.
+ * Owns a private git index for each loop, in the git folder. It keeps what git knows about the files, so that the next
+ * checkpoint reads only changed files.
  *
- * Work is done on a copy that takes the place of the last one when it succeeded. A process that is killed leaves
- * neither a lock nor half an index behind, and a git that outlived it disturbs nobody.
+ * The work uses a copy, which replaces the index on success. A killed process leaves no lock and no broken index, and a
+ * git process that outlives it does no harm.
  */
 import {
   copyFileSync,
@@ -21,7 +21,7 @@ import { LoopError } from "../../errors.ts";
 import { errorCode } from "../../system/files.ts";
 import type { Repository } from "../repository.ts";
 
-/** Longer than any command may take. */
+/** Longer than any git command may take. */
 const ABANDONED_MS = 6 * 3_600_000;
 
 export async function withPrivateIndex<T>(
@@ -53,13 +53,13 @@ function makeFolder(gitDir: string): string {
   const dir = join(gitDir, "loopwright");
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (lstatSync(dir).isSymbolicLink())
-    throw new LoopError("surroundings", `${dir} is a link, which is not followed`);
+    throw new LoopError("surroundings", `${dir} is a symbolic link; links are not followed`);
   return dir;
 }
 
 /**
- * With the time of the old one, or a little earlier: git compares it, in seconds, with the times of the files to
- * know which of them may have been changed after they were looked at, without a sign of it.
+ * The copy gets the time of the original, rounded down. Git compares this time with the times of files to find files
+ * that may have changed after they were read.
  */
 function copyIfThere(from: string, to: string): void {
   try {
@@ -71,7 +71,7 @@ function copyIfThere(from: string, to: string): void {
   }
 }
 
-/** What killed processes left, by the time of the file system itself. */
+/** Removes files of killed processes. Uses the clock of the file system. */
 function removeAbandoned(dir: string, loopId: LoopId, kept: string): void {
   const now = statSync(kept).mtimeMs;
   for (const name of namesOf(dir, loopId)) {

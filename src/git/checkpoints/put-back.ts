@@ -1,11 +1,11 @@
 /**
- * Puts files of the work tree back to an earlier tree.
+ * Restores files of the work tree from an earlier tree.
  *
- * 1. Only files that differ are touched, and only below the project's folder; no `.loop` is among them.
- * 2. Whatever is overwritten or removed has its present content in the tree that is kept for the way back. An
- *    ignored file is in the way only when it was not ignored then: it is taken into that tree first.
- * 3. What cannot be kept (a repository of its own, ignored files in a folder that has to become a file, a file that
- *    changes at this moment) refuses the whole, before anything is written.
+ * 1. Only files that differ change, and only below the project's folder. No `.loop` changes.
+ * 2. The current content of every overwritten or removed file is saved first, in a tree for the way back. This includes
+ *    ignored files that are in the way.
+ * 3. If content cannot be saved (a nested repository, ignored files in a folder that becomes a file, a file that changes
+ *    at this moment), the rollback is refused before anything is written.
  */
 import { copyFileSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { LoopError } from "../../errors.ts";
@@ -23,25 +23,25 @@ import {
 } from "./stage.ts";
 
 export interface PutBackPlan {
-  /** Tree of the files as they are now. */
+  /** The tree of the current files. */
   readonly present: string;
   readonly changes: readonly FileChange[];
 }
 
 export interface FileChange {
-  /** A name of git's in the project, one letter per byte. */
+  /** The path in the project, one letter per byte. */
   readonly name: string;
-  /** Modes of git's; 000000: not there. */
+  /** Git modes; 000000: missing. */
   readonly present: string;
   readonly target: string;
-  /** The object that comes back; zeros: none. */
+  /** The object to restore; zeros: none. */
   readonly object: string;
 }
 
 const NOTHING = "000000";
 const REPOSITORY = "160000";
 
-/** Changes nothing. Throws the sentence when it must not be done. `present` is what the index holds. */
+/** Changes nothing. Throws the reason if the rollback is refused. `present`: the tree of the index. */
 export async function planPutBack(
   repository: Repository,
   index: string,
@@ -59,11 +59,11 @@ export async function planPutBack(
   refuseLosses(repository, changes);
   const unsaved = new Set(changes.length === 0 ? [] : await unstagedFiles(repository, index));
   const lost = changes.find(({ name }) => unsaved.has(name));
-  if (lost !== undefined) refuse(`${readable(lost.name)} could not be saved first`);
+  if (lost !== undefined) refuse(`${readable(lost.name)} could not be saved before the rollback`);
   return { present: tree, changes: changes.filter((change) => !isRepository(change)) };
 }
 
-/** git takes away the old file and writes a new one: who has the old one open keeps it, whole. */
+/** Git replaces files, so a program that has an old file open keeps it. */
 export async function putBack(repository: Repository, index: string, plan: PutBackPlan): Promise<void> {
   if (plan.changes.length === 0) return;
   const target = await composeTree(repository, index, plan);
@@ -71,7 +71,7 @@ export async function putBack(repository: Repository, index: string, plan: PutBa
   mustSucceed(await runOnFiles(repository, index, { args }));
 }
 
-/** The present tree with nothing changed but what is to be put back. */
+/** The current tree, with only the planned changes. */
 async function composeTree(repository: Repository, index: string, { changes }: PutBackPlan): Promise<string> {
   const lines = changes.map(
     ({ name, target, object }) => `${target} ${object}\t${repository.prefix}${name}\0`,
@@ -107,7 +107,7 @@ async function compareTrees({ git }: Repository, present: string, target: string
   return changes;
 }
 
-/** Files on disk in the place of ones that come back, which are in no tree. */
+/** Files on disk that are in no tree and are in the way of restored files. */
 function findHidden(repository: Repository, changes: readonly FileChange[]): string[] {
   const known = new Set(changes.filter(({ present }) => present !== NOTHING).map(({ name }) => name));
   const hidden = new Set<string>();
@@ -119,7 +119,7 @@ function findHidden(repository: Repository, changes: readonly FileChange[]): str
   return [...hidden];
 }
 
-/** The file itself, or what stands where one of its folders has to be. */
+/** The file itself, or a file in the place of one of its folders. */
 function firstFileOnTheWay(repository: Repository, name: string): string | null {
   const parts = name.split("/");
   for (let length = 1; length <= parts.length; length++) {
@@ -134,7 +134,7 @@ function refuseRepositories(changes: readonly FileChange[]): void {
   const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
   for (const { name } of changes.filter(({ present }) => present === REPOSITORY)) {
     if (written.some((change) => change.name === name || change.name.startsWith(`${name}/`)))
-      refuse(`${readable(name)} is a repository of its own now`);
+      refuse(`${readable(name)} is now a separate git repository`);
   }
 }
 
@@ -142,14 +142,14 @@ function refuseLosses(repository: Repository, changes: readonly FileChange[]): v
   const removed = new Set(changes.filter((change) => !isThere(change)).map(({ name }) => name));
   const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
   for (const { name } of written) {
-    // what a link on the way leads to is not in the way
+    // the target of a link is not in the way
     const isFree = firstFileOnTheWay(repository, name) !== null;
     const lost = isFree ? null : fileBelow(repository, name, removed);
-    if (lost !== null) refuse(`${readable(lost)} is in no checkpoint and would be lost`);
+    if (lost !== null) refuse(`${readable(lost)} is not in any checkpoint and would be lost`);
   }
 }
 
-/** git removes a folder that has to become a file with all that is in it. */
+/** A file that would be lost: git removes a folder with all its content when it becomes a file. */
 function fileBelow(repository: Repository, name: string, removed: ReadonlySet<string>): string | null {
   if (lookAt(repository, name) !== "folder") return null;
   for (const entry of readdirSync(pathOf(repository, name), { withFileTypes: true, encoding: "latin1" })) {

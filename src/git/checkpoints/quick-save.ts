@@ -1,9 +1,8 @@
 /**
- * A checkpoint by one process instead of six, for the second and every later one of a run: what is known of the
- * repository and of the last checkpoint is known already. It tells as soon as the files are taken, so that the next
- * turn may begin while the commit is still being written.
+ * Saves a checkpoint with one process instead of six. It needs the data of an earlier checkpoint of the run. It reports
+ * when the files are staged, so that the next turn can start while the commit is written.
  *
- * Whatever is not as it was (another HEAD, a changed configuration, an error) is left to the long way.
+ * After a change of HEAD or configuration, or after an error, the whole save is used instead.
  */
 import { spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
@@ -15,7 +14,7 @@ import { FILES } from "./stage.ts";
 export interface QuickSave {
   readonly ref: string;
   readonly parent: string;
-  /** Of the last checkpoint: the same tree makes no new one. */
+  /** The tree of the last checkpoint. An equal tree makes no new checkpoint. */
   readonly tree: string;
   readonly label: string;
   readonly index: string;
@@ -39,7 +38,7 @@ git "$@" update-ref "$n" "$c" '' || exit 6
 echo "saved $t $c"
 `;
 
-/** `onStaged` is called when the files may change again, at the latest with the result. */
+/** Calls `onStaged` when the files may change again, at the latest with the result. */
 export function quickSave(
   { git, filterSettings }: Repository,
   save: QuickSave,
@@ -83,7 +82,7 @@ function read(said: string): QuickResult {
   return tree === undefined || commit === undefined ? { kind: "failed" } : { kind: "saved", tree, commit };
 }
 
-/** The same as long as HEAD, what it points to and the configuration stay. */
+/** Stays the same while HEAD, its branch and the configuration stay the same. */
 export function signOfRepository({ gitDir }: Repository): string {
   const common = readIfThere(join(gitDir, "commondir"))?.trim() ?? "";
   const shared = common === "" ? gitDir : isAbsolute(common) ? common : join(gitDir, common);

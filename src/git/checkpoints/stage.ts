@@ -1,18 +1,18 @@
 /**
- * The project's files as a tree of git's: what is tracked and what would be, with the work tree's content. The rest
- * of the repository, and every `.loop`, is in it as the last commit has it. Ignored files are left out.
+ * Creates a git tree of the project's files: tracked and untracked files with their current content, without ignored
+ * files. The rest of the repository, and every `.loop`, has the content of the last commit.
  *
- * A submodule or a repository inside of the project is in it by the commit it stands on, without its files.
+ * A submodule or a nested repository is stored as its commit, without its files.
  */
 import { accessSync, constants, lstatSync, rmSync } from "node:fs";
 import { LoopError } from "../../errors.ts";
 import type { GitAnswer, GitCall } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
-/** Other projects of the same repository have a `.loop` too: a rollback must not turn back their journal. */
+/** Other projects in the repository have a `.loop` too, and a rollback must not restore an old journal. */
 export const FILES = [".", ":(exclude,glob)**/.loop", ":(exclude,glob)**/.loop/**"];
 
-/** Brings the index up to date with the files; the tree. */
+/** Updates the index from the files and returns the tree. */
 export async function stageFiles(repository: Repository, index: string): Promise<string> {
   await readHead(repository, index);
   if (repository.isSparse) await markAbsent(repository, index);
@@ -22,7 +22,7 @@ export async function stageFiles(repository: Repository, index: string): Promise
   return writeTree(repository, index);
 }
 
-/** Takes in files that are ignored. */
+/** Adds ignored files. */
 export async function stageIgnored(
   repository: Repository,
   index: string,
@@ -38,13 +38,13 @@ export async function stageIgnored(
   return writeTree(repository, index);
 }
 
-/** Files of which the index does not know the present content. */
+/** Files whose current content is not in the index. */
 export async function unstagedFiles(repository: Repository, index: string): Promise<readonly string[]> {
   const args = ["diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all"];
   return splitNames(mustSucceed(await runOnFiles(repository, index, { args })));
 }
 
-/** For commands that use the index: even `read-tree` may look into a file, through its filter. */
+/** For commands that use the index: even `read-tree` may read a file through its filter. */
 export function runOnFiles(
   { git, filterSettings }: Repository,
   index: string,
@@ -69,18 +69,18 @@ function fail({ problem }: GitAnswer): never {
   throw new LoopError("surroundings", problem);
 }
 
-/** Entries that are as in the last commit keep what is known of their files; all others are looked at again. */
+/** Entries that equal the last commit keep their cached data; all others are read again. */
 async function readHead(repository: Repository, index: string): Promise<void> {
   const { head } = repository;
   const args = head === null ? ["read-tree", "--empty"] : ["read-tree", "--reset", head];
   const read = () => runOnFiles(repository, index, { args });
   if ((await read()).code === 0) return;
-  // a damaged index is only a loss of time
+  // a damaged index costs only time
   rmSync(index, { force: true });
   mustSucceed(await read());
 }
 
-/** In a sparse checkout files that are not on disk are not deleted: the person's index knows which. */
+/** In a sparse checkout, a missing file is not a deleted file. The person's index knows which files are left out. */
 async function markAbsent(repository: Repository, index: string): Promise<void> {
   const [theirs, ours] = await Promise.all([
     repository.git.run({ args: [...repository.filterSettings, "ls-files", "-t", "-z"] }),
@@ -100,8 +100,8 @@ export async function writeTree(repository: Repository, index: string): Promise<
 }
 
 /**
- * `add` went on after files that it could not take. Those that nobody can read and repositories without a commit
- * are left out; anything else, such as a full disk, is a failure.
+ * `add` skipped some files. Unreadable files and repositories without a commit may be left out; any other reason, such
+ * as a full disk, is a failure.
  */
 async function isRestBeyondGit(repository: Repository, index: string): Promise<boolean> {
   const args = ["ls-files", "-o", "-z", "--exclude-standard", "--", ...FILES];
@@ -122,7 +122,7 @@ function isBeyondGit(path: Buffer): boolean {
   }
 }
 
-/** A name of git's, one letter per byte, in the project. */
+/** The path of a git name (one letter per byte) in the project. */
 export function pathOf({ git }: Repository, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${git.cwd}/`), Buffer.from(name, "latin1")]);
 }

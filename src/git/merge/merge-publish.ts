@@ -1,37 +1,36 @@
 /**
- * Moves the target branch to a merge, and the files of whoever has it checked out along with it.
+ * Moves the target branch to a merge, together with the files of a checkout of that branch.
  *
- * 1. The branch moves only from the very commit that the merge was made on: compared and set by git.
- * 2. Files and index of a checkout are only touched when nothing in it is uncommitted. Otherwise the branch is left
- *    alone too: a branch that moved under a checkout would show the story's work as taken back, ready to be
- *    committed so. The merge waits on a branch of its own, and nothing is lost.
- * 3. The files go first, as git does it. Cut short between, the same call goes on where it was.
+ * 1. The branch moves only if it is still at the commit that the merge is based on. Git compares and sets it.
+ * 2. A checkout with uncommitted changes is not touched, and then the branch does not move either: otherwise the checkout
+ *    would show the story's work as removed. The merge waits on its own branch, and nothing is lost.
+ * 3. The files change before the branch, as in git. After a crash, the same call continues.
  */
 import { existsSync, lstatSync } from "node:fs";
 import { FILES, mustSucceed, pathOf, splitNames } from "../checkpoints/stage.ts";
-import { readable } from "../git-process.ts";
+import { commitOf, isAncestor, readable } from "../git-process.ts";
 import { underWay } from "../worktrees/worktree-commit.ts";
 import { openPlace, type PlaceOptions, type WorkTree } from "../worktrees/worktree-place.ts";
 import { shortName } from "../worktrees/worktree-state.ts";
-import { checkedOut, commitOf } from "../worktrees/worktrees.ts";
+import { checkedOut } from "../worktrees/worktrees.ts";
 
 export interface Merge {
   readonly story: string;
-  /** Without `refs/heads/`, as all names of branches here. */
+  /** Branch names here have no `refs/heads/`. */
   readonly branch: string;
   readonly tip: string;
   readonly target: string;
-  /** Where the target stood. */
+  /** The commit of the target before the merge. */
   readonly before: string;
   readonly commit: string;
 }
 
 export type PublishResult =
-  /** `checkout`: the folder whose files were brought along; null: nobody has the target checked out. */
+  /** `checkout`: the folder whose files were updated; null: the target is not checked out. */
   | { readonly kind: "merged"; readonly commit: string; readonly checkout: string | null }
-  /** The target stayed; the merge is on this branch. */
+  /** The target did not move; the merge is on this branch. */
   | { readonly kind: "held"; readonly commit: string; readonly branch: string; readonly reason: string }
-  /** To be prepared anew; null: the target is gone. */
+  /** Prepare the merge again. null: the target does not exist. */
   | { readonly kind: "target moved"; readonly to: string | null }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -40,9 +39,11 @@ const MAX_NUMBER = 100;
 export async function publish(place: WorkTree, merge: Merge, options: PlaceOptions): Promise<PublishResult> {
   const { target, before, commit } = merge;
   const ref = `refs/heads/${target}`;
-  const now = await commitOf(place, ref);
+  const now = await commitOf(place.repository.git, ref);
   if (now !== before)
-    return (await isIn(place, commit, now)) ? merged(merge, null) : { kind: "target moved", to: now };
+    return now !== null && (await isAncestor(place.repository.git, commit, now))
+      ? { kind: "merged", commit, checkout: null }
+      : { kind: "target moved", to: now };
   const tops = ((await checkedOut(place)).get(ref) ?? []).filter((top) => existsSync(top));
   const [top, another] = tops;
   if (top === undefined) return moveRef(place, ref, merge, null);
@@ -63,28 +64,30 @@ async function bringAlong(
   const { before, commit, target } = merge;
   const { top, repository } = checkout;
   const run = (...args: string[]) => repository.git.run({ args: [...repository.filterSettings, ...args] });
-  if (underWay(repository.gitDir)) return hold(place, merge, `a merge or rebase is under way in ${top}`);
+  if (underWay(repository.gitDir)) return hold(place, merge, `a merge or rebase is in progress in ${top}`);
   const isThereAlready = await isClean(checkout, commit);
   if (!isThereAlready && !(await isClean(checkout, before)))
-    return hold(place, merge, `${target} is checked out in ${top} with changes that are not committed`);
+    return hold(place, merge, `${target} is checked out in ${top} with uncommitted changes`);
   if (!isThereAlready) {
     const lost = await fileInTheWay(checkout, before, commit);
-    if (lost !== null) return hold(place, merge, `${lost} is in the way in ${top}, and is in no commit`);
+    if (lost !== null)
+      return hold(place, merge, `${lost} in ${top} would be overwritten, and it is not committed`);
     await run("update-index", "-q", "--refresh");
     const moved = await run("read-tree", "-m", "-u", before, commit);
-    if (moved.code !== 0) return hold(place, merge, `the files in ${top} cannot follow: ${moved.problem}`);
+    if (moved.code !== 0)
+      return hold(place, merge, `the files in ${top} cannot be updated: ${moved.problem}`);
   }
   const result = await moveRef(checkout, ref, merge, top);
-  // the target moved at this moment: its new commit must not look as if the merge had been staged on it
+  // the target moved at this moment: the merge must not look like a staged change of the new commit
   if (result.kind !== "merged") await run("read-tree", "-m", "-u", commit, before);
   return result;
 }
 
-/** Index and tracked files are as the commit has them. No `.loop` counts: no merge changes anything there. */
+/** Index and tracked files equal the commit. `.loop` does not count, because merges do not change it. */
 async function isClean({ repository }: WorkTree, commit: string): Promise<boolean> {
   const { git, filterSettings } = repository;
   const quiet = ["--quiet", "--no-ext-diff", "--ignore-submodules=dirty"];
-  // `diff` looks into files whose times changed, as `diff-files` does not
+  // `diff` reads files whose times changed; `diff-files` does not
   const [staged, files] = await Promise.all([
     git.run({ args: [...filterSettings, "diff", "--cached", ...quiet, commit, "--", ...FILES] }),
     git.run({ args: [...filterSettings, "diff", ...quiet, "--", ...FILES] }),
@@ -92,7 +95,7 @@ async function isClean({ repository }: WorkTree, commit: string): Promise<boolea
   return staged.code === 0 && files.code === 0;
 }
 
-/** git overwrites what is ignored; a person may have nothing else of it. */
+/** Git would overwrite an ignored file, and the person may have no copy. */
 async function fileInTheWay(
   { repository }: WorkTree,
   before: string,
@@ -123,8 +126,8 @@ async function moveRef(
   const { branch, before, commit } = merge;
   const args = ["update-ref", "-m", `merge ${branch}: by loopwright`, ref, commit, before];
   const moved = await place.repository.git.run({ args });
-  if (moved.code === 0) return merged(merge, checkout);
-  const now = await commitOf(place, ref);
+  if (moved.code === 0) return { kind: "merged", commit, checkout };
+  const now = await commitOf(place.repository.git, ref);
   return now === before ? { kind: "failed", reason: `${moved.problem}.` } : { kind: "target moved", to: now };
 }
 
@@ -132,24 +135,15 @@ async function hold(place: WorkTree, merge: Merge, reason: string): Promise<Publ
   const { branch, commit, target } = merge;
   for (let number = 1; number <= MAX_NUMBER; number++) {
     const ref = `refs/heads/${branch}-merged${number === 1 ? "" : `-${number}`}`;
-    const now = await commitOf(place, ref);
+    const now = await commitOf(place.repository.git, ref);
     if (now !== null && now !== commit) continue;
     if (now === null) {
       const made = await place.repository.git.run({ args: ["update-ref", ref, commit, ""] });
       if (made.code !== 0) return { kind: "failed", reason: `${made.problem}.` };
     }
     const held = shortName(ref);
-    const sentence = `${target} was left as it is: ${reason}. Take the merge over with: git merge --ff-only ${held}`;
+    const sentence = `${target} was not changed: ${reason}. To take the merge, type: git merge --ff-only ${held}`;
     return { kind: "held", commit, branch: held, reason: sentence };
   }
-  return { kind: "failed", reason: `${target} was left as it is: ${reason}.` };
-}
-
-async function isIn({ repository }: WorkTree, commit: string, tip: string | null): Promise<boolean> {
-  if (tip === null) return false;
-  return (await repository.git.run({ args: ["merge-base", "--is-ancestor", commit, tip] })).code === 0;
-}
-
-function merged({ commit }: Merge, checkout: string | null): PublishResult {
-  return { kind: "merged", commit, checkout };
+  return { kind: "failed", reason: `${target} was not changed: ${reason}.` };
 }

@@ -1,41 +1,40 @@
 /**
- * A story's branch into the run's target, in two steps (C13): `prepareMerge` makes the merged commit and a worktree
- * of it, the caller runs the checks there, `publishMerge` moves the target. Between the two nothing has happened to
- * anybody's branch, index or files, and a merge that is never published is only left over.
+ * Merges a story's branch into the target of the run, in two steps (C13). `prepareMerge` creates the merged commit and a
+ * worktree of it. The caller runs the checks there. `publishMerge` moves the target. Before that, no branch, index or
+ * file of a person changes.
  *
- * 1. What the target has already is never merged again.
- * 2. A commit of a story is reachable from its branch until the target has it: branches of stories are not moved.
+ * 1. Commits that the target already has are never merged again.
+ * 2. Branches of stories do not move, so no commit is lost before the target has it.
  */
-
 import { mustSucceed } from "../checkpoints/stage.ts";
-import type { GitOptions } from "../git-process.ts";
+import { commitOf, isAncestor, wordsOf } from "../git-process.ts";
 import { makeCommit } from "../worktrees/worktree-commit.ts";
 import { makeMergeWorktree, type SetUp } from "../worktrees/worktree-making.ts";
 import { openPlace, TIMEOUT_MS, type WorkTree } from "../worktrees/worktree-place.ts";
-import { commitOf, discardMergeWorktree, type WorktreeOptions, wordsOf } from "../worktrees/worktrees.ts";
+import { discardMergeWorktree, type WorktreeOptions } from "../worktrees/worktrees.ts";
 import { type Merge, type PublishResult, publish } from "./merge-publish.ts";
 import { mergeTrees, type WithWorktree, withLoopOf } from "./merge-trees.ts";
 
 export interface MergeRequest {
   readonly story: string;
-  /** Names of branches are without `refs/heads/`. */
+  /** Branch names have no `refs/heads/`. */
   readonly branch: string;
   readonly target: string;
-  /** Of the merge commit. */
+  /** The message of the merge commit. */
   readonly message: string;
-  /** As for the worktree of a story. */
+  /** The same as for the worktree of a story. */
   readonly setUp?: SetUp;
 }
 
 export interface PreparedMerge extends Merge {
   readonly worktree: string;
-  /** The project with all that is merged. */
+  /** The project's folder with the merged files. */
   readonly projectDir: string;
 }
 
 export type PrepareResult =
   | { readonly kind: "prepared"; readonly merge: PreparedMerge }
-  /** The target has all of it. */
+  /** The target already has all commits. */
   | { readonly kind: "nothing to merge" }
   | { readonly kind: "conflict"; readonly files: readonly string[] }
   | { readonly kind: "failed"; readonly reason: string };
@@ -51,10 +50,10 @@ export async function prepareMerge(
     const { place } = opened;
     const { story, branch, target, message, setUp } = request;
     const [before, tip] = await Promise.all(
-      [target, branch].map((name) => commitOf(place, `refs/heads/${name}`)),
+      [target, branch].map((name) => commitOf(place.repository.git, `refs/heads/${name}`)),
     );
     if (!before || !tip) return failed(`there is no branch ${before ? branch : target}`);
-    if (await isAncestor(place, tip, before)) return { kind: "nothing to merge" };
+    if (await isAncestor(place.repository.git, tip, before)) return { kind: "nothing to merge" };
     const merged = await mergedCommit(place, { story, before, tip, message }, options);
     if (typeof merged !== "string") return { kind: "conflict", files: merged.files };
     const { id, projectDir } = await makeMergeWorktree(place, story, merged, setUp, options);
@@ -67,7 +66,7 @@ export async function prepareMerge(
   }
 }
 
-/** Once the checks are green. The merge is over after it, however it went: what was moved is prepared anew. */
+/** Call it when the checks pass. Afterwards the merge is over in any case; if the target moved, prepare it again. */
 export async function publishMerge(
   dir: string,
   merge: PreparedMerge,
@@ -84,7 +83,7 @@ export async function publishMerge(
   }
 }
 
-/** When the checks are not green. The sentence why its worktree is still there, or null. */
+/** Call it when the checks fail. Returns a sentence why its worktree could not be removed, or null. */
 export async function discardMerge(
   dir: string,
   { worktree }: PreparedMerge,
@@ -100,21 +99,14 @@ export async function discardMerge(
   }
 }
 
-interface Sides {
-  readonly story: string;
-  readonly before: string;
-  readonly tip: string;
-  readonly message: string;
-}
-
-/** The branch's own commit when the target has nothing else, as git does it. */
+/** A fast-forward if the target has no other commits. */
 async function mergedCommit(
   place: WorkTree,
-  { story, before, tip, message }: Sides,
+  { story, before, tip, message }: Pick<Merge & MergeRequest, "story" | "before" | "tip" | "message">,
   options: WorktreeOptions,
 ): Promise<string | { readonly files: readonly string[] }> {
   const { git } = place.repository;
-  if (await isAncestor(place, before, tip)) {
+  if (await isAncestor(git, before, tip)) {
     const tree = mustSucceed(await git.run({ args: ["rev-parse", `${tip}^{tree}`] })).trim();
     const wanted = await withLoopOf(place, tree, before);
     return wanted === tree ? tip : makeCommit(git, wanted, [before, tip], message);
@@ -127,16 +119,9 @@ async function mergedCommit(
       await discardMergeWorktree(place, id);
     }
   };
-  const merged = await mergeTrees(place, before, tip, withWorktree, gitOptions(options));
+  const { env = process.env, timeoutMs = TIMEOUT_MS } = options;
+  const merged = await mergeTrees(place, before, tip, withWorktree, { env, timeoutMs });
   return merged.kind === "conflict" ? merged : makeCommit(git, merged.tree, [before, tip], message);
-}
-
-function gitOptions({ env = process.env, timeoutMs = TIMEOUT_MS }: WorktreeOptions): GitOptions {
-  return { env, timeoutMs };
-}
-
-async function isAncestor({ repository }: WorkTree, one: string, other: string): Promise<boolean> {
-  return (await repository.git.run({ args: ["merge-base", "--is-ancestor", one, other] })).code === 0;
 }
 
 function failed(reason: unknown): PrepareResult {

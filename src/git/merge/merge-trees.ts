@@ -1,9 +1,9 @@
 /**
- * The tree of a merge, made without any checkout (`git merge-tree`, git 2.38), or in a worktree of its own where git
- * is older. No `.loop` takes part: there, what the target has stays, whatever the branch says (C5).
+ * Creates the tree of a merge without a checkout (`git merge-tree`, git 2.38), or in a worktree with an older git. Every
+ * `.loop` keeps the content of the target (C5).
  *
- * Programs that the repository's own configuration names for merging could have been planted by an agent: in their
- * place git merges as it does by itself. Those of the person's own configuration run.
+ * Merge drivers from the repository's configuration do not run, because an agent could have written them; git's own merge
+ * is used instead. Merge drivers from the person's configuration run.
  */
 import type { LoopId } from "../../core/loop.ts";
 import { withPrivateIndex } from "../checkpoints/private-index.ts";
@@ -16,18 +16,18 @@ export type MergedTree =
   | { readonly kind: "tree"; readonly tree: string }
   | { readonly kind: "conflict"; readonly files: readonly string[] };
 
-/** Makes a worktree of a commit for as long as the work in it takes. */
+/** Creates a worktree of a commit, runs the work in it, and removes it. */
 export type WithWorktree = <T>(commit: string, work: (top: string) => Promise<T>) => Promise<T>;
 
 const LOOP_FILES = [":(glob)**/.loop", ":(glob)**/.loop/**"];
 const MERGE_INDEX = "backlog-merge" as LoopId;
-/** What git says to options that it does not know. */
+/** Git's exit code for unknown options. */
 const WRONG_USE = 129;
-/** The person's other settings for merges would change what comes out, or ask for more. */
+/** These settings of the person would change the result. */
 const PLAIN = ["-c", "rerere.enabled=false", "-c", "merge.renormalize=false"];
 const BUILT_IN = "git merge-file -q %A %O %B || exit 1";
 
-/** Throws half a sentence when there is none. */
+/** Throws an error for the middle of a sentence. */
 export async function mergeTrees(
   place: WorkTree,
   ours: string,
@@ -47,7 +47,7 @@ export async function mergeTrees(
   return { kind: "tree", tree: await withLoopOf(place, merged.tree, ours) };
 }
 
-/** With names that are in conflict as they are in no tree: a tree has something in their place. */
+/** `files`: names with a conflict. */
 interface RawMerge {
   readonly tree: string;
   readonly files: readonly string[];
@@ -71,15 +71,8 @@ async function mergeInWorktree(
 ): Promise<RawMerge> {
   const git = createGit(top, gitOptions);
   const run = (...args: string[]) => git.run({ args: [...settings, ...args], env: OUR_NAME });
-  const merged = await run(
-    "merge",
-    "-q",
-    "--no-commit",
-    "--no-ff",
-    "--no-stat",
-    "--no-verify-signatures",
-    theirs,
-  );
+  const flags = ["-q", "--no-commit", "--no-ff", "--no-stat", "--no-verify-signatures"];
+  const merged = await run("merge", ...flags, theirs);
   if (merged.code !== 0 && merged.code !== 1) mustSucceed(merged);
   const files = splitNames(
     mustSucceed(await run("diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff")),
@@ -100,13 +93,13 @@ async function driverSettings({ repository: { git } }: WorkTree): Promise<readon
     const [key = ""] = (fields[at + 1] ?? "").split("\n");
     if (fields[at] === "system" || fields[at] === "global") continue;
     if (!/^[ -<>-~]+$/.test(key))
-      throw new Error("the configuration names a program for merging in an odd way");
+      throw new Error("the git configuration has a merge driver with an unsupported name");
     settings.push("-c", `${key}=${BUILT_IN}`);
   }
   return settings;
 }
 
-/** Every `.loop` in the tree as the commit has it. */
+/** The tree with every `.loop` from the commit. */
 export async function withLoopOf({ repository }: WorkTree, tree: string, commit: string): Promise<string> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", tree, commit, "--", ...LOOP_FILES];
   const fields = splitNames(mustSucceed(await repository.git.run({ args })));

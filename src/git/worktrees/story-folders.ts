@@ -1,8 +1,8 @@
-/** The project's folder in each worktree of a story, for readers: what runs there leaves its output there. */
+/** The project's folder in each worktree of a story. Turns of the story leave their output there. */
 import { openPlace, projectIn } from "./worktree-place.ts";
 import { readRecords } from "./worktree-record.ts";
 
-/** Newest first; none where there is no git. Never rejects. */
+/** Newest first; empty without git. Never rejects. */
 export async function storyFolders(projectDir: string): Promise<readonly string[]> {
   try {
     const opened = await openPlace(projectDir);

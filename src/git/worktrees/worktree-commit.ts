@@ -1,19 +1,18 @@
-/** What an attempt left uncommitted becomes a commit on the story's branch: only commits can be merged. */
+/** Commits the uncommitted work of an attempt on the story's branch, because only commits can be merged. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { mustSucceed } from "../checkpoints/stage.ts";
-import { asBytes, type Git } from "../git-process.ts";
+import { asBytes, commitOf, type Git, isAncestor, wordsOf } from "../git-process.ts";
 import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktree-place.ts";
-import { commitOf, wordsOf } from "./worktrees.ts";
 
 export type StoryCommitResult =
-  /** `commit` is where the branch stands now. */
+  /** `commit` is the tip of the branch. */
   | { readonly kind: "committed" | "nothing"; readonly commit: string }
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * For a worktree that we made: its index is ours to write. Nothing in a `.loop` is committed, nor what is ignored. An
- * agent that left the branch is brought back to it, if all of the branch is in what it has checked out.
+ * Only for worktrees that we created, because it writes their index. Commits no `.loop` and no ignored file. If the agent
+ * switched to another branch, HEAD returns to the story's branch, as long as no commit of that branch is lost.
  */
 export async function commitWork(
   worktree: string,
@@ -32,20 +31,19 @@ export async function commitWork(
 async function commitIn(place: WorkTree, ref: string, message: string): Promise<StoryCommitResult> {
   const { repository } = place;
   const { git, head, gitDir, filterSettings } = repository;
-  const tip = await commitOf(place, ref);
+  const tip = await commitOf(git, ref);
   if (tip === null || head === null) return refused(`the branch ${ref.replace("refs/heads/", "")} is gone`);
-  if (underWay(gitDir)) return refused("a merge or rebase is under way in it");
-  const follows = await git.run({ args: ["merge-base", "--is-ancestor", tip, head] });
-  if (follows.code !== 0)
-    return refused("what is checked out does not go on from the story's branch: its history was rewritten");
+  if (underWay(gitDir)) return refused("a merge or rebase is in progress in its worktree");
+  if (!(await isAncestor(git, tip, head)))
+    return refused("the checked-out commit does not follow the story's branch: its history was rewritten");
   const tree = await treeOfFiles(place);
   const isSame = tree === mustSucceed(await git.run({ args: ["rev-parse", `${head}^{tree}`] })).trim();
   const commit = isSame ? head : await makeCommit(git, tree, [head], message);
   if (commit !== tip) mustSucceed(await git.run({ args: ["update-ref", ref, commit, tip] }));
   mustSucceed(await git.run({ args: ["symbolic-ref", "HEAD", ref] }));
-  // always: whoever was here before may have been killed right after the branch had moved
+  // always: an earlier process may have been killed right after the branch moved
   mustSucceed(await git.run({ args: [...filterSettings, "read-tree", commit] }));
-  // it only saves the next command some time
+  // only makes the next command faster
   await git.run({ args: [...filterSettings, "update-index", "-q", "--refresh"] });
   return { kind: commit === tip ? "nothing" : "committed", commit };
 }
@@ -55,7 +53,7 @@ export function underWay(gitDir: string): boolean {
   return signs.some((name) => existsSync(join(gitDir, name)));
 }
 
-/** By the person's name, or by ours where git knows none. */
+/** With the person's name, or with ours if git has no name. */
 export async function makeCommit(
   git: Git,
   tree: string,

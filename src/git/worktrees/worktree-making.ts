@@ -1,9 +1,10 @@
-/** Makes worktrees: the record first, then the branch, then the files. See `worktrees.ts` for what holds of them. */
+/** Creates worktrees: first the record, then the branch, then the files. `worktrees.ts` has the rules. */
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { faultOfStoryId } from "../../core/backlog/prd/registry.ts";
 import { errorCode } from "../../system/files.ts";
-import { openPlace, projectIn, realFolder, type WorkTree } from "./worktree-place.ts";
+import { commitOf, realFolder, wordsOf } from "../git-process.ts";
+import { openPlace, projectIn, type WorkTree } from "./worktree-place.ts";
 import {
   createWorktreeRecord,
   lockReason,
@@ -13,32 +14,25 @@ import {
   writeWorktreeRecord,
 } from "./worktree-record.ts";
 import { MERGE_MARK, shortName, type Worktree } from "./worktree-state.ts";
-import {
-  commitOf,
-  listWorktrees,
-  removeWorktree,
-  takeAway,
-  type WorktreeOptions,
-  wordsOf,
-} from "./worktrees.ts";
+import { listWorktrees, removeWorktree, takeAway, type WorktreeOptions } from "./worktrees.ts";
 
 export interface WorktreeRequest {
   readonly story: string;
   /** `loop/` */
   readonly branchPrefix: string;
-  /** The branch that its work is to go to; null: whatever is checked out. */
+  /** The branch that receives the work; null: the checked-out branch. */
   readonly target: string | null;
-  /** A commit or branch to start from; what is checked out when it is not given. */
+  /** A commit or branch to start from (default: the checked-out commit). */
   readonly from?: string;
-  /** Worktrees of stories at the most. The oldest that are merged make room. */
+  /** The most worktrees of stories. Merged ones are removed first, oldest first. */
   readonly max: number;
   readonly setUp?: SetUp;
 }
 
-/** Makes what is ignored, such as installed packages. The sentence why not, or null. */
+/** Creates ignored files, such as installed packages. Returns an error sentence, or null. */
 export type SetUp = (projectDir: string) => Promise<string | null>;
 
-/** Its owner is this process, until `releaseWorktree`. */
+/** This process owns it until `releaseWorktree`. */
 export interface MadeWorktree {
   readonly id: string;
   readonly path: string;
@@ -61,11 +55,11 @@ export async function makeWorktree(
 ): Promise<MakeResult> {
   try {
     const fault = faultOfStoryId(request.story);
-    if (fault !== null) return noWorktree(`"${request.story}" is no id of a story: ${fault}`);
+    if (fault !== null) return noWorktree(`"${request.story}" is not a valid story id: ${fault}`);
     const opened = await openPlace(dir, options);
     if (opened.kind === "none") return noWorktree(opened.reason);
     const { place } = opened;
-    const base = await commitOf(place, request.from ?? "HEAD");
+    const base = await commitOf(place.repository.git, request.from ?? "HEAD");
     if (base === null) return noWorktree(noBase(request));
     const full = await makeRoom(dir, request.max, options);
     if (full !== null) return noWorktree(full);
@@ -78,7 +72,7 @@ export async function makeWorktree(
   }
 }
 
-/** A worktree of a commit, for checks on what a merge would be. Throws half a sentence. */
+/** Creates a worktree of a merged commit, for its checks. Throws an error for the middle of a sentence. */
 export async function makeMergeWorktree(
   place: WorkTree,
   story: string,
@@ -98,12 +92,10 @@ export async function makeMergeWorktree(
 }
 
 function noBase({ from }: WorktreeRequest): string {
-  return from === undefined
-    ? "there is no commit yet that it could start from"
-    : `there is no commit ${from}`;
+  return from === undefined ? "the repository has no commit yet" : `there is no commit ${from}`;
 }
 
-/** Half a sentence when there is none. */
+/** Returns an error for the middle of a sentence, or null. */
 async function makeRoom(dir: string, max: number, options: WorktreeOptions): Promise<string | null> {
   const isCounted = ({ kind, state }: Worktree) => kind === "story" && state !== "orphaned";
   const all = (await listWorktrees(dir, options)).filter(isCounted);
@@ -115,10 +107,10 @@ async function makeRoom(dir: string, max: number, options: WorktreeOptions): Pro
   if (count < max) return null;
   const first = all.find(({ isRemovable }) => !isRemovable);
   const example = first === undefined ? "" : ` (${first.id}: ${first.why.replace(/\.$/, "")})`;
-  return `there are ${count} worktrees of stories already, at most ${max} are allowed, and none may go${example}`;
+  return `there are already ${count} worktrees of stories (at most ${max}), and none can be removed${example}`;
 }
 
-/** A record and a branch that nobody else has. */
+/** Creates a record and a branch that no other process has. */
 async function reserve(
   place: WorkTree,
   { story, branchPrefix, target }: WorktreeRequest,
@@ -131,20 +123,14 @@ async function reserve(
     const id = numbered(story, number);
     const branch = `refs/heads/${branchPrefix}${id}`;
     const isName = await git.run({ args: ["check-ref-format", branch] });
-    if (isName.code !== 0) throw new Error(`${shortName(branch)} cannot be the name of a branch`);
-    const draft = {
-      id,
-      kind: "story",
-      story,
-      branch,
-      base,
-      target: target && `refs/heads/${target}`,
-    } as const;
+    if (isName.code !== 0) throw new Error(`${shortName(branch)} is not a valid branch name`);
+    const ref = target && `refs/heads/${target}`;
+    const draft = { id, kind: "story", story, branch, base, target: ref } as const;
     const record = draftRecord(folder, draft, options);
-    // what is there may have somebody's work, whoever made it
-    if (isThere(record.path) || (await commitOf(place, branch)) !== null) continue;
+    // an existing folder or branch may contain work
+    if (isThere(record.path) || (await commitOf(git, branch)) !== null) continue;
     if (!createWorktreeRecord(place.commonDir, record)) continue;
-    // the empty text: it must not exist, for another process may have been faster
+    // the empty text means: the branch must not exist, because another process may be faster
     const made = await git.run({ args: ["update-ref", branch, base, ""] });
     if (made.code === 0) return record;
     removeRecord(place.commonDir, id);
@@ -166,7 +152,7 @@ function draftRecord(
   return { format: 1, ...draft, path, createdAt: now(), owner: thisProcess(), stage: "making" };
 }
 
-/** The files, then what `setUp` makes; the project in it. What does not work out leaves nothing behind. */
+/** Adds the files, then runs `setUp`. Returns the project's folder in the worktree. A failure leaves nothing behind. */
 async function fill(place: WorkTree, record: WorktreeRecord, setUp: SetUp | undefined): Promise<string> {
   const projectDir = projectIn(place, record.path);
   try {
@@ -189,13 +175,13 @@ async function addWorktree({ repository }: WorkTree, record: WorktreeRecord): Pr
   if (added.code !== 0) throw new Error(added.problem);
 }
 
-/** It may lie in somebody's repository: there it is nothing to be committed. */
+/** The folder may lie inside another repository, which must not commit it. */
 function makeFolder({ top }: WorkTree, { folder = `${top}.worktrees` }: WorktreeOptions): string {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined)
       writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
   } catch (error) {
-    throw new Error(`${folder} cannot be made (${errorCode(error) ?? String(error)})`);
+    throw new Error(`${folder} cannot be created (${errorCode(error) ?? String(error)})`);
   }
   return realFolder(folder);
 }
@@ -205,5 +191,5 @@ function isThere(path: string): boolean {
 }
 
 function noWorktree(reason: unknown): MakeResult {
-  return { kind: "none", reason: `There is no worktree: ${wordsOf(reason)}.` };
+  return { kind: "none", reason: `No worktree was created: ${wordsOf(reason)}.` };
 }

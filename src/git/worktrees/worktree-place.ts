@@ -1,10 +1,9 @@
-/** A work tree as a whole, seen from its top: stories change files anywhere in it, not only below the project. */
-import { realpathSync } from "node:fs";
+/** A whole work tree, seen from its top: stories change files anywhere in it, not only below the project. */
 import { resolve } from "node:path";
 import type { LoopId } from "../../core/loop.ts";
 import { withPrivateIndex } from "../checkpoints/private-index.ts";
 import { stageFiles } from "../checkpoints/stage.ts";
-import { createGit, readable } from "../git-process.ts";
+import { createGit, readable, realFolder } from "../git-process.ts";
 import { findRepository, type Repository } from "../repository.ts";
 
 export interface PlaceOptions {
@@ -17,13 +16,13 @@ export interface WorkTree {
   /** Its `git` runs at the top. */
   readonly repository: Repository;
   readonly top: string;
-  /** The project in it: empty or with `/` at its end. */
+  /** The path of the project in it: empty, or with a final `/`. */
   readonly prefix: string;
-  /** What all work trees of the repository share. */
+  /** The git folder that all work trees share. */
   readonly commonDir: string;
 }
 
-/** `reason` is half a sentence. */
+/** `reason` is for the middle of a sentence. */
 export type Opened =
   | { readonly kind: "found"; readonly place: WorkTree }
   | { readonly kind: "none"; readonly reason: string };
@@ -32,7 +31,7 @@ export const TIMEOUT_MS = 5 * 60_000;
 
 export async function openPlace(dir: string, options: PlaceOptions = {}): Promise<Opened> {
   const { env = process.env, timeoutMs = TIMEOUT_MS } = options;
-  // first what says why there is none, in words for people
+  // first, because its errors are written for people
   const located = await findRepository(createGit(realFolder(dir), { env, timeoutMs }));
   if (located.kind === "none") return located;
   const { git, prefix } = located.repository;
@@ -50,24 +49,15 @@ export async function openPlace(dir: string, options: PlaceOptions = {}): Promis
   };
 }
 
-/** All files as they are now, also what is not committed, as a tree of git's. */
+/** A git tree of all files, including uncommitted changes. */
 export function treeOfFiles({ repository }: WorkTree): Promise<string> {
   return withPrivateIndex(repository, OWN_INDEX, (index) => stageFiles(repository, index));
 }
 
-/** Ids of loops are shorter. */
+/** No loop has this id, because loop ids are shorter. */
 export const OWN_INDEX = "backlog-work" as LoopId;
 
 /** The project's folder in another work tree of the same repository. */
 export function projectIn({ prefix }: WorkTree, top: string): string {
   return resolve(top, prefix);
-}
-
-/** git shows where files really are. */
-export function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,9 +1,8 @@
 /**
- * What is known of each worktree that we made, as one file each in the folder that all work trees share. It is there
- * before anything else of the worktree is, and goes last: whatever is cut short between is found again by it.
+ * Owns one record for each worktree that we created, in the git folder that all work trees share. The record is written
+ * first and removed last, so an interrupted worktree can be found.
  *
- * It says where things are, and is no proof of what they are worth: an agent can write it too. So nothing is removed
- * because of a record alone (`worktree-state.ts`).
+ * An agent can write records too. So a record alone is no reason to remove anything (`worktree-state.ts`).
  */
 import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
@@ -21,20 +20,20 @@ const recordSchema = z
   .strictObject({
     format: z.literal(1),
     id: text,
-    /** A merge has no branch of its own, and nobody works in it. */
+    /** A merge has no branch, and no agent works in it. */
     kind: z.enum(["story", "merge"]),
     story: text,
     branch: branchName.nullable(),
-    /** The commit that it started from. */
+    /** The start commit. */
     base: z.string().regex(/^[0-9a-f]{40,64}$/),
-    /** Where its work is to go; null: to whatever is checked out. */
+    /** The branch that receives the work; null: the checked-out branch. */
     target: branchName.nullable(),
     /** The top of the worktree. */
     path: text.refine((path) => isAbsolute(path)),
     createdAt: z.number(),
-    /** Whoever works with it; null: nobody. */
+    /** The process that uses it; null: none. */
     owner: z.strictObject({ pid: z.int(), start: z.string().nullable(), host: z.string() }).nullable(),
-    /** `making`: nobody was handed it yet. `removing`: it was found to hold nothing that could be lost. */
+    /** `making`: not in use yet. `removing`: nothing in it can be lost. */
     stage: z.enum(["making", "ready", "removing"]),
   })
   .refine(({ kind, branch }) => (kind === "merge") === (branch === null))
@@ -42,12 +41,12 @@ const recordSchema = z
 
 export type WorktreeRecord = z.output<typeof recordSchema>;
 
-/** The first of the same id stands; false: that is another one. */
+/** false: another record has this id. */
 export function createWorktreeRecord(commonDir: string, record: WorktreeRecord): boolean {
   const content = renderRecord(record);
   mkdirSync(folderOf(commonDir), { recursive: true, mode: 0o700 });
   if (lstatSync(folderOf(commonDir)).isSymbolicLink())
-    throw new LoopError("surroundings", `${folderOf(commonDir)} is a link, which is not followed`);
+    throw new LoopError("surroundings", `${folderOf(commonDir)} is a symbolic link; links are not followed`);
   const path = recordPath(commonDir, record.id);
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
   createOnce(path, content);
@@ -62,7 +61,7 @@ export function removeRecord(commonDir: string, id: string): void {
   rmSync(recordPath(commonDir, id), { force: true });
 }
 
-/** null: there is none, or it cannot be read. */
+/** null: missing or unreadable. */
 export function readWorktreeRecord(commonDir: string, id: string): WorktreeRecord | null {
   if (basename(id) !== id) return null;
   try {
@@ -88,20 +87,20 @@ export function thisProcess(): NonNullable<WorktreeRecord["owner"]> {
   return { pid: process.pid, start: procStart(process.pid), host: hostname() };
 }
 
-/** What git keeps of a worktree, in the shared folder; null: nothing. */
+/** Git's own folder for the worktree; null: none. */
 export function adminDirOf(commonDir: string, { id, path }: WorktreeRecord): string | null {
   const all = join(commonDir, "worktrees");
   for (const name of namesIn(all)) {
     const dir = join(all, name);
     const gitdir = readSmall(join(dir, "gitdir"))?.trimEnd() ?? null;
-    // git was stopped right after it had made the folder
+    // git was stopped right after it created the folder
     const isBarelyBegun = gitdir === null && readSmall(join(dir, "locked"))?.trimEnd() === lockReason(id);
     if (isBarelyBegun || (gitdir !== null && resolve(dir, gitdir) === join(path, ".git"))) return dir;
   }
   return null;
 }
 
-/** Keeps others from removing it, and tells them why. */
+/** Prevents `git worktree remove`, and says why. */
 export function lockReason(id: string): string {
   return `loopwright works here on ${id}; see: loop worktrees list`;
 }

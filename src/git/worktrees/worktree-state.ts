@@ -1,10 +1,10 @@
 /**
- * What a worktree holds, and so whether it may go. It may only when all of this is so:
+ * Decides whether a worktree can be removed. All of these must be true:
  *
- * 1. Nobody works in it: its owner's process is gone, and no process stands in its folder.
- * 2. All its files are in a commit. Of one that was cut short while it was made or removed, files may be missing,
- *    but none may be there that no commit has. A merge's own is looked at by nobody, so its files do not count.
- * 3. Every commit of it is reachable from where its work was to go, or from what is checked out.
+ * 1. No process uses it: its owner is gone, and no process runs in its folder.
+ * 2. All its files are committed. If it was interrupted while it was created or removed, files may be missing. The files
+ *    of a merge do not count, because no agent works there.
+ * 3. Every commit is reachable from its target branch or from the checked-out branch.
  */
 import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
@@ -13,13 +13,13 @@ import { readSmall } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
 import { FILES, mustSucceed } from "../checkpoints/stage.ts";
 import { changedNames } from "../diff-files.ts";
-import { readable } from "../git-process.ts";
+import { commitOf, readable, wordsOf } from "../git-process.ts";
 import { openPlace, type PlaceOptions, projectIn, treeOfFiles, type WorkTree } from "./worktree-place.ts";
 import { adminDirOf, type WorktreeRecord } from "./worktree-record.ts";
 
 /**
- * `unfinished`: cut short while it was made or removed. `orphaned`: its folder is gone. `open`: it has commits that
- * are not merged.
+ * `unfinished`: interrupted while it was created or removed. `orphaned`: its folder is missing. `open`: it has commits
+ * that are not merged.
  */
 export type WorktreeState = "active" | "dirty" | "open" | "merged" | "orphaned" | "unfinished";
 
@@ -27,19 +27,19 @@ export interface Worktree {
   readonly id: string;
   readonly kind: WorktreeRecord["kind"];
   readonly story: string;
-  /** Without `refs/heads/`; null: a merge has none. */
+  /** Without `refs/heads/`; null for a merge. */
   readonly branch: string | null;
   readonly base: string;
   readonly path: string;
-  /** The project in it. */
+  /** The project's folder in it. */
   readonly projectDir: string;
   readonly createdAt: number;
   readonly state: WorktreeState;
   /** A sentence about the state, with figures. */
   readonly why: string;
-  /** Nothing that is in it could be lost. */
+  /** Nothing can be lost. */
   readonly isRemovable: boolean;
-  /** Commits that are in no other place. */
+  /** The number of commits that are in no other branch. */
   readonly unmerged: number;
 }
 
@@ -48,7 +48,7 @@ export async function stateOf(
   record: WorktreeRecord,
   options: PlaceOptions = {},
 ): Promise<Worktree> {
-  // what cannot be counted must not be lost
+  // if the count fails, assume that a commit could be lost
   const unmerged = record.kind === "merge" ? 0 : await countUnmerged(place, record).catch(() => 1);
   const { state, why } = await look(place, record, unmerged, options);
   const { id, kind, story, branch, base, path, createdAt } = record;
@@ -83,20 +83,20 @@ async function look(
   if (lstatSync(record.path, { throwIfNoEntry: false }) === undefined)
     return {
       state: "orphaned",
-      why: `Its folder is gone${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
+      why: `Its folder is missing${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
     };
   const isCutShort = record.stage !== "ready";
   const dirt = await dirtOf(place, record, isCutShort, options).catch(cannotLook);
   if (dirt !== null) return { state: "dirty", why: dirt };
   if (unmerged > 0) return { state: "open", why: `It has ${sayOpen(record, unmerged)}.` };
   if (isCutShort)
-    return { state: "unfinished", why: `It was cut short while it was ${CUT_SHORT[record.stage]}.` };
+    return { state: "unfinished", why: `It was interrupted while it was ${CUT_SHORT[record.stage]}.` };
   return record.kind === "merge"
     ? { state: "merged", why: "It is left over from a merge." }
-    : { state: "merged", why: `All of it is in ${targetName(record)}.` };
+    : { state: "merged", why: `All its commits are in ${targetName(record)}.` };
 }
 
-const CUT_SHORT = { making: "made", ready: "used", removing: "removed" } as const;
+const CUT_SHORT = { making: "created", ready: "used", removing: "removed" } as const;
 
 function sayOpen(record: WorktreeRecord, unmerged: number): string {
   const where = record.branch === null ? "" : ` of ${shortName(record.branch)}`;
@@ -104,19 +104,19 @@ function sayOpen(record: WorktreeRecord, unmerged: number): string {
 }
 
 function targetName({ target }: WorktreeRecord): string {
-  return target === null ? "what is checked out" : shortName(target);
+  return target === null ? "the checked-out branch" : shortName(target);
 }
 
-/** A sentence about who works in it; null: nobody. */
+/** A sentence about the process that uses it; null: none. */
 function userOf({ owner, path }: WorktreeRecord): string | null {
-  // it cannot be looked at from here
-  if (owner !== null && owner.host !== hostname()) return `A process on ${owner.host} works with it.`;
-  if (owner !== null && isAlive(owner)) return `Process ${owner.pid} works with it.`;
+  // another host cannot be checked from here
+  if (owner !== null && owner.host !== hostname()) return `A process on ${owner.host} uses it.`;
+  if (owner !== null && isAlive(owner)) return `Process ${owner.pid} uses it.`;
   const pid = processIn(path);
-  return pid === null ? null : `Process ${pid} is in its folder.`;
+  return pid === null ? null : `Process ${pid} runs in its folder.`;
 }
 
-/** An agent that outlived its runner, or a person's shell. Only Linux tells. */
+/** An agent that outlived its runner, or a person's shell. Works only on Linux. */
 function processIn(folder: string): string | null {
   if (!existsSync("/proc/self/cwd")) return null;
   for (const pid of readdirSync("/proc")) {
@@ -125,13 +125,13 @@ function processIn(folder: string): string | null {
       const cwd = readlinkSync(`/proc/${pid}/cwd`);
       if (cwd === folder || cwd.startsWith(folder + sep)) return pid;
     } catch {
-      // it ended, or belongs to somebody else
+      // it ended, or belongs to another user
     }
   }
   return null;
 }
 
-/** A sentence about what would be lost; null: nothing. */
+/** A sentence about what could be lost; null: nothing. */
 async function dirtOf(
   place: WorkTree,
   record: WorktreeRecord,
@@ -141,33 +141,32 @@ async function dirtOf(
   if (record.kind === "merge" && isMergesOwn(place, record)) return null;
   if (isHardlyThere(record.path)) return null;
   const admin = adminDirOf(place.commonDir, record);
-  if (admin === null) return "git does not know its folder as a worktree of this repository.";
-  // their commits are in this folder, and nowhere else
-  if (existsSync(join(admin, "modules"))) return "It has submodules of its own.";
+  if (admin === null) return "Git does not list its folder as a worktree of this repository.";
+  // the commits of submodules exist only in this folder
+  if (existsSync(join(admin, "modules"))) return "It has submodules.";
   if (["rebase-merge", "rebase-apply", "MERGE_HEAD"].some((name) => existsSync(join(admin, name))))
-    return "A merge or rebase is under way in it.";
+    return "A merge or rebase is in progress in it.";
   const opened = await openPlace(record.path, options);
   if (opened.kind === "none") return cannotLook(opened.reason);
-  if (opened.place.top !== record.path) return "Its folder is no worktree of its own.";
+  if (opened.place.top !== record.path) return "Its folder is not a separate worktree.";
   return changesIn(opened.place, mayMiss);
 }
 
 function cannotLook(reason: unknown): string {
-  const words = reason instanceof Error ? reason.message : String(reason);
-  return `It cannot be looked at: ${words.replace(/\.$/, "")}.`;
+  return `It cannot be checked: ${wordsOf(reason)}.`;
 }
 
-/** Detached, and of a name that no story can have: no person made this. */
+/** Detached, with a name that no story can have: no person created it. */
 function isMergesOwn({ commonDir }: WorkTree, record: WorktreeRecord): boolean {
   const admin = adminDirOf(commonDir, record);
   const head = admin === null ? null : readSmall(join(admin, "HEAD"));
   return record.id.startsWith(MERGE_MARK) && head !== null && !head.startsWith("ref:");
 }
 
-/** `+` is in no story's id. */
+/** No story id contains `+`. */
 export const MERGE_MARK = "merge+";
 
-/** git makes the file `.git` first, and the rest after it. */
+/** Git creates the file `.git` first. */
 function isHardlyThere(path: string): boolean {
   const names = readdirSync(path);
   return names.every((name) => name === ".git") && !lstatSync(join(path, ".git"), QUIET)?.isDirectory();
@@ -184,10 +183,10 @@ async function changesIn(place: WorkTree, mayMiss: boolean): Promise<string | nu
   const counted = mayMiss ? await thereIn(place, tree, changed) : changed;
   if (counted.length > 0) return sayChanged(counted.map(readable));
   if (mayMiss) return null;
-  // what was staged, and is otherwise in the files
+  // staged content that differs from the files
   const staged = ["diff-index", "--cached", "--quiet", head, "--", ...FILES];
   const answer = await git.run({ args: [...repository.filterSettings, ...staged] });
-  return answer.code === 0 ? null : "Something is staged that is in no commit.";
+  return answer.code === 0 ? null : "It has staged changes that are not committed.";
 }
 
 async function thereIn(
@@ -214,19 +213,16 @@ async function countUnmerged({ repository, commonDir }: WorkTree, record: Worktr
   const { git } = repository;
   const admin = adminDirOf(commonDir, record);
   const head = admin === null ? "" : (readSmall(join(admin, "HEAD")) ?? "").trim();
-  const commitOf = async (name: string): Promise<string[]> => {
-    const found = await git.run({ args: ["rev-parse", "-q", "--verify", `${name}^{commit}`] });
-    return found.code === 0 ? [found.stdout.trim()] : [];
+  // a detached HEAD, or a HEAD on another branch, may have commits that the story's branch does not have
+  const commitsOf = async (names: readonly (string | null)[]): Promise<string[]> => {
+    const commits = await Promise.all(names.map((name) => (name ? commitOf(git, name) : null)));
+    return commits.filter((commit) => commit !== null);
   };
-  // a detached head, or one on another branch, may have commits that the story's branch does not
-  const own = [record.branch, head.replace(/^ref: /, "")].filter((name) => name !== null && name !== "");
-  const safe = [...(record.target === null ? [] : [record.target]), "HEAD"];
-  const [tips, reached] = await Promise.all([
-    Promise.all(own.map((name) => commitOf(name ?? ""))),
-    Promise.all(safe.map(commitOf)),
+  const [wanted, reached] = await Promise.all([
+    commitsOf([record.branch, head.replace(/^ref: /, "")]),
+    commitsOf([record.target, "HEAD"]),
   ]);
-  const wanted = tips.flat();
   if (wanted.length === 0) return 0;
-  const args = ["rev-list", "--count", ...wanted, ...reached.flat().map((commit) => `^${commit}`), "--"];
+  const args = ["rev-list", "--count", ...wanted, ...reached.map((commit) => `^${commit}`), "--"];
   return Number(mustSucceed(await git.run({ args })).trim());
 }

@@ -1,18 +1,18 @@
 /**
- * One git worktree per attempt at a story (C13), on a branch of its own, beside the person's checkout:
- * `<checkout>.worktrees/<id>`. Not inside of it: there, the tests of one would be run with those of the other, and a
- * check could be green by files of the checkout that tools find further up.
+ * Owns the git worktrees of stories (C13), each on its own branch, beside the checkout: `<checkout>.worktrees/<id>`. Not
+ * inside the checkout: test runners would find the tests of both, and tools that search upward would find files of the
+ * checkout.
  *
- * 1. No branch is ever moved here: one that is there already keeps its work, and the worktree takes a number.
- * 2. What may be lost is never removed: `worktree-state.ts` says what that is.
- * 3. The record comes first and goes last, so that a crash leaves nothing that `cleanWorktrees` does not find.
- * 4. Worktrees that somebody else made are neither listed nor touched, not even by `git worktree prune`.
- * 5. Nothing here throws for what git or an agent does.
+ * 1. An existing branch is never moved. The new worktree gets a number instead.
+ * 2. A worktree is never removed while work can be lost (`worktree-state.ts`).
+ * 3. The record is written first and removed last, so `cleanWorktrees` finds everything after a crash.
+ * 4. Worktrees of other people are neither listed nor touched, not even by `git worktree prune`.
+ * 5. Errors of git or of an agent are returned, not thrown.
  *
- * What is ignored (node_modules and the like) is not in a new worktree; `setUp` is there to make it.
+ * A new worktree has no ignored files (such as node_modules); `setUp` can create them.
  */
 import { rmSync } from "node:fs";
-import { readable } from "../git-process.ts";
+import { commitOf, isAncestor, readable, wordsOf } from "../git-process.ts";
 import { openPlace, type PlaceOptions, type WorkTree } from "./worktree-place.ts";
 import {
   adminDirOf,
@@ -27,18 +27,18 @@ import { MERGE_MARK, stateOf, type Worktree } from "./worktree-state.ts";
 
 export interface WorktreeOptions extends PlaceOptions {
   readonly now?: () => number;
-  /** Where worktrees are made; beside the checkout when it is not given. */
+  /** The folder for worktrees (default: beside the checkout). */
   readonly folder?: string;
 }
 
 export interface Cleaned {
   readonly removed: readonly Worktree[];
   readonly kept: readonly Worktree[];
-  /** Sentences about what could not be removed. */
+  /** Sentences about worktrees that could not be removed. */
   readonly problems: readonly string[];
 }
 
-/** All of ours, oldest first. Where there is no git, there are none. */
+/** All worktrees that we created, oldest first. Empty without git. */
 export async function listWorktrees(
   dir: string,
   options: WorktreeOptions = {},
@@ -51,7 +51,7 @@ export async function listWorktrees(
   return found;
 }
 
-/** Removes what holds nothing that could be lost, but the newest `keepMerged` that are merged. */
+/** Removes worktrees in which nothing can be lost. Keeps the newest `keepMerged` merged ones. */
 export async function cleanWorktrees(
   dir: string,
   wish: { readonly isDryRun: boolean; readonly keepMerged: number },
@@ -70,7 +70,7 @@ export async function cleanWorktrees(
   return { removed, kept: all.filter((one) => !removed.includes(one)), problems };
 }
 
-/** The sentence why not, or null when it is gone. What is in it is looked at again, right before. */
+/** Checks the worktree again, then removes it. Returns a sentence why not, or null. */
 export async function removeWorktree(
   dir: string,
   id: string,
@@ -82,8 +82,8 @@ export async function removeWorktree(
     const { place } = opened;
     const record = readWorktreeRecord(place.commonDir, id);
     if (record === null) return null;
-    // before the look: a commit that is made after it keeps the branch
-    const tip = record.branch === null ? null : await commitOf(place, record.branch);
+    // read before the check: a later commit keeps the branch
+    const tip = record.branch === null ? null : await commitOf(place.repository.git, record.branch);
     const { isRemovable, why } = await stateOf(place, record, options);
     if (!isRemovable) return `${id} stays. ${why}`;
     await takeAway(place, record, tip);
@@ -94,7 +94,7 @@ export async function removeWorktree(
   }
 }
 
-/** After a crash of its owner: this process works with it now. False: it is gone, or another process has it. */
+/** Takes over the worktree of a dead process. false: it is missing, or another process uses it. */
 export async function adoptWorktree(
   dir: string,
   id: string,
@@ -109,7 +109,7 @@ export async function adoptWorktree(
   return true;
 }
 
-/** This process is done with it: from here on it may be removed once all of it is merged. */
+/** Gives up the ownership. From now on the worktree can be removed when it is merged. */
 export async function releaseWorktree(dir: string, id: string, options: WorktreeOptions = {}): Promise<void> {
   const opened = await openPlace(dir, options);
   const record = opened.kind === "found" ? readWorktreeRecord(opened.place.commonDir, id) : null;
@@ -117,13 +117,13 @@ export async function releaseWorktree(dir: string, id: string, options: Worktree
     writeWorktreeRecord(opened.place.commonDir, { ...record, owner: null });
 }
 
-/** For worktrees that nobody else ever works in. */
+/** Only for worktrees of merges, in which no agent works. */
 export async function discardMergeWorktree(place: WorkTree, id: string): Promise<void> {
   const record = id.startsWith(MERGE_MARK) ? readWorktreeRecord(place.commonDir, id) : null;
   if (record !== null) await takeAway(place, record, null);
 }
 
-/** Branch → the tops of the work trees that have it checked out. */
+/** For each branch, the work trees that have it checked out. */
 export async function checkedOut({ repository }: WorkTree): Promise<ReadonlyMap<string, readonly string[]>> {
   const listed = await repository.git.run({ args: ["worktree", "list", "--porcelain"] });
   const found = new Map<string, string[]>();
@@ -136,8 +136,8 @@ export async function checkedOut({ repository }: WorkTree): Promise<ReadonlyMap<
 }
 
 /**
- * Once it is known that nothing can be lost. Its branch goes too, if it still stands at `tip`: then all of it is in
- * other places. As git does it, the files first; not by git, which knows nothing of worktrees that are half there.
+ * Call it only when nothing can be lost. It removes the branch too, if the branch is still at `tip`. Like git, it removes
+ * the files first. Git itself is not used, because it does not know incomplete worktrees.
  */
 export async function takeAway(place: WorkTree, record: WorktreeRecord, tip: string | null): Promise<void> {
   const { commonDir, repository } = place;
@@ -151,21 +151,10 @@ export async function takeAway(place: WorkTree, record: WorktreeRecord, tip: str
   removeRecord(commonDir, id);
 }
 
-/** A merge that waited there (`merge-publish.ts`), and was taken over by now. */
+/** Removes a branch with a waiting merge (`merge-publish.ts`) that was taken. */
 async function dropHeld(place: WorkTree, ref: string): Promise<void> {
   const { git } = place.repository;
-  const commit = await commitOf(place, ref);
+  const commit = await commitOf(git, ref);
   if (commit === null || (await checkedOut(place)).has(ref)) return;
-  const isTaken = await git.run({ args: ["merge-base", "--is-ancestor", commit, "HEAD"] });
-  if (isTaken.code === 0) await git.run({ args: ["update-ref", "-d", ref, commit] });
-}
-
-export async function commitOf({ repository }: WorkTree, name: string): Promise<string | null> {
-  const found = await repository.git.run({ args: ["rev-parse", "-q", "--verify", `${name}^{commit}`] });
-  return found.code === 0 ? found.stdout.trim() : null;
-}
-
-/** For the middle of a sentence. */
-export function wordsOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  if (await isAncestor(git, commit, "HEAD")) await git.run({ args: ["update-ref", "-d", ref, commit] });
 }

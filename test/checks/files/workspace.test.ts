@@ -138,7 +138,7 @@ describe("B7 the files that count in a git work tree", () => {
   test("are walked when git hangs on a pipe or its folder is broken", async () => {
     write("a.ts");
     execFileSync("mkfifo", [join(dir, ".gitignore")]);
-    const hung = await createWorkspace(dir, { gitTimeoutMs: 200 }).snapshot();
+    const hung = await createWorkspace(dir, 200).snapshot();
     expect([...hung.files.keys()]).toEqual([".gitignore", "a.ts"]);
     expect(hung.isGit).toBe(false);
     rmSync(join(dir, ".gitignore"));

@@ -117,7 +117,7 @@ describe("B7 settings of package managers in the person's own folder", () => {
     for (const path of ["~/.npmrc", "~/.gitconfig#settings"]) {
       const change = { path, change: "changed", hash: null, criteria: [] } as const;
       const diff = await createProtection(here.dir).diff(LOOP, change);
-      expect(diff).toContain(`${path} was changed; it may hold secrets and is not shown.\n`);
+      expect(diff).toContain(`${path} was changed. It is not shown because it may contain secrets.\n`);
     }
   });
 });

@@ -769,9 +769,9 @@ describe("B7 the record", () => {
       () => writeFileSync(file(), readFileSync(file(), "utf8").replace("package", "Package")),
       "changed",
     ],
-    ["deleted", () => rmSync(file()), "gone"],
-    ["a pipe", () => replace(() => execFileSync("mkfifo", [file()])), "gone"],
-    ["a link", () => replace(() => symlinkSync("/dev/zero", file())), "gone"],
+    ["deleted", () => rmSync(file()), "missing"],
+    ["a pipe", () => replace(() => execFileSync("mkfifo", [file()])), "missing"],
+    ["a link", () => replace(() => symlinkSync("/dev/zero", file())), "missing"],
   ])("that is %s is tampered with", async (_, harm, reason) => {
     write(NPM);
     const protection = createProtection(dir);
@@ -848,19 +848,19 @@ describe("B7 a change as a person sees it", () => {
       "--- src/b.test.ts\n+++ src/b.test.ts\n@@ -1,1 +1,0 @@\n-a\n\\ No newline at end of file\n",
     ],
     ["src/b.test.ts", many.join("\n"), many.map((line) => `${line}!`).join("\n"), /… 1\d\d\d more lines\n$/],
-    ["test/b.bin", "a\0", "b\0", "test/b.bin was changed; it is binary, or too large to be shown.\n"],
+    ["test/b.bin", "a\0", "b\0", "test/b.bin was changed. It is binary or too large to show.\n"],
+    ["test/b.txt", "a".repeat(300_000), "b", "test/b.txt was changed. It is binary or too large to show.\n"],
     [
-      "test/b.txt",
-      "a".repeat(300_000),
-      "b",
-      "test/b.txt was changed; it is binary, or too large to be shown.\n",
+      ".env",
+      "KEY=secret",
+      "KEY=other",
+      ".env was changed. It is not shown because it may contain secrets.\n",
     ],
-    [".env", "KEY=secret", "KEY=other", ".env was changed; it may hold secrets and is not shown.\n"],
     [
       "node_modules/.bin/sh",
       null,
       "#!/bin/sh\n",
-      "node_modules/.bin/sh: the program, or what it starts, was added.\n",
+      "node_modules/.bin/sh: the program, or a file that it starts, was added.\n",
     ],
     [
       "test/run.sh",
@@ -898,7 +898,7 @@ describe("B7 a change as a person sees it", () => {
     expect(diff).toContain("-vitest run\n+true\n");
     expect(diff).not.toContain("version");
     write({ "package.json": packageWith({ scripts: { test: "false" } }) });
-    expect(await protection.diff(LOOP, change)).toMatch(/changed again since/);
+    expect(await protection.diff(LOOP, change)).toMatch(/changed again after/);
   });
 
   test("is not shown from texts that an agent changed", async () => {
@@ -916,7 +916,7 @@ describe("B7 a change as a person sees it", () => {
     const [change] = state.kind === "known" ? state.changes : [];
     if (change === undefined) expect.unreachable("no change");
     expect(await protection.diff(LOOP, change)).toBe(
-      "src/a.test.ts was changed; the copy of what it was is gone or was changed.\n",
+      "src/a.test.ts was changed. The saved copy of the old content is missing or was changed.\n",
     );
   });
 });

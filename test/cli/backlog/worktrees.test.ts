@@ -28,10 +28,10 @@ test("C13 the list says of each what it holds, for people and as JSON", async ()
   const lines = io.stdout.splice(0).join("\n").split("\n");
   const paths = `${cwd}.worktrees/`;
   expect(lines.map((line) => line.replace(paths, "…/").replaceAll(/ +/g, " "))).toEqual([
-    "US-001 merged loop/US-001 …/US-001 All of it is in main.",
+    "US-001 merged loop/US-001 …/US-001 All its commits are in main.",
     "US-002 dirty loop/US-002 …/US-002 new is not committed.",
     "US-003 open loop/US-003 …/US-003 It has 1 commit of loop/US-003 not in main.",
-    `US-004 active loop/US-004 …/US-004 Process ${process.pid} works with it.`,
+    `US-004 active loop/US-004 …/US-004 Process ${process.pid} uses it.`,
   ]);
   expect(io.stderr).toEqual(["1 of 4 can go: loop worktrees clean"]);
   await worktreesListCommand(json, io);
@@ -58,15 +58,15 @@ test("C13 clean removes what is merged, says what stays and why; a dry run chang
   const before = traces(cwd);
   const path = join(`${cwd}.worktrees`, "US-001");
   expect(await worktreesCleanCommand({ ...flags, dryRun: true }, io)).toBe(0);
-  expect(io.stdout.splice(0)).toEqual([`Would remove US-001 (${path}). All of it is in main.`]);
+  expect(io.stdout.splice(0)).toEqual([`Would remove US-001 (${path}). All its commits are in main.`]);
   expect(traces(cwd)).toEqual(before);
   io.stderr.splice(0);
   expect(await worktreesCleanCommand(flags, io)).toBe(0);
-  expect(io.stdout.splice(0)).toEqual([`Removed US-001 (${path}). All of it is in main.`]);
+  expect(io.stdout.splice(0)).toEqual([`Removed US-001 (${path}). All its commits are in main.`]);
   expect(io.stderr.splice(0)).toEqual([
     "US-002 stays. new is not committed.",
     "US-003 stays. It has 1 commit of loop/US-003 not in main.",
-    `US-004 stays. Process ${process.pid} works with it.`,
+    `US-004 stays. Process ${process.pid} uses it.`,
   ]);
   expect([existsSync(path), traces(cwd)]).toEqual([false, tracesOf("US-002", "US-003", "US-004")]);
   await worktreesCleanCommand(json, io);

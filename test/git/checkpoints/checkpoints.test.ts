@@ -163,7 +163,7 @@ describe("save", () => {
 });
 
 describe("no checkpoint, with the reason", () => {
-  const LOST = "No checkpoint, so there is no way back to this step: ";
+  const LOST = "No checkpoint was saved, so you cannot roll back to this step: ";
   const none = (words: string) => ({
     kind: "none",
     reason: expect.stringMatching(new RegExp(`^${LOST}.*${words}.*\\.$`)),
@@ -173,7 +173,7 @@ describe("no checkpoint, with the reason", () => {
     ["outside of git", "not in a git repository", () => {}],
     ["in a bare repository", "has no work tree", (cwd) => git(cwd, "init", "-q", "--bare")],
     ["in a damaged repository", "not in a git repository", (cwd) => damage(cwd)],
-    ["in a folder that is gone", "folder is gone", (cwd) => rmSync(cwd, { recursive: true })],
+    ["in a folder that is gone", "folder is missing", (cwd) => rmSync(cwd, { recursive: true })],
   ])("B4 %s", async (_, words, prepare) => {
     const cwd = makeFolder();
     prepare(cwd);
@@ -187,12 +187,12 @@ describe("no checkpoint, with the reason", () => {
     const cwd = makeRepository();
     const env = { ...ENV, PATH: dirname(cwd) };
     expect(await checkpoints(cwd, { env }).save(LOOP, "x")).toEqual(none("git is not installed"));
-    expect(await checkpoints(cwd).save("../x" as LoopId, "x")).toEqual(none("not the id of a loop"));
+    expect(await checkpoints(cwd).save("../x" as LoopId, "x")).toEqual(none("not a loop id"));
     write(cwd, { "build/x": "x\n" });
     expect(await checkpoints(join(cwd, "build")).save(LOOP, "x")).toEqual(none("ignored"));
     rmSync(join(cwd, ".git", "loopwright"), { recursive: true });
     symlinkSync(dirname(cwd), join(cwd, ".git", "loopwright"));
-    expect(await checkpoints(cwd).save(LOOP, "x")).toEqual(none("is a link"));
+    expect(await checkpoints(cwd).save(LOOP, "x")).toEqual(none("is a symbolic link"));
   });
 
   test.skipIf(process.getuid?.() !== 0)("B4 in a repository of somebody else's", async () => {

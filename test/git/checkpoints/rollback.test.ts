@@ -198,7 +198,7 @@ describe("what would be lost refuses the whole", () => {
     const first = await saved(cwd);
     rmSync(join(cwd, "thing"));
     write(cwd, { a: "a 2\n", "thing/new": "n\n", "thing/build/out": "o\n" });
-    await expectRefused(cwd, first, /^Nothing was changed: thing\/build\/out is in no checkpoint/);
+    await expectRefused(cwd, first, /^Nothing was changed: thing\/build\/out is not in any checkpoint/);
     rmSync(join(cwd, "thing/build"), { recursive: true });
     await restored(cwd, first);
     expect(read(cwd, "thing")).toEqual(["a file\n"]);
@@ -213,7 +213,7 @@ describe("what would be lost refuses the whole", () => {
       git(join(cwd, name), "init", "-q");
       commit(join(cwd, name), "inner");
     }
-    await expectRefused(cwd, first, /: dir is a repository of its own now\.$/);
+    await expectRefused(cwd, first, /: dir is now a separate git repository\.$/);
     rmSync(join(cwd, "dir", ".git"), { recursive: true });
     expect((await restored(cwd, first)).files).toEqual(["dir/y"]);
     expect(read(cwd, "other/y")).toEqual(["y\n"]);
@@ -227,7 +227,7 @@ describe("what would be lost refuses the whole", () => {
     execFileSync("mkfifo", ["a"], { cwd });
     write(cwd, { b: "b 2\n" });
     expect(git(cwd, "show", `${await saved(cwd)}:b`)).toBe("b 2\n");
-    await expectRefused(cwd, first, /^Nothing was changed: a could not be saved first\.$/);
+    await expectRefused(cwd, first, /^Nothing was changed: a could not be saved before the rollback\.$/);
   });
 });
 

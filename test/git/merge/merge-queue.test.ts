@@ -246,12 +246,8 @@ describe("C13 a merge is published", () => {
   });
 
   const dirty: [string, (cwd: string) => void, RegExp][] = [
-    [
-      "a change in a file of the merge",
-      (cwd) => write(cwd, { a: "mine\n" }),
-      /changes that are not committed/,
-    ],
-    ["a change in another file", (cwd) => write(cwd, { b: "mine\n" }), /changes that are not committed/],
+    ["a change in a file of the merge", (cwd) => write(cwd, { a: "mine\n" }), /uncommitted changes/],
+    ["a change in another file", (cwd) => write(cwd, { b: "mine\n" }), /uncommitted changes/],
     [
       "something staged",
       (cwd) => {
@@ -259,25 +255,25 @@ describe("C13 a merge is published", () => {
         git(cwd, "add", "b");
         write(cwd, { b: "b 1\n" });
       },
-      /changes that are not committed/,
+      /uncommitted changes/,
     ],
     [
       "an untracked file in the way",
       (cwd) => write(cwd, { new: "mine\n" }),
-      /: new is in the way in .*, and is in no commit\./,
+      /: new in .* would be overwritten, and it is not committed\./,
     ],
     [
       "an ignored file in the way",
       (cwd) => write(cwd, { "build/new": "mine\n" }),
-      /: build\/new is in the way/,
+      /: build\/new in .* would be overwritten/,
     ],
     [
       "an ignored file where a folder has to be",
       (cwd) => write(cwd, { ignored: "mine\n" }),
-      /: ignored is in the way/,
+      /: ignored in .* would be overwritten/,
     ],
     [
-      "a merge under way",
+      "a merge in progress",
       (cwd) => {
         git(cwd, "checkout", "-q", "-b", "x");
         write(cwd, { c: "1\n" });
@@ -285,7 +281,7 @@ describe("C13 a merge is published", () => {
         git(cwd, "checkout", "-q", "main");
         git(cwd, "merge", "-q", "--no-ff", "--no-commit", "x");
       },
-      /a merge or rebase is under way/,
+      /a merge or rebase is in progress/,
     ],
   ];
   test.each(dirty)(
@@ -325,7 +321,7 @@ describe("C13 a merge is published", () => {
     write(cwd, { b: "mine\n" });
     const held = await publish(cwd, await prepared(cwd));
     if (held.kind !== "held") throw new Error(held.kind);
-    const [, command = ""] = /Take the merge over with: git (.+)$/.exec(held.reason) ?? [];
+    const [, command = ""] = /To take the merge, type: git (.+)$/.exec(held.reason) ?? [];
     expect((await theOnly(cwd)).state).toBe("open");
     git(cwd, ...command.split(" "));
     expect([...read(cwd, "a", "b"), status(cwd)]).toEqual(["a 2\n", "mine\n", " M b\n"]);

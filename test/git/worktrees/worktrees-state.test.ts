@@ -29,7 +29,7 @@ function changeRecord(cwd: string, id: string, fields: object): void {
 
 describe("C13 the state of a worktree, and whether it goes", () => {
   const cases: [string, WorktreeState, RegExp, (cwd: string, path: string) => void][] = [
-    ["nothing was done", "merged", /^All of it is in main\.$/, () => {}],
+    ["nothing was done", "merged", /^All its commits are in main\.$/, () => {}],
     ["an untracked file", "dirty", /^new is not committed\.$/, (_, path) => write(path, { new: "1\n" })],
     [
       "changes that the index hides",
@@ -43,7 +43,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "content that is only staged",
       "dirty",
-      /^Something is staged/,
+      /^It has staged changes/,
       (_, path) => {
         write(path, { a: "staged\n" });
         git(path, "add", "a");
@@ -79,7 +79,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "a commit that is merged",
       "merged",
-      /^All of it is in main\.$/,
+      /^All its commits are in main\.$/,
       (cwd, path) => {
         write(path, { a: "2\n" });
         commit(path, "work");
@@ -89,19 +89,19 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "only ignored files and a .loop",
       "merged",
-      /^All of it/,
+      /^All its commits/,
       (_, path) => write(path, { ignored: "1\n", ".loop/journal.jsonl": "{}\n", ".loop/x": "" }),
     ],
     [
       "its folder is gone",
       "orphaned",
-      /^Its folder is gone\.$/,
+      /^Its folder is missing\.$/,
       (_, path) => rmSync(path, { recursive: true }),
     ],
     [
       "its folder is gone, its commits are not merged",
       "orphaned",
-      /^Its folder is gone; 1 commit of loop\/US-001 not in main\.$/,
+      /^Its folder is missing; 1 commit of loop\/US-001 not in main\.$/,
       (_, path) => {
         write(path, { a: "2\n" });
         commit(path, "work");
@@ -111,7 +111,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "a rebase that stands still",
       "dirty",
-      /^A merge or rebase is under way/,
+      /^A merge or rebase is in progress/,
       (cwd, path) => {
         write(path, { a: "2\n" });
         commit(path, "work");
@@ -123,7 +123,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "a folder that was replaced",
       "dirty",
-      /^It cannot be looked at|^Its folder is no worktree/,
+      /^It cannot be checked|^Its folder is not a separate/,
       (_, path) => {
         rmSync(path, { recursive: true });
         write(path, { precious: "1\n" });
@@ -138,7 +138,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "cut short while it was made, with files that are missing",
       "unfinished",
-      /^It was cut short while it was made\.$/,
+      /^It was interrupted while it was created\.$/,
       (cwd, path) => {
         changeRecord(cwd, "US-001", { stage: "making" });
         rmSync(join(path, "a"));
@@ -157,7 +157,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "git was stopped before it knew the folder",
       "orphaned",
-      /^Its folder is gone\.$/,
+      /^Its folder is missing\.$/,
       (cwd, path) => {
         changeRecord(cwd, "US-001", { stage: "making" });
         const admin = git(path, "rev-parse", "--git-dir").trim();
@@ -169,7 +169,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "a commit that git cannot read",
       "dirty",
-      /^It cannot be looked at: |^It has no commit/,
+      /^It cannot be checked: |^It has no commit/,
       (cwd, path) => {
         const lost = git(path, "rev-parse", "HEAD^{tree}").trim();
         rmSync(join(cwd, ".git/objects", lost.slice(0, 2), lost.slice(2)));
@@ -178,7 +178,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     [
       "an owner on another machine",
       "active",
-      /^A process on elsewhere works with it\.$/,
+      /^A process on elsewhere uses it\.$/,
       (cwd) => changeRecord(cwd, "US-001", { owner: { pid: 1, start: null, host: "elsewhere" } }),
     ],
   ];
@@ -196,13 +196,13 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     expect([removed.length, kept.length, problems]).toEqual(mayGo ? [1, 0, []] : [0, 1, []]);
     expect(traces(cwd)).toEqual(mayGo ? tracesOf() : before);
     if (!mayGo) expect(git(cwd, "for-each-ref")).toBe(refs);
-    if (!why.source.includes("looked at:")) expectSound(cwd);
+    if (!why.source.includes("checked:")) expectSound(cwd);
   });
 
   test("as long as its owner lives it is active, however merged; asked by name it stays too", async () => {
     const cwd = makeRepository();
     const { id } = await made(cwd);
-    const why = `Process ${process.pid} works with it.`;
+    const why = `Process ${process.pid} uses it.`;
     expect(await theOnly(cwd)).toMatchObject({ state: "active", why, isRemovable: false });
     expect(await removeWorktree(cwd, id, OPTIONS)).toBe(`US-001 stays. ${why}`);
     expect((await clean(cwd)).removed).toEqual([]);
@@ -222,7 +222,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
       await once(child, "spawn");
       expect(await theOnly(cwd)).toMatchObject({
         state: "active",
-        why: `Process ${child.pid} is in its folder.`,
+        why: `Process ${child.pid} runs in its folder.`,
       });
       expect((await clean(cwd)).kept).toHaveLength(1);
       child.stdin.end();
@@ -284,7 +284,7 @@ describe("C13 the state of a worktree, and whether it goes", () => {
     write(path, { precious: "1\n" });
     expect(await theOnly(cwd)).toMatchObject({
       state: "dirty",
-      why: "Its folder is no worktree of its own.",
+      why: "Its folder is not a separate worktree.",
     });
     expect((await clean(cwd)).removed).toEqual([]);
     expect(read(path, "precious")).toEqual(["1\n"]);
@@ -357,7 +357,7 @@ describe("C13 retention and quota", () => {
     expect(await makeWorktree(cwd, ask({ story: "US-006", max: 2 }), OPTIONS)).toEqual({
       kind: "none",
       reason:
-        "There is no worktree: there are 2 worktrees of stories already, at most 2 are allowed, and none may go (US-003: new is not committed).",
+        "No worktree was created: there are already 2 worktrees of stories (at most 2), and none can be removed (US-003: new is not committed).",
     });
     expect(traces(cwd)).toMatchObject({ folders: ["US-002", "US-003"] });
   });

@@ -107,10 +107,10 @@ describe("C13 a worktree is made", () => {
       ask({ story: "US-002", setUp: async () => "npm ci failed with 1." }),
       OPTIONS,
     );
-    expect(failing).toEqual({ kind: "none", reason: "There is no worktree: npm ci failed with 1." });
+    expect(failing).toEqual({ kind: "none", reason: "No worktree was created: npm ci failed with 1." });
     const throwing = () => Promise.reject(new Error("no space"));
     expect(await makeWorktree(cwd, ask({ story: "US-002", setUp: throwing }), OPTIONS)).toMatchObject({
-      reason: "There is no worktree: no space.",
+      reason: "No worktree was created: no space.",
     });
     expect(traces(cwd)).toEqual(tracesOf("US-001"));
   });
@@ -120,7 +120,7 @@ describe("C13 a worktree is made", () => {
       "no commit",
       (cwd) => rmSync(join(cwd, ".git/refs/heads/main")),
       {},
-      /: there is no commit yet that it could/,
+      /: the repository has no commit yet/,
     ],
     [
       "no git",
@@ -128,12 +128,12 @@ describe("C13 a worktree is made", () => {
       {},
       /: this folder is not in a git repository\.$/,
     ],
-    ["a path for an id", () => {}, { story: "../x" }, /: "\.\.\/x" is no id of a story: write letters/],
+    ["a path for an id", () => {}, { story: "../x" }, /: "\.\.\/x" is not a valid story id: write letters/],
     [
       "an id that no branch can have",
       () => {},
       { story: "x.lock" },
-      /: loop\/x\.lock cannot be the name of a branch\.$/,
+      /: loop\/x\.lock is not a valid branch name\.$/,
     ],
     ["a branch in the way", (cwd) => void git(cwd, "branch", "loop"), {}, /refs\/heads\/loop' exists/],
     ["an unknown start", () => {}, { from: "nowhere" }, /: there is no commit nowhere\.$/],
@@ -141,7 +141,7 @@ describe("C13 a worktree is made", () => {
       "a file in the way",
       (cwd) => writeFileSync(`${cwd}.worktrees`, ""),
       {},
-      /\.worktrees cannot be made \(EEXIST\)\.$/,
+      /\.worktrees cannot be created \(EEXIST\)\.$/,
     ],
   ])("H5 %s: a sentence, and nothing is left", async (_, spoil, fields, reason) => {
     const cwd = makeRepository();

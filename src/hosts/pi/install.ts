@@ -15,7 +15,7 @@ import { readSmall } from "../../system/files.ts";
 import { lookUpwards, notBuilt } from "../conversation/install/built-files.ts";
 import { dataFolder } from "../conversation/install/data-folder.ts";
 import { hashFolder } from "../conversation/install/file-hashes.ts";
-import { asObject } from "./runs/run-end.ts";
+import { asObject, parseObject } from "./runs/run-end.ts";
 
 interface PiInstalled {
   readonly clientVersion: string | null;
@@ -99,7 +99,7 @@ function findBuilt(): string {
 /** Another copy of Loopwright in the person's settings, which would use the same names; null: none. */
 function otherSource(env: NodeJS.ProcessEnv): string | null {
   const agentDir = env.PI_CODING_AGENT_DIR || join(env.HOME || homedir(), ".pi", "agent");
-  const { packages } = asObject(parse(readSmall(join(agentDir, "settings.json"))));
+  const { packages } = parseObject(readSmall(join(agentDir, "settings.json")));
   const sources = (Array.isArray(packages) ? packages : []).map((each: unknown) =>
     typeof each === "string" ? each : String(asObject(each).source ?? ""),
   );
@@ -139,12 +139,4 @@ function run(pi: string, args: readonly string[], env: NodeJS.ProcessEnv): Promi
     });
     child.stdin?.end();
   });
-}
-
-function parse(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
-  }
 }

@@ -63,7 +63,9 @@ function examinePlugin(all: readonly InstalledPlugin[], { project, version }: Cl
   if (found === null) return [broken("plugin", `${active.folder} contains no plugin`, INSTALL)];
   const findings: Finding[] = [];
   if (wrong.length > 0)
-    findings.push(broken("plugin", `${active.folder} has missing or changed files: ${named(wrong)}`, INSTALL));
+    findings.push(
+      broken("plugin", `${active.folder} has missing or changed files: ${named(wrong)}`, INSTALL),
+    );
   if (found !== version)
     findings.push(broken("plugin", `has version ${found}, but this program has ${version}`, INSTALL));
   return findings.length > 0 ? findings : [ok("plugin", `${found}, ${active.scope} (${active.folder})`)];
@@ -94,11 +96,7 @@ function examineStopHooks(settings: ClientSettings, plugins: readonly InstalledP
   ];
   if (found.length === 0) return [ok("stop hooks", "no other stop hook")];
   return found.map(({ file, what }) =>
-    note(
-      "stop hooks",
-      `${file} has another stop hook: ${what}`,
-      TWO_STOP_HOOKS,
-    ),
+    note("stop hooks", `${file} has another stop hook: ${what}`, TWO_STOP_HOOKS),
   );
 }
 

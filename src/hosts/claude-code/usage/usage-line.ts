@@ -7,15 +7,12 @@ export interface TranscriptUsage {
   readonly isSidechain: boolean;
 }
 
-interface TranscriptCost {
-  readonly kind: "cost";
-  readonly costUsd: number;
-}
-
 /** The model name of messages that the client itself wrote, for example about API errors. */
 const SYNTHETIC = "<synthetic>";
 
-export function parseTranscriptLine(text: string): TranscriptUsage | TranscriptCost | null {
+export function parseTranscriptLine(
+  text: string,
+): TranscriptUsage | { readonly kind: "cost"; readonly costUsd: number } | null {
   const line = parseObject(text);
   if (line?.type === "cost-state") {
     const { totalCostUSD } = line;

@@ -14,8 +14,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { UsageEntry } from "../../../core/cost/ledger.ts";
-import { appendLedger } from "../../../store/ledger/ledger.ts";
-import { readLedgerCursor, saveLedgerCursor } from "../../../store/ledger/ledger-cursor.ts";
 import { parseTranscriptLine, type TranscriptUsage } from "./usage-line.ts";
 import { findStart, linesBehind } from "./usage-scan.ts";
 
@@ -65,27 +63,6 @@ export function readNewUsage(
   return { entries, cursor: { since: from, files }, sessionCostUsd };
 }
 
-/**
- * Takes what is new over into the ledger, for this loop and story. What the conversation used before `since`, when the
- * loop began, is the session's alone, and not in the answer. The cursor is saved last: after a crash in between the
- * same is read again, and counts once. So do two hooks that run at once.
- */
-export function recordUsage(
-  dir: string,
-  transcriptPath: string,
-  owner: Pick<UsageEntry, "loop" | "story" | "iteration">,
-  since: number | null = null,
-): NewUsage {
-  const before = parseUsageCursor(readLedgerCursor(dir, transcriptPath));
-  const usage = readNewUsage(transcriptPath, before, since);
-  const isOwn = ({ at }: UsageEntry) => since === null || at >= since;
-  const own = usage.entries.filter(isOwn).map((entry) => ({ ...entry, ...owner }));
-  appendLedger(dir, [...usage.entries.filter((entry) => !isOwn(entry)), ...own]);
-  if (before === null || isFurther(before, usage.cursor))
-    saveLedgerCursor(dir, transcriptPath, JSON.stringify(usage.cursor));
-  return { ...usage, entries: own };
-}
-
 export function parseUsageCursor(text: string | null): UsageCursor | null {
   try {
     const { since, files } = JSON.parse(text ?? "null") as UsageCursor;
@@ -100,10 +77,6 @@ function isFileCursor({ ino, offset, last }: FileCursor): boolean {
   const isLast =
     last === null || (typeof last.after === "number" && (last.before === null || last.before >= 0));
   return typeof ino === "string" && Number.isSafeInteger(offset) && offset >= 0 && isLast;
-}
-
-function isFurther(before: UsageCursor, after: UsageCursor): boolean {
-  return Object.entries(after.files).some(([name, { offset }]) => before.files[name]?.offset !== offset);
 }
 
 function filesOf(transcriptPath: string): [name: string, path: string][] {

@@ -5,7 +5,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { readSmall } from "../../../system/files.ts";
-import { asObject } from "./run-end.ts";
+import { asObject, parseObject } from "./run-end.ts";
 
 export interface Retries {
   readonly most: number;
@@ -20,7 +20,7 @@ const DEFAULTS = { enabled: true, maxRetries: 3, baseDelayMs: 2_000 };
 export function readRetries(project: string, env: NodeJS.ProcessEnv): Retries {
   const agentDir = env.PI_CODING_AGENT_DIR || join(homedir(), ".pi", "agent");
   const files = [join(agentDir, "settings.json"), join(project, ".pi", "settings.json")];
-  const said = files.map((file) => asObject(asObject(parse(readSmall(file))).retry));
+  const said = files.map((file) => asObject(parseObject(readSmall(file)).retry));
   const { enabled, maxRetries, baseDelayMs } = Object.assign({}, DEFAULTS, ...said) as Record<
     string,
     unknown
@@ -34,14 +34,6 @@ export function readRetries(project: string, env: NodeJS.ProcessEnv): Retries {
 /** How long to wait for another attempt after this many errors in a row. */
 export function waitForRetry({ most, firstMs }: Retries, errors: number): number {
   return errors === 0 || errors > most ? 0 : firstMs * 2 ** (errors - 1) + MARGIN_MS;
-}
-
-function parse(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
-  }
 }
 
 function countOr(value: unknown, otherwise: number): number {

@@ -133,6 +133,15 @@ function partsOf({ content }: Fields): readonly Fields[] {
   return Array.isArray(content) ? content.map(asObject) : [];
 }
 
+/** {}: the text is missing or not a JSON object. */
+export function parseObject(text: string | null): Fields {
+  try {
+    return asObject(JSON.parse(text ?? "null"));
+  } catch {
+    return {};
+  }
+}
+
 export function asObject(value: unknown): Fields {
   return typeof value === "object" && value !== null ? (value as Fields) : {};
 }

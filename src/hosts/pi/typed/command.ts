@@ -78,7 +78,9 @@ function findCommand(folder: string, env: NodeJS.ProcessEnv): readonly [string, 
   if (file === undefined || node === null)
     throw new LoopError(
       "surroundings",
-      file === undefined ? "The command line program of this extension is missing." : "Node is not on the PATH.",
+      file === undefined
+        ? "The command line program of this extension is missing."
+        : "Node is not on the PATH.",
       file === undefined ? "Install the extension again: loop install pi" : "Install Node first.",
     );
   return [node, file];

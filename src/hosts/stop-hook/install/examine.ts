@@ -94,9 +94,7 @@ function examineCodex({ project, env }: Around): readonly Finding[] {
   if (/^\s*(?:codex_)?hooks\s*=\s*false\b/m.test(config))
     return [broken("codex", "hooks are turned off in its config.toml", "Remove the line: hooks = false")];
   const isTrusted = /^\[hooks\.state\."[^"\n]*hooks\.json:stop:/m.test(config);
-  return isTrusted
-    ? []
-    : [note("codex", "runs only hooks that you trust", "Start codex and type /hooks")];
+  return isTrusted ? [] : [note("codex", "runs only hooks that you trust", "Start codex and type /hooks")];
 }
 
 function examineGemini({ project, env }: Around): readonly Finding[] {
@@ -107,6 +105,8 @@ function examineGemini({ project, env }: Around): readonly Finding[] {
     const config = isFields(settings) && isFields(settings.hooksConfig) ? settings.hooksConfig : {};
     const disabled = Array.isArray(config.disabled) ? config.disabled : [];
     const isOff = config.enabled === false || disabled.some((name) => /^loopwright-/.test(String(name)));
-    return isOff ? [broken("gemini", `hooks are turned off in ${file}`, "Change hooksConfig in that file.")] : [];
+    return isOff
+      ? [broken("gemini", `hooks are turned off in ${file}`, "Change hooksConfig in that file.")]
+      : [];
   });
 }

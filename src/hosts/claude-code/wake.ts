@@ -18,9 +18,9 @@ import type { Waking } from "../conversation/hooks/wake-up.ts";
 
 const MARK = /\[wake ([0-9a-f]{12})\]/;
 
-export function spoolPath(dir: string, client: number): string {
-  return join(dir, "sessions", `wake-${client}`);
-}
+export const spoolPath = pathFor("wake");
+const pendingPath = pathFor("pending");
+const monitorPath = pathFor("monitor");
 
 export function registerMonitor(dir: string, client: number, monitor: ProcessRef): void {
   ensureSessions(dir);
@@ -73,10 +73,6 @@ export class Waker implements Waking {
   }
 }
 
-function pendingPath(dir: string, client: number): string {
-  return join(dir, "sessions", `pending-${client}`);
-}
-
-function monitorPath(dir: string, client: number): string {
-  return join(dir, "sessions", `monitor-${client}`);
+function pathFor(name: string): (dir: string, client: number) => string {
+  return (dir, client) => join(dir, "sessions", `${name}-${client}`);
 }

@@ -56,7 +56,7 @@ export class PiConversation {
       now,
       isIdle: () => terminal.isIdle(now()),
       retries: () => readRetries(root, env),
-      onSettled: (end) => void this.#settled(end).catch((error: unknown) => this.#complain(error)),
+      onSettled: (end) => void this.#settled(end).catch(terminal.complain),
     });
   }
 
@@ -111,14 +111,14 @@ export class PiConversation {
   }
 
   ended(messages: readonly unknown[]): void {
-    const { dir, session, seat } = this.#parts;
+    const { dir, session, seat, terminal } = this.#parts;
     const { turn } = seat.record;
     this.#runs.end(messages);
     // a failing ledger must not prevent the end of the turn
     try {
       keepAnswers(dir, session, turn?.end === null ? turn.loopId : null, messages);
     } catch (error) {
-      this.#complain(error);
+      terminal.complain(error);
     }
   }
 
@@ -145,8 +145,7 @@ export class PiConversation {
     const { terminal, now } = this.#parts;
     if (this.#runs.cut() || this.#runs.isUnderWay || terminal.isTyping(now())) return;
     const loop = this.bound();
-    if (loop?.status === "active" && isBusy(loop))
-      void this.#interrupt().catch((error: unknown) => this.#complain(error));
+    if (loop?.status === "active" && isBusy(loop)) void this.#interrupt().catch(terminal.complain);
   }
 
   /** After a compaction the agent may have forgotten its work. */
@@ -209,10 +208,6 @@ export class PiConversation {
   async #interrupt(): Promise<void> {
     await this.#standing.interrupt();
     this.sayNews();
-  }
-
-  #complain(error: unknown): void {
-    this.#parts.terminal.say(`[LOOP] ${error instanceof Error ? error.message : String(error)}`, "error");
   }
 }
 

@@ -132,7 +132,7 @@ export class PiSession {
       this.#isBroken = false;
     } catch (error) {
       // show the error once: it is retried all the time
-      if (!this.#isBroken) this.terminal.say(`[LOOP] ${describe(error)}`, "error");
+      if (!this.#isBroken) this.terminal.complain(error);
       this.#isBroken = true;
     }
     this.#open?.conversation.look();
@@ -147,9 +147,7 @@ export class PiSession {
     this.#draw();
     open.conversation.sayNews();
     if (this.#role === "owner" && this.terminal.hasPerson)
-      void askMissed(open, this.terminal, this.#asked).catch((error: unknown) =>
-        this.terminal.say(`[LOOP] ${describe(error)}`, "error"),
-      );
+      void askMissed(open, this.terminal, this.#asked).catch(this.terminal.complain);
   }
 
   #enter(role: Role): void {
@@ -163,8 +161,4 @@ export class PiSession {
     this.#drawnAt = Date.now();
     this.terminal.showStatus(this.#open?.statusLine() ?? "");
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

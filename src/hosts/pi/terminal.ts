@@ -115,6 +115,9 @@ export class Terminal {
     if (!told && !this.#isOver) process.stderr.write(`${text}\n`);
   }
 
+  readonly complain = (error: unknown): void =>
+    this.say(`[LOOP] ${error instanceof Error ? error.message : String(error)}`, "error");
+
   showStatus(line: string): void {
     this.#try(undefined, () => this.#ctx.ui.setStatus("loop", line === "" ? undefined : line));
   }

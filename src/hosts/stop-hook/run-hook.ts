@@ -17,6 +17,10 @@ const STOPPED_BY = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Events that can show an error to the person. */
 const SAYING: ReadonlySet<ClientEvent> = new Set<ClientEvent>(["stop", "prompt"]);
 
+export function runClientHookProcess(client: StopClient, event: ClientEvent): Promise<void> {
+  return runHookProcess((text, script) => runClientHook(client, event, text, script));
+}
+
 function runClientHook(
   client: StopClient,
   event: ClientEvent,
@@ -59,10 +63,6 @@ function runClientHook(
       await lazy.leave();
     }
   });
-}
-
-export function runClientHookProcess(client: StopClient, event: ClientEvent): Promise<void> {
-  return runHookProcess((text, script) => runClientHook(client, event, text, script));
 }
 
 /** Some clients put a byte order mark before the JSON. Some session ids have characters that file names do not allow. */

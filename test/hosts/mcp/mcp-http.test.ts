@@ -379,7 +379,7 @@ describe("E3 conversations that are bound to turns", () => {
     maker.access.serve(generator);
     const pass = { verdict: "PASS", nonce: evaluator.env.LOOP_NONCE };
     expect(await maker.call("loop_verdict", pass)).toMatch(/is only for the evaluator/);
-    expect(await judge.call("loop_report", { exit_signal: true })).toMatch(/this turn is none/);
+    expect(await judge.call("loop_report", { exit_signal: true })).toMatch(/This turn is a different one/);
     expect(await judge.call("loop_verdict", { verdict: "PASS" })).toBe('{"taken":"PASS"}');
     const said = (id: string) => {
       const loop = [...store.loops()].find((one) => one.id === id);

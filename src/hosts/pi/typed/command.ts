@@ -21,7 +21,7 @@ export async function runTyped(typed: string, session: PiSession, parts: Command
       if (words === null) return terminal.say("[LOOP] Nothing was changed.");
       await carryOutHere(words, session, parts);
     } catch (error) {
-      terminal.say(`[LOOP] ${error instanceof Error ? error.message : String(error)}`, "error");
+      terminal.complain(error);
     }
   });
   session.open?.engine.nudge();

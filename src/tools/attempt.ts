@@ -1,4 +1,4 @@
-/** How every tool answers: a value, or a sentence that an agent can act on. */
+/** The answer of every tool: a value, or an error sentence that an agent can act on. */
 import type { z } from "zod";
 import { LoopError } from "../errors.ts";
 

@@ -1,7 +1,4 @@
-/**
- * The tools that agents get (A15, A17): plain functions with schemas. A surface (MCP, pi) only carries them over.
- * Answers are values; what an agent did wrong comes back as `error`, a sentence it can act on.
- */
+/** The task tools of agents (A15, A17): functions with schemas, used by MCP and pi. An error is a sentence in `error`. */
 import * as z from "zod";
 import type { FireId, Task } from "../core/loop.ts";
 import { planCron } from "../core/task/plan.ts";
@@ -21,39 +18,39 @@ export interface ToolContext extends TaskDefaults {
   readonly newId: () => string;
   readonly tz: string;
   readonly maxTasks: number;
-  /** The host conversation that the agent is in; tasks that are not durable live with it. */
+  /** The conversation of the agent. Tasks that are not durable end with it. */
   readonly session: string | null;
 }
 
 export const cronCreateInput = z.strictObject({
   cron: z.string().describe("5-field cron expression: minute hour day-of-month month day-of-week"),
   prompt: z.string().min(1).describe("what to do when it fires"),
-  recurring: z.boolean().default(true).describe("false: fire once, at the next match, then delete"),
-  durable: z.boolean().default(true).describe("false: keep it for this conversation only"),
+  recurring: z.boolean().default(true).describe("false: fire once at the next match, then delete"),
+  durable: z.boolean().default(true).describe("false: keep the task for this conversation only"),
 });
 
 export const cronDeleteInput = z.strictObject({
-  id: z.string().describe("the task's id, or a unique beginning of it"),
+  id: z.string().describe("the task's id or its first characters"),
 });
 
 export const cronListInput = z.strictObject({});
 
-/** One object and not a union: clients want an object at the top, and a union's faults cannot be read. */
+/** One object instead of a union: clients need a top-level object, and errors of a union are unreadable. */
 export const wakeupInput = z
   .strictObject({
     delaySeconds: z.number().min(60).max(3600).optional().describe("seconds until the next turn, 60 to 3600"),
     stop: z.literal(true).optional().describe("instead of delaySeconds: end the loop"),
-    reason: z.string().optional().describe("one short sentence for the person; needed with delaySeconds"),
+    reason: z.string().optional().describe("one short sentence for the person; required with delaySeconds"),
   })
   .refine(({ delaySeconds, stop }) => (delaySeconds === undefined) !== (stop === undefined), {
     error: "give either delaySeconds with a reason, or stop: true",
   })
   .refine(({ stop, reason }) => stop || (reason ?? "").trim() !== "", {
     path: ["reason"],
-    error: "say in one short sentence why",
+    error: "give the reason in one short sentence",
   });
 
-export interface CronCreated {
+interface CronCreated {
   readonly id: string;
   readonly humanSchedule: string;
   readonly recurring: boolean;
@@ -61,19 +58,15 @@ export interface CronCreated {
   readonly nextFireAt: string | null;
 }
 
-/** Never runs at once: the agent that creates a task is in the middle of a turn. */
+/** Never fires at once: the agent that creates the task is in a turn. */
 export function cronCreate(context: ToolContext, input: unknown): Promise<ToolResult<CronCreated>> {
   return attempt(cronCreateInput, input, async ({ cron, prompt, recurring, durable }) => {
     const now = context.now();
     const planned = planCron(cron, prompt.trim(), recurring, { tz: context.tz, now });
     if (planned.kind !== "plan")
-      throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "There is no prompt.");
-    if (!durable && context.session === null) {
-      throw new LoopError(
-        "usage",
-        "There is no conversation that a task could be kept for; leave durable out.",
-      );
-    }
+      throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "The prompt is empty.");
+    if (!durable && context.session === null)
+      throw new LoopError("usage", "There is no conversation to keep the task for: leave durable out.");
     const task = await addTask(
       context.store,
       draftTask(
@@ -96,7 +89,7 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
   });
 }
 
-/** `ownFire`: the one that the agent is in; its task ends with it, and the turn is not stopped. */
+/** `ownFire`: the fire of the agent's own turn. Its task ends after the turn, and the turn is not stopped. */
 export function cronDelete(
   context: ToolContext,
   input: unknown,
@@ -126,7 +119,7 @@ export function cronList(
   });
 }
 
-/** For the turn that runs now; `fireId` is the host's knowledge, never the agent's. */
+/** For the running turn. The host, never the agent, gives `fireId`. */
 export function wakeup(
   context: ToolContext,
   fireId: FireId,

@@ -1,6 +1,6 @@
 /**
- * The tools of a goal loop (B10): the agent's report as structured data instead of a block in its last message. Like
- * that block it is a claim, and the engine's own checks decide.
+ * The tools of a goal loop (B10): the agent's report as structured data instead of a block in its last message. The
+ * report is a claim; the engine's own checks decide.
  */
 import * as z from "zod";
 import { tidyLine } from "../core/claims/tidy.ts";
@@ -11,7 +11,7 @@ import { LoopError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
 import { attempt, type ToolResult } from "./attempt.ts";
 
-export interface GoalToolContext {
+interface GoalToolContext {
   readonly store: Store;
   readonly now: () => number;
 }
@@ -19,26 +19,26 @@ export interface GoalToolContext {
 const Line = z.string().max(2_000);
 
 export const loopReportInput = z.strictObject({
-  nonce: z.string().describe("the nonce of this turn, as the prompt gives it"),
+  nonce: z.string().describe("the nonce of this turn from the prompt"),
   exit_signal: z.boolean().describe("true only when nothing of the spec is left to do"),
   criteria: z.record(z.string(), z.boolean()).default({}).describe("which criteria you believe are met"),
-  step_done: z.boolean().default(true).describe("false: the step of this turn goes on"),
-  next: Line.optional().describe("what comes next, in one line"),
-  steps: z.array(Line).max(50).optional().describe("all steps that remain, when the plan has to change"),
-  checks: z.array(Line).max(20).optional().describe("for a plan: checks to propose, as name=command"),
-  stuck_count: z.int().min(0).optional().describe("how many turns in a row got nowhere"),
+  step_done: z.boolean().default(true).describe("false: the step of this turn is not finished"),
+  next: Line.optional().describe("the next step, in one line"),
+  steps: z.array(Line).max(50).optional().describe("all remaining steps, if the plan must change"),
+  checks: z.array(Line).max(20).optional().describe("for a plan: proposed checks, as name=command"),
+  stuck_count: z.int().min(0).optional().describe("how many turns in a row made no progress"),
 });
 
-/** In a session that knows its turn. */
+/** For a server that knows the turn. */
 export const turnReportInput = loopReportInput.extend({
-  nonce: z.string().optional().describe("may be left out; if given, the nonce of this turn"),
+  nonce: z.string().optional().describe("optional: the nonce of this turn"),
 });
 
 export const loopStatusInput = z.strictObject({
-  goal: z.string().optional().describe("the goal's id, or a unique beginning of it"),
+  goal: z.string().optional().describe("the goal's id or its first characters"),
 });
 
-/** For the turn that runs now. */
+/** Reports for the running turn. */
 export function loopReport(
   context: GoalToolContext,
   input: unknown,
@@ -49,13 +49,13 @@ export function loopReport(
     if (goal === undefined || goal.job === null)
       throw new LoopError(
         "usage",
-        "No turn of a goal loop is running under this nonce; the report has no weight.",
+        "No turn of a goal loop runs with this nonce, so the report does not count.",
       );
     return takeReport(context, goal, goal.job, report);
   });
 }
 
-/** For this job, and no other. */
+/** Reports for this job only. */
 export function reportOnJob(
   context: GoalToolContext,
   { goal, job }: { readonly goal: Goal; readonly job: Job },
@@ -65,7 +65,7 @@ export function reportOnJob(
     if (nonce !== job.nonce)
       throw new LoopError(
         "usage",
-        "The nonce is not the one of this turn; the report has no weight. Leave it out, or look it up in the prompt.",
+        "This nonce belongs to another turn, so the report does not count. Leave the nonce out, or copy it from the prompt.",
       );
     return takeReport(context, goal, job, report);
   });

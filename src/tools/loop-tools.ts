@@ -1,4 +1,4 @@
-/** The six tools of an agent, as an MCP server offers them. What they do is in `cron-tools.ts` and `goal-tools.ts`. */
+/** The six tools of an agent for an MCP server. `cron-tools.ts` and `goal-tools.ts` implement them. */
 import type { FireId } from "../core/loop.ts";
 import type { McpTool, ToolAnswer } from "../hosts/mcp/tool.ts";
 import type { ToolResult } from "./attempt.ts";
@@ -16,26 +16,26 @@ import {
 import { loopReport, loopReportInput, loopStatus, loopStatusInput } from "./goal-tools.ts";
 
 export interface LoopToolContext extends ToolContext {
-  /** The fire whose turn the agent is in; null: none. */
+  /** The fire of the agent's turn; null: none. */
   readonly currentFire: () => FireId | null;
-  /** Who fires a task that was made just now, in one line; left out where this very process does. */
+  /** Which process will fire a new task, in one line; left out if it is this process. */
   readonly runner?: () => string;
 }
 
-/** `Wakeup` and `loop_report` are always loaded: a turn ends with them, and a search would cost it a request more. */
+/** `Wakeup` and `loop_report` are always loaded: a turn ends with them, and a tool search would cost one more request. */
 export function loopTools(context: LoopToolContext): readonly McpTool[] {
   return [
     {
       name: "CronCreate",
       description:
-        "Schedules a prompt by a cron expression in local time, recurring or once. It fires between turns, never at once. Recurring tasks end by themselves after some days. Returns the id and the next fire.",
+        "Schedules a prompt with a cron expression in local time, recurring or once. It fires between turns, never at once. Recurring tasks expire after some days. Returns the id and the next fire.",
       schema: cronCreateInput,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
       run: async (input) => answerOf(await cronCreate(context, input), context.runner),
     },
     {
       name: "CronDelete",
-      description: "Ends a scheduled task for good; a fire of it that runs now is stopped.",
+      description: "Deletes a scheduled task and stops its running fire.",
       schema: cronDeleteInput,
       annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
       run: async (input) => answerOf(await cronDelete(context, input)),
@@ -50,7 +50,7 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
     {
       name: "Wakeup",
       description:
-        "Only in a turn of a self-paced loop (loop auto), as its last act: says when the next turn comes, or ends the loop. A turn without it ends the loop.",
+        "Only in a turn of a self-paced loop (loop auto), as the last action: sets the time of the next turn, or ends the loop. A turn without it ends the loop.",
       schema: wakeupInput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
@@ -59,7 +59,7 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
     {
       name: "loop_report",
       description:
-        "Only in a turn of a goal loop, as its last act: what you did and what is left. It is a claim; the loop runs the checks itself.",
+        "Only in a turn of a goal loop, as the last action: reports what you did and what is left. The report is a claim; the loop runs the checks itself.",
       schema: loopReportInput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
@@ -67,7 +67,7 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
     },
     {
       name: "loop_status",
-      description: "How a goal loop stands: criteria with their evidence, steps, limits and what was spent.",
+      description: "Shows the status of a goal loop: criteria with their evidence, steps, limits and cost.",
       schema: loopStatusInput,
       annotations: { readOnlyHint: true, openWorldHint: false },
       run: async (input) => answerOf(await loopStatus(context, input)),
@@ -75,7 +75,7 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
   ];
 }
 
-/** Belongs to no task: the input is still looked at first, and then that no turn is running. */
+/** Belongs to no task: `wakeup` validates the input first, then reports that no turn runs. */
 const NO_FIRE = "" as FireId;
 
 export function answerOf<T extends object>(result: ToolResult<T>, runner?: () => string): ToolAnswer {

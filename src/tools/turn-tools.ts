@@ -1,6 +1,6 @@
 /**
- * The tools of an agent whose turn is known to the server (C5, C6): what it says is for its own work, whatever nonce
- * or id it gives, and who has to do the work cannot say how good it is.
+ * The tools of an agent whose turn the server knows (C5, C6). A report counts only for the agent's own work, whatever
+ * nonce or id it gives, and the agent that does the work cannot give its verdict.
  */
 import { VERDICT_TOOL } from "../core/backlog/verdict.ts";
 import type { McpTool } from "../hosts/mcp/tool.ts";
@@ -11,10 +11,9 @@ import { answerOf, type LoopToolContext, loopTools } from "./loop-tools.ts";
 import { type TurnWork, workOf } from "./turn-work.ts";
 import { type VerdictToolContext, verdictInput, verdictOnJob } from "./verdict-tool.ts";
 
-export type TurnToolContext = Omit<LoopToolContext, "currentFire" | "session" | "runner"> &
-  VerdictToolContext;
+type TurnToolContext = Omit<LoopToolContext, "currentFire" | "session" | "runner"> & VerdictToolContext;
 
-/** null: between two turns, when every call is refused. Models are told of those that are for the turn. */
+/** `turn` null: between two turns, every call is refused. Only the tools of the turn are listed for models. */
 export function turnTools(given: TurnToolContext, turn: Turn | null): readonly McpTool[] {
   const work = turn === null ? null : workOf(given.store, turn);
   const fire = work?.kind === "fire" ? work.fire.id : null;
@@ -27,7 +26,7 @@ export function turnTools(given: TurnToolContext, turn: Turn | null): readonly M
     run: async (input, call) => {
       if (turn === null) return { text: BETWEEN_TURNS, isError: true };
       await context.store.catchUp();
-      // as it is now: it may have been stopped since the tools were listed
+      // read the current state: the work may have been stopped since the tools were listed
       const current = workOf(context.store, turn);
       const refusal = refusalOf(tool.name, turn, current);
       if (refusal !== null) return { text: refusal, isError: true };
@@ -41,26 +40,26 @@ export function turnTools(given: TurnToolContext, turn: Turn | null): readonly M
   }));
 }
 
-/** `run` of it is never reached: what it does needs the work of a turn. */
+/** `turnTools` replaces `run`, because a verdict needs the work of a turn. */
 const VERDICT: McpTool = {
   name: VERDICT_TOOL,
   description:
-    "Only in the turn of a story's evaluator, as its last act, once: PASS or REJECT. Two that contradict each other count as a rejection.",
+    "Only for the evaluator of a story: call it once, as the last action of the turn, with PASS or REJECT. If you give both, it counts as a rejection.",
   schema: verdictInput,
   alwaysLoad: true,
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   run: async () => ({ text: NOT_EVALUATED, isError: true }),
 };
 
-const BETWEEN_TURNS =
-  "No turn is running in this conversation just now; what is said between turns has no weight.";
-const NOT_EVALUATED = "loop_verdict is for the evaluator of a story, and this turn is not an evaluator's.";
+const BETWEEN_TURNS = "No turn is running in this conversation now. A report between turns does not count.";
+const NOT_EVALUATED =
+  "loop_verdict is only for the evaluator of a story. This turn is not an evaluator's turn.";
 const NOT_REPORTED =
-  "loop_report is for a turn of a goal loop that plans or works, and this turn is none; end your last message as the prompt says.";
-const NOT_PACED = "Wakeup is for a turn of a self-paced loop (loop auto), and this turn is none.";
-const READ_ONLY = "This turn is there to look: it schedules and deletes nothing.";
+  "loop_report is only for planning and work turns of a goal loop. This turn is a different one: end your last message as the prompt says.";
+const NOT_PACED = "Wakeup is only for a turn of a self-paced loop (loop auto). This turn is a different one.";
+const READ_ONLY = "This turn is read-only: it cannot schedule or delete tasks.";
 
-/** A sentence for the agent; null: it may. */
+/** The reason for the agent; null: the call is allowed. */
 function refusalOf(tool: string, turn: Turn, work: TurnWork | null): string | null {
   switch (tool) {
     case "loop_report":
@@ -79,7 +78,7 @@ function refusalOf(tool: string, turn: Turn, work: TurnWork | null): string | nu
   }
 }
 
-/** Fires have no role: they do what the person asked for. */
+/** Fires have no role: they do what the person scheduled. */
 function mayChange({ env }: Turn): boolean {
   return env.LOOP_ROLE === undefined || env.LOOP_ROLE === "generator";
 }

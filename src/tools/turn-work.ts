@@ -1,4 +1,4 @@
-/** The work that a turn is for, as the store knows it now: what an agent may say in it depends on nothing else. */
+/** The work of a turn, as the store has it now. It alone decides what an agent may report. */
 import type { Attempt, AttemptJob, Backlog } from "../core/backlog/backlog.ts";
 import type { Goal, Job } from "../core/goal/goal.ts";
 import type { Fire, Task } from "../core/loop.ts";
@@ -15,7 +15,7 @@ export type TurnWork =
       readonly job: AttemptJob;
     };
 
-/** null: a judge's, a planner's, or one whose work is over. */
+/** null: the turn of a judge or planner, or its work has ended. */
 export function workOf(store: Pick<Store, "load">, turn: Turn): TurnWork | null {
   const loop = store.load(turn.loopId);
   switch (loop?.kind) {
@@ -34,7 +34,7 @@ export function workOf(store: Pick<Store, "load">, turn: Turn): TurnWork | null 
   }
 }
 
-/** Taken over by another owner, it is another one's to speak for. */
+/** After another owner took over the work (new token), this turn may not report. */
 function isOf(turn: Turn, { id, token }: Fire | Job | AttemptJob): boolean {
   return turn.id === id && turn.token === token;
 }

@@ -199,7 +199,7 @@ describe("Wakeup", () => {
     [{ delaySeconds: 59, reason: "x" }, /^delaySeconds: .*60/],
     [{ delaySeconds: 3_601, reason: "x" }, /^delaySeconds: .*3600/],
     [{ delaySeconds: "300", reason: "x" }, /^delaySeconds: /],
-    [{ delaySeconds: 300 }, /^reason: say in one short sentence why/],
+    [{ delaySeconds: 300 }, /^reason: give the reason in one short sentence/],
     [{ delaySeconds: 300, stop: true, reason: "x" }, /either delaySeconds with a reason, or stop: true/],
     [{}, /either delaySeconds with a reason, or stop: true/],
     [{ stop: false }, /^stop: /],

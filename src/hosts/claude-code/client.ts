@@ -1,4 +1,4 @@
-/** The client that started this process, as its environment tells. */
+/** The client that started this process, read from the environment. */
 import { readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ProcessRef } from "../../core/base.ts";
@@ -8,9 +8,9 @@ import { procStart } from "../../system/process.ts";
 export interface Client {
   readonly process: ProcessRef;
   readonly root: string;
-  /** What the client called the conversation when it started this process; it may have another by now. */
+  /** The session id when the client started this process. The client may have changed it since. */
   readonly session: string;
-  /** Where the server says that it is there; null: nowhere. */
+  /** The file with the pid of the running server; null: no such file. */
   readonly serverFile: string | null;
 }
 
@@ -26,10 +26,7 @@ export function readClient(env: NodeJS.ProcessEnv, parent = process.ppid): Clien
   };
 }
 
-/**
- * The environment without what belongs to the client's own processes: checks and agents that are started from here
- * are not part of the conversation.
- */
+/** The environment without the client's own variables: checks and agents started here are not part of the conversation. */
 export function withoutClient(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own =
     /^(?:CLAUDECODE|CLAUDE_PID|CLAUDE_EFFORT|AI_AGENT|CLAUDE_PLUGIN_|CLAUDE_PROJECT_DIR|CLAUDE_ENV_FILE|CLAUDE_CODE_(?:SESSION|CHILD|MESSAGING|ENTRYPOINT))/;
@@ -38,7 +35,7 @@ export function withoutClient(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return executable === null ? kept : { ...kept, LOOP_CLAUDE: executable };
 }
 
-/** null where the system does not tell. */
+/** null: the system does not report it. */
 function executableOf(pid: number): string | null {
   try {
     const path = readlinkSync(`/proc/${pid}/exe`);

@@ -1,4 +1,4 @@
-/** The file behind the plugin's command hooks. */
+/** The entry point of the plugin's command hooks. */
 import { needsHook } from "./hooks/hook-guard.ts";
 
 const event = process.argv[2] ?? "";

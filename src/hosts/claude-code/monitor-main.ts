@@ -1,9 +1,9 @@
 /**
- * The plugin's monitor: each line that it prints wakes the client when that is idle. It hands on the lines of the
- * spool (wake.ts), and acts for the conversation itself as long as the server does not.
+ * The plugin's monitor: each line that it prints wakes the idle client. It prints the lines of the spool (wake.ts), and
+ * replaces the server while no server runs.
  *
- * It must not end while the client lives: the client tells its model of that, which costs a turn. And it must end
- * when the client is gone: nobody else ends it.
+ * It must not exit while the client runs, because the client would report that to its model, which costs a turn. It must
+ * exit when the client has ended, because nothing else stops it.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,13 +16,13 @@ import { readClient, withoutClient } from "./client.ts";
 import { Resident } from "./resident.ts";
 import { registerMonitor, spoolPath } from "./wake.ts";
 
-/** How soon a line reaches the client; an idle look is one system call. */
+/** How soon a line reaches the client. An idle check is one system call. */
 const LOOK_MS = 200;
-/** A server that is not there for so long is not coming. */
+/** After this time without a server, the monitor replaces it. */
 const SERVER_GONE_MS = 3_000;
 
 const client = readClient(process.env);
-// the client puts the plugin's data folder into the command line only
+// the client passes the plugin's data folder only on the command line
 const serverFile = process.argv[2] === undefined ? null : `${process.argv[2]}/server-${client.process.pid}`;
 process.env = withoutClient(process.env);
 const dir = join(client.root, ".loop");
@@ -34,7 +34,7 @@ let standIn: Resident | null = null;
 
 const looking = setInterval(look, LOOK_MS);
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => void leave());
-// the client is gone, and with it whoever read us
+// the client has ended, and so has the reader of our output
 process.stdout.on("error", () => void leave());
 
 function look(): void {
@@ -69,7 +69,7 @@ function handOn(): void {
   }
 }
 
-/** Without a server nobody would fire what is due: then it is done from here, until there is one again. */
+/** Without a server nothing would fire due tasks. The monitor does it until a server runs again. */
 function watchServer(now: number): void {
   const [first] = (serverFile === null ? "" : (readSmall(serverFile) ?? "")).split("\n");
   const pid = Number(first);

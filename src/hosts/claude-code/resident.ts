@@ -1,36 +1,36 @@
 /**
- * The conversation that a resident process of the client acts for: the server, or the monitor when there is none.
- * A client may change to another conversation under it (`/clear`, `/resume`): the hooks say which one it is.
+ * The conversation of a resident process: the server, or the monitor without a server. The client may switch to another
+ * conversation (`/clear`, `/resume`); the hooks report which one is current.
  *
- * Owns: which conversation is open here. Must not open one where there is no `.loop`.
+ * Owns: which conversation is open. Must not open one without a `.loop` folder.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openSessions } from "../../compose/open-store.ts";
+import type { ProcessRef } from "../../core/base.ts";
 import { isSessionId } from "../../core/session.ts";
 import type { Sessions } from "../../ports/sessions.ts";
 import { NOTHING } from "../conversation/answer.ts";
 import { type AnswerContext, answerEvent } from "../conversation/hooks/answer-event.ts";
 import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
 import type { Client } from "./client.ts";
-import { sessionAfter } from "./current-session.ts";
 import { claudeCode } from "./hook-client.ts";
 import { type HookAnswer, renderAnswer } from "./hooks/hook-answer.ts";
 import { type HookEvent, type HookPayload, parsePayload } from "./hooks/payload.ts";
 import { CLAUDE_COMMAND_NAME, claudeEvent, isOurCall } from "./hooks/to-event.ts";
 import { hasMonitor } from "./wake.ts";
 
-export interface ResidentParts {
+interface ResidentParts {
   readonly client: Client;
   readonly env: NodeJS.ProcessEnv;
-  /** The command line program, for what people type. */
+  /** The command line program, for typed commands. */
   readonly command: readonly [string, ...string[]];
   readonly say: (message: string) => void;
-  /** Stays with the client, and does what is due; otherwise it is there for one hook. */
+  /** true: runs as long as the client and fires what is due; false: answers one hook. */
   readonly stays: boolean;
 }
 
-/** What a hook on its own may set going; the others only write down or tell. */
+/** Events that may start the engine in a single hook process. */
 const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>([
   "Stop",
   "StopFailure",
@@ -38,10 +38,10 @@ const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>([
   "UserPromptExpansion",
 ]);
 
-/** With these a person is told what went wrong. */
+/** Events that can show an error to the person. */
 const SAYING: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "UserPromptExpansion", "SessionStart"]);
 
-/** After these no prompt runs. */
+/** Events after which no prompt runs. */
 const ENDING: ReadonlySet<HookEvent> = new Set<HookEvent>([
   "Stop",
   "StopFailure",
@@ -56,7 +56,7 @@ export class Resident {
   readonly #sessions: Sessions;
   #session: string;
   #acts: boolean;
-  /** The prompt that runs. Nobody else knows of it before there is a `.loop`, which may be made in the middle of it. */
+  /** The running prompt. It is kept here because `.loop` may be created while it runs. */
   #running: HookPayload | null = null;
   #open: { readonly session: string; readonly conversation: OpenConversation } | null = null;
 
@@ -76,10 +76,9 @@ export class Resident {
     return this.#open?.conversation ?? null;
   }
 
-  /** The answer to a hook, as the client wants it. Never throws: what goes wrong lets things happen. */
+  /** The answer to a hook in the client's form. Never throws: after an error the client continues as usual. */
   async answer(input: unknown, signal: AbortSignal): Promise<string> {
     const payload = parsePayload(input);
-    // a sub-agent's tools count; its end is not the conversation's
     if (payload === null || !isSessionId(payload.session)) return "";
     try {
       this.#acts ||= ACTING.has(payload.event);
@@ -89,9 +88,8 @@ export class Resident {
       return renderAnswer(payload.event, answer);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      // once per turn is enough
       if (!SAYING.has(payload.event)) return "";
-      return JSON.stringify({ systemMessage: `[LOOP] ${payload.event} was let go: ${text}` });
+      return JSON.stringify({ systemMessage: `[LOOP] The ${payload.event} hook failed: ${text}` });
     }
   }
 
@@ -101,13 +99,13 @@ export class Resident {
     return event === null ? NOTHING : answerEvent(event, this.#context(), signal);
   }
 
-  /** null: there is no `.loop`, or no name of the conversation. */
+  /** null: there is no `.loop` folder or no valid session id. */
   openIfThere(): OpenConversation | null {
     if (this.#open !== null) return this.#open.conversation;
     return existsSync(this.#dir) && isSessionId(this.#session) ? this.#openNow() : null;
   }
 
-  /** Opens the conversation when something could be due in it: there is `.loop`, and somebody who can wake it. */
+  /** Opens the conversation if something may become due: `.loop` exists and a monitor can wake the client. */
   lookAround(): void {
     this.#followClient();
     this.current?.seat.lookAgain();
@@ -116,7 +114,7 @@ export class Resident {
     if (existsSync(this.#dir) && hasMonitor(this.#dir, this.#parts.client.process.pid)) this.#openNow();
   }
 
-  /** The client has gone, or somebody else acts for the conversation. */
+  /** `isOver`: the client has ended; otherwise another process takes over the conversation. */
   async close(isOver: boolean): Promise<void> {
     const open = this.#open?.conversation;
     this.#open = null;
@@ -129,7 +127,7 @@ export class Resident {
     if (kind === "local" || ENDING.has(payload.event)) this.#running = null;
   }
 
-  /** After a `/clear` no hook comes here before the next prompt, and what is due must not wait for that. */
+  /** After `/clear` no hook comes before the next prompt, but due tasks must not wait for it. */
   #followClient(): void {
     const { client, say } = this.#parts;
     const session = sessionAfter(this.#sessions, this.#session, client.process);
@@ -167,4 +165,13 @@ export class Resident {
     if (this.#acts) conversation.engine.start();
     return conversation;
   }
+}
+
+/** The conversation that replaced `session` in the same client; null: no change, or not known yet. */
+function sessionAfter(sessions: Sessions, session: string, { pid, start }: ProcessRef): string | null {
+  if (sessions.read(session)?.state !== "over") return null;
+  const open = sessions
+    .list()
+    .find(({ client, state }) => client.pid === pid && client.start === start && state !== "over");
+  return open?.session ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * The plugin's resident process: an MCP server that the client starts with every conversation and ends with it. The
- * agent has its tools from here, and the hooks have their answers.
+ * The plugin's resident process: an MCP server that the client starts and ends with every conversation. It provides the
+ * agent's tools and answers the hooks.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,7 +18,7 @@ import { readClient, withoutClient } from "./client.ts";
 import { parsePayload } from "./hooks/payload.ts";
 import { Resident } from "./resident.ts";
 
-/** How soon a `.loop` that somebody made, or a monitor that came up, is noticed. */
+/** How soon a new `.loop` folder or a new monitor is noticed. */
 const LOOK_MS = 1_000;
 
 const client = readClient(process.env, process.ppid);
@@ -35,7 +35,7 @@ const resident = new Resident({
 const isRevived = wasHereBefore();
 if (!isRevived) sayThere();
 const looking = setInterval(() => {
-  // a client that was killed closes our stdin too; this is for the one whose pipe somebody else holds open
+  // A killed client usually closes our stdin, but another process may hold the pipe open.
   if (!answers(client.process.pid)) void leave();
   else if (!isRevived) resident.lookAround();
 }, LOOK_MS);
@@ -68,9 +68,8 @@ async function leave(): Promise<void> {
 }
 
 /**
- * A client may start another server in the place of one that was killed, because a hook calls it. By then that hook
- * has a process of its own, as all hooks have since: two that answer one stop would make two turns of it. So the
- * hooks keep to their processes in this conversation, and this server has tools for the agent only.
+ * A hook call may make the client start a new server after the old one was killed. By then each hook has its own
+ * process, and two answers to one stop would create two turns. So this server only serves tools to the agent.
  */
 function wasHereBefore(): boolean {
   const said = client.serverFile === null ? null : readSmall(client.serverFile);
@@ -78,14 +77,14 @@ function wasHereBefore(): boolean {
   return start !== "" && start === client.process.start && !answers(Number(pid));
 }
 
-/** For the hooks' own guard, which reads the first line: while we are here they need not start anything. */
+/** The hooks' guard reads the first line: while this server runs, hooks start no process. */
 function sayThere(): void {
   if (client.serverFile === null) return;
   try {
     mkdirSync(dirname(client.serverFile), { recursive: true });
     writeAtomic(client.serverFile, `${process.pid}\n${client.process.start ?? ""}\n`, false);
   } catch (error) {
-    log("server", `hooks will start a process each: ${String(error)}`);
+    log("server", `each hook will start its own process: ${String(error)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The client's classes of API errors as ours (B13). Structured fields only. */
+/** Maps the client's API error classes to our failure classes (B13). Reads structured fields only. */
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { HookPayload } from "./hooks/payload.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Waking an idle conversation. The plugin's monitor is a process of the client whose lines wake it; the process that
- * leads writes such a line into a spool file, and the monitor hands it on. The line names the wake-up, not what is to
- * be done: lines are cut at 500 characters, and the prompt that the client makes of it is answered with the turn.
+ * Wakes an idle conversation. The plugin's monitor is a process of the client, and each line that it prints wakes the
+ * client. The leading process writes a line into a spool file and the monitor prints it. The line holds only the
+ * wake-up id, because the client cuts lines at 500 characters. The hook of the new prompt is answered with the turn.
  *
  * Owns `.loop/sessions/wake-<client>` (the spool), `monitor-<client>` (the monitor's process) and `pending-<client>`
  * (the wake-up that a turn waits for).
@@ -18,16 +18,16 @@ import type { Waking } from "../conversation/hooks/wake-up.ts";
 
 const MARK = /\[wake ([0-9a-f]{12})\]/;
 
-export function spoolPath(dir: string, client: number): string {
-  return join(dir, "sessions", `wake-${client}`);
-}
+export const spoolPath = pathFor("wake");
+const pendingPath = pathFor("pending");
+const monitorPath = pathFor("monitor");
 
 export function registerMonitor(dir: string, client: number, monitor: ProcessRef): void {
   ensureSessions(dir);
   writeAtomic(monitorPath(dir, client), `${JSON.stringify(monitor)}\n`, false);
 }
 
-/** Is there somebody who can wake this client's conversation? */
+/** Is a monitor running that can wake this client's conversation? */
 export function hasMonitor(dir: string, client: number): boolean {
   try {
     const text = readIfThere(monitorPath(dir, client));
@@ -37,7 +37,7 @@ export function hasMonitor(dir: string, client: number): boolean {
   }
 }
 
-/** Of a prompt that the client made of a line of ours; null: it is somebody else's. */
+/** The wake-up id in a prompt that the client made from our line; null: another prompt. */
 export function wakeIn(prompt: string): string | null {
   return prompt.startsWith("<task-notification>") ? (MARK.exec(prompt)?.[1] ?? null) : null;
 }
@@ -66,17 +66,13 @@ export class Waker implements Waking {
   call(what: string): void {
     const wake = randomBytes(6).toString("hex");
     ensureSessions(this.#dir);
-    // on disk: the hook that the client asks may be a process of its own
+    // on disk, because the hook may run in another process
     writeAtomic(pendingPath(this.#dir, this.#client), `${wake}\n`, false);
     const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${wake}]\n`;
     appendFileSync(spoolPath(this.#dir, this.#client), line, { mode: 0o600 });
   }
 }
 
-function pendingPath(dir: string, client: number): string {
-  return join(dir, "sessions", `pending-${client}`);
-}
-
-function monitorPath(dir: string, client: number): string {
-  return join(dir, "sessions", `monitor-${client}`);
+function pathFor(name: string): (dir: string, client: number) => string {
+  return (dir, client) => join(dir, "sessions", `${name}-${client}`);
 }

@@ -1,13 +1,12 @@
-/** What a conversation is answered. Each client has its own form for it. */
-
+/** The answers to a conversation's events. Each client renders them in its own form. */
 export type ConversationAnswer =
-  /** What was about to happen happens. */
+  /** The client continues as usual. */
   | { readonly kind: "nothing" }
   /** One line for the person; the model does not see it. */
   | { readonly kind: "tell"; readonly message: string }
-  /** More for the model: after a stop, the conversation goes on with it. */
+  /** Added text for the model. After a stop, the conversation continues with it. */
   | { readonly kind: "context"; readonly text: string; readonly message?: string }
-  /** The prompt was for us: it is answered here and never reaches the model. */
+  /** The prompt was a loop command: it is answered here and never reaches the model. */
   | { readonly kind: "local"; readonly text: string };
 
 export const NOTHING: ConversationAnswer = { kind: "nothing" };

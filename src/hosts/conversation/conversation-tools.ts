@@ -1,4 +1,4 @@
-/** The tools of the agent in a live conversation, for the conversation as it is when they are called. */
+/** The agent's tools in a live conversation. Each call uses the conversation that is open at that moment. */
 import { newLoopId } from "../../compose/engine.ts";
 import type { FireId } from "../../core/loop.ts";
 import { ownerOf } from "../../core/session.ts";
@@ -14,11 +14,11 @@ import type { Seat } from "./seat.ts";
 export interface ToolPlace {
   readonly root: string;
   readonly dir: string;
-  /** null: there is no `.loop` here. */
+  /** null: there is no `.loop` folder. */
   openIfThere(): { readonly store: Store; readonly engine: Engine; readonly seat: Seat } | null;
 }
 
-/** `place` throws the sentence where there is no conversation any more. */
+/** `place` throws if the conversation has ended. */
 export function conversationTools(place: () => ToolPlace): readonly McpTool[] {
   const open = () => {
     const there = place().openIfThere();
@@ -59,7 +59,7 @@ export function conversationTools(place: () => ToolPlace): readonly McpTool[] {
     ...tool,
     run: async (input, call) => {
       const here = place();
-      // `.loop/` is made by the first task, and not by being looked at
+      // only a new task creates `.loop/`; listing does not
       if (tool.name === "CronCreate") ensureLoopDir(here.root);
       try {
         return await tool.run(input, call);

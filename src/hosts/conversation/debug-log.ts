@@ -1,4 +1,4 @@
-/** `LOOP_DEBUG=1`: what hooks were asked and answered, in `.loop/debug.log` (D12). The environment is never in it. */
+/** `LOOP_DEBUG=1` logs hook input and answers to `.loop/debug.log` (D12), but never the environment. */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,7 +15,7 @@ export function openLog(root: string, env: NodeJS.ProcessEnv): Log {
     try {
       appendFileSync(join(dir, "debug.log"), `${line.replaceAll("\n", "\\n")}\n`, { mode: 0o600 });
     } catch {
-      // a log that cannot be written must not be in the way
+      // a failing log must not stop the hook
     }
   };
 }

@@ -1,12 +1,12 @@
-/** What happens in a conversation, whatever client it is in. An adapter makes it of what its client tells. */
+/** The events of a conversation, the same for every client. An adapter translates what its client sends. */
 import type { Failure } from "../../core/goal/goal.ts";
 import type { UsedTool } from "./tool-use.ts";
 
-/** The prompt that it happened under. */
+/** The prompt in which the event happened. */
 export interface PromptRef {
-  /** The client's name for the prompt. */
+  /** The client's id of the prompt. */
   readonly promptId: string;
-  /** The client's own record of the conversation; null: it has none that we read. */
+  /** The path of the client's transcript; null: there is none that we read. */
   readonly transcript: string | null;
 }
 
@@ -14,27 +14,27 @@ export type ConversationEvent = PromptRef &
   (
     | {
         readonly type: "stopped";
-        /** What the agent said last. */
+        /** The agent's last message. */
         readonly answer: string;
       }
-    /** The turn ended with an error of the client's or its model's. */
+    /** The turn ended with an error of the client or its model. */
     | { readonly type: "failed"; readonly failure: Failure }
-    /** A command of ours; `words` is what stands behind its name. */
+    /** A loop command; `words` is the text after its name. */
     | { readonly type: "typed"; readonly words: string }
     | {
         readonly type: "prompted";
-        /** The wake-up of ours that the client made a prompt of; null: the person typed it. */
+        /** The id of our wake-up; null: the person typed the prompt. */
         readonly wake: string | null;
       }
     | { readonly type: "tool"; readonly used: UsedTool }
-    /** Nothing runs any more: whatever ran is over, or somebody stopped it. */
+    /** Nothing runs: the turn ended or the person stopped it. */
     | { readonly type: "idle" }
     | {
         readonly type: "session-started";
-        /** Not a beginning: the conversation became too long and was made shorter. */
+        /** The client shortened a conversation that was too long. */
         readonly isCompacted: boolean;
       }
     | { readonly type: "session-ended" }
-    /** Nothing that concerns a loop. */
+    /** An event that concerns no loop. */
     | { readonly type: "other" }
   );

@@ -1,12 +1,15 @@
-/** One thing that `loop doctor` looked at. */
+/** One result of `loop doctor`. */
 export interface Finding {
   readonly check: string;
-  /** note: it works, and a person should know. */
+  /** note: everything works, but the person should read it. */
   readonly state: "ok" | "note" | "broken";
   readonly text: string;
-  /** What to do about it; null: nothing. */
+  /** How to repair it; null: nothing to do. */
   readonly fix: string | null;
 }
+
+export const TWO_STOP_HOOKS =
+  "If both hooks block a stop, two texts go into one turn. Keep only one of the hooks.";
 
 export function ok(check: string, text: string): Finding {
   return { check, state: "ok", text, fix: null };

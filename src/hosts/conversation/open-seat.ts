@@ -1,21 +1,25 @@
-/** What every conversation is put together from: the store, its seat, and the engine that acts for it. */
+/** Opens the parts of every conversation: the store, the seat, and the engine that acts for it. */
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { createMissingAgent } from "../../agents/missing.ts";
+import { chooseAgentSpec } from "../../compose/agent-choice.ts";
+import { agentFor } from "../../compose/agents.ts";
 import { createEngine, createReconciler } from "../../compose/engine.ts";
 import { openStore } from "../../compose/open-store.ts";
 import type { ProcessRef } from "../../core/base.ts";
 import { ownerOf } from "../../core/session.ts";
 import type { Engine, EngineNews } from "../../engine/engine.ts";
 import type { Host } from "../../engine/parts.ts";
+import { LoopError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import type { Store } from "../../ports/store.ts";
+import { readConfig } from "../../store/files/config-file.ts";
 import { procStart } from "../../system/process.ts";
-import { headlessAgent } from "./headless-agent.ts";
 import { Seat } from "./seat.ts";
 
 export interface SeatSetup {
-  /** `.loop` of the project; it is there. */
+  /** The project's `.loop` folder, which exists. */
   readonly dir: string;
   readonly session: string;
   /** The client's own process. */
@@ -25,14 +29,14 @@ export interface SeatSetup {
   readonly say: (message: string) => void;
 }
 
-/** How the conversation itself takes part. Called only after `openSeat` has returned. */
-export interface SeatWiring {
-  /** The cost of the conversation so far, as the client says it. */
+/** The client's part. Called only after `openSeat` has returned. */
+interface SeatWiring {
+  /** The cost of the conversation so far, as the client reports it. */
   readonly costUsd: () => number | null;
-  /** Who takes turns into the conversation; `processes` finds turns that were processes of their own. */
+  /** Creates the agent that puts turns into the conversation; `processes` finds turns that ran as processes. */
   readonly agent: (seat: Seat, processes: Agent) => Agent;
   readonly isFree: Host["isFree"];
-  /** Left out: the client starts the agents of stories itself. */
+  /** Left out: the client can start sub-agents for stories. */
   readonly hasSubAgents?: false;
   readonly notify: Notifier["notify"];
   readonly observe: (news: EngineNews) => void;
@@ -76,4 +80,14 @@ export function openSeat(setup: SeatSetup, wiring: SeatWiring): OpenSeat {
     },
   });
   return { store, seat, engine };
+}
+
+/** The agent that a conversation starts as a separate process, for headless tasks. */
+function headlessAgent(dir: string, root: string, env: NodeJS.ProcessEnv): Agent {
+  try {
+    return agentFor(chooseAgentSpec({}, readConfig({ dir }), env), root, env);
+  } catch (error) {
+    if (error instanceof LoopError) return createMissingAgent(error.message);
+    throw error;
+  }
 }

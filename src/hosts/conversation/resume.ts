@@ -1,4 +1,4 @@
-/** What a conversation is told when it begins, goes on or was compacted (B20, A10). */
+/** The message to a conversation that starts, resumes or was compacted (B20, A10). */
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop } from "../../core/loop.ts";
 import { decideDue } from "../../core/task/due.ts";
@@ -8,12 +8,12 @@ import { renderCriteria, renderRules, renderSpec } from "../../core/text/goal/pr
 import { type ConversationAnswer, NOTHING, tell } from "./answer.ts";
 
 export interface Resumed {
-  /** The goal bound to this conversation that has not ended. */
+  /** The goal of this conversation that has not ended. */
   readonly goal: Goal | undefined;
   readonly loops: readonly Loop[];
-  /** The turn of ours that is under way in the conversation; null: none. */
+  /** The loop's turn that runs in the conversation; null: none. */
   readonly turnId: string | null;
-  /** What a person types in this client to reach us, such as `/loop`. */
+  /** The command that a person types in this client, such as `/loop`. */
   readonly commandName: string;
 }
 
@@ -23,7 +23,7 @@ export function resumeAnswer({ goal, loops, turnId, commandName }: Resumed): Con
     ...(goal === undefined ? [] : [goalMessage(goal, commandName)]),
     ...missed.map(
       (task) =>
-        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: ${commandName} run ${task.id}; or drop it: ${commandName} delete ${task.id}`,
+        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: ${commandName} run ${task.id}. Delete it: ${commandName} delete ${task.id}`,
     ),
   ];
   const message = messages.join("\n");
@@ -32,8 +32,8 @@ export function resumeAnswer({ goal, loops, turnId, commandName }: Resumed): Con
 }
 
 /**
- * One-shots whose time passed while nobody was there are missed, also before an owner has written it down: that one
- * waits until the conversation can be woken, and the person reads this now.
+ * Marks one-shot tasks as missed when their time passed while nothing ran. The owner writes this to the journal only
+ * when it can wake the conversation, but the person reads the message now.
  */
 export function withMissed(loops: readonly Loop[], now: number): readonly Loop[] {
   return loops.map((loop) => {
@@ -43,18 +43,18 @@ export function withMissed(loops: readonly Loop[], now: number): readonly Loop[]
   });
 }
 
-/** In the middle of a turn that became too long for its context, all of it again: it is not remembered any more. */
+/** After a compaction inside a turn, the whole prompt of the turn: the model has forgotten it. */
 function reminderOf(goal: Goal, turnId: string | null): string {
   const { job } = goal;
   if (job !== null && job.id === turnId && job.kind === "work") return renderResumePrompt(goal, job);
-  // the message with the spec and the rules may be gone
+  // the compaction may have removed the spec and the rules
   return [renderResumeHeader(goal), renderSpec(goal), renderCriteria(goal), renderRules(goal), RULE].join(
     "\n\n",
   );
 }
 
 const RULE =
-  "This goal loop is bound to this conversation. Its next turn comes from Loopwright at the next stop; do not begin it by yourself.";
+  "This goal loop is bound to this conversation. Loopwright sends its next turn when you stop; do not start that turn yourself.";
 
 function goalMessage(goal: Goal, commandName: string): string {
   if (goal.status === "active")

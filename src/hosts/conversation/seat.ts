@@ -1,24 +1,20 @@
 /**
- * The place of one conversation where turns can go, and what is known of it.
+ * The seat of one conversation: it receives turns and keeps the conversation's record.
  *
- * Owns: the record of the conversation and the hook that waits for an answer just now.
- * Must not: decide anything about a loop, or start anything.
+ * Owns: the record, and the hook that waits for an answer. Must not decide about a loop or start anything.
  *
- * 1. A turn goes out with the answer to a hook, and only with one: to a stop (the conversation goes on with it), or
- *    to a prompt (the person's `/loop …`, or the wake-up of an idle conversation).
- * 2. At most one turn of ours is in the conversation. It ends with the stop of the prompt that it runs under; when
- *    another prompt comes first, the person stopped it.
- * 3. What is in the record outlives this process: the next one of the conversation goes on from it. Others of the
- *    conversation write it too (hooks on their own, the monitor in the server's place): what they wrote counts.
+ * 1. A turn is sent only as the answer to a hook: to a stop (the conversation continues with it), or to a prompt (the
+ *    person's `/loop …`, or a wake-up).
+ * 2. The conversation has at most one loop turn. It ends at the stop of its prompt. If another prompt comes first, the
+ *    person stopped the turn.
+ * 3. The record survives this process. Other processes of the conversation (single hooks, the monitor) write it too,
+ *    and their changes count.
  */
 import type { Turn } from "../../ports/agent.ts";
 import type { SeatEnd, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
 
-/** What a hook that waits is answered with. */
-export type Offered =
-  | { readonly kind: "turn"; readonly text: string }
-  /** Nothing comes next just now. */
-  | { readonly kind: "nothing" };
+/** The answer to a waiting hook. */
+type Offered = { readonly kind: "turn"; readonly text: string } | { readonly kind: "nothing" };
 
 interface Waiting {
   readonly promptId: string;
@@ -30,9 +26,9 @@ export interface SeatParts {
   readonly session: string;
   readonly client: SessionRecord["client"];
   readonly now: () => number;
-  /** The cost of the conversation so far, as the client says it. */
+  /** The cost of the conversation so far, as the client reports it. */
   readonly costUsd: () => number | null;
-  /** Something changed that an engine or an agent may wait for. */
+  /** Called when an engine or agent may have something to do. */
   readonly onChange: () => void;
 }
 
@@ -40,7 +36,7 @@ export class Seat {
   readonly #parts: SeatParts;
   #record: SessionRecord;
   #told: SessionRecord | null = null;
-  /** Of the record when it was read last. */
+  /** The version of the record at the last read. */
   #stamp: string | null = null;
   #waiting: Waiting | null = null;
   readonly #watchers = new Set<() => void>();
@@ -49,7 +45,7 @@ export class Seat {
     this.#parts = parts;
     const { sessions, session, client } = parts;
     const known = sessions.read(session);
-    // The same conversation in another process: a turn that was under way there is over.
+    // The conversation moved to another client process: the turn of the old process has ended.
     const isSame = known !== null && isSameProcess(known.client, client);
     const turn = known?.turn ?? null;
     const cut = turn === null || turn.end !== null ? turn : { ...turn, end: CLIENT_GONE };
@@ -68,7 +64,7 @@ export class Seat {
     return this.#record;
   }
 
-  /** Does a hook wait for what comes next? */
+  /** Does a hook wait for a turn? */
   get isWaiting(): boolean {
     return this.#waiting !== null;
   }
@@ -79,7 +75,7 @@ export class Seat {
     this.#tell();
   }
 
-  /** Asked now and then by who stays: whoever waits here is told what another process wrote meanwhile. */
+  /** Called regularly by resident processes: reports changes that another process wrote. */
   lookAgain(): void {
     if (this.record !== this.#told) this.#tell();
   }
@@ -90,7 +86,7 @@ export class Seat {
     this.#parts.onChange();
   }
 
-  /** Resolves with the next turn that goes to the conversation, or with the word that there is none. */
+  /** Resolves with the next turn, or with "nothing". */
   offer(promptId: string, signal: AbortSignal): Promise<Offered> {
     this.withdrawOffer();
     return new Promise((resolve) => {
@@ -146,7 +142,7 @@ export class Seat {
     return true;
   }
 
-  /** Ours is over. */
+  /** Ends the loop's turn. */
   end(end: SeatEnd): void {
     const { turn } = this.record;
     if (turn === null || turn.end !== null) return;
@@ -155,12 +151,12 @@ export class Seat {
     this.update({ turn: { ...turn, end }, spans: this.record.spans.map(close) });
   }
 
-  /** The turn is nobody's any more: its loop was stopped. */
+  /** Drops a turn whose loop was stopped. */
   forget(turnId: string): void {
     if (this.record.turn?.id === turnId) this.update({ turn: null });
   }
 
-  /** What another process of this client's conversation wrote since. */
+  /** Reads what another process of this conversation wrote. */
   #reload(): void {
     const { sessions, session, client } = this.#parts;
     const stamp = sessions.stamp(session);
@@ -170,7 +166,7 @@ export class Seat {
     if (there !== null && isSameProcess(there.client, client)) this.#record = there;
   }
 
-  /** Resolves when `look` has an answer; asked again at every change. */
+  /** Resolves when `look` returns a value. Calls it at every change. */
   watch<T>(look: () => T | null, signal: AbortSignal): Promise<T | null> {
     return new Promise((resolve) => {
       const check = () => {
@@ -187,7 +183,7 @@ export class Seat {
   }
 }
 
-/** Of turns that nobody could price. */
+/** The limit of turns that wait for a price. */
 const MOST_SPANS = 20;
 
 const CLIENT_GONE: SeatEnd = { kind: "interrupted", reason: "its conversation was closed while it ran" };

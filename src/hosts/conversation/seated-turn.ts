@@ -1,25 +1,37 @@
-/** A turn that was put into a conversation, as the engine sees it: how it ends, and what became of one from before. */
+/** A turn inside a conversation, for the engine: its text, its end, and the state of an earlier turn. */
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../../ports/agent.ts";
 import type { SeatEnd } from "../../ports/sessions.ts";
 import type { Seat } from "./seat.ts";
 
-/** Resolves when the turn is over; null: the signal came first. */
+/** The text of a turn for the conversation. `isDirected`: the text includes the waiting directive. */
+export function turnText(
+  turn: Turn,
+  { directive, session }: Seat["record"],
+): { readonly text: string; readonly isDirected: boolean } {
+  const isDirected = turn.env.LOOP_KIND === "work" && directive !== null;
+  // the earlier turns ran in another conversation
+  const isFresh = turn.conversation !== null && turn.conversation.id !== session;
+  const prompt = isFresh ? (turn.textIfFresh ?? turn.text) : turn.text;
+  return { text: isDirected ? `${directive}\n\n${prompt}` : prompt, isDirected };
+}
+
+/** Resolves when the turn has ended; null: the signal came first. */
 export async function whenOver(seat: Seat, turn: Turn, signal: AbortSignal): Promise<TurnEnd | null> {
   const find = () => {
     const { turn: there } = seat.record;
     return there?.id === turn.id ? there.end : GONE;
   };
   const end = await seat.watch(find, signal);
-  // It stays in the record until the next one: who reads it may die before it is written down.
+  // The end stays in the record until the next turn: this process may die before the journal has it.
   return end === null ? null : toTurnEnd(seat, end);
 }
 
-const GONE: SeatEnd = { kind: "interrupted", reason: "the conversation knows nothing of it any more" };
+const GONE: SeatEnd = { kind: "interrupted", reason: "the conversation has no record of this turn" };
 
-export interface Reconciling {
+interface Reconciling {
   readonly seat: Seat;
-  /** Finds turns that were processes of their own. */
+  /** Finds turns that ran as separate processes. */
   readonly processes: Agent;
   readonly follow: (turn: Turn, control: TurnControl) => Promise<TurnEnd>;
 }
@@ -30,7 +42,7 @@ export async function reconcileSeated(
   control: TurnControl,
 ): Promise<TurnFate> {
   const { turn: there, client } = seat.record;
-  // not here: a runner may have started it, and its ticket tells
+  // not in this conversation: a runner may have started the turn, and its ticket shows that
   if (there?.id !== turn.id || there.token !== turn.token) return processes.reconcile(turn, control);
   if (there.end === null) return { kind: "running", process: client, end: follow(turn, control) };
   if (there.end.kind === "interrupted") return { kind: "lost", reason: there.end.reason };
@@ -40,7 +52,7 @@ export async function reconcileSeated(
 function toTurnEnd(seat: Seat, end: SeatEnd): TurnEnd {
   const conversation = { id: seat.record.session, costUsd: null };
   if (end.kind === "interrupted") return { kind: "cancelled", conversation };
-  // without usage: the client writes that down some moments later, and the turn is priced then
+  // The client may write the usage later; the turn is priced then.
   const { answer, usage = null, edits = {} } = end;
   if (end.kind === "failed")
     return { kind: "failed", answer, failure: end.failure, usage, conversation, activity: null };
@@ -48,7 +60,7 @@ function toTurnEnd(seat: Seat, end: SeatEnd): TurnEnd {
   return { kind: "ok", answer, usage, conversation, activity };
 }
 
-/** It never ran, or nobody knows what it said. */
+/** A turn that never ran, or whose answer is unknown. */
 export function failedTurn(type: FailureClass, reason: string): TurnEnd {
   return {
     kind: "failed",

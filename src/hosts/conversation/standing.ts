@@ -1,8 +1,6 @@
 /**
- * How the loop of a conversation stands: which loop is bound to it, what would become of a stop now, what the person
- * is told, and the two ways in which the conversation itself stops the loop.
- *
- * Must not: put a turn into the conversation, or answer the client.
+ * The status of a conversation's loop: which loop is bound, how a stop is routed now, and how an interrupt or the end
+ * of the conversation pauses the loop. Must not put a turn into the conversation or answer the client.
  */
 import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { ownerOf } from "../../core/session.ts";
@@ -13,14 +11,14 @@ import type { Store } from "../../ports/store.ts";
 import { type Bound, boundable, boundLoop, boundTo, pauseBound } from "./bound-loop.ts";
 import type { Seat } from "./seat.ts";
 
-export interface StandingParts {
+interface StandingParts {
   readonly session: string;
   readonly store: Store;
   readonly seat: Seat;
   readonly engine: Engine;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
-  /** What a person types in this client to reach us, such as `/loop`. */
+  /** The command that a person types in this client, such as `/loop`. */
   readonly commandName: string;
 }
 
@@ -45,18 +43,18 @@ export class Standing {
     );
   }
 
-  /** The loop that the person is told of: the one at work, or else the one that came to rest last. */
+  /** The loop that messages are about: the active loop, or else the one that paused or ended last. */
   shown(): Bound | undefined {
     return boundTo(boundable(this.#parts.store), this.owner);
   }
 
-  /** Who else holds the lease. */
+  /** The other owner that holds the lease; null: none. */
   otherOwner(): string | null {
     const owner = this.#parts.store.lease()?.owner ?? null;
     return owner === this.owner ? null : owner;
   }
 
-  /** What would become of a stop now. */
+  /** The decision for a stop at this moment. */
   route(otherOwner: string | null, isSomeoneWaiting: boolean): Route {
     const { session, store, now, env, commandName } = this.#parts;
     return routeStop({
@@ -71,7 +69,7 @@ export class Standing {
     });
   }
 
-  /** Obeyed at once: the loop pauses until the person says otherwise. false: no loop was at work. */
+  /** Pauses the loop at once, until the person continues it. false: no loop was active. */
   async interrupt(): Promise<boolean> {
     const { seat, engine } = this.#parts;
     const isPaused = await this.#pause(ESCAPED);
@@ -80,7 +78,7 @@ export class Standing {
     return isPaused;
   }
 
-  /** A stopped loop stays stopped: it goes on when a person says so, here or elsewhere. `settle` comes before the end. */
+  /** Pauses the loop until a person continues it, here or elsewhere. `settle` runs before the record is closed. */
   async endSession(settle: () => Promise<void> = async () => {}): Promise<void> {
     const { store, seat } = this.#parts;
     await store.catchUp();
@@ -100,14 +98,14 @@ export class Standing {
   }
 }
 
-/** How it ended, in full; null: it has not, or there is nothing to show. */
+/** The full result of an ended loop; null: not ended, or nothing to show. */
 export function renderVerdict(loop: Bound | undefined): string | null {
   if (loop?.status !== "ended") return null;
   if (loop.kind === "backlog") return renderLoopComplete(loop.iteration, loop.stories);
   return loop.end?.status === "done" ? renderVerdictBox(loop) : null;
 }
 
-/** Why loops do nothing here (A20); null: they do. */
+/** Why loops are turned off here (A20); null: they are on. */
 export function loopsOff(env: NodeJS.ProcessEnv): string | null {
   return env.LOOP_DISABLE_SCHEDULER === "1" ? "LOOP_DISABLE_SCHEDULER=1 turns loops off here" : null;
 }

@@ -1,7 +1,4 @@
-/**
- * What a call of a tool leaves behind: an entry in the ledger (D7), and, where it was a test run that failed, the
- * directive with which the next turn of a goal begins (D10).
- */
+/** Records a tool call in the ledger (D7). A failed test run also sets the directive for the goal's next turn (D10). */
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { failureCategory, isSystemic } from "../../core/backprop/category.ts";
@@ -12,23 +9,23 @@ import { readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import type { Seat } from "./seat.ts";
 
-/** A call of a tool that is over. */
+/** A completed tool call. */
 export interface UsedTool {
   readonly tool: string;
-  /** The client's name for the call. */
+  /** The client's id of the call. */
   readonly id: string;
   readonly isOk: boolean;
-  /** null: the client does not tell. */
+  /** null: the client does not report it. */
   readonly durationMs: number | null;
-  /** Not by the agent of the conversation itself, but by one that it started. */
+  /** Called by an agent that the conversation's agent started. */
   readonly isOfSubAgent: boolean;
-  /** The command that it ran; null: it was another tool. */
+  /** The shell command; null: another kind of tool. */
   readonly ran: RanCommand | null;
 }
 
 export interface RanCommand {
   readonly command: string;
-  /** null: nobody tells. */
+  /** null: not reported. */
   readonly exitCode: number | null;
   readonly output: string;
 }
@@ -65,7 +62,7 @@ export function recordTool(
   ]);
 }
 
-/** The directive for the next turn; null: the tests are green again; `as before`: this was no run of tests. */
+/** The directive for the next turn; null: the tests pass again; `as before`: this was not a test run. */
 export function backpropOf(dir: string, ran: RanCommand | null, now: number): string | null | "as before" {
   if (ran === null) return "as before";
   const { command } = ran;
@@ -73,8 +70,7 @@ export function backpropOf(dir: string, ran: RanCommand | null, now: number): st
   if (run?.outcome === "passed") return null;
   if (!callsForBackprop(run)) return "as before";
   const category = failureCategory(run);
-  const earlier = categoriesSoFar(dir);
-  const seen = [...earlier, category];
+  const seen = [...categoriesSoFar(dir), category];
   const backprop = {
     run,
     command,

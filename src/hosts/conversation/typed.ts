@@ -1,6 +1,6 @@
 /**
- * What the person types at us in a conversation. It is carried out by the command line program itself, in a process of
- * its own, so that a conversation has just what a terminal has; the model is not asked. The text never meets a shell.
+ * Runs the loop commands that a person types in a conversation. The command line program runs them in a separate
+ * process, so a conversation has the same commands as a terminal. No model and no shell is involved.
  */
 import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
@@ -8,36 +8,36 @@ import { dirname, join } from "node:path";
 import { parseTypedLine } from "../../core/typed-line.ts";
 
 export interface TypedParts {
-  /** The program and the words before ours: node and the command's file. */
+  /** Node and the path of the command line program. */
   readonly command: readonly [string, ...string[]];
   readonly root: string;
   readonly session: string;
   readonly env: NodeJS.ProcessEnv;
-  /** What a person types in this client to reach us, such as `/loop`: the program says so where it names commands. */
+  /** The command that a person types in this client, such as `/loop`. The program uses it in its messages. */
   readonly commandName: string;
 }
 
 export interface Carried {
   readonly text: string;
   readonly isOk: boolean;
-  /** May a loop of this conversation go on from here, at once? */
+  /** May a loop of this conversation continue at once? */
   readonly mayGoOn: boolean;
 }
 
-/** Carried out here, with a word that stands alone. */
+/** Commands that work in a conversation. */
 const COMMANDS = new Set(
   `list ls show inspect history status score pause continue cancel approve reject accept rollback report delete
    remove rm stop clear resume run edit import trust doctor until help ? route capabilities worktrees backlog
    next-task register-task mark-complete mark-blocked init`.split(/\s+/),
 );
-/** These own a terminal, or change what runs this very conversation. */
+/** Commands that need a terminal, or that change the program of this conversation. */
 const TERMINAL_ONLY = new Set(
   "up watch demo completions mcp install uninstall hook statusline setup-loop teardown-loop heartbeat release-lock".split(
     " ",
   ),
 );
 const GOES_ON = new Set(["until", "continue", "approve", "reject", "accept"]);
-/** They would run in the foreground of a terminal. */
+/** In a terminal these run in the foreground. */
 const DETACHED = new Set(["until", "continue", "run"]);
 const MOST_CHARACTERS = 20_000;
 const PATIENCE_MS = 60_000;
@@ -45,7 +45,7 @@ const PATIENCE_MS = 60_000;
 export async function carryOutTyped(typed: string, parts: TypedParts): Promise<Carried> {
   const { command, argv } = parseTypedLine(typed, new Set([...COMMANDS, ...TERMINAL_ONLY]));
   if (command !== null && TERMINAL_ONLY.has(command))
-    return { text: `\`loop ${command}\` is for a terminal.`, isOk: false, mayGoOn: false };
+    return { text: `\`loop ${command}\` works only in a terminal.`, isOk: false, mayGoOn: false };
   if (typed === "") return run(["help"], parts, false);
   const isCreated = command === null;
   const flags = isCreated || DETACHED.has(command) ? ["--detach"] : [];
@@ -71,7 +71,7 @@ function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Pro
         const isOk = error === null;
         const said =
           text === "" && !isOk
-            ? `loop: it could not be carried out (${error.message.split("\n")[0] ?? ""})`
+            ? `loop: the command could not be run (${error.message.split("\n")[0] ?? ""})`
             : text;
         resolve({ text: said.slice(0, MOST_CHARACTERS), isOk, mayGoOn: isOk && mayGoOn });
       },
@@ -80,7 +80,7 @@ function run(words: readonly string[], parts: TypedParts, mayGoOn: boolean): Pro
   });
 }
 
-/** The command line program that came with the program that runs now. */
+/** The command line program next to the running program. */
 export function commandBeside(script: string): readonly [string, string] {
   const folder = dirname(realpathSync(script));
   const found = [join(folder, "loop", "loop.cjs"), join(folder, "loop.cjs")].find((path) => existsSync(path));

@@ -1,12 +1,12 @@
 /**
- * MCP over HTTP on loopback (Streamable HTTP, each answer as JSON), for agents that other programs start. Owns the
- * port and who may speak there; what is answered is in offer.ts.
+ * MCP over HTTP on loopback (Streamable HTTP with JSON answers), for agents that other programs start. Owns the port and
+ * the access tokens; offer.ts has the answers.
  *
- * 1. Only 127.0.0.1, and only requests that name it: a page in a browser reaches neither by a name that it made lead
- *    here nor from its own origin.
- * 2. Without a token that was given out and not taken back nobody is answered.
- * 3. A request is as long, and takes as long, as one of a tool may; what is wrong with it is said in one sentence.
- * 4. Nothing here keeps the process alive, and no request ends it.
+ * 1. Listens only on 127.0.0.1 and checks the Host and Origin headers, so a page in a browser has no access, also not by
+ *    DNS rebinding.
+ * 2. Every request needs a token that was issued and not revoked.
+ * 3. The size and the time of a request are limited. An error is one sentence.
+ * 4. Nothing here keeps the process alive, and no request ends the process.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -16,19 +16,14 @@ import { answerRequest, type McpOffer, VERSIONS } from "./offer.ts";
 
 export interface McpHttp {
   readonly url: string;
-  /** One who may speak, until it is closed. `offer` is asked for with every request. */
-  admit(offer: () => McpOffer): Admission;
-  /** Everybody is cut off. */
+  /** Issues a token until `close`. `offer` is called for every request. */
+  admit(offer: () => McpOffer): { readonly headers: Readonly<Record<string, string>>; close(): void };
+  /** Revokes all tokens. */
   close(): Promise<void>;
 }
 
-export interface Admission {
-  readonly headers: Readonly<Record<string, string>>;
-  close(): void;
-}
-
 interface Guest {
-  /** For clients that want a session: told at `initialize`, and nothing depends on it. */
+  /** Sent at `initialize`, for clients that want a session. Nothing depends on it. */
   readonly session: string;
   readonly offer: () => McpOffer;
   readonly gone: AbortController;
@@ -36,17 +31,17 @@ interface Guest {
 
 export interface McpHttpOptions {
   readonly maxBytes?: number;
-  /** For a whole request to come in. */
+  /** The limit for receiving a whole request. */
   readonly timeoutMs?: number;
 }
 
 const PATH = "/mcp";
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
-/** Agents that work at the same time have a few each. */
+/** Parallel agents have a few connections each. */
 const MAX_CONNECTIONS = 256;
 
-/** Rejects when no port can be had. */
+/** Rejects if no port is available. */
 export async function listenMcp({
   maxBytes = MAX_BYTES,
   timeoutMs = TIMEOUT_MS,
@@ -92,14 +87,14 @@ function listen(server: Server): Promise<number> {
   return new Promise((listening, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
-      // from here on: of single connections, which is no reason to end
+      // later errors concern single connections and must not end the process
       server.off("error", reject).on("error", () => {});
       listening((server.address() as AddressInfo).port);
     });
   });
 }
 
-/** Found by its hash, so that the time that a search takes tells nothing of a token. */
+/** Lookup by hash: the time of a lookup reveals nothing about a token. */
 function hashOf(token: string): string {
   return createHash("sha256").update(token).digest("base64");
 }
@@ -118,7 +113,8 @@ async function serve(
   if (wrong !== null) return refuse(response, wrong);
   if (request.method === "DELETE") return send(response, 204);
   const body = await readBody(request, maxBytes);
-  if (body === null) return refuse(response, { status: 413, message: `More than ${maxBytes} bytes.` });
+  if (body === null)
+    return refuse(response, { status: 413, message: `The body has more than ${maxBytes} bytes.` });
   await answer(guest, parseMessage(body), response);
 }
 
@@ -130,18 +126,18 @@ interface Refusal {
 
 const NO_TOKEN: Refusal = {
   status: 401,
-  message: "The token is missing or not the one of an open conversation.",
+  message: "The token is missing or not valid.",
   headers: { "WWW-Authenticate": "Bearer" },
 };
 
-/** What is said before anybody is asked who it is. */
+/** The checks before authentication. */
 function refusalOf({ headers, socket, url }: IncomingMessage): Refusal | null {
   const names = [`127.0.0.1:${socket.localPort}`, `localhost:${socket.localPort}`];
   if (!names.includes(headers.host?.toLowerCase() ?? ""))
-    return { status: 403, message: "This server has another name." };
+    return { status: 403, message: "The Host header is not the address of this server." };
   if (headers.origin !== undefined && !names.some((name) => headers.origin === `http://${name}`))
-    return { status: 403, message: "Pages of other origins are not answered." };
-  if (url !== PATH) return { status: 404, message: `There is only ${PATH} here.` };
+    return { status: 403, message: "Requests from other origins are not allowed." };
+  if (url !== PATH) return { status: 404, message: `The only path is ${PATH}.` };
   return null;
 }
 
@@ -150,25 +146,25 @@ function guestOf(guests: ReadonlyMap<string, Guest>, { headers }: IncomingMessag
   return token === undefined ? null : (guests.get(hashOf(token)) ?? null);
 }
 
-/** Streams that the server would open (GET) are not part of what tools need. */
+/** Tools need no server streams (GET). */
 function wrongIn({ method, headers }: IncomingMessage, { session }: Guest): Refusal | null {
   const allowed = { Allow: "POST, DELETE" };
   if (method !== "POST" && method !== "DELETE")
-    return { status: 405, message: "Only POST and DELETE are answered.", headers: allowed };
+    return { status: 405, message: "Only POST and DELETE are allowed.", headers: allowed };
   const said = headers["mcp-session-id"];
   if (said !== undefined && said !== session) return { status: 404, message: "There is no such session." };
   const version = headers["mcp-protocol-version"];
   if (version !== undefined && !VERSIONS.some((known) => known === version))
     return {
       status: 400,
-      message: `This version of the protocol is not spoken here; known: ${VERSIONS.join(", ")}.`,
+      message: `This protocol version is not supported. Supported: ${VERSIONS.join(", ")}.`,
     };
   if (method === "POST" && !/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? ""))
-    return { status: 415, message: "The body has to be application/json." };
+    return { status: 415, message: "The body must be application/json." };
   return null;
 }
 
-/** null: it is too long. The rest is thrown away as it comes: who is cut off would not hear the answer. */
+/** null: too long. The rest is read and dropped, because a client that is cut off would miss the answer. */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | null> {
   const parts: Buffer[] = [];
   let length = 0;

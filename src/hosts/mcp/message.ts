@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 as MCP sends it: one message per line or per request, no batches. */
+/** JSON-RPC 2.0 for MCP: one message per line or request, no batches. */
 import * as z from "zod";
 
 export type MessageId = string | number;
@@ -6,13 +6,13 @@ export type MessageId = string | number;
 export type Message =
   | { readonly kind: "request"; readonly id: MessageId; readonly method: string; readonly params: Params }
   | { readonly kind: "notification"; readonly method: string; readonly params: Params }
-  /** To a question that we never ask. */
+  /** We send no requests, so an answer is ignored. */
   | { readonly kind: "answer" }
   | { readonly kind: "wrong"; readonly id: MessageId | null; readonly fault: Fault };
 
 export type Params = Readonly<Record<string, unknown>>;
 
-export interface Fault {
+interface Fault {
   readonly code: number;
   readonly message: string;
 }
@@ -20,7 +20,7 @@ export interface Fault {
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 
 const Id = z.union([z.string(), z.number()]);
 
@@ -36,10 +36,10 @@ export function parseMessage(line: string): Message {
   try {
     content = JSON.parse(line);
   } catch {
-    return wrong(null, PARSE_ERROR, "This is not JSON.");
+    return wrong(null, PARSE_ERROR, "The message is not JSON.");
   }
   if (Array.isArray(content))
-    return wrong(null, INVALID_REQUEST, "Batches are not taken: send one message at a time.");
+    return wrong(null, INVALID_REQUEST, "Batches are not supported: send one message at a time.");
   const parsed = Envelope.safeParse(content);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -66,7 +66,7 @@ function wrong(id: MessageId | null, code: number, message: string): Message {
   return { kind: "wrong", id, fault: { code, message } };
 }
 
-/** Of a message that is wrong elsewhere: who sent it can then tell which. */
+/** The id of an invalid message, so that the sender can match the error. */
 function idOf(content: unknown): MessageId | null {
   const found = z.object({ id: Id }).safeParse(content);
   return found.success ? found.data.id : null;

@@ -1,7 +1,6 @@
 /**
- * What an MCP server answers, whatever carries the messages: tools, and nothing else of the protocol. Written by hand,
- * because a server starts with every conversation: the official package would add 400 KB and 35 ms to that, for what
- * is not needed here.
+ * The answers of an MCP server, for every transport: tools only. We do not use the official package, because a server
+ * starts with every conversation and the package would add 400 KB and 35 ms.
  */
 import type { InitializeResult, ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
@@ -18,18 +17,18 @@ import { describeTool, type McpTool, runTool } from "./tool.ts";
 export interface McpOffer {
   readonly name: string;
   readonly version: string;
-  /** Shown to the model beside the tools. */
+  /** Shown to the model together with the tools. */
   readonly instructions?: string;
   readonly tools: readonly McpTool[];
 }
 
-/** A call that is to be run: whoever carries the messages keeps track of it. */
-export interface AskedCall {
+/** A tool call. The transport runs and tracks it. */
+interface AskedCall {
   /** Does not reject. */
   run(signal: AbortSignal): Promise<string>;
 }
 
-/** Newest first. They differ in nothing that tools need. */
+/** Newest first. For tools, all versions are the same. */
 export const VERSIONS: readonly [string, ...string[]] = [
   "2025-11-25",
   "2025-06-18",
@@ -43,7 +42,7 @@ const CallParams = z.object({
   _meta: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** The answer at once, or a call of a tool that has to be run for it. */
+/** The answer, or a tool call that must run first. */
 export function answerRequest(
   offer: McpOffer,
   id: MessageId,
@@ -62,7 +61,7 @@ export function answerRequest(
     case "tools/call":
       return callOf(offer, id, params);
     default:
-      return renderFault(id, { code: METHOD_NOT_FOUND, message: `There is no method ${method} here.` });
+      return renderFault(id, { code: METHOD_NOT_FOUND, message: `This server has no method ${method}.` });
   }
 }
 
@@ -82,7 +81,7 @@ function callOf({ tools }: McpOffer, id: MessageId, params: Params): string | As
   };
 }
 
-/** A version that we do not know is answered with our newest; the client may then leave. */
+/** The answer to an unknown version is our newest one; the client may then disconnect. */
 function introduce({ name, version, instructions }: McpOffer, { protocolVersion }: Params): InitializeResult {
   return {
     protocolVersion: VERSIONS.find((known) => known === protocolVersion) ?? VERSIONS[0],

@@ -1,10 +1,9 @@
 /**
- * An MCP server on a pair of streams. What it answers is in offer.ts.
+ * An MCP server on a pair of streams; offer.ts has the answers. Owns the running calls.
  *
- * Owns the calls under way.
- * 1. Only whole lines of protocol go to `output`, and none after it broke.
- * 2. No tool and no input ends the server: that is for the client to do, by closing either stream.
- * 3. A call that the client took back is aborted and not answered; every other call is answered once.
+ * 1. Only complete protocol lines go to `output`, and none after it failed.
+ * 2. No tool and no input ends the server. The client ends it by closing a stream.
+ * 3. A cancelled call is aborted and not answered. Every other call is answered once.
  */
 import type { Readable, Writable } from "node:stream";
 import * as z from "zod";
@@ -24,16 +23,16 @@ export interface McpServerOptions extends McpOffer {
   readonly output: Writable;
   /** The client is ready for calls. Must not throw. */
   readonly onInitialized?: () => void;
-  /** The client is gone. Calls under way have been aborted, and may still be at work. Must not throw. */
+  /** The client disconnected. Running calls are aborted but may not have ended yet. Must not throw. */
   readonly onClose?: () => void;
 }
 
-/** A longer line is left out: whose it was stays unknown. */
+/** A longer line is dropped. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const CancelParams = z.object({ requestId: z.union([z.string(), z.number()]) });
 
-/** Resolves when the client is gone and no call is under way any more. Does not reject. */
+/** Resolves when the client has disconnected and no call runs. Does not reject. */
 export function serveMcp(options: McpServerOptions): Promise<void> {
   const { input, output } = options;
   const splitter = createLineSplitter(MAX_LINE_BYTES);
@@ -59,17 +58,17 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
     call?.abort();
   }
 
-  /** null: it comes later. */
+  /** null: the answer comes later. */
   function answer(id: MessageId, method: string, params: Params): string | null {
     const answered = answerRequest(options, id, method, params);
     if (typeof answered === "string") return answered;
     if (calls.has(id))
-      return renderFault(id, { code: INVALID_REQUEST, message: "id: a call of this id is under way" });
+      return renderFault(id, { code: INVALID_REQUEST, message: "id: a call with this id is running" });
     const controller = new AbortController();
     calls.set(id, controller);
     const work = answered.run(controller.signal).then((line) => {
       underway.delete(work);
-      // not this one: it was taken back, and its id may be in use again
+      // this call was cancelled, and its id may be in use again
       if (calls.get(id) !== controller) return;
       calls.delete(id);
       send(line);
@@ -79,7 +78,7 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
   }
 
   function send(line: string | null): void {
-    // a stream that broke takes it and does nothing
+    // a failed stream ignores writes
     if (line !== null) output.write(line);
   }
 

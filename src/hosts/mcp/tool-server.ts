@@ -1,7 +1,7 @@
 /**
- * The engine's own tools over loopback HTTP, for agents that a runner starts. One conversation of an agent's has one
- * token, and what it says is for the turn that the runner says it is in. Nothing of it outlives the runner: an agent
- * that does is left with its last message, which counts as before.
+ * The engine's tools over loopback HTTP, for agents that a runner starts. Each agent conversation has one token, and its
+ * calls count for the turn that the runner has set. The server ends with the runner; an agent that runs longer can still
+ * report in its last message.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -11,21 +11,21 @@ import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { VERSION } from "../../version.ts";
 import type { McpHttp } from "./http.ts";
 
-export interface ToolServerOptions {
+interface ToolServerOptions {
   readonly store: Store;
-  /** The folder that `.loop/` is in. */
+  /** The folder that contains `.loop/`. */
   readonly project: string;
   readonly now?: () => number;
   readonly newId?: () => string;
 }
 
-const INSTRUCTIONS = "How this turn reports to the loop that it is part of.";
+const INSTRUCTIONS = "Use these tools to report from this turn to its loop.";
 
 export function createToolServer(options: ToolServerOptions): ToolServer & { close(): Promise<void> } {
   let listening: Promise<McpHttp> | null = null;
   return {
     async open() {
-      // a port that could not be had is asked for again
+      // after a failure, try again at the next call
       listening ??= listen().catch((error: unknown) => {
         listening = null;
         throw error;
@@ -40,7 +40,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer & { clo
   };
 }
 
-/** Not before it is needed: most commands start no agent. */
+/** Loaded on demand: most commands start no agent. */
 async function listen(): Promise<McpHttp> {
   const { listenMcp } = await import("./http.ts");
   return listenMcp();

@@ -1,4 +1,4 @@
-/** A tool as an MCP server offers it: how it is described to a client, and how a call of it is answered. */
+/** A tool of an MCP server: its description for a client, and the answer to a call. */
 import type { CallToolResult, Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { cleanLine } from "../../core/text/clean.ts";
@@ -6,13 +6,13 @@ import { LoopError } from "../../errors.ts";
 
 export interface McpTool {
   readonly name: string;
-  /** The model pays for every word of it in every request. */
+  /** Every word costs tokens in every request. */
   readonly description: string;
-  /** Tells the client what goes in. `run` looks for itself: what comes over the wire is anything. */
+  /** Describes the input to the client. `run` must validate the input itself. */
   readonly schema: z.ZodType;
-  /** false: it can be called by its name, but models are not told of it. */
+  /** false: callable by name, but not listed for models. */
   readonly isListed?: boolean;
-  /** Claude Code keeps tools behind a search; this one is in every request. */
+  /** Claude Code finds tools by search; with this flag the tool is in every request. */
   readonly alwaysLoad?: boolean;
   /** Hints for the client. */
   readonly annotations?: ToolAnnotations;
@@ -20,9 +20,9 @@ export interface McpTool {
 }
 
 export interface McpCall {
-  /** Aborted when the client took the call back, or is gone. */
+  /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
-  /** Claude Code marks the calls of its model; those of its hooks have no mark. */
+  /** Claude Code marks calls of its model; calls of its hooks have no mark. */
   readonly isFromModel: boolean;
 }
 
@@ -31,32 +31,25 @@ export interface ToolAnswer {
   readonly isError?: boolean;
 }
 
-/** As `tools/list` gives it. */
+/** The form of `tools/list`. */
 export function describeTool({ name, description, schema, annotations, alwaysLoad }: McpTool): Tool {
-  // the dialect is the protocol's own, and its address costs tokens
+  // the protocol fixes the dialect, and its address costs tokens
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: "input" });
   return {
     name,
     description,
-    // every tool takes an object
     inputSchema: inputSchema as Tool["inputSchema"],
     ...(annotations === undefined ? {} : { annotations }),
     ...(alwaysLoad ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
   };
 }
 
-/** Never rejects: what a tool throws is its answer, in one sentence. */
+/** Never rejects: a thrown error becomes the answer, in one sentence. */
 export async function runTool(tool: McpTool, input: unknown, call: McpCall): Promise<CallToolResult> {
-  const { text, isError = false } = await attempt();
+  const { text, isError = false } = await Promise.resolve()
+    .then(() => tool.run(input, call))
+    .catch((error: unknown): ToolAnswer => ({ text: sentenceOf(tool, error), isError: true }));
   return { content: [{ type: "text", text }], ...(isError ? { isError } : {}) };
-
-  async function attempt(): Promise<ToolAnswer> {
-    try {
-      return await tool.run(input, call);
-    } catch (error) {
-      return { text: sentenceOf(tool, error), isError: true };
-    }
-  }
 }
 
 function sentenceOf(tool: McpTool, error: unknown): string {

@@ -1,21 +1,19 @@
 /**
- * What we use of pi's extension API, in our own words: the package has had two names, and what is not imported cannot
- * be missing. Fields that only newer versions have are optional. Whatever an event carries is anything until it was
- * looked at.
+ * The part of pi's extension API that we use. We declare the types ourselves because the package has had two names.
+ * Fields of newer versions are optional. The content of events is untrusted.
  */
-
 export interface PiEvents {
   readonly session_start: { readonly reason: string };
   readonly session_shutdown: { readonly reason: string };
   readonly session_before_compact: { readonly signal?: AbortSignal };
   readonly session_compact: object;
-  /** From 0.8x on; before that a compaction that failed is not told of. */
+  /** Since 0.8x. Older versions do not report a failed compaction. */
   readonly session_compact_failed: object;
   /** `source`: interactive, rpc or extension. */
   readonly input: { readonly source?: string };
   readonly agent_start: object;
   readonly agent_end: { readonly messages: readonly unknown[] };
-  /** From 0.80.4 on: nothing follows by itself any more, no retry and no compaction. */
+  /** Since 0.80.4: no retry and no compaction follows. */
   readonly agent_settled: object;
   readonly tool_result: {
     readonly toolCallId: string;
@@ -30,9 +28,9 @@ export interface PiApi {
   on<K extends keyof PiEvents>(event: K, handler: (event: PiEvents[K], ctx: PiContext) => unknown): unknown;
   registerCommand(name: string, command: PiCommand): void;
   registerTool(tool: PiTool): void;
-  /** Starts a turn. While one runs it fails later, without throwing here. */
+  /** Starts a turn. If a turn runs, it fails later without throwing here. */
   sendUserMessage(text: string): void;
-  /** Into what the model sees; starts nothing. */
+  /** Adds to the model's context; starts no turn. */
   sendMessage(
     message: { readonly customType: string; readonly content: string; readonly display: boolean },
     options?: { readonly deliverAs?: "steer" },
@@ -49,7 +47,7 @@ export interface PiCommandInfo {
 
 export interface PiContext {
   readonly ui: PiUi;
-  /** false: nobody is there (`pi -p`). */
+  /** false: no person is present (`pi -p`). */
   readonly hasUI: boolean;
   readonly cwd: string;
   readonly sessionManager: { getSessionId(): string };
@@ -58,17 +56,17 @@ export interface PiContext {
   abort(): void;
 }
 
-export interface PiUi {
+interface PiUi {
   notify(message: string, type?: "info" | "warning" | "error"): void;
   confirm(title: string, message: string): Promise<boolean>;
   select(title: string, options: string[]): Promise<string | undefined>;
   setStatus(key: string, text: string | undefined): void;
   getEditorText(): string;
-  /** What a person types, as the terminal sends it. Returns what ends it. */
+  /** Receives the raw terminal input. Returns a function that stops it. */
   onTerminalInput?(handler: (data: string) => undefined): () => void;
 }
 
-export interface PiCommand {
+interface PiCommand {
   readonly description: string;
   readonly getArgumentCompletions: (prefix: string) => PiCompletion[] | null;
   readonly handler: (args: string, ctx: PiContext) => Promise<void>;
@@ -80,7 +78,7 @@ export interface PiCompletion {
   readonly description?: string;
 }
 
-export interface PiTool {
+interface PiTool {
   readonly name: string;
   readonly label: string;
   readonly description: string;

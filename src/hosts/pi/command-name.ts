@@ -1,2 +1,2 @@
-/** What a person types in pi to reach us. */
+/** The command that a person types in pi. */
 export const PI_COMMAND_NAME = "/loop";

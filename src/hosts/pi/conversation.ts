@@ -1,9 +1,9 @@
 /**
- * One conversation of pi as a host of loops: when a turn may begin in it, how the turn that runs there ends, and what
- * the person is told. All of it in pi's own process; the engine decides what happens to loops.
+ * One conversation of pi as a host of loops: when a turn may start, how it ends, and what the person sees. It runs in
+ * pi's own process. The engine decides about loops.
  *
- * 1. A message of ours is sent only when pi is free. At most one turn of ours is in the conversation.
- * 2. The person comes first: what they stop is paused, what they type is waited for.
+ * 1. We send a message only when pi is free. The conversation has at most one loop turn.
+ * 2. The person comes first: a stopped loop pauses, and typed input is waited for.
  */
 import { makeFailure } from "../../agents/process/reasons.ts";
 import { isBusy } from "../../core/loop.ts";
@@ -23,7 +23,7 @@ import { Runs } from "./runs/runs.ts";
 import { piFailureOf } from "./runs/turn-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface PiConversationParts {
+interface PiConversationParts {
   readonly dir: string;
   readonly root: string;
   readonly session: string;
@@ -35,7 +35,7 @@ export interface PiConversationParts {
   readonly now: () => number;
 }
 
-/** From a message to the start of its run. A compaction that comes before it is waited for. */
+/** From a message to the start of its run, not counting a compaction in between. */
 const STARTED_WITHIN_MS = 15_000;
 
 export class PiConversation {
@@ -43,7 +43,7 @@ export class PiConversation {
   readonly #standing: Standing;
   readonly #runs: Runs;
   readonly #waiting = new Set<() => void>();
-  /** The run that is under way, or about to begin, is a turn of ours that is not wanted any more. */
+  /** The current or next run is a loop turn that was cancelled. */
   #isStopping = false;
   #sentAt: number | null = null;
   #wasFree = false;
@@ -56,7 +56,7 @@ export class PiConversation {
       now,
       isIdle: () => terminal.isIdle(now()),
       retries: () => readRetries(root, env),
-      onSettled: (end) => void this.#settled(end).catch((error: unknown) => this.#complain(error)),
+      onSettled: (end) => void this.#settled(end).catch(terminal.complain),
     });
   }
 
@@ -72,7 +72,7 @@ export class PiConversation {
     },
   };
 
-  /** Resolves with false when the signal came first. */
+  /** Resolves with false if the signal came first. */
   whenFree(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const look = () => {
@@ -95,7 +95,7 @@ export class PiConversation {
     return isSent;
   }
 
-  /** Our turn is not wanted any more. */
+  /** Cancels the loop's turn. */
   stop(): void {
     this.#isStopping = this.#sentAt !== null || this.#runs.isUnderWay;
     if (this.#isStopping) this.#parts.terminal.abort();
@@ -103,7 +103,7 @@ export class PiConversation {
 
   started(): void {
     const { seat, terminal } = this.#parts;
-    // it was to be stopped before there was anything to stop
+    // the turn was cancelled before its run started
     if (this.#isStopping && this.#sentAt !== null) setImmediate(() => terminal.abort());
     this.#sentAt = null;
     this.#runs.start();
@@ -111,14 +111,14 @@ export class PiConversation {
   }
 
   ended(messages: readonly unknown[]): void {
-    const { dir, session, seat } = this.#parts;
+    const { dir, session, seat, terminal } = this.#parts;
     const { turn } = seat.record;
     this.#runs.end(messages);
-    // what cannot be written down must not keep the turn from its end
+    // a failing ledger must not prevent the end of the turn
     try {
       keepAnswers(dir, session, turn?.end === null ? turn.loopId : null, messages);
     } catch (error) {
-      this.#complain(error);
+      terminal.complain(error);
     }
   }
 
@@ -126,13 +126,13 @@ export class PiConversation {
     this.#runs.settle();
   }
 
-  /** Several times a second: nobody tells when the input box becomes empty, or that a message was not taken. */
+  /** Called several times a second: pi does not report an empty input box or a lost message. */
   look(): void {
     const { terminal, engine, seat, now } = this.#parts;
     if (this.#sentAt !== null && now() - this.#sentAt > STARTED_WITHIN_MS && !terminal.isCompacting(now())) {
       this.#sentAt = null;
       this.#isStopping = false;
-      seat.end({ kind: "failed", answer: "", failure: piFailureOf("pi did not take the prompt") });
+      seat.end({ kind: "failed", answer: "", failure: piFailureOf("pi did not accept the prompt") });
     }
     const isFree = this.host.isFree();
     if (isFree && !this.#wasFree) engine.nudge();
@@ -140,16 +140,15 @@ export class PiConversation {
     if (isFree) for (const look of [...this.#waiting]) look();
   }
 
-  /** Esc, as the terminal sent it. A run that streams is stopped by pi, and its end tells. */
+  /** The person pressed Esc. pi itself stops a streaming run and reports its end. */
   escaped(): void {
     const { terminal, now } = this.#parts;
     if (this.#runs.cut() || this.#runs.isUnderWay || terminal.isTyping(now())) return;
     const loop = this.bound();
-    if (loop?.status === "active" && isBusy(loop))
-      void this.#interrupt().catch((error: unknown) => this.#complain(error));
+    if (loop?.status === "active" && isBusy(loop)) void this.#interrupt().catch(terminal.complain);
   }
 
-  /** The agent may have forgotten what it works on. */
+  /** After a compaction the agent may have forgotten its work. */
   compacted(): void {
     const { seat, terminal } = this.#parts;
     const loop = this.bound();
@@ -165,7 +164,7 @@ export class PiConversation {
     return this.#standing.bound();
   }
 
-  /** How the loop of this conversation stands, once, when it has come to rest. */
+  /** Shows the status of this conversation's loop once when it pauses or ends. */
   sayNews(): void {
     const { seat, terminal, now } = this.#parts;
     const loop = this.#standing.shown();
@@ -178,7 +177,7 @@ export class PiConversation {
     terminal.say(text, route.word === "LOOP_DONE" ? "info" : "warning");
   }
 
-  /** Why no turn follows from what was typed; null: one does, or it was said. */
+  /** Why no turn follows the typed command; null: a turn follows, or the reason was shown. */
   whyNot(): string | null {
     const route = this.#standing.route(this.#standing.otherOwner(), false);
     if (route.kind !== "allow" || route.message === null) return null;
@@ -200,7 +199,7 @@ export class PiConversation {
     const isStopped = this.#isStopping;
     this.#isStopping = false;
     if (end?.kind === "aborted" && !isStopped) await this.#interrupt();
-    // of a run of the person's there is no turn that it could end
+    // does nothing for a run that the person started
     else seat.end(seatEndOf(end));
     if (!this.#runs.isUnderWay) seat.update({ state: "idle", spans: [] });
     engine.nudge();
@@ -209,10 +208,6 @@ export class PiConversation {
   async #interrupt(): Promise<void> {
     await this.#standing.interrupt();
     this.sayNews();
-  }
-
-  #complain(error: unknown): void {
-    this.#parts.terminal.say(`[LOOP] ${error instanceof Error ? error.message : String(error)}`, "error");
   }
 }
 
@@ -225,4 +220,4 @@ function seatEndOf(end: RunEnd | null): SeatEnd {
   return { kind: "ok", answer, toolCalls, ...used };
 }
 
-const TOO_LONG = makeFailure("timeout", "pi: its answer grew too long");
+const TOO_LONG = makeFailure("timeout", "pi: the answer was too long");

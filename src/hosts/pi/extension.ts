@@ -1,6 +1,6 @@
 /**
- * The extension for pi: `/loop`, the tools of the agent, the footer, and the engine in pi's own process. pi calls
- * this once for each session and each reload; nothing is started before `session_start`.
+ * The extension for pi: `/loop`, the agent's tools, the footer, and the engine in pi's own process. pi calls this for
+ * each session and each reload. Nothing starts before `session_start`.
  */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,9 +11,9 @@ import { runTyped } from "./typed/command.ts";
 import { completeArguments } from "./typed/completions.ts";
 
 export default function loopwright(pi: PiApi): void {
-  // judges, stories and tasks that want no conversation get what the person has here, where nothing else is said
+  // judges, stories and headless tasks use pi as their default agent
   const env: NodeJS.ProcessEnv = { LOOP_HOST_AGENT: "pi", ...process.env };
-  // a turn of a headless loop: the engine that it is for is elsewhere, and this pi is its agent
+  // this pi is the agent of a headless turn: its engine runs in another process
   if (env.LOOP_FIRE_ID !== undefined) return;
   let session: PiSession | null = null;
   let typing: Promise<void> = Promise.resolve();
@@ -26,7 +26,7 @@ export default function loopwright(pi: PiApi): void {
       const here = session;
       if (here === null) return;
       typing = typing.then(() => runTyped(typed, here, { folder, env }));
-      // older versions drop what is typed while a command is carried out; `pi -p` ends when it returns
+      // Older versions lose input that is typed while a command runs. `pi -p` exits when this returns.
       if (!here.terminal.hasPerson) await typing;
     },
   });

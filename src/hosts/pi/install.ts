@@ -1,6 +1,6 @@
 /**
- * `loop install pi` and its way back: the extension and the command that it runs are put into one folder that outlives
- * npx, updates and checkouts, and pi is told of that folder. Doing it again changes nothing.
+ * `loop install pi` and `loop uninstall pi`. Copies the extension and the command line program into a folder that
+ * survives npx, updates and deleted checkouts, and registers the folder in pi. A second run changes nothing.
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
@@ -15,22 +15,22 @@ import { readSmall } from "../../system/files.ts";
 import { lookUpwards, notBuilt } from "../conversation/install/built-files.ts";
 import { dataFolder } from "../conversation/install/data-folder.ts";
 import { hashFolder } from "../conversation/install/file-hashes.ts";
-import { asObject } from "./runs/run-end.ts";
+import { asObject, parseObject } from "./runs/run-end.ts";
 
-export interface PiInstalled {
+interface PiInstalled {
   readonly clientVersion: string | null;
   readonly folder: string;
-  /** false: the very same was there. */
+  /** false: the same files were there already. */
   readonly copied: boolean;
   readonly notes: readonly string[];
 }
 
-export interface PiRemoved {
+interface PiRemoved {
   readonly removed: readonly string[];
   readonly kept: readonly string[];
 }
 
-/** What of dist/ makes the whole command line program. */
+/** The files of dist/ that make up the command line program. */
 const COMMAND = ["loop.cjs", "statusline.cjs", "main.js", "chunks"];
 const EXTENSION = "extension.cjs";
 const PATIENCE_MS = 60_000;
@@ -45,12 +45,12 @@ export async function installPi(env: NodeJS.ProcessEnv): Promise<PiInstalled> {
   if (other !== null)
     throw new LoopError(
       "surroundings",
-      `pi has Loopwright already, from ${other}.`,
-      `To have it from here instead: pi remove ${other}`,
+      `pi already has Loopwright, from ${other}.`,
+      `To install this copy instead, first run: pi remove ${other}`,
     );
   const copied = put(source, folder);
   await run(pi, ["install", folder], env);
-  const notes = ["Open conversations have it after /reload; new ones at once."];
+  const notes = ["In open conversations, type /reload. New conversations load the extension at once."];
   return { clientVersion, folder, copied, notes };
 }
 
@@ -58,7 +58,7 @@ export async function uninstallPi(env: NodeJS.ProcessEnv): Promise<PiRemoved> {
   const folder = folderOf(env);
   if (!existsSync(folder)) return { removed: [], kept: [] };
   await run(findPi(env), ["remove", folder], env).catch((error: unknown) => {
-    // taken out by hand before: only the folder is left
+    // the person removed it by hand before: only the folder is left
     if (!/No matching package/.test(String(error))) throw error;
   });
   try {
@@ -69,7 +69,6 @@ export async function uninstallPi(env: NodeJS.ProcessEnv): Promise<PiRemoved> {
   return { removed: [`the extension in ${folder}`], kept: [] };
 }
 
-/** Where the extension is kept. */
 export function folderOf(env: NodeJS.ProcessEnv): string {
   return join(dataFolder(env), "pi");
 }
@@ -97,10 +96,10 @@ function findBuilt(): string {
   return found;
 }
 
-/** Of the person's settings: another copy of the same, which would want the same names. null: there is none. */
+/** Another copy of Loopwright in the person's settings, which would use the same names; null: none. */
 function otherSource(env: NodeJS.ProcessEnv): string | null {
   const agentDir = env.PI_CODING_AGENT_DIR || join(env.HOME || homedir(), ".pi", "agent");
-  const { packages } = asObject(parse(readSmall(join(agentDir, "settings.json"))));
+  const { packages } = parseObject(readSmall(join(agentDir, "settings.json")));
   const sources = (Array.isArray(packages) ? packages : []).map((each: unknown) =>
     typeof each === "string" ? each : String(asObject(each).source ?? ""),
   );
@@ -117,13 +116,13 @@ function put(source: string, target: string): boolean {
 
 function copy(source: string, fresh: string): void {
   if (existsSync(join(source, EXTENSION))) {
-    // one that was installed is whole as it is
+    // an installed copy is complete
     cpSync(source, fresh, { recursive: true });
     return;
   }
   cpSync(join(source, "pi"), fresh, { recursive: true });
   for (const name of COMMAND) cpSync(join(source, name), join(fresh, "loop", name), { recursive: true });
-  // main.js and chunks are modules here as they are in the package
+  // main.js and chunks are ES modules, as in the package
   writeFileSync(join(fresh, "loop", "package.json"), `${JSON.stringify({ type: "module" })}\n`);
 }
 
@@ -140,12 +139,4 @@ function run(pi: string, args: readonly string[], env: NodeJS.ProcessEnv): Promi
     });
     child.stdin?.end();
   });
-}
-
-function parse(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
-  }
 }

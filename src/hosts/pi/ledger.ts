@@ -1,4 +1,4 @@
-/** What a conversation of pi used, for the ledger of the project (D7). */
+/** Writes the usage of a pi conversation to the project's ledger (D7). */
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
 import { appendLedger, publishLedger } from "../../store/ledger/ledger.ts";
 import { parseAnswers } from "./runs/run-end.ts";
@@ -11,7 +11,7 @@ export function keepAnswers(
 ): void {
   const entries = parseAnswers(messages).map(
     ({ at, model, costUsd, ...tokens }, index): LedgerEntry => ({
-      // the moment alone may be that of another answer
+      // two answers may have the same time
       kind: "usage",
       id: `${session}-${at}-${index}`,
       at,

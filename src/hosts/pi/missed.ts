@@ -1,4 +1,4 @@
-/** One-shots whose time passed while nothing ran: the person decides (A10). */
+/** Asks the person about one-shot tasks whose time passed while nothing ran (A10). */
 import type { Task } from "../../core/loop.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { requestEvent } from "../../engine/tasks/tasks.ts";
@@ -9,10 +9,10 @@ const RUN = "Run it now";
 const KEEP = "Keep it listed as missed";
 const DELETE = "Delete it";
 
-/** Each is asked for once in a session, which is what `asked` remembers. */
+/** `asked` remembers the tasks of this session, so each is asked about once. */
 export async function askMissed(open: OpenPi, terminal: Terminal, asked: Set<string>): Promise<void> {
-  for (const task of missedTasks(open)) {
-    if (asked.has(task.id)) continue;
+  for (const task of [...open.store.loops()]) {
+    if (task.kind !== "task" || task.status !== "missed" || asked.has(task.id)) continue;
     asked.add(task.id);
     const title = `[LOOP] Missed while nothing ran: ${task.id} ${cleanLine(task.prompt).slice(0, 80)}`;
     const answer = await terminal.ask((ui) => ui.select(title, [RUN, KEEP, DELETE]));
@@ -20,16 +20,12 @@ export async function askMissed(open: OpenPi, terminal: Terminal, asked: Set<str
   }
 }
 
-function missedTasks({ store }: OpenPi): readonly Task[] {
-  return [...store.loops()].filter((loop) => loop.kind === "task" && loop.status === "missed") as Task[];
-}
-
 async function carryOut({ store, engine }: OpenPi, task: Task, answer: string | undefined): Promise<void> {
   const event =
     answer === RUN
       ? ({ type: "task.run-requested" } as const)
       : answer === DELETE
-        ? ({ type: "task.deleted", reason: "it was missed, and is not wanted any more" } as const)
+        ? ({ type: "task.deleted", reason: "the person deleted the missed task" } as const)
         : null;
   if (event === null) return;
   await requestEvent(store, task, event, Date.now());

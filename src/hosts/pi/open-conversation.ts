@@ -1,4 +1,4 @@
-/** Puts a conversation of pi together: store, seat, engine and what they tell each other. */
+/** Opens a pi conversation: store, seat, engine and their connections. */
 import { dirname } from "node:path";
 import { withPrices } from "../../agents/prices.ts";
 import { type NoticeKind, tellsStand } from "../../core/base.ts";
@@ -14,8 +14,8 @@ import { PiConversation } from "./conversation.ts";
 import { createPiSeatAgent } from "./pi-agent.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface PiSetup {
-  /** `.loop` of the project; it is there. */
+interface PiSetup {
+  /** The project's `.loop` folder, which exists. */
   readonly dir: string;
   readonly session: string;
   readonly terminal: Terminal;
@@ -26,7 +26,7 @@ export interface PiSetup {
 export interface OpenPi extends OpenSeat {
   readonly dir: string;
   readonly conversation: PiConversation;
-  /** `loop:2 (passive)`; empty: there is nothing to tell. */
+  /** `loop:2 (passive)`; empty: nothing to show. */
   statusLine(): string;
 }
 
@@ -58,19 +58,12 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
       observe: onNews,
     },
   );
-  const conversation: PiConversation = new PiConversation({
-    ...open,
-    dir,
-    root: dirname(dir),
-    session,
-    terminal,
-    env,
-    now,
-  });
+  const parts = { ...open, dir, root: dirname(dir), session, terminal, env, now };
+  const conversation: PiConversation = new PiConversation(parts);
   return { ...open, dir, conversation, statusLine: () => statusLineOf(open.store, session, now()) };
 }
 
-/** How the goal of this conversation stands is said anyway. */
+/** The status of this conversation's goal is shown anyway. */
 function note(terminal: Terminal, title: string, body: string, kind: NoticeKind): void {
   if (tellsStand(kind)) return;
   terminal.say(`[LOOP] ${title}: ${body}`, "warning");

@@ -1,22 +1,18 @@
-/**
- * The live conversation of pi as an agent: a turn is a message that we send, and ends with the run that it starts. A
- * turn that is not wanted any more is stopped, as with any other agent.
- */
+/** A live pi conversation as an agent: a turn is a message that we send, and it ends with its run. */
 import { randomUUID } from "node:crypto";
 import { ABANDONED, type Agent, type Turn, type TurnControl, type TurnEnd } from "../../ports/agent.ts";
 import type { Seat } from "../conversation/seat.ts";
-import { failedTurn, reconcileSeated, whenOver } from "../conversation/seated-turn.ts";
-import { turnText } from "../conversation/turn-text.ts";
+import { failedTurn, reconcileSeated, turnText, whenOver } from "../conversation/seated-turn.ts";
 
-export interface PiAgentParts {
+interface PiAgentParts {
   readonly seat: Seat;
-  /** Finds turns that were processes of their own. */
+  /** Finds turns that ran as separate processes. */
   readonly processes: Agent;
-  /** Resolves with false when the signal came first. */
+  /** Resolves with false if the signal came first. */
   readonly whenFree: (signal: AbortSignal) => Promise<boolean>;
-  /** false: the conversation is not there any more. */
+  /** false: the conversation has ended. */
   readonly send: (text: string) => boolean;
-  /** Stops the run that our turn is in. */
+  /** Stops the run of our turn. */
   readonly stop: () => void;
   readonly now: () => number;
 }
@@ -33,10 +29,10 @@ export function createPiSeatAgent(parts: PiAgentParts): Agent {
     name: "conversation",
     async run(turn, control) {
       const timeoutMs = timeoutOf(turn);
-      // somebody may have begun to talk since this was intended
+      // the person may have started to type since the decision
       if (!(await parts.whenFree(control.signal))) return { kind: "cancelled" };
       if (!deliver(parts, turn))
-        return failedTurn("outage", "the conversation was closed before it took the prompt");
+        return failedTurn("outage", "the conversation ended before it received the prompt");
       control.onStarted(seat.record.client);
       return followTurn(parts, turn, control, timeoutMs);
     },
@@ -44,7 +40,7 @@ export function createPiSeatAgent(parts: PiAgentParts): Agent {
   };
 }
 
-/** Written down before it is sent: what pi tells of it from then on is the turn's. */
+/** Records the turn before it is sent, because pi's next events belong to it. */
 function deliver({ seat, send }: PiAgentParts, turn: Turn): boolean {
   const { text, isDirected } = turnText(turn, seat.record);
   void seat.offer(randomUUID(), NEVER);
@@ -75,8 +71,8 @@ async function followTurn(
   stop();
   return signal.aborted
     ? { kind: "cancelled" }
-    : failedTurn("timeout", "the turn took too long, and was stopped");
+    : failedTurn("timeout", "the turn took too long and was stopped");
 }
 
-/** The longest that a timer of Node's can wait. */
+/** The longest delay of a Node timer. */
 const MOST_MS = 2 ** 31 - 1;

@@ -1,9 +1,8 @@
 /**
- * One session of pi, from `session_start` to `session_shutdown`: opens the conversation when there is something that
- * could be due in it, and hands on what pi tells.
+ * One session of pi, from `session_start` to `session_shutdown`: opens the conversation and forwards pi's events.
  *
- * Owns: the timer, and whether the conversation is open. Must not make a `.loop` where there is none, nor outlive the
- * session: pi may have another one in the same process right after it.
+ * Owns: the timer, and whether the conversation is open. Must not create a `.loop` folder, and must end with the
+ * session, because pi may start another session in the same process.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +18,11 @@ import { type OpenPi, openPi } from "./open-conversation.ts";
 import { piUsedTool } from "./runs/used-tool.ts";
 import { Terminal } from "./terminal.ts";
 
-/** How soon a task of somebody else's is seen (A12), and an input box that became empty. */
+/** How soon a task from another process (A12) or an empty input box is noticed. */
 const LOOK_MS = 200;
-/** pi draws the conversation so far after it has told of the session: what was said before is gone then. */
+/** pi redraws the conversation after `session_start`, which erases earlier messages. */
 const DRAWN_AFTER_MS = 1_000;
-/** What the footer says may also grow old by itself. */
+/** The footer shows times, so it becomes outdated by itself. */
 const REDRAW_MS = 30_000;
 
 export class PiSession {
@@ -39,10 +38,10 @@ export class PiSession {
   #isBroken = false;
   #drawnAt = 0;
   #isClosed = false;
-  /** null: that is done. */
+  /** null: done. */
   #greetAt: number | null;
 
-  /** `isNew`: and not only this extension was loaded again. */
+  /** `isNew`: false if only this extension was reloaded. */
   constructor(pi: PiApi, ctx: PiContext, env: NodeJS.ProcessEnv, isNew: boolean) {
     this.root = findProject(ctx.cwd);
     this.dir = join(this.root, ".loop");
@@ -51,7 +50,7 @@ export class PiSession {
     this.#env = env;
     this.#greetAt = isNew ? Date.now() + DRAWN_AFTER_MS : null;
     this.terminal.onEscape(() => this.#open?.conversation.escaped());
-    // where nobody is there, pi ends with its answer: nothing is due in it
+    // `pi -p` exits after its answer: no task fires in it
     this.#timer = this.terminal.hasPerson ? setInterval(() => this.#look(), LOOK_MS) : null;
     if (this.#timer !== null) this.#look();
   }
@@ -60,7 +59,7 @@ export class PiSession {
     return this.#open;
   }
 
-  /** null: there is no `.loop`, or no name of the conversation. */
+  /** null: there is no `.loop` folder or no valid session id. */
   openIfThere(): OpenPi | null {
     if (this.#open !== null || this.#isClosed) return this.#open;
     if (!isSessionId(this.id) || !existsSync(this.dir)) return null;
@@ -73,7 +72,7 @@ export class PiSession {
     return this.#open;
   }
 
-  /** What a session that begins is told of goals: its own, and those that a conversation left which is over. */
+  /** Tells a new session about its own goal, and about goals of ended conversations. */
   #greet(): void {
     this.#greetAt = null;
     const open = this.#open;
@@ -85,7 +84,7 @@ export class PiSession {
     for (const loop of open?.store.loops() ?? [])
       if (loop.kind === "goal" && loop.status === "active" && this.#isLeft(loop.session))
         this.terminal.say(
-          `[LOOP] Goal ${loop.id} was left by a conversation that is over. Go on with it here: ${PI_COMMAND_NAME} continue ${loop.id}`,
+          `[LOOP] The conversation of goal ${loop.id} has ended. Go on with the goal here: ${PI_COMMAND_NAME} continue ${loop.id}`,
           "warning",
         );
   }
@@ -111,7 +110,7 @@ export class PiSession {
     if (this.#open !== null) noteTool(this.#open.seat, this.dir, piUsedTool(event), Date.now());
   }
 
-  /** `isOver`: the conversation ends; otherwise only this extension does, and is loaded again. */
+  /** `isOver`: the conversation ends; otherwise only this extension is reloaded. */
   async close(isOver: boolean): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -132,8 +131,8 @@ export class PiSession {
       this.openIfThere();
       this.#isBroken = false;
     } catch (error) {
-      // once is enough: it is tried again all the time
-      if (!this.#isBroken) this.terminal.say(`[LOOP] ${describe(error)}`, "error");
+      // show the error once: it is retried all the time
+      if (!this.#isBroken) this.terminal.complain(error);
       this.#isBroken = true;
     }
     this.#open?.conversation.look();
@@ -148,24 +147,18 @@ export class PiSession {
     this.#draw();
     open.conversation.sayNews();
     if (this.#role === "owner" && this.terminal.hasPerson)
-      void askMissed(open, this.terminal, this.#asked).catch((error: unknown) =>
-        this.terminal.say(`[LOOP] ${describe(error)}`, "error"),
-      );
+      void askMissed(open, this.terminal, this.#asked).catch(this.terminal.complain);
   }
 
   #enter(role: Role): void {
     const isTakenOver = this.#role === "passive" && role === "owner";
     this.#role = role;
     if (isTakenOver && this.#open?.statusLine() !== "")
-      this.terminal.say("[LOOP] The loops of this folder run here now: who ran them is gone.");
+      this.terminal.say("[LOOP] The loops of this folder run here now: their earlier runner has ended.");
   }
 
   #draw(): void {
     this.#drawnAt = Date.now();
     this.terminal.showStatus(this.#open?.statusLine() ?? "");
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,18 +1,18 @@
 /**
- * pi as we meet it in one session: is it free, send something, tell the person something. pi takes its contexts back
- * when the session ends, and from then on every use of one throws: then nothing is free and nothing is told.
+ * pi in one session: is it free, send a message, show something to the person. After the session has ended every use of
+ * pi's context throws; then nothing is free and nothing is shown.
  */
 import { readSmall } from "../../system/files.ts";
 import type { PiApi, PiContext } from "./api.ts";
 import { expandSlash } from "./typed/slash-prompt.ts";
 
-/** Somebody who just cleared the input box may be about to type again. */
+/** A person who just cleared the input box may type again. */
 const TYPED_MS = 500;
-/** From Enter to the start of the run; what another extension takes for itself starts none. */
+/** From Enter to the start of the run. Input that another extension handles starts no run. */
 const SUBMITTED_MS = 2_000;
-/** A compaction that failed is not told of by older versions. */
+/** Older versions do not report a failed compaction. */
 const COMPACTING_MS = 120_000;
-/** As terminals send it, plain or in the keyboard protocol of kitty. */
+/** The Esc key, plain or in kitty's keyboard protocol. */
 const ESCAPES = new Set(["", "[27u", "[27;1u", "[27;1:1u"].map((rest) => `\u001b${rest}`));
 
 export class Terminal {
@@ -31,7 +31,7 @@ export class Terminal {
     this.#ctx = ctx;
   }
 
-  /** Nothing runs, nothing waits, and nobody is in the middle of a sentence. */
+  /** Nothing runs, nothing waits, and the person is not typing. */
   isFree(now: number): boolean {
     return this.#try(false, () => {
       if (this.isTyping(now) || this.#dialogs > 0) return false;
@@ -39,7 +39,7 @@ export class Terminal {
     });
   }
 
-  /** No run of the agent's is under way. */
+  /** No run of the agent is in progress. */
   isIdle(now: number): boolean {
     return this.#try(false, () => this.#ctx.isIdle() && !this.isCompacting(now));
   }
@@ -53,7 +53,7 @@ export class Terminal {
     return now - this.#typedAt < TYPED_MS;
   }
 
-  /** While it is on, nothing is free: a command is carried out, or its answer is still to be shown. */
+  /** While `act` runs, the terminal is not free. */
   async hold<T>(act: () => Promise<T>): Promise<T> {
     this.#dialogs++;
     try {
@@ -81,7 +81,7 @@ export class Terminal {
     this.#compactingSince = null;
   }
 
-  /** false: pi has taken this session away. */
+  /** false: the session has ended. */
   send(text: string): boolean {
     return this.#try(false, () => {
       const commands = text.startsWith("/") ? (this.#pi.getCommands?.() ?? []) : [];
@@ -90,7 +90,7 @@ export class Terminal {
     });
   }
 
-  /** For the model, with what comes next. */
+  /** Adds text for the model to the next message. */
   remind(text: string): void {
     this.#try(undefined, () =>
       this.#pi.sendMessage(
@@ -111,15 +111,18 @@ export class Terminal {
       this.#ctx.ui.notify(text, type);
       return true;
     });
-    // `pi -p`: its stdout is the answer of the model
+    // `pi -p`: stdout is only for the model's answer
     if (!told && !this.#isOver) process.stderr.write(`${text}\n`);
   }
+
+  readonly complain = (error: unknown): void =>
+    this.say(`[LOOP] ${error instanceof Error ? error.message : String(error)}`, "error");
 
   showStatus(line: string): void {
     this.#try(undefined, () => this.#ctx.ui.setStatus("loop", line === "" ? undefined : line));
   }
 
-  /** One question at a time: a second dialog would take the place of the first. */
+  /** One question at a time: a second dialog would replace the first. */
   ask<T>(question: (ui: PiContext["ui"]) => Promise<T>): Promise<T> {
     const asked = this.#dialog.then(() => this.hold(() => question(this.#ctx.ui)));
     this.#dialog = asked.catch(() => {});

@@ -1,4 +1,4 @@
-/** The tools of the agent as pi takes them. What they do is in `src/tools`. */
+/** Registers the agent's tools in pi. `src/tools` implements them. */
 import { usageError } from "../../errors.ts";
 import { conversationTools } from "../conversation/conversation-tools.ts";
 import { describeTool, type McpTool, runTool } from "../mcp/tool.ts";
@@ -11,12 +11,17 @@ const LABELS: Readonly<Record<string, string>> = {
   CronList: "List the tasks",
   Wakeup: "Wake up later",
   loop_report: "Report to the loop",
-  loop_status: "How a goal stands",
+  loop_status: "Status of a goal",
 };
 
-/** For the session as it is when they are called. */
+/** Each call uses the session that is open at that moment. */
 export function registerTools(pi: PiApi, current: () => PiSession | null): void {
-  for (const tool of conversationTools(() => sessionNow(current))) {
+  const sessionNow = () => {
+    const session = current();
+    if (session === null) throw usageError("This conversation has ended.");
+    return session;
+  };
+  for (const tool of conversationTools(sessionNow)) {
     const { inputSchema } = describeTool(tool) as { inputSchema: object };
     pi.registerTool({
       name: tool.name,
@@ -30,7 +35,7 @@ export function registerTools(pi: PiApi, current: () => PiSession | null): void 
 
 const NEVER = new AbortController().signal;
 
-/** pi knows that a tool failed by what it throws. */
+/** In pi a tool reports a failure by throwing. */
 async function call(tool: McpTool, input: unknown, signal: AbortSignal) {
   const answer = (await runTool(tool, input, { signal, isFromModel: true })) as {
     content: { type: "text"; text: string }[];
@@ -38,10 +43,4 @@ async function call(tool: McpTool, input: unknown, signal: AbortSignal) {
   };
   if (answer.isError) throw new Error(answer.content[0]?.text ?? `${tool.name} failed`);
   return { content: answer.content, details: {} };
-}
-
-function sessionNow(current: () => PiSession | null): PiSession {
-  const there = current();
-  if (there === null) throw usageError("The conversation is over.");
-  return there;
 }

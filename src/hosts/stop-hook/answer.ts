@@ -1,9 +1,8 @@
 /**
- * What an event of a client is answered: a turn goes out with the answer to a stop or to a prompt, and ends with the
- * next stop.
+ * Answers an event of a client. A turn is sent as the answer to a stop or a prompt, and ends at the next stop.
  *
- * 1. Whatever is not plainly this conversation's own loop at work is let happen (D2): the router decides.
- * 2. A text that we sent comes back as a prompt from some clients: it is no word of the person's.
+ * 1. A stop is blocked only for this conversation's own active loop (D2). The router decides.
+ * 2. Some clients report the text that we sent as a new prompt. The person did not type it.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -50,22 +49,19 @@ export async function answerClient(
     : answerEvent(happened, context, signal);
 }
 
-/**
- * Of most conversations in a folder with loops no loop knows anything: they are left as they are, without a trace.
- * This one may be bound to a loop before anything was typed in it.
- */
+/** Most conversations have no loop and get no record. But a loop may be bound to one without a typed command. */
 function isBoundByHand(event: ClientEvent, session: string, dir: string): boolean {
   if (event !== "stop" || !existsSync(dir)) return false;
   const store = openStore(dir, { now: Date.now, say: () => {} });
   return boundTo(boundable(store), ownerOf(session)) !== undefined;
 }
 
-/** It reached the agent in the turn that runs: nobody waits. */
+/** The prompt reached the agent in the running turn, so the person does not wait. */
 function isSteered({ steers }: StopClient, { promptId }: Told, record: SessionRecord | null): boolean {
   return steers && promptId !== "" && record?.state === "busy" && record.promptId === promptId;
 }
 
-/** Where the client has no names for prompts, a prompt is the one that was announced last. */
+/** For clients without prompt ids: the last reported prompt is the current one. */
 function promptIdOf(event: ClientEvent, record: SessionRecord | null): string {
   return event === "prompt" ? randomUUID() : (record?.promptId ?? "");
 }
@@ -86,13 +82,13 @@ async function answerStop(
   if (turn?.end === null && facts !== null && facts.toolCalls > 0)
     open.seat.update({ turn: { ...turn, toolCalls: turn.toolCalls + facts.toolCalls } });
   const isLast = client.cap > 0 && open.seat.record.blocks >= client.cap;
-  // nothing that it were answered would reach the agent: what comes next waits for the person
+  // the client ignores further answers: the next turn waits for the person's next message
   if (isLast) open.seat.update({ isSomeoneWaiting: true });
   const said = facts?.answer ?? told.answer ?? lastSaid(dir, session) ?? "";
   const answer = await answerEvent({ ...stopped, answer: said }, context, signal);
   if (turn?.end === null && facts?.usage)
     await keepPrice(open.store, turn, priced(facts.usage, context), context.now());
-  // before the client can announce it
+  // before the client can report it
   if (answer.kind === "context") rememberSent(dir, session, answer.text);
   return isLast && answer.kind === "nothing" ? tell(whyNow(client, open)) : answer;
 }
@@ -109,7 +105,7 @@ function factsOf({ readTurn }: StopClient, told: Told): TurnFacts | null {
   return lines.length === 0 ? null : readTurn(lines, told);
 }
 
-/** The tables are read only where they are asked. */
+/** Reads the price tables only when needed. */
 function priced(usage: Usage, { dir, typed }: AnswerContext): Usage {
   return usage.costUsd === null ? pricedUsage(usage, readPrices({ dir }, typed.env)) : usage;
 }

@@ -1,4 +1,4 @@
-/** The client that started a hook: the nearest of the processes above it that is no shell, nor our own few lines of it. */
+/** Finds the client that started a hook: the nearest parent process that is not a shell or our hook script. */
 import type { ProcessRef } from "../../core/base.ts";
 import { procStart } from "../../system/process.ts";
 import { ps, readStat } from "../../system/process-table.ts";

@@ -1,6 +1,6 @@
 /**
- * `.loop/sessions/<id>.note`: what is known of a conversation beside its record, from one hook to the next. Lost, it
- * costs no more than a claim that is not heard or a loop that pauses.
+ * `.loop/sessions/<id>.note`: facts about a conversation that one hook keeps for the next. If the file is lost, a claim
+ * may be missed or a loop may pause, nothing worse.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -9,22 +9,22 @@ import { ensureSessions } from "../../store/folder/session-records.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
 
 const note = z.object({
-  /** Of the text that went out with the last stop: clients announce it as a prompt. */
+  /** The hash of the last text that we sent: clients report it back as a prompt. */
   sent: z.string().nullable().catch(null),
-  /** What the agent said last. */
+  /** The agent's last message. */
   said: z.string().nullable().catch(null),
 });
 
 type Note = z.output<typeof note>;
 
-/** A message is kept up to here; a claim stands at its end. */
+/** Only the end of a message is kept, because a claim is at the end. */
 const MOST_CHARACTERS = 200_000;
 
 export function rememberSent(dir: string, session: string, text: string): void {
   write(dir, session, { sent: hash(text), said: null });
 }
 
-/** Is the prompt the very text that was sent last? */
+/** Is the prompt the text that we sent last? */
 export function isSent(dir: string, session: string, prompt: string): boolean {
   return read(dir, session).sent === hash(prompt);
 }
@@ -54,7 +54,7 @@ function pathOf(dir: string, session: string): string {
   return join(dir, "sessions", `${session}.note`);
 }
 
-/** Clients trim what they announce. */
+/** Clients trim the prompts that they report. */
 function hash(text: string): string {
   return createHash("sha256").update(text.trim()).digest("hex");
 }

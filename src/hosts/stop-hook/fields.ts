@@ -1,5 +1,4 @@
-/** Fields of what a client tells or writes down. Input from outside: what is of another kind was not told. */
-
+/** Reads fields of a client's JSON. The input is untrusted: a field of the wrong type counts as missing. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function isFields(value: unknown): value is Fields {

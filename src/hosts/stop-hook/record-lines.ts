@@ -1,12 +1,12 @@
-/** The newest lines of the record that a client keeps of its conversation: JSON, one object per line. */
+/** Reads the newest lines of a client's transcript: one JSON object per line. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { Usage } from "../../core/base.ts";
 import { countOf, type Fields, isFields } from "./fields.ts";
 
-/** More than a turn writes in all but odd cases. */
+/** Almost always more than one turn writes. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Those of the end of the file that are whole; none where it cannot be read. Its path is a client's word. */
+/** The complete lines at the end of the file; none if it cannot be read. The path is untrusted. */
 export function readClientRecord(path: string): readonly Fields[] {
   let text: string;
   try {
@@ -19,18 +19,18 @@ export function readClientRecord(path: string): readonly Fields[] {
       const value: unknown = JSON.parse(line);
       return isFields(value) ? [value] : [];
     } catch {
-      // the first one, cut, or what is no line of the record
+      // an incomplete first line, or not JSON
       return [];
     }
   });
 }
 
-/** Behind the last line that is one of these. */
+/** The lines after the last line for which `isMark` is true. */
 export function after(lines: readonly Fields[], isMark: (line: Fields) => boolean): readonly Fields[] {
   return lines.slice(lines.findLastIndex(isMark) + 1);
 }
 
-/** What several requests to the model used together, by the client's names: input, output, input from a cache. */
+/** Adds up the usage of several requests. The keys are the client's names for input, output and cached input. */
 export function addUp(
   usages: readonly unknown[],
   [input, output, cached]: readonly [string, string, string],

@@ -1,8 +1,8 @@
-/** What a hook is answered, by clients that took over the form of Claude Code's. */
+/** Renders answers for clients that use Claude Code's form. */
 import type { ConversationAnswer } from "../conversation/answer.ts";
 import type { ClientEvent } from "./clients/client.ts";
 
-/** `names`: the client's own of the events that can be answered. */
+/** `names`: the client's names of the events that can be answered. */
 export function renderLikeClaude(
   names: Readonly<Partial<Record<ClientEvent, string>>>,
   event: ClientEvent,

@@ -1,4 +1,4 @@
-/** `loop hook <client> <event>`: one hook of a client, answered in the client's own form. */
+/** `loop hook <client> <event>`: answers one hook in the client's own form. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findProject } from "../../store/folder/loop-dir.ts";
@@ -14,10 +14,14 @@ import { type ClientEvent, type StopClient, type Told, typedAt } from "./clients
 
 const STOPPED_BY = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** With these a person can be told what went wrong. */
+/** Events that can show an error to the person. */
 const SAYING: ReadonlySet<ClientEvent> = new Set<ClientEvent>(["stop", "prompt"]);
 
-export function runClientHook(
+export function runClientHookProcess(client: StopClient, event: ClientEvent): Promise<void> {
+  return runHookProcess((text, script) => runClientHook(client, event, text, script));
+}
+
+function runClientHook(
   client: StopClient,
   event: ClientEvent,
   text: string,
@@ -30,7 +34,10 @@ export function runClientHook(
     const { commandName, givesContext } = client;
     const { session } = told;
     const env = hostEnv(client);
-    const seat = new LazyConversation(session, join(root, ".loop"), {
+    const dir = join(root, ".loop");
+    const lazy = lazyConversation({
+      session,
+      dir,
       acts: event === "stop" || (event === "prompt" && typedAt(told.prompt) !== null),
       env,
       commandName,
@@ -38,8 +45,8 @@ export function runClientHook(
     });
     try {
       const context = {
-        dir: seat.dir,
-        open: () => seat.open(),
+        dir,
+        open: lazy.open,
         now: Date.now,
         givesContext,
         typed: { command: commandBeside(script), root, session, env, commandName },
@@ -50,63 +57,49 @@ export function runClientHook(
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log("hook", `${client.name} ${event} ${text} -> ${reason}`);
-      const message = `[LOOP] The ${event} was let go: ${reason}`;
+      const message = `[LOOP] The ${event} hook failed: ${reason}`;
       return SAYING.has(event) ? client.render(event, { kind: "tell", message }) : "";
     } finally {
-      await seat.leave();
+      await lazy.leave();
     }
   });
 }
 
-export function runClientHookProcess(client: StopClient, event: ClientEvent): Promise<void> {
-  return runHookProcess((text, script) => runClientHook(client, event, text, script));
-}
-
-/** Some put a mark before their JSON that Windows likes; the ids of some have letters that names of files do not. */
+/** Some clients put a byte order mark before the JSON. Some session ids have characters that file names do not allow. */
 function readTold(client: StopClient, text: string): Told {
   const told = client.read(parseInput(text.replace(/^\uFEFF/, "")) ?? {});
   return { ...told, session: told.session.replaceAll("_", "-") };
 }
 
 interface HookOptions {
-  /** Takes the lease and sets going what comes next; otherwise it only writes down what it was told. */
+  readonly session: string;
+  readonly dir: string;
+  /** Takes the lease and starts the next turn; otherwise the hook only stores facts. */
   readonly acts: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly commandName: string;
   readonly say: (message: string) => void;
 }
 
-/** What is started from here takes the client's own agent where nothing else is said; Cursor's is none of ours. */
+/** Agents started from here default to the client's own agent, except for Cursor, whose agent we do not support. */
 function hostEnv({ name }: StopClient): NodeJS.ProcessEnv {
   return name === "cursor" ? process.env : { LOOP_HOST_AGENT: name, ...process.env };
 }
 
-/** The conversation of one hook: opened when it is asked for and there is a `.loop`, which may be made meanwhile. */
-class LazyConversation {
-  readonly dir: string;
-  readonly #session: string;
-  readonly #options: HookOptions;
-  #open: OpenConversation | null = null;
-
-  constructor(session: string, dir: string, options: HookOptions) {
-    this.dir = dir;
-    this.#session = session;
-    this.#options = options;
-  }
-
-  open(): OpenConversation | null {
-    if (this.#open !== null || !existsSync(this.dir)) return this.#open;
-    const { env, say, commandName, acts } = this.#options;
-    this.#open = openHookConversation(
-      { dir: this.dir, session: this.#session, client: clientProcess(), env, say, now: Date.now },
-      // a limit of the client's own is counted in `answer.ts`: calls of tools do not lift it
-      { commandName, cap: 0, waking: NO_WAKING, record: NO_RECORD },
-    );
-    if (acts) this.#open.engine.start();
-    return this.#open;
-  }
-
-  async leave(): Promise<void> {
-    await this.#open?.engine.leave();
-  }
+/** The conversation of one hook. It opens on demand if `.loop` exists; a command may create `.loop` in between. */
+function lazyConversation({ session, dir, acts, env, commandName, say }: HookOptions) {
+  let opened: OpenConversation | null = null;
+  return {
+    open: () => {
+      if (opened !== null || !existsSync(dir)) return opened;
+      opened = openHookConversation(
+        { dir, session, client: clientProcess(), env, say, now: Date.now },
+        // `answer.ts` counts the client's own limit, because tool calls do not reset it
+        { commandName, cap: 0, waking: NO_WAKING, record: NO_RECORD },
+      );
+      if (acts) opened.engine.start();
+      return opened;
+    },
+    leave: async () => opened?.engine.leave(),
+  };
 }

@@ -1,9 +1,9 @@
-/** What a client told at a hook, as an event of the conversation. */
+/** Translates a client's hook input into an event of the conversation. */
 import type { Failure } from "../../core/goal/goal.ts";
 import type { ConversationEvent, PromptRef } from "../conversation/event.ts";
 import type { ClientEvent, Told } from "./clients/client.ts";
 
-/** `words`: what was typed at us; null: nothing. */
+/** `words`: the text of a loop command; null: not a loop command. */
 export function clientEvent(
   event: Exclude<ClientEvent, "said">,
   told: Told,
@@ -21,7 +21,6 @@ export function clientEvent(
       return { ...at, type: "session-started", isCompacted: told.source === "compact" };
     case "end":
       return { ...at, type: "session-ended" };
-    // whatever ran was stopped
     case "interrupt":
       return { ...at, type: "idle" };
   }

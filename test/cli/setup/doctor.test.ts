@@ -78,15 +78,15 @@ describe("loop doctor", () => {
       {
         check: "plugin",
         state: "broken",
-        text: `${plugin} is not whole: .claude-plugin/plugin.json, bin/server.cjs`,
+        text: `${plugin} has missing or changed files: .claude-plugin/plugin.json, bin/server.cjs`,
         fix: "loop install claude",
       },
-      expect.objectContaining({ text: expect.stringMatching(/^is 9\.9\.9, and this program is /) }),
+      expect.objectContaining({ text: expect.stringMatching(/^has version 9\.9\.9, but this program has /) }),
     ]);
 
     rmSync(plugin, { recursive: true });
     expect(of((await diagnose(machine)).findings, "plugin")).toMatchObject([
-      { state: "broken", text: `there is nothing to load in ${plugin}` },
+      { state: "broken", text: `${plugin} contains no plugin` },
     ]);
     const off = { id: "loopwright@loopwright", scope: "user", enabled: false, installPath: plugin };
     expect(of((await diagnose(makeMachine({ plugins: [off] }))).findings, "plugin")).toMatchObject([
@@ -134,11 +134,11 @@ describe("loop doctor", () => {
     const { code, findings } = await diagnose(machine);
     expect(code).toBe(0);
     expect(of(findings, "stop hooks").map(({ text }) => text)).toEqual([
-      `${user} has one more: ralph.sh evil`,
-      `${shared} has one more: is it done?`,
-      `${local} has one more: node a b.js`,
-      `${join(machine.home, "on/hooks/hooks.json")} has one more: ${join(machine.home, "on")}/hook.sh`,
-      `${join(machine.home, "manifest/h.json")} has one more: http://127.0.0.1:1`,
+      `${user} has another stop hook: ralph.sh evil`,
+      `${shared} has another stop hook: is it done?`,
+      `${local} has another stop hook: node a b.js`,
+      `${join(machine.home, "on/hooks/hooks.json")} has another stop hook: ${join(machine.home, "on")}/hook.sh`,
+      `${join(machine.home, "manifest/h.json")} has another stop hook: http://127.0.0.1:1`,
     ]);
     expect([hashTree(machine.project), hashTree(user)]).toEqual(before);
   });
@@ -153,8 +153,8 @@ describe("loop doctor", () => {
     write(join(machine.project, ".claude/settings.json"), "{");
     const { code, findings } = await diagnose(machine);
     expect(code).toBe(1);
-    expect(of(findings, "hooks")).toMatchObject([{ state: "broken", fix: "Take that line out." }]);
-    expect(of(findings, "settings")).toMatchObject([{ state: "broken", fix: "Mend it." }]);
+    expect(of(findings, "hooks")).toMatchObject([{ state: "broken", fix: "Remove that line." }]);
+    expect(of(findings, "settings")).toMatchObject([{ state: "broken", fix: "Correct the file." }]);
   });
 
   test.each([

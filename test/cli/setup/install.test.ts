@@ -168,7 +168,7 @@ describe("loop install claude", () => {
     await expect(install(old)).rejects.toThrow(/2\.1\.100 is too old: before 2\.1\.163/);
     expect(existsSync(marketplaceOf(old))).toBe(false);
     expect((await install(makeMachine({ version: "2.1.300" }))).notes).toEqual([
-      "Claude Code 2.1.300 is older than 2.1.325, which was tested.",
+      "Claude Code 2.1.300 is older than the tested version 2.1.325.",
     ]);
   });
 

@@ -24,7 +24,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { EMPTY_FOLD, foldLedger, totalsOf, type UsageEntry } from "../../../src/core/cost/ledger.ts";
-import { parseUsageCursor, readNewUsage, recordUsage } from "../../../src/hosts/claude-code/usage/usage.ts";
+import { countUsage } from "../../../src/hosts/claude-code/usage/turn-usage.ts";
+import { parseUsageCursor, readNewUsage } from "../../../src/hosts/claude-code/usage/usage.ts";
+import type { Span } from "../../../src/ports/sessions.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 
@@ -296,27 +298,32 @@ describe("D7 a long transcript", () => {
 });
 
 describe("D7 from the transcript to the ledger", () => {
-  const owner = { loop: "l1", story: "US-1", iteration: 2 };
+  /** A turn of the loop that has not ended. */
+  function turnOf(loopId: string, fromAt = 0): Span {
+    const nothing = { toAt: null, costUsd: null, inputTokens: 0, outputTokens: 0, answers: 0 };
+    return { id: `${loopId}-1`, loopId, fromAt, ...nothing };
+  }
 
-  test("D7 goes what is new, for the story that is at work", () => {
+  function count(dir: string, path: string, turn = turnOf("l1")): number | undefined {
+    return countUsage(dir, path, [turn], turn.fromAt)[0]?.answers;
+  }
+
+  test("D7 goes what is new, for the loop that is at work", () => {
     const dir = tempDir();
     const path = firstRun();
-    expect(recordUsage(dir, path, owner).entries).toHaveLength(5);
+    expect(count(dir, path)).toBe(5);
     resume(path);
-    expect(recordUsage(dir, path, { ...owner, story: "US-2" }).entries).toHaveLength(1);
-    expect(recordUsage(dir, path, owner).entries).toEqual([]);
-    const fold = readLedger(dir);
-    expect(totalsOf(fold, { loop: "l1" })).toMatchObject(clientsOwn(path));
-    expect(totalsOf(fold, { story: "US-2" })).toMatchObject({ turns: 1 });
+    expect(count(dir, path)).toBe(1);
+    expect(count(dir, path)).toBe(0);
+    expect(totalsOf(readLedger(dir), { loop: "l1" })).toMatchObject(clientsOwn(path));
   });
 
   test("D7 goes for the session alone what it used between two loops", () => {
     const dir = tempDir();
     const path = transcript(answer(1), answer(2));
-    recordUsage(dir, path, { loop: "l1" }, minute(2));
+    expect(count(dir, path, turnOf("l1", minute(2)))).toBe(1);
     appendFileSync(path, answer(3) + answer(4));
-    const { entries } = recordUsage(dir, path, { loop: "l2" }, minute(4));
-    expect(entries.map(({ id }) => id)).toEqual(["msg_4:req_4"]);
+    expect(count(dir, path, turnOf("l2", minute(4)))).toBe(1);
     const turns = [{ loop: "l1" }, { loop: "l2" }, { session: "s" }].map(
       (of) => totalsOf(readLedger(dir), of).turns,
     );
@@ -332,12 +339,12 @@ describe("D7 from the transcript to the ledger", () => {
       (file: string) => writeFileSync(file, "{"),
       (file: string) => writeFileSync(file, '{"since":null,"files":{"":null}}'),
     ]) {
-      recordUsage(dir, path, owner);
+      count(dir, path);
       const [name = ""] = readdirSync(sessions);
       expect(statSync(join(sessions, name)).mode & 0o777).toBe(0o600);
       harm(join(sessions, name));
     }
-    recordUsage(dir, path, owner);
+    count(dir, path);
     expect(totalsOf(readLedger(dir))).toMatchObject({ ...clientsOwn(path), turns: 5 });
   });
 
@@ -347,13 +354,13 @@ describe("D7 from the transcript to the ledger", () => {
     const dir = join(project, ".loop");
     mkdirSync(dir);
     symlinkSync(elsewhere, join(dir, "sessions"));
-    expect(() => recordUsage(dir, firstRun(), owner)).toThrow(/leads out of the project/);
+    expect(() => count(dir, firstRun())).toThrow(/leads out of the project/);
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 
   test("D7 a transcript that is not there costs nothing", () => {
     const dir = tempDir();
-    recordUsage(dir, "/nowhere/t.jsonl", owner);
+    count(dir, "/nowhere/t.jsonl");
     expect(existsSync(join(dir, "ledger.jsonl"))).toBe(false);
   });
 

@@ -38,7 +38,7 @@ describe("B20 what a conversation is told when it begins", () => {
     const text = answer.kind === "context" ? answer.text : "";
     expect(text).toMatch(/^\[LOOP RESUME\]\nSpec: .*\nSteps: 0\/3 done\n/);
     expect(text).toContain("Unmet: tests, lint");
-    expect(text).toContain("do not begin it by yourself");
+    expect(text).toContain("do not start that turn yourself");
   });
 
   test("in the middle of a turn that was compacted: all of that turn again, with its nonce", () => {

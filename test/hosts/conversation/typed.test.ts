@@ -85,11 +85,11 @@ describe("A3 what is typed is carried out by the command itself", () => {
   });
 
   test.each(["up", "watch", "install claude", "hook claude Stop", "mcp"])(
-    "`%s` is for a terminal",
+    "`%s` works only in a terminal",
     async (typed) => {
       const carried = await carryOutTyped(typed, program("throw new Error('started')"));
       expect(carried).toMatchObject({ isOk: false, mayGoOn: false });
-      expect(carried.text).toMatch(/is for a terminal/);
+      expect(carried.text).toMatch(/works only in a terminal/);
     },
   );
 });
@@ -110,7 +110,7 @@ describe("D1 what comes of it", () => {
     const both = "process.stdout.write('out\\n\\n'); process.stderr.write('err\\n'); process.exitCode = 64;";
     expect((await carryOutTyped("list", program(both))).text).toBe("out\nerr");
     expect((await carryOutTyped("list", program("process.exitCode = 1;"))).text).toMatch(
-      /^loop: it could not be carried out/,
+      /^loop: the command could not be run/,
     );
     expect((await carryOutTyped("list", program(""))).text).toBe("");
     const missing = { ...program(""), command: ["/does/not/exist"] as const };

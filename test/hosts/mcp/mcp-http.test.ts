@@ -346,7 +346,7 @@ describe("E3 conversations that are bound to turns", () => {
     expect(reported(work.loopId)).toMatchObject({ next: expect.stringMatching(/^one /) });
     expect(reported(plan.loopId)).toMatchObject({ next: expect.stringMatching(/^two /) });
     const stolen = { exit_signal: true, nonce: plan.env.LOOP_NONCE };
-    expect(await one.call("loop_report", stolen)).toMatch(/not the one of this turn/);
+    expect(await one.call("loop_report", stolen)).toMatch(/belongs to another turn/);
     expect(reported(plan.loopId)).toMatchObject({ exitSignal: false });
   });
 
@@ -378,8 +378,8 @@ describe("E3 conversations that are bound to turns", () => {
     judge.access.serve(evaluator);
     maker.access.serve(generator);
     const pass = { verdict: "PASS", nonce: evaluator.env.LOOP_NONCE };
-    expect(await maker.call("loop_verdict", pass)).toMatch(/is for the evaluator/);
-    expect(await judge.call("loop_report", { exit_signal: true })).toMatch(/this turn is none/);
+    expect(await maker.call("loop_verdict", pass)).toMatch(/is only for the evaluator/);
+    expect(await judge.call("loop_report", { exit_signal: true })).toMatch(/This turn is a different one/);
     expect(await judge.call("loop_verdict", { verdict: "PASS" })).toBe('{"taken":"PASS"}');
     const said = (id: string) => {
       const loop = [...store.loops()].find((one) => one.id === id);

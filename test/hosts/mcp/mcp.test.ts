@@ -245,7 +245,7 @@ describe("calls", () => {
 describe("wrong input", () => {
   test("F6 a batch is refused with what to do instead", async () => {
     const [answer] = await start().all([request(1, "ping")]);
-    expect(answer?.error?.message).toBe("Batches are not taken: send one message at a time.");
+    expect(answer?.error?.message).toBe("Batches are not supported: send one message at a time.");
   });
 
   const deep = `${"[".repeat(50_000)}`;

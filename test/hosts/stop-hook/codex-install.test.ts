@@ -89,7 +89,7 @@ describe("E5 loop install", () => {
     writeFileSync(hooks, '{ "hooks": ');
     const { code, stderr } = await runLoop(["install", "codex"], options);
     expect(code).toBe(1);
-    expect(stderr).toContain(`${hooks} is no file of hooks that could be read`);
+    expect(stderr).toContain(`${hooks} is not a valid hooks file`);
     expect(readFileSync(hooks, "utf8")).toBe('{ "hooks": ');
     expect(existsSync(join(home, ".local"))).toBe(false);
   });

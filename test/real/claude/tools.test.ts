@@ -66,7 +66,7 @@ function expectAllSix({ bodies }: ScriptedModel): void {
   expect(JSON.parse(once ?? "")).toMatchObject({ recurring: false, durable: true });
   expect(status).toContain("There is no goal loop here");
   expect(wakeup).toBe("No turn of a self-paced loop is running.");
-  expect(report).toContain("under this nonce; the report has no weight");
+  expect(report).toContain("with this nonce, so the report does not count");
 }
 
 describe.skipIf(isClaudeMissing)(`the agent's tools in the real Claude Code${whyMissing}`, () => {

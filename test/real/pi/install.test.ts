@@ -53,7 +53,7 @@ describe.each(PI_VERSIONS)("E2 the extension in %s", (version) => {
         expect(await installPi(env)).toMatchObject({ copied: true });
         await uninstallPi(env);
         writeFileSync(settingsOf(world), JSON.stringify({ packages: [{ source: "npm:loopwright@1.0.0" }] }));
-        await expect(installPi(env)).rejects.toThrow("pi has Loopwright already, from npm:loopwright@1.0.0.");
+        await expect(installPi(env)).rejects.toThrow("pi already has Loopwright, from npm:loopwright@1.0.0.");
         expect(existsSync(folderOf(env))).toBe(false);
       },
       TEST_MS,

@@ -117,7 +117,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
         const pi = await openPi(world);
         await pi.sees(/loop:1/);
         await pi.write("/loop del");
-        await pi.sees(/end a task for good/);
+        await pi.sees(/delete a task/);
         pi.keys("Tab");
         await pi.sees(/\/loop delete/);
         await pi.write(id.slice(0, 2));

@@ -1,8 +1,7 @@
-/** After how many answers to stop hooks in a row without a call of a tool Claude Code ends a turn; a setting lifts it. */
-
+/** Claude Code ends a turn after this many stop-hook answers in a row without a tool call. A setting changes it. */
 const DEFAULT_CAP = 8;
 
-/** 0: none. */
+/** 0: no limit. */
 export function capOf(env: NodeJS.ProcessEnv): number {
   const value = env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP;
   if (value === undefined || !/^\d{1,6}$/.test(value)) return DEFAULT_CAP;

@@ -1,9 +1,9 @@
-/** What a hook is answered, in the client's form. An empty text lets happen what was about to happen. */
+/** Renders answers in Claude Code's form. With an empty text the client continues as usual. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
 
 export type HookAnswer =
   | ConversationAnswer
-  /** A tool of ours needs no question. */
+  /** Our own tools need no permission prompt. */
   | { readonly kind: "permit" };
 
 export function renderAnswer(event: string, answer: HookAnswer): string {
@@ -28,7 +28,7 @@ export function renderAnswer(event: string, answer: HookAnswer): string {
         hookSpecificOutput: {
           hookEventName: event,
           permissionDecision: "allow",
-          permissionDecisionReason: "a tool of Loopwright",
+          permissionDecisionReason: "this tool belongs to Loopwright",
         },
       });
   }

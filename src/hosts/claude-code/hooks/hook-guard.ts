@@ -1,13 +1,13 @@
 /**
- * Is there anything for a hook on its own to do? The plugin's commands ask this in the shell before they start us; on
- * Windows they cannot, and a hook that answered beside a live server would answer twice. Loads nothing.
+ * Decides whether a hook process has work to do. The plugin's shell commands check the same before they start us, but
+ * Windows has no such check. A hook next to a live server would give a second answer. Loads no other module.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** At these the client cannot ask the server. */
+/** For these events the client cannot call the server. */
 const SERVERLESS: ReadonlySet<string> = new Set(["SessionStart", "SessionEnd"]);
-/** What is typed at us, in whatever folder. */
+/** Loop commands work in every folder. */
 const ANYWHERE = "UserPromptExpansion";
 
 export function needsHook(event: string, env: NodeJS.ProcessEnv): boolean {
@@ -15,7 +15,7 @@ export function needsHook(event: string, env: NodeJS.ProcessEnv): boolean {
   return SERVERLESS.has(event) || !isServed(env);
 }
 
-/** Up to the root of the git work tree, as the program itself looks for it. */
+/** Searches up to the root of the git work tree, like the program itself. */
 function hasProject(from: string): boolean {
   for (let dir = from; ; dir = dirname(dir)) {
     if (existsSync(join(dir, ".loop"))) return true;
@@ -23,7 +23,7 @@ function hasProject(from: string): boolean {
   }
 }
 
-/** The server of this very client wrote its pid there. */
+/** Is the server of this client running? The server writes its pid to that file. */
 function isServed({ CLAUDE_PLUGIN_DATA: data, CLAUDE_PID: client }: NodeJS.ProcessEnv): boolean {
   if (data === undefined || client === undefined) return false;
   try {

@@ -1,7 +1,6 @@
 /**
- * What Claude Code tells a hook. A command hook gets it as JSON on stdin, a tool hook as strings (an unknown field is
- * an empty one, objects are JSON text); both come out the same. Input from outside: nothing in it is trusted to be
- * there or to be of its kind.
+ * Parses the payload of Claude Code's hooks. Command hooks send JSON on stdin. Tool hooks send strings: unknown fields
+ * are empty and objects are JSON text. Both give the same result. The input is untrusted.
  */
 import * as z from "zod";
 
@@ -26,15 +25,15 @@ export interface HookPayload {
   readonly promptId: string;
   readonly transcript: string | null;
   readonly cwd: string;
-  /** Set in a sub-agent of the conversation. */
+  /** Set for a sub-agent of the conversation. */
   readonly agentId: string;
-  /** UserPromptSubmit: as it was typed. */
+  /** UserPromptSubmit: the typed text. */
   readonly prompt: string;
-  /** Stop. */
+  /** Stop: the agent's last message. */
   readonly answer: string;
-  /** SessionStart: startup, resume, fork, clear, compact; SessionEnd: why. */
+  /** SessionStart: startup, resume, fork, clear, compact; SessionEnd: the reason. */
   readonly source: string;
-  /** StopFailure: the class; PostToolUseFailure: what the tool said. */
+  /** StopFailure: the error class; PostToolUseFailure: the tool's output. */
   readonly error: string;
   readonly errorDetails: string;
   readonly tool: string;
@@ -71,7 +70,7 @@ const raw = z.object({
   duration_ms: Loose,
 });
 
-/** null: none of the events that are answered here. */
+/** null: not an event that we answer. */
 export function parsePayload(input: unknown): HookPayload | null {
   const parsed = raw.safeParse(input);
   if (!parsed.success) return null;
@@ -104,7 +103,7 @@ function toMillis(value: unknown): number | null {
   return Number.isFinite(millis) ? millis : null;
 }
 
-/** JSON text where a tool hook hands an object on. */
+/** Tool hooks send objects as JSON text. */
 function unpack(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {

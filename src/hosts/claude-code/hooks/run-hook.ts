@@ -1,6 +1,6 @@
 /**
- * `loop hook claude <event>`: one hook on its own. The client starts it for the beginning and the end of a
- * conversation, and for everything else while the plugin's server is not there.
+ * `loop hook claude <event>`: one hook as a process. The client starts it when a conversation starts or ends, and for
+ * all other events while the plugin's server is not running.
  */
 import { openLog } from "../../conversation/debug-log.ts";
 import { parseInput, runHookProcess, untilStopped } from "../../conversation/hooks/hook-process.ts";

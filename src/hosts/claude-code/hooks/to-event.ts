@@ -1,21 +1,21 @@
-/** What a hook of Claude Code tells, as an event of the conversation. */
+/** Translates Claude Code's hook payloads into events of the conversation. */
 import type { ConversationEvent, PromptRef } from "../../conversation/event.ts";
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
 import { claudeFailureOf } from "../turn-failure.ts";
 import { wakeIn } from "../wake.ts";
 import type { HookEvent, HookPayload } from "./payload.ts";
 
-/** As a person types it; the client also takes the names of the plugin's commands in full. */
+/** The command that a person types. The client also accepts the full names of the plugin's commands. */
 export const CLAUDE_COMMAND_NAME = "/loopwright";
 const TYPED = /^\/loopwright(?::loop|:loopwright)?(?:\s+([\s\S]*))?$/;
 
-/** What was typed behind the command; null: the prompt is not for us. */
+/** The text after the command; null: the prompt is not a loop command. */
 export function typedIn(prompt: string): string | null {
   const found = TYPED.exec(prompt.trim());
   return found === null ? null : (found[1] ?? "").trim();
 }
 
-/** null: it is of no concern to the conversation. */
+/** null: the conversation ignores this payload. */
 export function claudeEvent(payload: HookPayload): ConversationEvent | null {
   const { promptId, transcript, prompt } = payload;
   const at: PromptRef = { promptId, transcript };
@@ -24,7 +24,7 @@ export function claudeEvent(payload: HookPayload): ConversationEvent | null {
       return { ...at, type: "stopped", answer: payload.answer };
     case "StopFailure":
       return { ...at, type: "failed", failure: claudeFailureOf(payload) };
-    // what is typed at us comes once more, as an expansion
+    // a loop command arrives a second time, as UserPromptExpansion
     case "UserPromptSubmit":
       return typedIn(prompt) === null ? { ...at, type: "prompted", wake: wakeIn(prompt) } : null;
     case "UserPromptExpansion": {
@@ -57,7 +57,7 @@ export function claudeUsedTool(payload: HookPayload): UsedTool {
   };
 }
 
-/** The client gives no exit code for a command that went well, and puts it first where it did not. */
+/** The client gives no exit code for a successful command. For a failed one it is on the first line. */
 function ranCommand({ event, toolInput, toolResponse, error }: HookPayload): RanCommand | null {
   const command = textOf(toolInput, "command");
   if (command === "") return null;
@@ -73,7 +73,7 @@ function textOf(value: unknown, key: string): string {
 
 const OUR_TOOLS = /^mcp__plugin_loopwright_loop__(?!hook$)/;
 
-/** A call of a tool of ours that is about to be made. */
+/** Is the agent about to call one of our tools? */
 export function isOurCall({ event, tool }: { readonly event: HookEvent; readonly tool: string }): boolean {
   return event === "PreToolUse" && OUR_TOOLS.test(tool);
 }

@@ -1,4 +1,4 @@
-/** The settings of Claude Code that concern our hooks, from all files that the client reads. Changes none of them. */
+/** Reads the settings of Claude Code that affect our hooks, from all of its settings files. Changes nothing. */
 import { join } from "node:path";
 import {
   isSettingFields,
@@ -10,27 +10,27 @@ import { tidyLine } from "../../../core/claims/tidy.ts";
 import { CAP } from "./project-settings.ts";
 
 const MOST_SHOWN = 160;
-/** Where an organisation puts its own. */
+/** Settings of an organisation. */
 const MANAGED: Partial<Record<NodeJS.Platform, string>> = {
   linux: "/etc/claude-code/managed-settings.json",
   darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
   win32: "C:\\Program Files\\ClaudeCode\\managed-settings.json",
 };
 
-export interface SettingsText {
+interface SettingsText {
   readonly file: string;
   readonly fields: SettingFields;
 }
 
 export interface ClientSettings {
   readonly files: readonly SettingsText[];
-  /** Files that are there and cannot be read. */
+  /** Files that exist but cannot be read. */
   readonly problems: readonly string[];
 }
 
 export interface StopHook {
   readonly file: string;
-  /** What it runs or asks, on one line. */
+  /** Its command or prompt, on one line. */
   readonly what: string;
 }
 
@@ -52,12 +52,11 @@ export function readClientSettings(config: string, project: string): ClientSetti
   return { files, problems };
 }
 
-/** Other stop hooks in settings. */
 export function stopHooksIn({ files }: ClientSettings): readonly StopHook[] {
   return files.flatMap(({ file, fields }) => hooksOf(file, fields.hooks));
 }
 
-/** Those that a plugin brings: in its own file, or wherever its manifest says. */
+/** The stop hooks of a plugin: in its hooks file, or where its manifest says. */
 export function stopHooksOfPlugin(folder: string): readonly StopHook[] {
   const manifest = join(folder, ".claude-plugin", "plugin.json");
   const fields = readFields(manifest);
@@ -68,12 +67,12 @@ export function stopHooksOfPlugin(folder: string): readonly StopHook[] {
   return [...inline, ...[...files].flatMap(hooksInFile)];
 }
 
-/** The file in which all hooks are turned off; null: they are not. */
+/** The file that turns all hooks off; null: hooks are on. */
 export function hooksTurnedOff({ files }: ClientSettings): string | null {
   return files.find(({ fields }) => fields.disableAllHooks === true)?.file ?? null;
 }
 
-/** The value that a conversation in this project has, as far as settings say. */
+/** The cap that the settings give a conversation in this project. */
 export function capIn({ files }: ClientSettings): string | null {
   const [, name = ""] = CAP;
   const values = files.map(({ fields }) => (isSettingFields(fields.env) ? fields.env[name] : undefined));
@@ -101,7 +100,7 @@ function describe(hook: SettingFields): string {
   return tidyLine(text === "" ? `a hook of type ${String(hook.type)}` : text, MOST_SHOWN);
 }
 
-/** null: there is none. A string is what is wrong with it. */
+/** null: no file. A string says what is wrong with the file. */
 function readFields(file: string): SettingFields | string | null {
   const read = readSettings(file);
   if (read.kind === "text") return parseSettings(read.text);

@@ -1,28 +1,23 @@
-/** Which versions of the client the plugin can work with. */
+/** The client versions that the plugin supports. */
+import type { Finding } from "../../conversation/finding.ts";
 
-/** A stop hook's context makes the conversation go on, and hooks may call tools. */
+/** The first version where a stop hook can continue the conversation and hooks can call tools. */
 const OLDEST = "2.1.163";
-/** What the tests run against. */
 const TESTED = "2.1.325";
 
-export interface VersionWord {
-  readonly state: "ok" | "note" | "broken";
-  readonly text: string;
-}
-
-export function judgeVersion(version: string | null): VersionWord {
-  if (version === null) return { state: "note", text: `did not tell its version; ${TESTED} was tested` };
+export function judgeVersion(version: string | null): Pick<Finding, "state" | "text"> {
+  if (version === null) return { state: "note", text: `did not report its version; tested with ${TESTED}` };
   if (isOlder(version, OLDEST))
     return {
       state: "broken",
-      text: `${version} is too old: before ${OLDEST} a conversation does not go on with what a stop hook adds`,
+      text: `${version} is too old: before ${OLDEST} a stop hook cannot continue a conversation`,
     };
   if (isOlder(version, TESTED))
-    return { state: "note", text: `${version} is older than ${TESTED}, which was tested` };
+    return { state: "note", text: `${version} is older than the tested version ${TESTED}` };
   return { state: "ok", text: version };
 }
 
-/** By their numbers; what follows a dash does not count. */
+/** Compares the numbers; ignores a suffix after a dash. */
 export function isOlder(version: string, than: string): boolean {
   const [left, right] = [numbersOf(version), numbersOf(than)];
   for (let n = 0; n < Math.max(left.length, right.length); n++) {

@@ -1,4 +1,4 @@
-/** The client's own commands for plugins, run without a shell. */
+/** Runs `claude plugin …`, without a shell. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
@@ -16,13 +16,13 @@ export interface InstalledPlugin {
   readonly id: string;
   readonly scope: string;
   readonly enabled: boolean;
-  /** What is loaded: the folder it was installed from, or the client's copy. */
+  /** The folder that the client loads: the source folder or the client's copy. */
   readonly folder: string;
-  /** Of a project's installation. */
+  /** The project, for a project installation. */
   readonly project: string | null;
 }
 
-export interface KnownMarketplace {
+interface KnownMarketplace {
   readonly source: string;
   readonly path: string | null;
 }
@@ -41,7 +41,7 @@ const marketplaceList = z.array(
   z.object({ name: z.string(), source: z.string().catch(""), path: z.string().optional().catch(undefined) }),
 );
 
-/** null: it is not on the PATH. */
+/** null: not on the PATH. */
 export function findClient(env: NodeJS.ProcessEnv): string | null {
   if (process.platform !== "win32") return findExecutable("claude", env);
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
@@ -61,7 +61,7 @@ export class PluginClient {
     this.#env = env;
   }
 
-  /** Of all scopes, other projects' too. */
+  /** The plugins of all scopes and all projects. */
   async plugins(project: string): Promise<readonly InstalledPlugin[]> {
     const list = parse(pluginList, await this.#run(["list", "--json"], project));
     return list.map(({ id, scope, enabled, installPath, readFromFolder, projectPath }) => ({
@@ -79,7 +79,7 @@ export class PluginClient {
     return ours === undefined ? null : { source: ours.source, path: ours.path ?? null };
   }
 
-  /** In the person's own settings: a path of this machine does not belong into a project's. */
+  /** Writes the person's own settings, because a path of this machine does not belong in a project. */
   async addMarketplace(folder: string, project: string): Promise<void> {
     await this.#run(["marketplace", "add", folder], project);
   }
@@ -92,7 +92,7 @@ export class PluginClient {
     await this.#run(["install", PLUGIN_ID, "--scope", scope], project);
   }
 
-  /** It runs from its folder anyway: this makes the client note the version. */
+  /** The plugin runs from its folder anyway; this updates the version that the client shows. */
   async update(scope: string, project: string): Promise<void> {
     await this.#run(["update", PLUGIN_ID, "--scope", scope], project);
   }
@@ -128,7 +128,7 @@ function parse<T>(schema: z.ZodType<T>, text: string): T {
   } catch (error) {
     throw new LoopError(
       "surroundings",
-      "The list of plugins that claude printed could not be read.",
+      "Cannot read the plugin list that claude printed.",
       "See: claude plugin list --json",
       error,
     );

@@ -1,6 +1,6 @@
-/** Is Claude Code ready for loops, and does anything stand in their way? Starts the client to ask it; writes nothing. */
+/** Checks whether Claude Code is ready for loops. Starts the client to ask it; writes nothing. */
 import { LoopError } from "../../../errors.ts";
-import { broken, type Finding, note, ok } from "../../conversation/finding.ts";
+import { broken, type Finding, note, ok, TWO_STOP_HOOKS } from "../../conversation/finding.ts";
 import { capOf } from "../hooks/block-cap.ts";
 import { clientVersion, findClient, type InstalledPlugin, PluginClient } from "./client.ts";
 import {
@@ -19,10 +19,10 @@ import { isSameFolder, readPlugin } from "./plugin-folder.ts";
 const INSTALL = "loop install claude";
 const MOST_NAMED = 5;
 
-export interface ClientSurroundings {
+interface ClientSurroundings {
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Of the program that asks. */
+  /** The version of this program. */
   readonly version: string;
 }
 
@@ -32,7 +32,7 @@ export async function examineClient(around: ClientSurroundings): Promise<readonl
   const claude = findClient(env);
   if (claude === null)
     return [
-      note("claude", "is not on the PATH; loops run with other agents", "Install Claude Code."),
+      note("claude", "is not on the PATH; loops use other agents", "Install Claude Code."),
       ...examineSettings(settings, env, []),
     ];
   const word = judgeVersion(await clientVersion(claude, env));
@@ -60,12 +60,14 @@ function examinePlugin(all: readonly InstalledPlugin[], { project, version }: Cl
   if (active === undefined)
     return [note("plugin", "is installed and turned off", `claude plugin enable ${PLUGIN_ID}`)];
   const { version: found, wrong } = readPlugin(active.folder);
-  if (found === null) return [broken("plugin", `there is nothing to load in ${active.folder}`, INSTALL)];
+  if (found === null) return [broken("plugin", `${active.folder} contains no plugin`, INSTALL)];
   const findings: Finding[] = [];
   if (wrong.length > 0)
-    findings.push(broken("plugin", `${active.folder} is not whole: ${named(wrong)}`, INSTALL));
+    findings.push(
+      broken("plugin", `${active.folder} has missing or changed files: ${named(wrong)}`, INSTALL),
+    );
   if (found !== version)
-    findings.push(broken("plugin", `is ${found}, and this program is ${version}`, INSTALL));
+    findings.push(broken("plugin", `has version ${found}, but this program has ${version}`, INSTALL));
   return findings.length > 0 ? findings : [ok("plugin", `${found}, ${active.scope} (${active.folder})`)];
 }
 
@@ -76,29 +78,25 @@ function examineSettings(
 ): Finding[] {
   const off = hooksTurnedOff(settings);
   return [
-    ...settings.problems.map((problem) => broken("settings", problem, "Mend it.")),
+    ...settings.problems.map((problem) => broken("settings", problem, "Correct the file.")),
     ...(off === null
       ? []
-      : [broken("hooks", `are turned off: disableAllHooks in ${off}`, "Take that line out.")]),
+      : [broken("hooks", `are turned off: disableAllHooks in ${off}`, "Remove that line.")]),
     ...examineStopHooks(settings, plugins),
     examineCap(settings, env),
   ];
 }
 
-/** D13: named, and left alone. */
+/** D13: other stop hooks are listed and never changed. */
 function examineStopHooks(settings: ClientSettings, plugins: readonly InstalledPlugin[]): Finding[] {
   const others = plugins.filter(({ id }) => id !== PLUGIN_ID);
   const found: readonly StopHook[] = [
     ...stopHooksIn(settings),
     ...others.flatMap(({ folder }) => stopHooksOfPlugin(folder)),
   ];
-  if (found.length === 0) return [ok("stop hooks", "no other one")];
+  if (found.length === 0) return [ok("stop hooks", "no other stop hook")];
   return found.map(({ file, what }) =>
-    note(
-      "stop hooks",
-      `${file} has one more: ${what}`,
-      "Two hooks that both hold up a stop put two texts into one turn: keep one of them.",
-    ),
+    note("stop hooks", `${file} has another stop hook: ${what}`, TWO_STOP_HOOKS),
   );
 }
 
@@ -108,7 +106,7 @@ function examineCap(settings: ClientSettings, env: NodeJS.ProcessEnv): Finding {
   if (cap === 0) return ok("stop cap", "none");
   return note(
     "stop cap",
-    `Claude Code ends a turn after ${cap} answers to a stop without a tool call; a loop then goes on by waking it, which \`claude -p\` cannot`,
+    `Claude Code ends a turn after ${cap} stop-hook answers without a tool call; the loop then wakes the conversation, which does not work with \`claude -p\``,
     `${INSTALL} --cap`,
   );
 }

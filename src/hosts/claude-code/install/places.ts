@@ -1,18 +1,18 @@
-/** Where the plugin is kept, and where the client keeps its settings. Writes nothing. */
+/** Where the plugin and the client's settings are. Writes nothing. */
 import { join } from "node:path";
 import { absolutePath, dataFolder, homeFolder } from "../../conversation/install/data-folder.ts";
 
 export const MARKETPLACE = "loopwright";
-/** As the client names it: plugin@marketplace. */
+/** The client's id: plugin@marketplace. */
 export const PLUGIN_ID = "loopwright@loopwright";
 
 export interface Places {
-  /** The marketplace folder that the client is told of. Outlives npx, updates and checkouts. */
+  /** The marketplace folder that the client knows. It survives npx, updates and deleted checkouts. */
   readonly marketplace: string;
   readonly plugin: string;
-  /** What an installation wrote elsewhere, so that it can be taken back. */
+  /** The record of the settings that an installation wrote. */
   readonly receipt: string;
-  /** The client's own folder, with the person's settings. */
+  /** The client's folder with the person's settings. */
   readonly config: string;
 }
 

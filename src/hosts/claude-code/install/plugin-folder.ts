@@ -1,4 +1,4 @@
-/** The copy of the plugin that the client loads: put in place as a whole, and looked at later. */
+/** The copy of the plugin that the client loads: installs and verifies it. */
 import { cpSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
@@ -8,10 +8,10 @@ import { hashFile } from "../../conversation/install/file-hashes.ts";
 const HOOKS = "hooks/hooks.json";
 const WINDOWS_HOOKS = "hooks/hooks.windows.json";
 
-export interface PluginState {
-  /** null: there is no manifest that can be read. */
+interface PluginState {
+  /** null: there is no readable manifest. */
   readonly version: string | null;
-  /** Files that are missing or not as they were built. */
+  /** Files that are missing or were changed. */
   readonly wrong: readonly string[];
 }
 
@@ -38,7 +38,7 @@ const hashes = z.record(z.string(), z.string());
 function wrongOf(plugin: string, listed: Readonly<Record<string, string>>): readonly string[] {
   const isRight = (file: string, hash: string): boolean => {
     const found = hashFile(join(plugin, file));
-    // on Windows the other form stands in its place
+    // Windows uses the other hooks file
     return found === hash || (file === HOOKS && found !== null && found === listed[WINDOWS_HOOKS]);
   };
   return Object.entries(listed)
@@ -46,7 +46,7 @@ function wrongOf(plugin: string, listed: Readonly<Record<string, string>>): read
     .map(([file]) => file);
 }
 
-/** With all links followed; what is not there is the same as nothing. */
+/** Follows links. A missing folder is never the same. */
 export function isSameFolder(one: string, other: string): boolean {
   try {
     return realpathSync(one) === realpathSync(other);

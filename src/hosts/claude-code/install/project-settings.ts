@@ -1,6 +1,6 @@
 /**
- * The two settings of the client that an installation may write into a project, each only when a person asked for it:
- * a line in a file that belongs to somebody else. A value that is there is kept, whatever it is.
+ * The two client settings that an installation may write into a project's settings file, only when a person asks for
+ * them. An existing value is always kept.
  */
 import { chmodSync, existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ import { isInside } from "../../../system/inside.ts";
 import { addMember, readMember, removeMember } from "../../../system/jsonc/edit.ts";
 import type { WrittenSetting } from "./receipt.ts";
 
-/** A key at the top of the file, or a key inside an object at the top. */
+/** A top-level key, or a key inside a top-level object. */
 export type SettingPath = readonly [string] | readonly [string, string];
 
 export const CAP: SettingPath = ["env", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"];
@@ -20,22 +20,22 @@ export const STATUS_LINE: SettingPath = ["statusLine"];
 
 export type SettingsScope = "user" | "project";
 
-/** A project's installation is shared with those who work on it; a person's own is not. */
+/** A project installation is shared with the team; a personal one is not. */
 export function settingsFile(project: string, scope: SettingsScope): string {
   return join(project, ".claude", scope === "project" ? "settings.json" : "settings.local.json");
 }
 
-/** Throws the sentence when the file is none that a line could be written into. */
+/** The current value. Throws if the setting cannot be written to the file. */
 export function checkSettings(file: string, path: SettingPath): unknown {
   const text = read(file);
   const [key, inner] = path;
   const parent = readMember(text, [key]);
   if (inner !== undefined && parent !== undefined && !isObject(parent))
-    throw new LoopError("surroundings", `${file}: ${key} is not an object.`, "Mend it first.");
+    throw new LoopError("surroundings", `${file}: ${key} is not an object.`, "Correct the file first.");
   return readMember(text, path);
 }
 
-/** null: there is a value already, and it stays. */
+/** null: a value exists and is kept. */
 export function writeSetting(
   project: string,
   file: string,
@@ -60,12 +60,12 @@ export function writeSetting(
   return { file, path: [...path], value, made };
 }
 
-/** false: it is not there any more, or not as it was written, and stays as it is. */
+/** false: the setting was removed or changed since, so the file stays unchanged. */
 export function removeSetting({ file, path, value, made }: WrittenSetting): boolean {
   if (!existsSync(file) || !isDeepStrictEqual(readMember(read(file), path), value)) return false;
   const text = removeMember(read(file), path, made.parent);
   try {
-    if (made.file && isEmpty(text)) rmSync(file);
+    if (made.file && Object.keys(JSON.parse(text) as object).length === 0) rmSync(file);
     else replace(file, text);
     if (made.folder) removeIfEmpty(dirname(file));
   } catch (error) {
@@ -85,12 +85,13 @@ function read(file: string): string {
     if (text === null) return "{}\n";
     if (isObject(JSON.parse(text))) return text;
   } catch {
-    // said below
+    // reported below
   }
-  throw new LoopError("surroundings", `${file} is not a JSON object.`, "Mend it first; nothing was changed.");
+  const hint = "Correct the file first. Nothing was changed.";
+  throw new LoopError("surroundings", `${file} is not a JSON object.`, hint);
 }
 
-/** What somebody saved meanwhile is spared. */
+/** Refuses if another program changed the file at the same time. */
 function replace(file: string, text: string): void {
   const before = readIfThere(file);
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
@@ -103,12 +104,8 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // somebody put something into it
+    // the folder is not empty
   }
-}
-
-function isEmpty(text: string): boolean {
-  return Object.keys(JSON.parse(text) as object).length === 0;
 }
 
 function isObject(value: unknown): value is object {

@@ -1,7 +1,4 @@
-/**
- * What an installation wrote into settings that are not ours, kept beside the copied plugin: `loop uninstall` takes
- * back exactly that. Without the file nothing is taken back.
- */
+/** Records the settings that an installation wrote. `loop uninstall` removes exactly these, and nothing without the file. */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
@@ -13,7 +10,7 @@ const writtenSetting = z.object({
   file: z.string(),
   path: z.union([z.tuple([z.string()]), z.tuple([z.string(), z.string()])]),
   value: z.unknown(),
-  /** What was not there before: it goes with the setting when nothing else is in it. */
+  /** What the installation created. Uninstall removes it too if it is empty. */
   made: z.object({ folder: z.boolean(), file: z.boolean(), parent: z.boolean() }),
 });
 const receiptFile = z.object({ version: z.literal(1), settings: z.array(writtenSetting) });
@@ -28,8 +25,8 @@ export function readReceipt(path: string): readonly WrittenSetting[] {
   } catch (error) {
     throw new LoopError(
       "surroundings",
-      `${path} cannot be read: what was written into settings is not known any more.`,
-      "Look at it, then remove it.",
+      `${path} cannot be read, so the installed settings are unknown.`,
+      "Remove the settings by hand, then delete this file.",
       error,
     );
   }

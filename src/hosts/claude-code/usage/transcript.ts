@@ -1,18 +1,35 @@
 /**
- * The client's record of the conversation, as far as a stop needs it: is somebody waiting, was the turn interrupted?
- * Only its end is read, however long it is, and only structured fields count.
+ * Reads from the client's transcript whether the person typed something or stopped the turn. Reads only the end of the
+ * file, and trusts only structured fields.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import type { SessionRecord } from "../../../ports/sessions.ts";
 
-/** More than a turn writes between two looks in all but odd cases. */
+/** Almost always more than a turn writes between two reads. */
 const MOST_BYTES = 1024 * 1024;
+
+export function isSomeoneWaiting(record: SessionRecord): boolean {
+  const lines = readTranscript(record.transcript, record.offset);
+  // The hook reports a new prompt at once; the transcript has it some moments later.
+  return isSomeoneQueued(lines, record.taken) || (record.isSomeoneWaiting && !hasQueued(lines));
+}
+
+/** The transcript offset where a new prompt begins. Prompts that still wait in the queue stay included. */
+export function offsetOf({ offset }: SessionRecord, transcript: string | null): number {
+  return isSomeoneQueued(readTranscript(transcript, offset)) ? offset : transcriptLength(transcript);
+}
+
+/** Did the person stop the current or last prompt? No hook reports it. */
+export function wasEscaped({ promptId, transcript, offset }: SessionRecord): boolean {
+  return promptId !== null && wasInterrupted(readTranscript(transcript, offset), promptId);
+}
 
 export function transcriptLength(path: string | null): number {
   if (path === null) return 0;
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Lines from `offset` on, the newest megabyte of them; a line that is not whole is left out. */
+/** The lines after `offset`, at most the newest megabyte. Incomplete lines are left out. */
 export function readTranscript(path: string | null, offset: number): readonly TranscriptLine[] {
   if (path === null) return [];
   let text: string;
@@ -23,12 +40,12 @@ export function readTranscript(path: string | null, offset: number): readonly Tr
   }
   const lines: TranscriptLine[] = [];
   for (const line of text.split("\n")) {
-    // most lines are messages, and long
+    // most lines are long messages
     if (!INTERESTING.test(line)) continue;
     try {
       lines.push(JSON.parse(line) as TranscriptLine);
     } catch {
-      // the first or the last one, cut
+      // the first or last line is incomplete
     }
   }
   return lines;
@@ -46,8 +63,8 @@ export interface TranscriptLine {
 }
 
 /**
- * Did the person type something that has not reached the agent yet? `taken`: so much is known to have had its turn,
- * though the line that says so may still be to come.
+ * Did the person type something that has not reached the agent yet? `taken`: this many prompts are known to have
+ * started, even if the transcript does not show it yet.
  */
 export function isSomeoneQueued(lines: readonly TranscriptLine[], taken = 0): boolean {
   const written = lines.filter(
@@ -59,20 +76,20 @@ export function isSomeoneQueued(lines: readonly TranscriptLine[], taken = 0): bo
     if (operation === "enqueue") waiting.push(content);
     else if (operation === "popAll") waiting = [];
     else if (operation === "dequeue") waiting.shift();
-    // taken out of the middle: it reached the agent between two calls of tools
+    // removed from the middle: the prompt reached the agent between two tool calls
     else if (operation === "remove") waiting.splice(Math.max(0, waiting.indexOf(content)), 1);
   }
   waiting.splice(0, Math.max(0, taken - written.length));
-  // the client queues wake-ups of monitors in the same way
+  // the client also queues wake-ups from monitors
   return waiting.some((content) => !isNotification(content));
 }
 
-/** A picture that was pasted is no text. */
+/** `content` is not a string for a pasted image. */
 function isNotification(content: unknown): boolean {
   return typeof content === "string" && content.startsWith("<task-notification>");
 }
 
-/** Has anything been queued at all, waiting or not? */
+/** Was any prompt queued, waiting or not? */
 export function hasQueued(lines: readonly TranscriptLine[]): boolean {
   return lines.some(
     ({ type, operation, content }) =>
@@ -80,7 +97,7 @@ export function hasQueued(lines: readonly TranscriptLine[]): boolean {
   );
 }
 
-/** Was the turn of this prompt stopped by the person? */
+/** Did the person stop the turn of this prompt? */
 export function wasInterrupted(lines: readonly TranscriptLine[], promptId: string): boolean {
   return lines.some(
     (line) => line.type === "user" && line.promptId === promptId && saysInterrupted(line.message?.content),
@@ -91,7 +108,7 @@ function saysInterrupted(content: unknown): boolean {
   if (!Array.isArray(content)) return false;
   return content.some(
     (part: { readonly type?: unknown; readonly text?: unknown } | null) =>
-      // what a tool or a person quotes is never a part of its own that begins so
+      // a quote by a tool or a person is never a separate part that starts with this text
       part?.type === "text" && String(part.text).startsWith("[Request interrupted by user"),
   );
 }

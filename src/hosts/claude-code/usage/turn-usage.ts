@@ -1,4 +1,4 @@
-/** What turns in the conversation used, from the client's transcript: into the ledger, and onto the turns themselves. */
+/** Reads the usage of turns from the client's transcript and adds it to the ledger and to the turns. */
 import type { LedgerEntry, UsageEntry } from "../../../core/cost/ledger.ts";
 import type { Span } from "../../../ports/sessions.ts";
 import { appendLedger } from "../../../store/ledger/ledger.ts";
@@ -12,7 +12,7 @@ export function countUsage(
   now: number,
 ): readonly Span[] {
   const before = parseUsageCursor(readLedgerCursor(dir, transcript));
-  // what was said before the first loop is not ours to count, however long it is
+  // usage before the first loop does not count
   const since = before === null ? (turns[0]?.fromAt ?? now) : null;
   const { entries, cursor } = readNewUsage(transcript, before, since);
   const turnOf = ({ at }: UsageEntry) =>

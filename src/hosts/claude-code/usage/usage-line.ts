@@ -1,4 +1,4 @@
-/** What one line of a transcript tells of usage. Most lines tell nothing. */
+/** Reads the usage from one line of a transcript. Most lines have none. */
 import type { UsageEntry } from "../../../core/cost/ledger.ts";
 
 export interface TranscriptUsage {
@@ -7,15 +7,12 @@ export interface TranscriptUsage {
   readonly isSidechain: boolean;
 }
 
-export interface TranscriptCost {
-  readonly kind: "cost";
-  readonly costUsd: number;
-}
-
-/** The client's own words, such as for an API that does not answer: no model said them. */
+/** The model name of messages that the client itself wrote, for example about API errors. */
 const SYNTHETIC = "<synthetic>";
 
-export function parseTranscriptLine(text: string): TranscriptUsage | TranscriptCost | null {
+export function parseTranscriptLine(
+  text: string,
+): TranscriptUsage | { readonly kind: "cost"; readonly costUsd: number } | null {
   const line = parseObject(text);
   if (line?.type === "cost-state") {
     const { totalCostUSD } = line;
@@ -51,7 +48,7 @@ export function parseTranscriptLine(text: string): TranscriptUsage | TranscriptC
   };
 }
 
-/** When a line was written; null for those that do not tell. */
+/** The timestamp of a line; null: it has none. */
 export function timeOfLine(text: string): number | null {
   return timeOf(parseObject(text) ?? {});
 }

@@ -1,23 +1,20 @@
-/** The lines of a large file that grows, from some place on. */
+/** Reads the lines of a large, growing file from an offset. */
 import { readSync } from "node:fs";
 import { timeOfLine } from "./usage-line.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-/** Lines are written by several hands and are out of order by as much. */
+/** Several writers append lines, so timestamps may be out of order by this much. */
 const DISORDER_MS = 60_000;
-/** A line that tells of usage has one of these in it; the others, which may be megabytes of a picture, are not parsed. */
+/** Only lines with one of these words are parsed. Other lines may be megabytes of image data. */
 const TELLING = ['"usage"', '"cost-state"'].map((word) => Buffer.from(word));
 
-export interface ScannedLine {
-  /** null for a line that tells nothing of usage. */
-  readonly text: string | null;
-  /** Where the next line begins. */
-  readonly end: number;
-}
-
-/** Complete lines only. */
-export function* linesBehind(fd: number, start: number, size: number): Generator<ScannedLine> {
+/** Yields complete lines only. `text` is null for a line without usage; `end` is where the next line begins. */
+export function* linesBehind(
+  fd: number,
+  start: number,
+  size: number,
+): Generator<{ readonly text: string | null; readonly end: number }> {
   let parts: Buffer[] = [];
   for (let at = start; at < size; ) {
     const chunk = readAt(fd, at, Math.min(CHUNK_BYTES, size - at));
@@ -27,14 +24,15 @@ export function* linesBehind(fd: number, start: number, size: number): Generator
       const line = Buffer.concat([...parts, chunk.subarray(from, end)]);
       parts = [];
       from = end + 1;
-      yield { text: isTelling(line) ? line.toString("utf8") : null, end: at + from };
+      const hasUsage = TELLING.some((word) => line.includes(word));
+      yield { text: hasUsage ? line.toString("utf8") : null, end: at + from };
     }
     if (from < chunk.length) parts.push(chunk.subarray(from));
     at += chunk.length;
   }
 }
 
-/** The start of a line, with everything since that time behind it. Looks for it from the end. */
+/** The offset of a line before which nothing is newer than `since`. Searches from the end. */
 export function findStart(fd: number, size: number, since: number | null): number {
   if (since === null) return 0;
   for (let from = size - CHUNK_BYTES; from > 0; from -= CHUNK_BYTES) {
@@ -54,10 +52,6 @@ function firstTime(bytes: Buffer): number | null {
     if (time !== null) return time;
     from = end + 1;
   }
-}
-
-function isTelling(line: Buffer): boolean {
-  return TELLING.some((word) => line.includes(word));
 }
 
 function readAt(fd: number, at: number, length: number): Buffer {

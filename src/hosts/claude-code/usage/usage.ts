@@ -1,29 +1,26 @@
 /**
- * What a conversation of Claude Code used (D7), from its transcript: one JSON object per line, only ever appended to.
+ * Reads the usage of a Claude Code conversation (D7) from its transcript: one JSON object per line, append-only.
  *
- * 1. Every answer of the model is there once per block of its content, with the same usage or a growing one, and once
- *    more in the transcript of each fork. Its id is the message's and the request's: all of those count once.
- * 2. Agents that the conversation started have files of their own beside it, `<session>/subagents/agent-*.jsonl`;
- *    older clients wrote them into the transcript itself, marked as `isSidechain`.
- * 3. Only what is behind the cursor is read. A last line without its end is left for the next time. A file that is
- *    another one, or shorter than it was, is read anew, which counts nothing twice.
+ * 1. The transcript repeats an answer for each content block, and each fork repeats it again. The message id plus the
+ *    request id identify an answer, so it counts once.
+ * 2. Sub-agents have their own files, `<session>/subagents/agent-*.jsonl`. Older clients wrote them into the transcript
+ *    itself, marked `isSidechain`.
+ * 3. Only the part after the cursor is read. An incomplete last line waits for the next read. A replaced or shortened
+ *    file is read from the start; nothing counts twice.
  *
- * An answer has no price, so `costUsd` is not set. When the client ends it adds a line with the cost of the whole
- * conversation so far, the forked part included: `sessionCostUsd`. That also covers what the client asked models
- * beside the conversation, such as for a title, of which a transcript has nothing else.
+ * Answers have no price, so `costUsd` is not set. When the client exits it writes the cost of the whole conversation,
+ * including forks and requests outside the conversation (such as for a title): `sessionCostUsd`.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { UsageEntry } from "../../../core/cost/ledger.ts";
-import { appendLedger } from "../../../store/ledger/ledger.ts";
-import { readLedgerCursor, saveLedgerCursor } from "../../../store/ledger/ledger-cursor.ts";
 import { parseTranscriptLine, type TranscriptUsage } from "./usage-line.ts";
 import { findStart, linesBehind } from "./usage-scan.ts";
 
-export interface UsageCursor {
-  /** What is older does not count. */
+interface UsageCursor {
+  /** Older entries do not count. */
   readonly since: number | null;
-  /** By name; the transcript itself is "". */
+  /** By file name; the transcript itself is "". */
   readonly files: Readonly<Record<string, FileCursor>>;
 }
 
@@ -33,23 +30,20 @@ interface FileCursor {
   readonly last: LastAnswer | null;
 }
 
-/** The newest answer, and how long the conversation was before it (null: not known) and after it, in tokens. */
+/** The newest answer, and the length of the conversation in tokens before it (null: unknown) and after it. */
 interface LastAnswer {
   readonly id: string;
   readonly before: number | null;
   readonly after: number;
 }
 
-export interface NewUsage {
+interface NewUsage {
   readonly entries: readonly UsageEntry[];
   readonly cursor: UsageCursor;
   readonly sessionCostUsd: number | null;
 }
 
-/**
- * `since` is for the first call (no cursor): a long transcript is then read from about that time on. A transcript that
- * cannot be read has nothing new.
- */
+/** `since` is for the first call without a cursor: reads from about that time. An unreadable transcript has no entries. */
 export function readNewUsage(
   transcriptPath: string,
   cursor: UsageCursor | null,
@@ -69,27 +63,6 @@ export function readNewUsage(
   return { entries, cursor: { since: from, files }, sessionCostUsd };
 }
 
-/**
- * Takes what is new over into the ledger, for this loop and story. What the conversation used before `since`, when the
- * loop began, is the session's alone, and not in the answer. The cursor is saved last: after a crash in between the
- * same is read again, and counts once. So do two hooks that run at once.
- */
-export function recordUsage(
-  dir: string,
-  transcriptPath: string,
-  owner: Pick<UsageEntry, "loop" | "story" | "iteration">,
-  since: number | null = null,
-): NewUsage {
-  const before = parseUsageCursor(readLedgerCursor(dir, transcriptPath));
-  const usage = readNewUsage(transcriptPath, before, since);
-  const isOwn = ({ at }: UsageEntry) => since === null || at >= since;
-  const own = usage.entries.filter(isOwn).map((entry) => ({ ...entry, ...owner }));
-  appendLedger(dir, [...usage.entries.filter((entry) => !isOwn(entry)), ...own]);
-  if (before === null || isFurther(before, usage.cursor))
-    saveLedgerCursor(dir, transcriptPath, JSON.stringify(usage.cursor));
-  return { ...usage, entries: own };
-}
-
 export function parseUsageCursor(text: string | null): UsageCursor | null {
   try {
     const { since, files } = JSON.parse(text ?? "null") as UsageCursor;
@@ -106,10 +79,6 @@ function isFileCursor({ ino, offset, last }: FileCursor): boolean {
   return typeof ino === "string" && Number.isSafeInteger(offset) && offset >= 0 && isLast;
 }
 
-function isFurther(before: UsageCursor, after: UsageCursor): boolean {
-  return Object.entries(after.files).some(([name, { offset }]) => before.files[name]?.offset !== offset);
-}
-
 function filesOf(transcriptPath: string): [name: string, path: string][] {
   if (!transcriptPath.endsWith(".jsonl")) return [];
   const folder = join(transcriptPath.slice(0, -".jsonl".length), "subagents");
@@ -123,23 +92,12 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => /^agent-[\w-]+\.jsonl$/.test(name));
   } catch {
-    // most conversations start no agents
+    // most conversations have no sub-agents
     return [];
   }
 }
 
-interface FileUsage {
-  readonly entries: readonly UsageEntry[];
-  readonly cursor: FileCursor;
-  readonly costUsd: number | null;
-}
-
-function readFile(
-  path: string,
-  isAgents: boolean,
-  cursor: FileCursor | null,
-  since: number | null,
-): FileUsage | null {
+function readFile(path: string, isAgents: boolean, cursor: FileCursor | null, since: number | null) {
   const fd = openTranscript(path);
   if (fd === null) return null;
   try {
@@ -163,7 +121,7 @@ function readFile(
   }
 }
 
-/** Its path comes from a client's message: nothing that blocks, and no link in its place. */
+/** The path comes from the client: open no device that blocks, and follow no link. */
 function openTranscript(path: string): number | null {
   try {
     const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
@@ -171,7 +129,7 @@ function openTranscript(path: string): number | null {
     if (fstatSync(fd).isFile()) return fd;
     closeSync(fd);
   } catch {
-    // not there yet, or not any more
+    // the file does not exist now
   }
   return null;
 }
@@ -188,7 +146,7 @@ function entriesOf(
   }
   let last = known;
   const entries = [...answers.values()].map(({ entry, isSidechain }) => {
-    // another conversation than the rest of the file: how long it was before is not known
+    // a different conversation from the rest of the file: its earlier length is unknown
     if (isSidechain !== isAgents) return { ...entry, addedTokens: entry.outputTokens };
     const asked = entry.inputTokens + entry.cacheReadTokens + entry.cacheWriteTokens;
     const before = last?.id === entry.id ? last.before : (last?.after ?? null);

@@ -1,4 +1,4 @@
-/** What each event of a conversation is answered. The one table for every client that asks us at its hooks. */
+/** Answers each event of a conversation. All clients with hooks use this table. */
 import type { Goal } from "../../../core/goal/goal.ts";
 import type { Loop } from "../../../core/loop.ts";
 import { type ConversationAnswer, NOTHING } from "../answer.ts";
@@ -15,7 +15,7 @@ export interface AnswerContext {
   readonly typed: TypedParts;
   readonly dir: string;
   readonly now: () => number;
-  /** Can the answer to a prompt bring more for the model? Otherwise a loop begins with the stop of that prompt. */
+  /** Can the answer to a prompt add context for the model? If not, a loop starts at the stop of that prompt. */
   readonly givesContext: boolean;
 }
 
@@ -52,14 +52,14 @@ export async function answerEvent(
   }
 }
 
-/** Carried out here; the model is asked only where a loop of this conversation goes on with its turn. */
+/** Runs the command here. The model gets a turn only if a loop of this conversation continues. */
 async function answerTyped(
   words: string,
   prompt: PromptRef,
   context: AnswerContext,
   signal: AbortSignal,
 ): Promise<ConversationAnswer> {
-  // First of all: from here on the conversation is busy, and nothing that the command sets going wakes it.
+  // Before the command runs: a busy conversation is not woken by anything that the command starts.
   await context.open()?.conversation.begin(prompt);
   const carried = await carryOutTyped(words, context.typed);
   const open = context.open();
@@ -68,7 +68,7 @@ async function answerTyped(
   await conversation.begin(prompt);
   await store.catchUp();
   const isGoingOn = carried.mayGoOn && conversation.bound()?.status === "active";
-  // the loop's first turn comes with the stop of this prompt
+  // the loop's first turn comes at the stop of this prompt
   if (isGoingOn && !context.givesContext) return NOTHING;
   if (isGoingOn && (await open.engine.lead())) {
     const text = await conversation.offer(prompt.promptId, signal);
@@ -89,7 +89,7 @@ async function answerStart(
 ): Promise<ConversationAnswer> {
   const { conversation, seat, store } = open;
   await store.catchUp();
-  // in the middle of a prompt, where it became too long; one that was typed is a prompt of its own
+  // an automatic compaction happens inside a running prompt; a typed /compact is a prompt of its own
   if (!isCompacted || promptId !== seat.record.promptId) conversation.rest();
   const { turn } = seat.record;
   return resumeAnswer({
@@ -104,7 +104,7 @@ function goalOf(loop: Bound | undefined): Goal | undefined {
   return loop?.kind === "goal" ? loop : undefined;
 }
 
-/** What is due is nobody's fault where another process runs, or where this conversation only became shorter. */
+/** Missed tasks are not reported after a compaction, or while another process runs the loops. */
 function loopsFound(isCompacted: boolean, open: OpenConversation, context: AnswerContext): readonly Loop[] {
   const { store, conversation } = open;
   const now = context.now();
@@ -115,7 +115,7 @@ function loopsFound(isCompacted: boolean, open: OpenConversation, context: Answe
   return isCompacted || isRunElsewhere ? loops : withMissed(loops, now);
 }
 
-/** A call in a turn of ours counts; whoever made it, the client's own count of answers begins anew. */
+/** Counts calls in a loop's turn. Any tool call resets the client's count of stop answers. */
 function takeTool(used: UsedTool, { seat }: OpenConversation, { dir, now }: AnswerContext): void {
   const { turn, blocks } = seat.record;
   const isOurs = turn?.end === null && !used.isOfSubAgent;

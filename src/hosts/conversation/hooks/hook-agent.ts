@@ -1,20 +1,23 @@
 /**
- * A live conversation as an agent: a turn is a prompt that goes out with the answer to a hook, and ends with the
- * conversation's next stop. Nothing can be started or killed here; a turn that is not wanted any more is let go, and
- * the person decides what becomes of it in their conversation.
+ * A live conversation as an agent: a turn is a prompt in the answer to a hook, and it ends at the next stop. This agent
+ * starts and kills nothing. A cancelled turn is forgotten here, and the person decides about it in the conversation.
  */
+import { dirname, join, relative } from "node:path";
 import { ABANDONED, type Agent, type Turn, type TurnControl, type TurnEnd } from "../../../ports/agent.ts";
+import { ensureSessions } from "../../../store/folder/session-records.ts";
+import { writeAtomic } from "../../../system/files.ts";
 import type { Seat } from "../seat.ts";
-import { failedTurn, reconcileSeated, whenOver } from "../seated-turn.ts";
-import { turnText } from "../turn-text.ts";
-import { packTurn } from "./pack-turn.ts";
+import { failedTurn, reconcileSeated, turnText, whenOver } from "../seated-turn.ts";
 
-export interface HookAgentParts {
+/** Claude Code shows only a preview of texts longer than about 10,000 characters. No client allows less. */
+const MAX_CHARACTERS = 9_000;
+
+interface HookAgentParts {
   readonly seat: Seat;
   readonly dir: string;
-  /** Finds turns that were processes of their own. */
+  /** Finds turns that ran as separate processes. */
   readonly processes: Agent;
-  /** Wakes the idle conversation, so that a hook comes and asks. Resolves with false when that cannot be done. */
+  /** Wakes the idle conversation so that a hook asks for the turn. Resolves with false if that fails. */
   readonly wake: (turn: Turn, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -45,5 +48,19 @@ async function followTurn(seat: Seat, turn: Turn, { signal }: TurnControl): Prom
 }
 
 function notTaken(): TurnEnd {
-  return failedTurn("outage", "the conversation was not free, and did not take the wake-up");
+  return failedTurn("outage", "the conversation was busy and did not react to the wake-up");
+}
+
+/** The text of a turn in a form that fits into the answer to a hook. */
+function packTurn(dir: string, { id, text }: Turn): string {
+  const whole = text.startsWith("/") ? asCommand(text) : text;
+  if (whole.length <= MAX_CHARACTERS) return whole;
+  const path = join(ensureSessions(dir), `turn-${id.replaceAll(/[^A-Za-z0-9.-]/g, "_")}.md`);
+  writeAtomic(path, whole, false);
+  return `The instructions for this turn are in the file ${relative(dirname(dir), path)}. Read the whole file, then follow it.`;
+}
+
+/** Clients run slash commands only when a person types them. */
+function asCommand(text: string): string {
+  return `A scheduled task is due. Its prompt is a slash command. Run it as if the person had just typed it (use the Skill tool if it is a skill):\n\n${text}`;
 }

@@ -1,31 +1,31 @@
-/** What is different about a client whose hooks carry the turns of a conversation. Its adapter gives it. */
+/** The differences between clients whose hooks carry turns. Each client's adapter implements this. */
 import type { SessionRecord, Span } from "../../../ports/sessions.ts";
 import type { Waking } from "./wake-up.ts";
 
 export interface HookClient {
-  /** What a person types to reach us, such as `/loop`. */
+  /** The command that a person types, such as `/loop`. */
   readonly commandName: string;
-  /** After so many answers to stops in a row without a call of a tool, the client ends the turn by itself; 0: never. */
+  /** The client ends a turn after this many stop answers in a row without a tool call; 0: never. */
   readonly cap: number;
   readonly waking: Waking;
   readonly record: ClientRecord;
 }
 
-/** What the client's own record of the conversation tells, beside its hooks. */
+/** What the client's own transcript says in addition to its hooks. */
 export interface ClientRecord {
   /** Has the person typed something that the agent has not seen yet? */
   isSomeoneWaiting(record: SessionRecord): boolean;
-  /** Did the person stop the prompt that runs, or ran last? */
+  /** Did the person stop the current or last prompt? */
   wasEscaped(record: SessionRecord): boolean;
-  /** Where the part of a new prompt begins in it. */
+  /** The transcript position where a new prompt begins. */
   offsetOf(record: SessionRecord, transcript: string | null): number;
-  /** What the conversation has cost so far; null: the client does not say. */
+  /** The cost of the conversation so far; null: the client does not report it. */
   costUsd(): number | null;
-  /** The same turns with what they used since this was last asked; that is in the ledger then. */
+  /** Adds the usage since the last call to the turns, and writes it to the ledger. */
   countUsage(transcript: string, turns: readonly Span[], now: number): readonly Span[];
 }
 
-/** Of a client whose record is not read: only its hooks tell. */
+/** For a client whose transcript is not read. */
 export const NO_RECORD: ClientRecord = {
   isSomeoneWaiting: ({ isSomeoneWaiting }) => isSomeoneWaiting,
   wasEscaped: () => false,

@@ -1,10 +1,9 @@
 /**
- * One conversation whose client asks us at its hooks, as a host of loops: what its events are answered. Every process
- * of the conversation (a resident server, who stands in for it, a hook on its own) goes through here, so that they
- * give the same answers.
+ * Answers the hook events of one conversation. Every process of the conversation (resident server, monitor, single
+ * hook) uses this class, so all give the same answers.
  *
- * 1. Every hook that could carry a turn waits here until the engine has one, or until the loop stands still.
- * 2. Whatever goes wrong, the conversation is let go: a hook that throws allows the stop.
+ * 1. A hook that can carry a turn waits here until the engine has a turn or the loop rests.
+ * 2. A hook that throws allows the stop.
  */
 import { type NoticeKind, tellsStand } from "../../../core/base.ts";
 import type { Route } from "../../../core/stop/route.ts";
@@ -47,7 +46,7 @@ export class HookConversation {
     return this.#standing.owner;
   }
 
-  /** Notes what every hook tells. */
+  /** Stores the facts that every hook reports. */
   arrive({ transcript }: PromptRef): void {
     const { seat } = this.#parts;
     if (transcript !== null && transcript !== seat.record.transcript) seat.update({ transcript });
@@ -64,7 +63,7 @@ export class HookConversation {
     if (route.kind === "allow") return this.#allow(route);
     const { cap } = client;
     const canWake = client.waking.canWake();
-    // what nobody can wake takes the last answer too
+    // if nothing can wake the conversation, use the last allowed answer too
     if (nearCap(seat.record.blocks - (canWake ? 0 : 1), cap)) {
       this.#rest();
       const when = canWake ? "in a moment" : "after your next message";
@@ -75,7 +74,7 @@ export class HookConversation {
     return this.#goOn(event, signal);
   }
 
-  /** The hook waits for the next turn; when none comes, why is said. */
+  /** Waits for the next turn. If none comes, the answer says why. */
   async #goOn({ promptId }: PromptRef, signal: AbortSignal): Promise<ConversationAnswer> {
     const { seat, client } = this.#parts;
     const offered = await this.offer(promptId, signal);
@@ -85,18 +84,18 @@ export class HookConversation {
     }
     const { blocks } = seat.record;
     seat.update({ blocks: blocks + 1 });
-    // nobody could wake it again: a tool call in between is all that keeps it going
+    // nothing can wake this conversation again: only a tool call resets the client's count
     const text = client.waking.canWake() ? offered : askForTool(offered, blocks, client.cap);
     return { kind: "context", text };
   }
 
-  /** Why nothing comes next. */
+  /** Why no turn follows. */
   #whyStanding(): Extract<Route, { kind: "allow" }> {
     const route = this.route(this.#standing.otherOwner());
     return route.kind === "allow" ? route : { kind: "allow", row: "gone", word: null, message: null };
   }
 
-  /** The text of the next turn that goes to the conversation; null: none comes now. */
+  /** The text of the next turn; null: no turn comes now. */
   async offer(promptId: string, signal: AbortSignal): Promise<string | null> {
     const { seat, engine } = this.#parts;
     const offering = seat.offer(promptId, signal);
@@ -106,13 +105,13 @@ export class HookConversation {
     return offered.kind === "turn" ? offered.text : null;
   }
 
-  /** Called at every change: a hook must not wait for a loop that stands still. */
+  /** Called at every change: a hook must not wait for a loop that rests. */
   settleOffer(): void {
     const { seat } = this.#parts;
     if (seat.isWaiting && this.#standsStill()) seat.withdrawOffer();
   }
 
-  /** The turn ended by an error of the client's. */
+  /** The turn ended with an error of the client. */
   async stopFailure({ promptId, failure }: EventOf<"failed">): Promise<ConversationAnswer> {
     const { seat, engine } = this.#parts;
     const { turn } = seat.record;
@@ -123,13 +122,13 @@ export class HookConversation {
     return NOTHING;
   }
 
-  /** A prompt that is not for us: the person talks, or the client woke up. */
+  /** A prompt that is not a loop command: the person wrote to the agent, or a wake-up arrived. */
   async submit(event: EventOf<"prompted">, signal: AbortSignal): Promise<ConversationAnswer> {
     const { seat, client } = this.#parts;
     const { wake } = event;
     const { promptId, state } = seat.record;
     const isRunning = state === "busy" && promptId === event.promptId && promptId !== "";
-    // it came into a turn that runs, and is given once more after that
+    // the wake-up arrived during a running turn; it is sent again after that turn
     if (wake !== null && isRunning) return NOTHING;
     if (wake !== null) return this.#woken(event, client.waking.isPending(wake), signal);
     if (isRunning) {
@@ -141,7 +140,7 @@ export class HookConversation {
     return tell(paused);
   }
 
-  /** A new prompt of the person's begins. The line for them when that stopped a loop. */
+  /** A new prompt of the person begins. Returns a message for the person if the prompt paused a loop. */
   async #takePrompt(prompt: PromptRef): Promise<string | null> {
     const { turn } = this.#parts.seat.record;
     const isStopped = turn !== null && turn.end === null && turn.promptId !== prompt.promptId;
@@ -162,13 +161,13 @@ export class HookConversation {
     });
   }
 
-  /** A prompt that was answered here and went no further. */
+  /** A prompt was answered here and did not reach the model. */
   rest(): void {
     this.#rest();
     this.#parts.engine.nudge();
   }
 
-  /** The client says that it has been idle for a while: whatever ran was stopped, or is over. */
+  /** The client reports that it is idle: the running turn was stopped or has ended. */
   async idle(): Promise<void> {
     const { seat } = this.#parts;
     if (seat.isWaiting) return;
@@ -176,18 +175,18 @@ export class HookConversation {
     this.rest();
   }
 
-  /** Why no turn follows, for the person. */
+  /** The message for the person that says why no turn follows. */
   whyNot(): string | null {
     const route = this.route(this.#standing.otherOwner());
     return route.kind === "allow" ? route.message : null;
   }
 
-  /** Said to the person with the next answer. How the goal of this conversation stands is said anyway. */
+  /** Shown to the person with the next answer. The status of this conversation's goal is shown anyway. */
   note(title: string, body: string, kind: NoticeKind): void {
     if (!tellsStand(kind)) this.#notes.push(`[LOOP] ${title}: ${body}`);
   }
 
-  /** Before one of our own commands is carried out: it is a prompt like any other. */
+  /** Called before a loop command runs: the command is a prompt like any other. */
   begin(prompt: PromptRef): Promise<string | null> {
     this.arrive(prompt);
     this.#parts.seat.update({ said: null });
@@ -199,14 +198,14 @@ export class HookConversation {
     if (!isPending) return NOT_DUE;
     this.#start(prompt);
     client.waking.settle();
-    // the process that woke it may be another one of this conversation
+    // another process of this conversation may have sent the wake-up
     const text = (await engine.lead()) ? await this.offer(prompt.promptId, signal) : null;
     if (text !== null) return { kind: "context", text };
     this.rest();
     return NOT_DUE;
   }
 
-  /** What would become of a stop now. */
+  /** The decision for a stop at this moment. */
   route(otherOwner: string | null = null, isWaitedFor = this.#isSomeoneWaiting()): Route {
     return this.#standing.route(otherOwner, isWaitedFor);
   }
@@ -221,7 +220,7 @@ export class HookConversation {
     isFree: () => {
       const { seat, client } = this.#parts;
       if (seat.isWaiting) {
-        // typed while the checks ran: the person comes first
+        // the person typed while the checks ran: the person comes first
         if (!this.#isSomeoneWaiting()) return true;
         seat.withdrawOffer();
         return false;
@@ -231,17 +230,16 @@ export class HookConversation {
     },
   };
 
-  /** Prices the turns whose time is over; asked at every stop, and some moments after it. */
+  /** Prices the turns that have ended. Called at every stop and shortly after it. */
   price(): Promise<void> {
     return priceTurns({ ...this.#parts, record: this.#parts.client.record });
   }
 
-  /** The conversation is over, and with it the turn of ours that it had. */
+  /** The conversation ended, and so did its turn. */
   end(): Promise<void> {
     return this.#standing.endSession(() => this.price());
   }
 
-  /** Ends what the stop ends. */
   async #takeStop({ promptId, answer }: EventOf<"stopped">): Promise<void> {
     const { seat } = this.#parts;
     const { turn } = seat.record;
@@ -249,12 +247,12 @@ export class HookConversation {
       if (turn.promptId === promptId) seat.end({ kind: "ok", answer, toolCalls: turn.toolCalls });
       else await this.#standing.interrupt();
     }
-    // a prompt that nobody announced was waiting in the queue
+    // an unannounced prompt was waiting in the client's queue
     const { promptId: known, taken } = seat.record;
     if (known !== promptId) seat.update({ promptId, blocks: 0, taken: taken + 1 });
   }
 
-  /** Esc fires no hook: the next one to come finds the turn unended, or the transcript tells. */
+  /** Esc fires no hook: the next hook finds an open turn, or the transcript shows the interrupt. */
   #noticeEscape(): void {
     const { seat, client } = this.#parts;
     if (!client.record.wasEscaped(seat.record)) return;
@@ -262,13 +260,13 @@ export class HookConversation {
     void this.#standing.interrupt().catch(() => {});
   }
 
-  /** Asked now and then: all that is due waits for the end of a task's turn, and no hook tells of an Esc in it. */
+  /** Called regularly: due tasks wait for a task's turn to end, and no hook reports an Esc in that turn. */
   lookAgain(): void {
     const { seat, store } = this.#parts;
     if (!seat.isWaiting && hasTurnOfTask(store, seat.record)) this.#noticeEscape();
   }
 
-  /** The line for the person when that paused a loop. */
+  /** Returns a message for the person if a loop was paused. */
   async #interrupt(): Promise<string | null> {
     if (!(await this.#standing.interrupt())) return null;
     const route = this.route(null, false);
@@ -279,7 +277,7 @@ export class HookConversation {
     const { seat } = this.#parts;
     const isNews = route.message !== null && route.message !== seat.record.said;
     if (isNews) seat.update({ said: route.message });
-    // what the person typed comes now: nothing of ours may wake the conversation before it
+    // the person's queued prompt runs next: do not wake the conversation before it
     if (route.row === "a person waits") seat.update({ isSomeoneWaiting: false });
     else this.rest();
     this.#priceLater();
@@ -290,7 +288,7 @@ export class HookConversation {
     return tell(lines.length === 0 ? null : lines.join("\n"));
   }
 
-  /** For a conversation that is not stopped again soon. */
+  /** For a conversation whose next stop is far away. */
   #priceLater(): void {
     if (this.#parts.seat.record.spans.length === 0) return;
     setTimeout(() => void this.price().catch(() => {}), WRITTEN_AFTER_MS + 100).unref();
@@ -314,5 +312,5 @@ export class HookConversation {
 
 const NOT_DUE: ConversationAnswer = {
   kind: "local",
-  text: "[LOOP] What this wake-up was for is not due any more.",
+  text: "[LOOP] This wake-up is out of date: its turn is not due any more.",
 };

@@ -1,15 +1,14 @@
 /**
- * A hook on its own, as a process of the client's: the event is JSON on stdin, the answer is on stdout, and nothing
- * else. Whatever goes wrong, it exits with 0 and lets things happen.
+ * A hook as a process that the client starts: the event is JSON on stdin, only the answer is on stdout. After an error
+ * it exits with 0, so the client continues.
  */
 import { readFileSync } from "node:fs";
 
-/** `script`: the program that runs. */
+/** `script`: the path of the running program. */
 export async function runHookProcess(
   answer: (input: string, script: string) => Promise<string>,
 ): Promise<void> {
   try {
-    // The end of stdin may never come where somebody else holds it open: a hook's input always ends.
     const text = await answer(readFileSync(0, "utf8"), process.argv[1] ?? "");
     if (text !== "") process.stdout.write(text);
   } catch (error) {
@@ -17,7 +16,7 @@ export async function runHookProcess(
   }
 }
 
-/** The client ends a hook that takes too long, or that the person does not want to wait for. */
+/** The client sends a signal when the hook takes too long or the person does not want to wait. */
 export async function untilStopped<T>(
   signals: readonly NodeJS.Signals[],
   act: (stopping: AbortSignal) => Promise<T>,
@@ -32,7 +31,7 @@ export async function untilStopped<T>(
   }
 }
 
-/** null: it is no object. */
+/** null: not a JSON object. */
 export function parseInput(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const input: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Puts a conversation together whose client asks us at its hooks. */
+/** Opens a conversation whose client uses hooks. */
 import type { Turn } from "../../../ports/agent.ts";
 import { type OpenSeat, openSeat, type SeatSetup } from "../open-seat.ts";
 import { createHookAgent } from "./hook-agent.ts";
@@ -23,20 +23,14 @@ export function openHookConversation(setup: SeatSetup, client: HookClient): Open
     isFree: () => conversation.host.isFree(),
     notify: (title, body, kind) => conversation.note(title, body, kind),
     observe: (news) => {
-      // another process of the conversation has taken it up: the turn goes out with a hook of that one
+      // another process of this conversation leads now: its hook sends the turn
       if (news.type === "role" && news.role !== "owner") open.seat.withdrawOffer();
       conversation.settleOffer();
     },
   });
   const { dir, session, env, now } = setup;
-  const conversation: HookConversation = new HookConversation({
-    ...open,
-    dir,
-    session,
-    env,
-    now,
-    client,
-  });
+  const parts = { ...open, dir, session, env, now, client };
+  const conversation: HookConversation = new HookConversation(parts);
   return { ...open, conversation };
 }
 

@@ -1,7 +1,4 @@
-/**
- * What turns in a conversation used: tokens and dollars as the client's own record tells them. A client may write an
- * answer down some moments after the stop, so that a turn is priced after its end.
- */
+/** Tokens and dollars of turns, from the client's transcript. The client may write it after the stop, so pricing waits. */
 import type { Usage } from "../../../core/base.ts";
 import type { JobId } from "../../../core/goal/goal.ts";
 import type { LoopId } from "../../../core/loop.ts";
@@ -12,10 +9,10 @@ import { publishLedger } from "../../../store/ledger/ledger.ts";
 import type { Seat } from "../seat.ts";
 import type { ClientRecord } from "./hook-client.ts";
 
-/** By then the client has written down what it had to say. */
+/** The client has completed its transcript by then. */
 export const WRITTEN_AFTER_MS = 400;
 
-export interface PricingParts {
+interface PricingParts {
   readonly dir: string;
   readonly seat: Seat;
   readonly store: Store;
@@ -23,7 +20,7 @@ export interface PricingParts {
   readonly now: () => number;
 }
 
-/** Prices the turns of a conversation whose time is over, in their goals and in the ledger. */
+/** Prices the turns that have ended, in their goals and in the ledger. */
 export async function priceTurns({ dir, seat, store, record, now }: PricingParts): Promise<void> {
   const { transcript, spans } = seat.record;
   const [at, costUsd] = [now(), record.costUsd()];
@@ -37,7 +34,7 @@ export async function priceTurns({ dir, seat, store, record, now }: PricingParts
   if (over.length > 0) publishLedger(dir, now(), () => {});
 }
 
-/** Writes down what a turn used that has ended. Tasks have no budget. */
+/** Stores the usage of an ended turn. Tasks have no budget. */
 export async function keepPrice(
   store: Store,
   { id, loopId }: Pick<Span, "id" | "loopId">,
@@ -49,7 +46,7 @@ export async function keepPrice(
     await requestGoal(store, loop, { type: "job.priced", jobId: id as JobId, usage }, now);
 }
 
-/** Between two turns the client's own total says what one cost; after the last, what it says now. */
+/** The cost of a turn is the difference between the client's total at its start and at the next turn, or now. */
 function usageOf(span: Span, spans: readonly Span[], costUsd: number | null): Usage {
   const later = spans.find(({ fromAt }) => fromAt > span.fromAt);
   const after = later === undefined ? costUsd : later.costUsd;

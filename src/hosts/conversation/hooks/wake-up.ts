@@ -1,19 +1,18 @@
-/** Waking an idle conversation, so that a hook comes and can be answered with the turn that is due. */
+/** Wakes an idle conversation: the client starts a prompt, and its hook receives the turn that is due. */
 import type { Seat } from "../seat.ts";
 
-/** How a client can be woken. */
 export interface Waking {
-  /** Is there somebody who can wake this client's conversation? */
+  /** Can anything wake this client's conversation now? */
   canWake(): boolean;
-  /** Makes the client begin a prompt, which names a wake-up of its own. */
+  /** Makes the client start a prompt that carries a new wake-up id. */
   call(what: string): void;
-  /** Is this the wake-up that a turn waits for? */
+  /** Does a turn wait for this wake-up? */
   isPending(wake: string): boolean;
-  /** Nobody waits for the wake-up that was called last. */
+  /** Cancels the last wake-up. */
   settle(): void;
 }
 
-/** Of a client that cannot be woken. */
+/** For a client that cannot be woken. */
 export const NO_WAKING: Waking = {
   canWake: () => false,
   call: () => {},
@@ -21,7 +20,7 @@ export const NO_WAKING: Waking = {
   settle: () => {},
 };
 
-/** A wake-up that was not taken by then is given once more. */
+/** After this time the wake-up is sent again. */
 const TAKEN_WITHIN_MS = 20_000;
 const ATTEMPTS = 3;
 
@@ -33,7 +32,7 @@ export async function wakeUp(
   signal: AbortSignal,
 ): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
-    // Somebody may have begun to talk since this was intended.
+    // the person may have started to type since the decision
     await seat.watch(() => (seat.isWaiting || seat.record.state === "idle" ? true : null), signal);
     if (signal.aborted) return false;
     if (seat.isWaiting) return true;
@@ -41,13 +40,13 @@ export async function wakeUp(
     waking.call(what);
     const late = AbortSignal.any([signal, AbortSignal.timeout(TAKEN_WITHIN_MS)]);
     const isTaken = await seat.watch(() => (seat.isWaiting ? true : null), late);
-    // taken by another hook: the prompt that is on its way is for nothing any more
+    // another hook takes the turn: the wake-up on its way is out of date
     if (isTaken === true) {
       waking.settle();
       return true;
     }
   }
-  // Cut off, it may be that another process takes it up.
+  // after an abort another process may still use the wake-up
   if (!signal.aborted) waking.settle();
   return false;
 }

@@ -1,10 +1,10 @@
-/** What this program was built together with: it is found upwards from the program that runs, wherever that lies. */
+/** Finds the files that were built with this program, in the folders above the running program. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LoopError } from "../../../errors.ts";
 
-/** The first answer that is not null, from the folder of the running program up to the root. */
+/** Calls `look` for each folder from the running program up to the root. Returns the first result that is not null. */
 export function lookUpwards<T>(look: (dir: string) => T | null): T | null {
   for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
     const found = look(dir);
@@ -12,18 +12,18 @@ export function lookUpwards<T>(look: (dir: string) => T | null): T | null {
   }
 }
 
-/** `what`: as the person knows it. */
+/** `what`: the name that the person knows. */
 export function notBuilt(what: string): LoopError {
   return new LoopError(
     "surroundings",
-    `The ${what} is not beside this program.`,
-    "Install the package anew; in a checkout: npm run build",
+    `The built ${what} is missing next to this program.`,
+    "Install the package again. In a checkout, run: npm run build",
   );
 }
 
-/** The marketplace folder of the plugin, which has the whole command line program in it. */
+/** The marketplace folder of the plugin. It contains the whole command line program. */
 export function builtMarketplace(): string {
-  // in a bundle in dist/, in the copy inside the plugin itself, or in a checkout
+  // in a bundle in dist/, in the plugin's own copy, or in a checkout
   const found = lookUpwards(
     (dir) => [dir, join(dir, "plugins"), join(dir, "dist", "plugins")].find(isMarketplace) ?? null,
   );
@@ -31,7 +31,7 @@ export function builtMarketplace(): string {
   return found;
 }
 
-/** The sources of the plugin lie in a folder of the same name, without programs. */
+/** The plugin's sources are in a folder of the same name, but without programs. */
 function isMarketplace(dir: string): boolean {
   return (
     existsSync(join(dir, ".claude-plugin", "marketplace.json")) &&

@@ -1,8 +1,8 @@
-/** Where what is installed for a person is kept. It outlives npx, updates and checkouts. Writes nothing. */
+/** Where installed files are kept. The folder survives npx, updates and deleted checkouts. Writes nothing. */
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** A folder of our own, for all clients. */
+/** Our own folder, shared by all clients. */
 export function dataFolder(env: NodeJS.ProcessEnv): string {
   const data =
     absolutePath(env.XDG_DATA_HOME) ??

@@ -1,9 +1,9 @@
-/** Is a folder that was copied still what it was? */
+/** Hashes that show whether a copied folder was changed. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-/** null: it cannot be read. */
+/** null: the file cannot be read. */
 export function hashFile(path: string): string | null {
   try {
     return hashText(readFileSync(path));
@@ -16,7 +16,7 @@ export function hashText(text: string | Buffer): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Of every file in it and below, by its path with slashes, in order. */
+/** The hash of every file in the folder, sorted by path. Paths use slashes. */
 export function hashFolder(folder: string): readonly (readonly [file: string, hash: string])[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

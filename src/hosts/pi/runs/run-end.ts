@@ -1,21 +1,21 @@
-/** How a run of pi's agent ended, from the messages that `agent_end` brings. What they hold is anything. */
+/** Reads the result of a run from the messages of `agent_end`. The messages are untrusted. */
 import type { Usage } from "../../../core/base.ts";
 
 export interface RunEnd {
-  /** `length`: the answer was cut, because it grew too long. */
+  /** `length`: the answer was too long and was cut. */
   readonly kind: "ok" | "aborted" | "error" | "length";
-  /** The text of the last message of the agent's. */
+  /** The agent's last message. */
   readonly answer: string;
-  /** As the provider's library words it; empty where nothing went wrong. */
+  /** The error text of the provider's library; empty: no error. */
   readonly error: string;
   readonly usage: Usage | null;
   readonly toolCalls: number;
-  /** How often each file was written to. */
+  /** The number of writes for each file. */
   readonly edits: Readonly<Record<string, number>>;
 }
 
 /** One answer of the model, for the ledger. */
-export interface Answered {
+interface Answered {
   readonly at: number;
   readonly model: string;
   readonly inputTokens: number;
@@ -25,7 +25,7 @@ export interface Answered {
   readonly costUsd: number;
 }
 
-/** null: the agent said nothing, not even that something went wrong. */
+/** null: the agent sent no message, not even an error. */
 export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   const said = messages.map(asObject).filter(({ role }) => role === "assistant");
   const last = said.at(-1);
@@ -50,7 +50,7 @@ const KINDS: ReadonlyMap<string, RunEnd["kind"]> = new Map([
   ["length", "length"],
 ]);
 
-/** A run that was tried again: the last word counts, and all that was used. */
+/** Joins a run and its retry: the last result counts, and the usage is added up. */
 export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {
   if (first === null) return then;
   const edits = { ...first.edits };
@@ -91,7 +91,7 @@ function usageOf(answers: readonly Answered[]): Usage | null {
   const cacheReadTokens = sum((answer) => answer.cacheReadTokens);
   const cacheWriteTokens = sum((answer) => answer.cacheWriteTokens);
   return {
-    // a model without prices costs nothing here, and may well cost something elsewhere
+    // 0 means that pi knows no price for the model
     costUsd: costUsd === 0 ? null : costUsd,
     inputTokens: sum((answer) => answer.inputTokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: sum((answer) => answer.outputTokens),
@@ -131,6 +131,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function partsOf({ content }: Fields): readonly Fields[] {
   return Array.isArray(content) ? content.map(asObject) : [];
+}
+
+/** {}: the text is missing or not a JSON object. */
+export function parseObject(text: string | null): Fields {
+  try {
+    return asObject(JSON.parse(text ?? "null"));
+  } catch {
+    return {};
+  }
 }
 
 export function asObject(value: unknown): Fields {

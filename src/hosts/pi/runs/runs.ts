@@ -1,20 +1,18 @@
 /**
- * Follows the runs of pi's agent: from the first start to the moment when nothing follows by itself. In between pi
- * may try a request again, or make the conversation shorter and go on.
+ * Follows a run of pi's agent from its start until nothing follows by itself. In between pi may retry a request, or
+ * compact the conversation and continue.
  *
- * Newer versions say when that is (`agent_settled`). Older ones do not, and sending inside of `agent_end` fails there
- * without a word: so after an end it is looked at until pi is idle and no further attempt can come.
+ * Newer versions report the end (`agent_settled`). Older versions do not, and a message sent during `agent_end` is lost
+ * there. So after `agent_end` we poll until pi is idle and no retry can follow.
  */
-
-import type { Retries } from "./retries.ts";
-import { waitForRetry } from "./retries.ts";
+import { type Retries, waitForRetry } from "./retries.ts";
 import { joinRunEnds, parseRunEnd, type RunEnd } from "./run-end.ts";
 
-export interface RunsParts {
+interface RunsParts {
   readonly isIdle: () => boolean;
   readonly retries: () => Retries;
   readonly now: () => number;
-  /** null: a run in which the agent said nothing at all. */
+  /** null: the agent said nothing in this run. */
   readonly onSettled: (end: RunEnd | null) => void;
 }
 
@@ -51,7 +49,7 @@ export class Runs {
     this.#lookIn(0);
   }
 
-  /** Nothing follows any more. */
+  /** Nothing follows. */
   settle(): void {
     if (this.#phase === "none") return;
     const end = this.#end;
@@ -59,7 +57,7 @@ export class Runs {
     this.#parts.onSettled(end);
   }
 
-  /** The person does not want another attempt. false: none was to come. */
+  /** The person stopped the retry. false: no retry was waiting. */
   cut(): boolean {
     if (this.#phase !== "ending" || this.#end?.kind !== "error") return false;
     this.#end = { ...this.#end, kind: "aborted" };

@@ -1,12 +1,12 @@
-/** What went wrong with a request of pi's to its model, as our classes (B13). */
+/** Maps a failed model request of pi to our failure classes (B13). */
 import { makeFailure } from "../../../agents/process/reasons.ts";
 import { classOfHttpStatus } from "../../../agents/stream/stream-events.ts";
 import type { Failure } from "../../../core/goal/goal.ts";
 import { cleanLine } from "../../../core/text/clean.ts";
 
 /**
- * pi has no field for the status. The libraries of the providers put it in front of what the provider said
- * (`429 {"error":…`, `429: …`, `OpenAI API error (429): …`); of the rest nothing is read.
+ * pi has no status field. The provider libraries put the status before the message (`429 {"error":…`, `429: …`,
+ * `OpenAI API error (429): …`). The rest of the text is not read.
  */
 const STATUS = /^(?:[A-Za-z][\w .-]{0,40} ?\()?([45]\d\d)(?=[\s:)]|$)/;
 const MOST_CHARACTERS = 200;
@@ -14,9 +14,9 @@ const MOST_CHARACTERS = 200;
 export function piFailureOf(error: string): Failure {
   const status = STATUS.exec(error)?.[1];
   const said = cleanLine(error).slice(0, MOST_CHARACTERS);
-  // a connection that broke has no status
+  // a broken connection has no status
   return makeFailure(
     classOfHttpStatus(status === undefined ? null : Number(status)),
-    `pi: ${said === "" ? "its request failed, and it does not say why" : said}`,
+    `pi: ${said === "" ? "the request failed without a reason" : said}`,
   );
 }

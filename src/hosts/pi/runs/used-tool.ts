@@ -1,4 +1,4 @@
-/** A call of a tool by pi's agent, as `tool_result` tells it. */
+/** Reads a tool call from pi's `tool_result` event. */
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
 import type { PiEvents } from "../api.ts";
 import { asObject, textOfMessage } from "./run-end.ts";
@@ -15,7 +15,7 @@ export function piUsedTool(event: PiEvents["tool_result"]): UsedTool {
   };
 }
 
-/** pi gives no exit code for a command that went well, and puts it last where it did not. */
+/** pi gives no exit code for a successful command. For a failed one it is on the last line. */
 const CODE = /Command exited with code (\d+)\s*$/;
 
 function ranCommand({ input, content, isError }: PiEvents["tool_result"]): RanCommand | null {

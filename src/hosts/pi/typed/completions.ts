@@ -1,4 +1,4 @@
-/** What is offered behind `/loop `: a command, and then the id of what it can be done to. Pure. */
+/** Completions after `/loop `: a command, then the id of a loop. Pure. */
 import type { Loop } from "../../../core/loop.ts";
 import { cleanLine } from "../../../core/text/clean.ts";
 import type { PiCompletion } from "../api.ts";
@@ -7,45 +7,42 @@ type Kind = Loop["kind"];
 
 interface Command {
   readonly description: string;
-  /** Whose ids may follow; left out: none do. */
+  /** The kinds of loop whose ids may follow. */
   readonly of?: readonly Kind[];
   readonly words?: readonly string[];
-  /** Nothing follows. */
+  /** No argument follows. */
   readonly isAlone?: true;
 }
 
 const ANY: readonly Kind[] = ["task", "goal", "backlog"];
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  list: { description: "all tasks, with their next and last fire", isAlone: true },
-  show: { description: "one task in full", of: ["task"] },
-  delete: { description: "end a task for good", of: ["task"] },
+  list: { description: "list all loops with their next and last fire", isAlone: true },
+  show: { description: "show one task in full", of: ["task"] },
+  delete: { description: "delete a task", of: ["task"] },
   clear: { description: "delete all tasks (asks first)", isAlone: true },
-  pause: { description: "let a loop rest", of: ANY },
-  resume: { description: "let a task go on", of: ["task"] },
+  pause: { description: "pause a loop", of: ANY },
+  resume: { description: "resume a paused task", of: ["task"] },
   run: { description: "fire a task now", of: ["task"] },
   edit: { description: "change a task", of: ["task"] },
-  history: { description: "what fired, and what did not and why", of: ANY },
-  auto: { description: "a loop that sets its own pace" },
-  until: { description: "work until the checks are green" },
-  score: { description: "how clear a goal is, before it is started" },
-  status: { description: "how a goal stands", of: ["goal"] },
-  continue: { description: "go on with a goal", of: ["goal", "backlog"] },
-  cancel: { description: "end a goal", of: ["goal", "backlog"] },
-  approve: { description: "yes to what a goal asks", of: ["goal"] },
-  reject: { description: "no to what a goal asks", of: ["goal"] },
-  accept: { description: "take a change to what checks consist of", of: ["goal"] },
-  report: { description: "receipt and evidence", of: ["goal"] },
-  rollback: { description: "put the files back", of: ["goal"] },
-  backlog: { description: "stories", words: ["show", "run", "init", "plan", "triage", "import"] },
-  doctor: { description: "is everything in place?", isAlone: true },
-  help: { description: "how all this is typed", isAlone: true },
+  history: { description: "show what fired, and why other fires did not", of: ANY },
+  auto: { description: "start a loop that sets its own pace" },
+  until: { description: "work until the checks pass" },
+  score: { description: "rate how clear a goal is before you start it" },
+  status: { description: "show the status of a goal", of: ["goal"] },
+  continue: { description: "continue a goal or backlog", of: ["goal", "backlog"] },
+  cancel: { description: "end a goal or backlog", of: ["goal", "backlog"] },
+  approve: { description: "answer yes to a goal's question", of: ["goal"] },
+  reject: { description: "answer no to a goal's question", of: ["goal"] },
+  accept: { description: "accept a change to files that checks depend on", of: ["goal"] },
+  report: { description: "show the receipt and the evidence", of: ["goal"] },
+  rollback: { description: "restore the files", of: ["goal"] },
+  backlog: { description: "work on stories", words: ["show", "run", "init", "plan", "triage", "import"] },
+  doctor: { description: "check the installation", isAlone: true },
+  help: { description: "show all commands", isAlone: true },
 };
 
-/**
- * null: nothing is missing that we know of. What is typed in full is not offered: Enter would take the offer, and not
- * the line.
- */
+/** null: no completion. A complete word is not offered, because Enter would take the offer instead of the line. */
 export function completeArguments(typed: string, loops: Iterable<Loop>): PiCompletion[] | null {
   const [, first = "", gap = "", rest = ""] = /^\s*(\S*)(\s*)([\s\S]*)$/.exec(typed) ?? [];
   const found = gap === "" ? commandsFor(first) : argumentsFor(first, rest, loops);
@@ -65,7 +62,7 @@ function commandsFor(begin: string): PiCompletion[] {
 
 function argumentsFor(name: string, begin: string, loops: Iterable<Loop>): PiCompletion[] {
   const command = COMMANDS[name];
-  // a second argument is the person's own words
+  // a second argument is free text
   if (command === undefined || /\s/.test(begin)) return [];
   const words = (command.words ?? [])
     .filter((word) => word.startsWith(begin))

@@ -1,11 +1,11 @@
 /**
- * A prompt that is a slash command, as pi itself would make it when a person types it (A1). What an extension sends
- * is not looked at for commands, so that skills and prompt templates are put in here. A command of another extension
- * can be carried out by nobody but the person: the agent is told what was meant.
+ * Expands a prompt that is a slash command, like pi does for typed text (A1). pi does not expand messages from an
+ * extension, so skills and prompt templates are inserted here. Only the person can run a command of another extension,
+ * so the agent gets its text with an explanation.
  */
 import type { PiCommandInfo } from "../api.ts";
 
-/** `read`: null for what is not there. */
+/** `read` returns null for a missing file. */
 export function expandSlash(
   text: string,
   commands: readonly PiCommandInfo[],
@@ -27,7 +27,7 @@ function asSkill(name: string, path: string, body: string, rest: string): string
   return rest === "" ? block : `${block}\n\n${rest}`;
 }
 
-/** `$1`, `$@`, `$ARGUMENTS`, `${@:2}` and `${@:2:1}`, in one go: what was put in is not looked at again. */
+/** Replaces `$1`, `$@`, `$ARGUMENTS`, `${@:2}` and `${@:2:1}` in one pass. Inserted text is not expanded again. */
 function fillTemplate(body: string, rest: string): string {
   const words = [...rest.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "");
   return body.replaceAll(
@@ -46,5 +46,5 @@ function withoutFrontmatter(text: string): string {
 }
 
 function asWords(text: string): string {
-  return `A scheduled task is due. Its prompt is a slash command; do what it stands for, as if it had been typed just now:\n\n${text}`;
+  return `A scheduled task is due. Its prompt is a slash command. Do what the command stands for, as if the person had just typed it:\n\n${text}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Clients other than Claude Code that ask somebody when a turn ends. What is different about each is data and three
- * mappings: what it tells, what it is answered, and what its own record says of the turn that just ended.
+ * Clients other than Claude Code that have stop hooks. Each client is data and three mappings: its input, its answers,
+ * and its transcript of the last turn.
  */
 import type { Usage } from "../../../core/base.ts";
 import type { ConversationAnswer } from "../../conversation/answer.ts";
@@ -10,53 +10,53 @@ export const CLIENT_NAMES = ["codex", "gemini", "cursor", "opencode", "copilot"]
 
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** `said`: a message of the agent's, where the stop itself does not tell it. */
+/** `said`: a message of the agent, for clients whose stop hook does not include it. */
 export const CLIENT_EVENTS = ["stop", "prompt", "start", "end", "interrupt", "said"] as const;
 
 export type ClientEvent = (typeof CLIENT_EVENTS)[number];
 
-/** What a client told, in one form. Input from outside: an empty text is what it did not tell. */
+/** A client's hook input in one form. The input is untrusted; an empty text means missing. */
 export interface Told {
-  /** A session id may become a file's name: who uses it looks whether it can. */
+  /** Validate it before using it as a file name. */
   readonly session: string;
   readonly cwd: string;
-  /** null: the client has no names for prompts. */
+  /** null: the client has no prompt ids. */
   readonly promptId: string | null;
   readonly prompt: string;
-  /** What the agent said last; null: it is to be found elsewhere. */
+  /** The agent's last message; null: not in this input. */
   readonly answer: string | null;
-  /** Of the turn that just ended; null: not told. */
+  /** Facts about the turn that just ended; null: not in this input. */
   readonly facts: TurnFacts | null;
   readonly end: "ok" | "interrupted" | "failed";
-  /** Why a conversation began. */
+  /** Why the conversation started. */
   readonly source: string;
   readonly model: string;
   readonly transcript: string | null;
 }
 
-/** What a client's own record says of the turn that just ended. */
+/** Facts from the client's transcript about the turn that just ended. */
 export interface TurnFacts {
-  /** null: no message that ends it. */
+  /** null: no final message. */
   readonly answer: string | null;
   readonly toolCalls: number;
-  /** null: it does not tell. */
+  /** null: not reported. */
   readonly usage: Usage | null;
 }
 
 export interface StopClient {
   readonly name: ClientName;
   readonly title: string;
-  /** What a person types in a conversation to reach us. */
+  /** The command that a person types in a conversation. */
   readonly commandName: string;
-  /** Of one prompt so many stops can be answered with more work, whatever the agent does meanwhile; 0: all. */
+  /** How many stops of one prompt can be answered with more work; 0: no limit. */
   readonly cap: number;
-  /** The answer to a prompt can bring more for the model. */
+  /** The answer to a prompt can add context for the model. */
   readonly givesContext: boolean;
-  /** What is typed while a turn runs reaches the agent in that turn. */
+  /** A prompt typed during a turn reaches the agent in that turn. */
   readonly steers: boolean;
   readonly read: (input: Fields) => Told;
   readonly render: (event: ClientEvent, answer: ConversationAnswer) => string;
-  /** From the newest lines of its transcript; null: it has none that is known, or all was told. */
+  /** Reads the newest lines of the transcript; null: no known transcript, or not needed. */
   readonly readTurn: ((lines: readonly Fields[], told: Told) => TurnFacts) | null;
 }
 
@@ -68,15 +68,15 @@ export function isClientEvent(name: string): name is ClientEvent {
   return CLIENT_EVENTS.some((known) => known === name);
 }
 
-/** A client's own names for what it tells; the rest has the same name with all of them. */
-export interface ToldNames {
+/** A client's own field names; all clients share the other names. */
+interface ToldNames {
   readonly session: string;
   readonly transcript?: string;
   readonly promptId?: string;
   readonly answer?: string;
 }
 
-/** What most clients tell, by their names for it. */
+/** Reads the fields that most clients have. */
 export function readNamed(input: Fields, { session, transcript, promptId, answer }: ToldNames): Told {
   return {
     session: textOf(input, session),
@@ -92,7 +92,7 @@ export function readNamed(input: Fields, { session, transcript, promptId, answer
   };
 }
 
-/** What a person typed at us, without the word that reaches us; null: the prompt is not for us. */
+/** The text after the loop command; null: the prompt is not a loop command. */
 export function typedAt(prompt: string): string | null {
   const found = /^[/$](?:prompts:)?loop(?:wright)?(?:\s+([\s\S]*))?$/.exec(prompt.trim());
   return found === null ? null : (found[1] ?? "").trim();

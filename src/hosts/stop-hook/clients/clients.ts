@@ -1,4 +1,4 @@
-/** All clients that are known here. The next one: a file beside this one, its row, and where its hooks go. */
+/** All supported clients. To add one: a file in this folder, a row here, and a row in `install/targets.ts`. */
 import type { ClientName, StopClient } from "./client.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";

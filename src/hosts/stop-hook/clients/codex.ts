@@ -1,4 +1,4 @@
-/** Codex: hooks in the form of Claude Code's, in `hooks.json`. */
+/** Codex: hooks in `hooks.json`, in Claude Code's form. */
 import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
@@ -26,7 +26,7 @@ export const codex: StopClient = {
 
 const CALLS = new Set(["function_call", "custom_tool_call", "local_shell_call", "web_search_call"]);
 
-/** The answer was told; the record has the calls and the tokens since the last prompt. */
+/** The hook reports the answer. The transcript has the tool calls and tokens since the last prompt. */
 function readTurn(lines: readonly Fields[], { model }: Told): TurnFacts {
   const own = after(lines, ({ type, payload }) => type === "response_item" && isPrompt(payload));
   const payloads = own.map(({ payload }) => payload).filter(isFields);
@@ -42,7 +42,7 @@ function isPrompt(payload: unknown): boolean {
   return isFields(payload) && payload.type === "message" && payload.role === "user";
 }
 
-/** Of one request to the model. */
+/** The usage of one model request. */
 function lastUsage(info: unknown): unknown {
   return isFields(info) ? info.last_token_usage : null;
 }

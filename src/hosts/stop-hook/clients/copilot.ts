@@ -1,4 +1,4 @@
-/** GitHub Copilot CLI: hooks in files of their own. A stop tells neither the answer nor the calls: its record does. */
+/** GitHub Copilot CLI: hooks in separate files. The transcript, not the stop hook, has the answer and the tool calls. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
 import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
@@ -21,7 +21,7 @@ function read(input: Fields): Told {
   return { ...told, prompt: asTyped(told.prompt) };
 }
 
-/** At a terminal the hook is told what a command became: the text of our skill, and the words behind it at its end. */
+/** In a terminal the hook gets the expanded command: the text of our skill with the arguments at its end. */
 function asTyped(prompt: string): string {
   if (!INVOKED.test(prompt)) return prompt;
   const [, words = ""] = /\nARGUMENTS: ([\s\S]*)\n<\/skill-context>\s*$/.exec(prompt) ?? [];

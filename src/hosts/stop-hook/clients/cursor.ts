@@ -1,4 +1,4 @@
-/** Cursor: hooks in `.cursor/hooks.json`. A stop can bring the next message; a prompt can only be let through or not. */
+/** Cursor: hooks in `.cursor/hooks.json`. A stop hook can send the next message; a prompt hook can only allow or block. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
 import { type Fields, textOf } from "../fields.ts";
 import { type ClientEvent, readNamed, type StopClient, type Told } from "./client.ts";
@@ -7,7 +7,7 @@ export const cursor: StopClient = {
   name: "cursor",
   title: "Cursor",
   commandName: "/loopwright",
-  // `loop_limit: null` in what is installed
+  // the installed hooks set `loop_limit: null`
   cap: 0,
   givesContext: false,
   steers: false,

@@ -1,4 +1,4 @@
-/** Gemini CLI: hooks in `settings.json`, before and after the agent's part of a prompt. */
+/** Gemini CLI: hooks in `settings.json`, before and after the agent runs. */
 import { type Fields, isFields, textOf } from "../fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
@@ -20,15 +20,15 @@ export const gemini: StopClient = {
 };
 
 /**
- * The answer that it tells is no use after the first turn: it is that of all turns since the prompt, with a space
- * between any two pieces that came over the wire. The record has the messages one by one.
+ * After the first turn the reported answer is useless: it joins all turns since the prompt, with spaces between the
+ * streamed pieces. The transcript has the separate messages.
  */
 function read(input: Fields): Told {
   const told = readNamed(input, NAMES);
   return input.stop_hook_active === true ? { ...told, answer: null } : told;
 }
 
-/** A message is written again with the calls that it led to: the last one of its id counts. */
+/** The transcript repeats a message together with its tool calls; the last line of an id counts. */
 function readTurn(lines: readonly Fields[]): TurnFacts {
   const own = after(lines, isPrompt).filter(({ type }) => type === "gemini");
   const messages = [...new Map(own.map((message) => [message.id, message])).values()];
@@ -46,7 +46,7 @@ function readTurn(lines: readonly Fields[]): TurnFacts {
   };
 }
 
-/** What tools returned is written down as the user's too. */
+/** Tool results are user messages too. */
 function isPrompt({ type, content }: Fields): boolean {
   if (type !== "user") return false;
   return !(Array.isArray(content) && content.some((part) => isFields(part) && "functionResponse" in part));

@@ -1,4 +1,4 @@
-/** opencode: a plugin of ours asks and answers, so that the form is our own. See `install/opencode-plugin.ts`. */
+/** opencode: our own plugin calls the hook, so the format is ours. See `install/opencode-plugin.ts`. */
 import type { Usage } from "../../../core/base.ts";
 import { countOf, type Fields, isFields, textOf } from "../fields.ts";
 import { readNamed, type StopClient, type Told } from "./client.ts";
@@ -30,7 +30,7 @@ function read(input: Fields): Told {
   };
 }
 
-/** It has a price for what models it knows; nothing spent is none known. */
+/** opencode reports a cost for known models only; 0 means unknown. */
 function usageOf(usage: unknown): Usage | null {
   if (!isFields(usage)) return null;
   const [cost, cached, model] = [countOf(usage, "cost"), countOf(usage, "cached"), textOf(usage, "model")];

@@ -1,11 +1,11 @@
-/** Are the hooks of other clients as they should be, and does anything stand in their way? Reads; starts and writes nothing. */
+/** Checks the installed hooks of other clients. Only reads; starts and writes nothing. */
 import { join } from "node:path";
 import { findExecutable } from "../../../agents/find.ts";
 import { tidyLine } from "../../../core/claims/tidy.ts";
 import { LoopError } from "../../../errors.ts";
 import { readSmall } from "../../../system/files.ts";
 import { parseJsonc, toValue } from "../../../system/jsonc/tree.ts";
-import { broken, type Finding, note, ok } from "../../conversation/finding.ts";
+import { broken, type Finding, note, ok, TWO_STOP_HOOKS } from "../../conversation/finding.ts";
 import { CLIENT_NAMES, type ClientName } from "../clients/client.ts";
 import { isFields } from "../fields.ts";
 import { foreignItems } from "./hook-lists.ts";
@@ -14,8 +14,9 @@ import { brokenFiles, isProgramCurrent } from "./program.ts";
 import { type InstallScope, isOwnItem, TARGETS } from "./targets.ts";
 
 const MOST_SHOWN = 160;
+const NEEDS_LOOP = "npm install -g loopwright";
 
-/** Nothing of clients that nobody installed anything into. */
+/** Reports nothing about clients without our hooks. */
 export function examineClients(around: Around): readonly Finding[] {
   return CLIENT_NAMES.flatMap((client) => examine(client, around));
 }
@@ -31,7 +32,7 @@ function examine(client: ClientName, around: Around): readonly Finding[] {
         ? [
             note(
               client,
-              "the hooks are installed for you and for this project, and each is asked",
+              "the hooks are installed for you and for this project, so both run",
               `loop uninstall ${client} --scope project`,
             ),
           ]
@@ -42,35 +43,31 @@ function examine(client: ClientName, around: Around): readonly Finding[] {
     ];
   } catch (error) {
     if (!(error instanceof LoopError)) throw error;
-    return [broken(client, error.message, error.hint ?? "Mend it.")];
+    return [broken(client, error.message, error.hint ?? "Correct the file.")];
   }
 }
 
 function examineScope(client: ClientName, scope: InstallScope, around: Around): Finding {
   const install = `loop install ${client}${scope === "project" ? " --scope project" : ""}`;
   if (planInstall(client, scope, around).changes.length > 0)
-    return broken(client, `the hooks (${scope}) are not those of this version`, install);
+    return broken(client, `the hooks (${scope}) are from another version`, install);
   if (scope === "project")
     return findExecutable("loop", around.env) === null
-      ? note(
-          client,
-          "hooks of this project start `loop`, which is not on the PATH",
-          "npm install -g loopwright",
-        )
+      ? note(client, "the project's hooks start `loop`, but it is not on the PATH", NEEDS_LOOP)
       : ok(client, "hooks of this project");
   const [wrong] = brokenFiles(around.program);
   if (wrong !== undefined)
     return broken(
       client,
-      `the program that its hooks start is not whole: ${join(around.program, wrong)}`,
+      `a file of the hook program is missing or was changed: ${join(around.program, wrong)}`,
       install,
     );
   if (!isProgramCurrent(around.program))
-    return broken(client, "the program that its hooks start is of another version", install);
+    return broken(client, "the hook program is from another version", install);
   return ok(client, `hooks for you (${around.program})`);
 }
 
-/** D13: named, and left alone. */
+/** D13: other stop hooks are listed and never changed. */
 function examineOthers(
   client: ClientName,
   scope: InstallScope,
@@ -84,22 +81,20 @@ function examineOthers(
   return foreignItems(text, hooks.stop, isOwnItem(client)).map((item) =>
     note(
       client,
-      `${file} has one more hook at a stop: ${tidyLine(JSON.stringify(item), MOST_SHOWN)}`,
-      "Two hooks that both hold up a stop put two texts into one turn: keep one of them.",
+      `${file} has another stop hook: ${tidyLine(JSON.stringify(item), MOST_SHOWN)}`,
+      TWO_STOP_HOOKS,
     ),
   );
 }
 
-/** It keeps what the person trusted in its config, by the file and the place of the hook. */
+/** Codex stores the trusted hooks in its config, by file and position. */
 function examineCodex({ project, env }: Around): readonly Finding[] {
   const own = TARGETS.codex.folder("user", project, env);
   const config = readSmall(join(own, "config.toml")) ?? "";
   if (/^\s*(?:codex_)?hooks\s*=\s*false\b/m.test(config))
-    return [broken("codex", "hooks are turned off in its config.toml", "Take out: hooks = false")];
+    return [broken("codex", "hooks are turned off in its config.toml", "Remove the line: hooks = false")];
   const isTrusted = /^\[hooks\.state\."[^"\n]*hooks\.json:stop:/m.test(config);
-  return isTrusted
-    ? []
-    : [note("codex", "runs no hook that you have not trusted", "Start codex and type /hooks")];
+  return isTrusted ? [] : [note("codex", "runs only hooks that you trust", "Start codex and type /hooks")];
 }
 
 function examineGemini({ project, env }: Around): readonly Finding[] {
@@ -110,6 +105,8 @@ function examineGemini({ project, env }: Around): readonly Finding[] {
     const config = isFields(settings) && isFields(settings.hooksConfig) ? settings.hooksConfig : {};
     const disabled = Array.isArray(config.disabled) ? config.disabled : [];
     const isOff = config.enabled === false || disabled.some((name) => /^loopwright-/.test(String(name)));
-    return isOff ? [broken("gemini", `hooks are turned off in ${file}`, "See hooksConfig there.")] : [];
+    return isOff
+      ? [broken("gemini", `hooks are turned off in ${file}`, "Change hooksConfig in that file.")]
+      : [];
   });
 }

@@ -1,4 +1,4 @@
-/** Hooks in a settings file that is shared with others: `hooks.<event>` is a list, and one item of it is ours. */
+/** Edits hooks in a settings file that other programs use too: `hooks.<event>` is a list, and one item is ours. */
 import { isDeepStrictEqual } from "node:util";
 import { addMember, appendItem, removePart, replaceNode } from "../../../system/jsonc/edit.ts";
 import {
@@ -10,18 +10,18 @@ import {
   toValue,
 } from "../../../system/jsonc/tree.ts";
 
-/** By the client's name of the event. */
+/** Keys are the client's event names. */
 export type HookItems = Readonly<Record<string, unknown>>;
 
-export interface HookFile {
+interface HookFile {
   readonly items: HookItems;
-  /** Is an item of a list ours, whatever version wrote it? */
+  /** Did any version of Loopwright write this list item? */
   readonly isOurs: (item: unknown) => boolean;
-  /** What the file needs beside the hooks. */
+  /** Other members that the file needs. */
   readonly header: Readonly<Record<string, unknown>>;
 }
 
-/** Throws where the text is no JSON object, or where something else than a list stands in the place of one. */
+/** Throws if the text is not a JSON object, or if a list is missing where one is needed. */
 export function putHooks(before: string | null, { items, isOurs, header }: HookFile): string {
   if (before === null || before.trim() === "") {
     const hooks = Object.fromEntries(Object.entries(items).map(([event, item]) => [event, [item]]));
@@ -30,14 +30,14 @@ export function putHooks(before: string | null, { items, isOurs, header }: HookF
   let text = before;
   for (const [key, value] of Object.entries(header))
     if (memberOf(topOf(text), key) === undefined) text = addMember(text, [key], value);
-  // an event that an older version asked for
+  // events that an older version used
   for (const event of listsOf(text).keys())
     if (!Object.hasOwn(items, event)) text = takeFrom(text, event, isOurs);
   for (const [event, item] of Object.entries(items)) text = putItem(text, event, item, isOurs);
   return text;
 }
 
-/** null: nothing is left that is worth a file. */
+/** null: nothing is left in the file. */
 export function takeHooks(before: string, { isOurs, header }: Omit<HookFile, "items">): string | null {
   let text = before;
   for (const event of listsOf(before).keys()) text = takeFrom(text, event, isOurs);
@@ -49,12 +49,12 @@ export function takeHooks(before: string, { isOurs, header }: Omit<HookFile, "it
   return text !== before && isDeepStrictEqual({ ...header, ...left }, header) ? null : text;
 }
 
-/** Is one of the items ours? */
+/** Is one of the hooks ours? */
 export function hasHooks(text: string, isOurs: HookFile["isOurs"]): boolean {
   return [...listsOf(text).values()].some((list) => ownIn(list, isOurs).length > 0);
 }
 
-/** Items of a list that are somebody else's. */
+/** The items of a list that are not ours. */
 export function foreignItems(text: string, event: string, isOurs: HookFile["isOurs"]): readonly unknown[] {
   const parts = listsOf(text).get(event)?.parts ?? [];
   return parts.map(toValue).filter((item) => !isOurs(item));
@@ -82,7 +82,7 @@ function takeFrom(text: string, event: string, isOurs: HookFile["isOurs"]): stri
   return removePart(text, hooks, hooks.parts.indexOf(member));
 }
 
-/** Where one of ours stands; `isInner`: in a group that somebody put one of their own into. */
+/** The position of one of our items; `isInner`: inside a group that also has other hooks. */
 interface Place {
   readonly list: ArrayNode;
   readonly index: number;
@@ -116,11 +116,10 @@ function listsOf(text: string): ReadonlyMap<string, ArrayNode> {
   const hooks: Node | undefined = memberOf(topOf(text), "hooks")?.value;
   if (hooks === undefined) return new Map();
   if (hooks.kind !== "object") throw new SyntaxError("hooks is not an object");
+  // other values next to the lists belong to the client
   return new Map(
-    hooks.parts.flatMap(({ key, value }): [string, ArrayNode][] => {
-      if (value.kind === "array") return [[key, value]];
-      // a switch beside the lists is the client's own affair
-      return [];
-    }),
+    hooks.parts.flatMap(({ key, value }): [string, ArrayNode][] =>
+      value.kind === "array" ? [[key, value]] : [],
+    ),
   );
 }

@@ -1,11 +1,11 @@
-/** The plugin for opencode, as the text of its file. It must load in opencode's own runtime: nothing of ours is imported. */
+/** The text of the plugin for opencode. The plugin runs in opencode's own runtime, so it imports nothing of ours. */
 import { MARK } from "./texts.ts";
 
-/** `start`: the program and the words before ours, such as node and the path of loop.cjs. */
+/** `start`: the program and its first arguments, such as node and the path of loop.cjs. */
 export function renderOpencodePlugin(start: readonly string[]): string {
-  return `// ${MARK}; \`loop uninstall opencode\` takes it away.
-// When a conversation comes to rest, Loopwright is asked whether a loop of it goes on. Where there is no .loop folder
-// nothing is started.
+  return `// ${MARK}; \`loop uninstall opencode\` removes it.
+// When a conversation is idle, the plugin asks Loopwright whether its loop continues. Without a .loop folder it starts
+// nothing.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -59,9 +59,9 @@ export const Loopwright = async ({ client, directory }) => {
 
   return {
     event: async ({ event }) => {
-      // told before the rest that follows; the message has it only after that
+      // this event comes before session.idle; the message has the error only later
       if (event.type === "session.error") errors.set(event.properties.sessionID, event.properties.error?.name);
-      // checks may take long, and other events are not to wait for them
+      // checks may take long, and other events must not wait for them
       if (event.type === "session.idle") void rest(event.properties.sessionID).catch(() => {});
       if (event.type === "session.deleted" && isKnown(directory, event.properties.info.id))
         await ask("end", { session: event.properties.info.id });
@@ -71,7 +71,7 @@ export const Loopwright = async ({ client, directory }) => {
       const answer = await ask("prompt", { session: sessionID, prompt: \`/loop \${typed}\` });
       const words = wordsOf(answer);
       if (words === null) return;
-      // the list itself: another one in its place is not looked at
+      // change the list itself: opencode ignores a new one
       output.parts.splice(0, output.parts.length, { type: "text", text: words });
       sent.set(sessionID, words);
     },
@@ -84,11 +84,11 @@ export const Loopwright = async ({ client, directory }) => {
   };
 };
 
-/** For the model; null: nothing. */
+/** The text for the model; null: none. */
 function wordsOf(answer) {
   if (answer?.kind === "context") return answer.text;
   if (answer?.kind !== "local") return null;
-  return \`Loopwright has carried out what was typed. Show the person this text as it is, and do nothing else:\\n\\n\${answer.text}\`;
+  return \`Loopwright has run the command. Show the person this text unchanged, and do nothing else:\\n\\n\${answer.text}\`;
 }
 
 function parse(words) {
@@ -99,7 +99,7 @@ function parse(words) {
   }
 }
 
-/** The folder, or inside a git work tree the nearest above it with a .loop; null: there is none. */
+/** The .loop folder here, or in a git work tree the nearest one above; null: none. */
 function loopsOf(from) {
   if (existsSync(join(from, ".loop"))) return join(from, ".loop");
   let found = null;
@@ -110,13 +110,13 @@ function loopsOf(from) {
   }
 }
 
-/** Has anything been typed at Loopwright in this conversation? */
+/** Has this conversation used a loop command? */
 function isKnown(from, session) {
   const loops = loopsOf(from);
   return loops !== null && existsSync(join(loops, "sessions", \`\${session.replaceAll("_", "-")}.json\`));
 }
 
-/** What the client has of the turn that just ended, and the agent and model that it had; null: nothing was said. */
+/** The facts about the turn that just ended, with its agent and model; null: no answer. */
 async function lastTurn(client, session, told) {
   const { data = [] } = await client.session.messages({ path: { id: session } });
   const from = data.findLastIndex(({ info }) => info.role === "user");

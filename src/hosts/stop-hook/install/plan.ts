@@ -1,4 +1,4 @@
-/** What `install` and `uninstall` change, as data: shown by `--dry-run`, written down otherwise. */
+/** The changes of `install` and `uninstall` as data. `--dry-run` shows them; otherwise they are written. */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { LoopError } from "../../../errors.ts";
@@ -14,20 +14,20 @@ import { MARK } from "./texts.ts";
 export interface Around {
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where the program for a person's own hooks is. */
+  /** The folder of the program for a person's own hooks. */
   readonly program: string;
 }
 
-/** A file that is to have another text; null: that is not to be there. */
+/** A change of one file; null: the file does not exist. */
 export interface PlannedChange {
   readonly file: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export interface InstallPlan {
+interface InstallPlan {
   readonly changes: readonly PlannedChange[];
-  /** What stays although its name is the one that we wanted. */
+  /** Files of other programs that have our file name; they are kept. */
   readonly kept: readonly string[];
 }
 
@@ -36,13 +36,15 @@ export function planInstall(client: ClientName, scope: InstallScope, around: Aro
   const folder = TARGETS[client].folder(scope, around.project, around.env);
   const commandFor = (event: ClientEvent) =>
     scope === "user" ? ownCommand(around.program, client, event) : sharedCommand(client, event);
+  const start = scope === "user" ? ["node", join(around.program, HOOK_COMMAND)] : ["loop"];
   const files = [
-    ...(plugin === null ? [] : [{ path: plugin, text: pluginText(scope, around) }]),
+    ...(plugin === null ? [] : [{ path: plugin, text: renderOpencodePlugin(start) }]),
     command,
   ].map(({ path, text }) => ownFile(join(folder, path), scope, text));
-  const settings =
-    hooks === null ? [] : [hooksChange(client, scope, join(folder, hooks.path), hooks, commandFor)];
-  return planOf([...settings, ...files]);
+  if (hooks === null) return planOf(files);
+  const { file, text } = readFile(join(folder, hooks.path), scope);
+  const wanted = { ...fileOf(client, hooks), items: hooks.items(commandFor) };
+  return planOf([{ file, before: text, after: edit(file, () => putHooks(text, wanted)) }, ...files]);
 }
 
 export function planUninstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
@@ -57,7 +59,7 @@ export function planUninstall(client: ClientName, scope: InstallScope, around: A
   return planOf([{ file, before: text, after }, ...files]);
 }
 
-/** Are our hooks there? Throws where the file cannot be read. */
+/** Are our hooks installed? Throws if the file cannot be read. */
 export function isInstalled(client: ClientName, scope: InstallScope, around: Around): boolean {
   const { hooks, plugin } = TARGETS[client];
   const folder = TARGETS[client].folder(scope, around.project, around.env);
@@ -77,11 +79,7 @@ function planOf(changes: readonly (PlannedChange & { readonly isForeign?: boolea
   };
 }
 
-function pluginText(scope: InstallScope, { program }: Around): string {
-  return renderOpencodePlugin(scope === "user" ? ["node", join(program, HOOK_COMMAND)] : ["loop"]);
-}
-
-/** A whole file of ours; one of the same name that is not is left alone. */
+/** A file that is completely ours. A file of another program with the same name is not changed. */
 function ownFile(
   path: string,
   scope: InstallScope,
@@ -91,19 +89,7 @@ function ownFile(
   return { file, before, after: text, isForeign: before !== null && !before.includes(MARK) };
 }
 
-function hooksChange(
-  client: ClientName,
-  scope: InstallScope,
-  path: string,
-  hooks: HooksTarget,
-  commandFor: (event: ClientEvent) => string,
-): PlannedChange {
-  const { file, text } = readFile(path, scope);
-  const wanted = { ...fileOf(client, hooks), items: hooks.items(commandFor) };
-  return { file, before: text, after: edit(file, () => putHooks(text, wanted)) };
-}
-
-/** A person's own file may be a link to where they keep it; one of a project must lie in it. */
+/** A person's own file may be a link. A project's file must be inside the project. */
 function readFile(
   path: string,
   scope: InstallScope,
@@ -124,8 +110,8 @@ function edit<T>(file: string, change: () => T): T {
     if (!(error instanceof SyntaxError)) throw error;
     throw new LoopError(
       "surroundings",
-      `${file} is no file of hooks that could be read: ${error.message}.`,
-      "Mend it first; nothing was changed.",
+      `${file} is not a valid hooks file: ${error.message}.`,
+      "Correct the file first. Nothing was changed.",
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The program that a person's own hooks start: a copy of the command line program that outlives npx, updates and
- * checkouts, and the few lines of shell before it. Put in place as a whole; one copy serves all clients.
+ * The program that a person's own hooks start: a small shell script and a copy of the command line program that survives
+ * npx, updates and deleted checkouts. All clients share one copy.
  */
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,14 +17,14 @@ export function programFolder(env: NodeJS.ProcessEnv): string {
   return join(dataFolder(env), "hooks");
 }
 
-/** The same build as the program that runs now, and whole? */
+/** Is the copy complete and from the same build as the running program? */
 export function isProgramCurrent(folder: string): boolean {
   const { wanted } = wantedFiles();
   const there = readList(folder);
   return there !== null && there === wanted && brokenFiles(folder).length === 0;
 }
 
-/** Files that are missing or not as they were put there; all of it, where nobody knows what was put there. */
+/** Files that are missing or were changed. Without a list of files, the list itself is reported. */
 export function brokenFiles(folder: string): readonly string[] {
   const list = readList(folder);
   if (list === null) return [LIST];
@@ -62,10 +62,7 @@ function wantedFiles(): { readonly source: string; readonly wanted: string } {
   return { source, wanted };
 }
 
-/**
- * The whole command line program is a part of the plugin for Claude Code, and that is what is copied; null: it is not
- * the copy that runs now.
- */
+/** The folder of the running program if it is an installed copy; null: it is not. */
 function runningProgram(): string | null {
   const isInstalled = (dir: string) =>
     existsSync(join(dir, "loop.cjs")) && existsSync(join(dirname(dir), HOOK_PROGRAM));

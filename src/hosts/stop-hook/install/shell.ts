@@ -1,6 +1,6 @@
 /**
- * The command lines of hooks. They run at every turn and every prompt of a client, in all projects: where there is no
- * `.loop`, all that they cost is a shell that looks for one.
+ * The command lines of hooks. A client runs them at every turn and every prompt, in all projects. Without a `.loop`
+ * folder they cost only a shell that looks for one.
  */
 import { join } from "node:path";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
@@ -8,16 +8,16 @@ import type { ClientEvent, ClientName } from "../clients/client.ts";
 /** The command line program, in the same folder. */
 export const HOOK_COMMAND = join("loop", "loop.cjs");
 
-/** The name of the program that a person's own hooks start, in the folder that `install` made. */
+/** The program that a person's own hooks start, in the installed folder. */
 export const HOOK_PROGRAM = "loop-hook";
 
-/** For one person: the program of this machine. */
+/** The command for one person: the program on this machine. */
 export function ownCommand(folder: string, client: ClientName, event: ClientEvent): string {
   if (process.platform === "win32") return `node "${join(folder, HOOK_COMMAND)}" hook ${client} ${event}`;
   return `'${join(folder, HOOK_PROGRAM).replaceAll("'", "'\\''")}' ${client} ${event}`;
 }
 
-/** For everybody who works on a project: whatever `loop` is on the PATH; who has none is not bothered. */
+/** The command for a whole team: the `loop` on the PATH. It does nothing for people without `loop`. */
 export function sharedCommand(client: ClientName, event: ClientEvent): string {
   const run = plainCommand(client, event);
   if (process.platform === "win32") return run;
@@ -26,23 +26,23 @@ export function sharedCommand(client: ClientName, event: ClientEvent): string {
   return `sh -c '${[found, ...rest].join("; ")}'`;
 }
 
-/** Where there is no shell that knows more. */
+/** For systems without a POSIX shell. */
 export function plainCommand(client: ClientName, event: ClientEvent): string {
   return `loop hook ${client} ${event}`;
 }
 
-/** Did `install` write this, in whatever version? */
+/** Did any version of `loop install` write this command? */
 export function isOwnCommand(command: unknown, client: ClientName): boolean {
   if (typeof command !== "string") return false;
   const [, name] = /(?:\bloop-hook['"]?|\bloop(?:\.cjs)?['"]? hook) (\w+) \w+\b/.exec(command) ?? [];
   return name === client;
 }
 
-/** The program itself; `loop.cjs` lies in the folder `loop` beside it. */
+/** The text of the hook program. `loop.cjs` is in the folder `loop` next to it. */
 export function renderHookProgram(): string {
   const run = 'node "$here/loop/loop.cjs" hook "$1" "$2"';
   return `#!/bin/sh
-# Put here by \`loop install\`: asks Loopwright when a turn of an agent ends. Without a .loop it ends at once.
+# Installed by \`loop install\`: asks Loopwright when an agent's turn ends. Without a .loop folder it exits at once.
 here=\${0%/*}
 command -v node >/dev/null 2>&1 || exit 0
 if [ "$2" = prompt ]; then
@@ -54,9 +54,9 @@ exec ${run}
 `;
 }
 
-/** What is typed at us counts in every folder; it is read here, so that all else starts nothing. */
+/** Loop commands work in every folder. The shell checks the prompt, so other prompts start no program. */
 function promptLines(run: string, client: string): readonly string[] {
-  // the last one is what Copilot makes of its command at a terminal
+  // the last one is Copilot's form of the command in a terminal
   const starts = [
     "[/$]loop*",
     "/prompts:loop*",
@@ -69,8 +69,8 @@ function promptLines(run: string, client: string): readonly string[] {
 }
 
 /**
- * As the program itself looks for a project: the folder, or inside a git work tree those above it up to the root of
- * the tree. Cursor starts a person's own hooks in its own folder, and tells the project's.
+ * Looks for a project like the program itself: in this folder, or in a git work tree also in the folders above it up to
+ * its root. Cursor runs a person's own hooks in its own folder and gives the project in a variable.
  */
 function noProject(client: string): string {
   const place = `\${CURSOR_PROJECT_DIR:-$PWD}`;

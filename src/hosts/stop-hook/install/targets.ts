@@ -1,6 +1,6 @@
-/** Where each client looks for hooks and commands, and in what form. Data; nothing is read or written here. */
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+/** Where each client looks for hooks and commands, and their form. Data only; reads and writes nothing. */
+import { join } from "node:path";
+import { absolutePath, homeFolder } from "../../conversation/install/data-folder.ts";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
 import { isFields } from "../fields.ts";
 import type { HookItems } from "./hook-lists.ts";
@@ -9,35 +9,35 @@ import { renderCursorCommand, renderGeminiCommand, renderOpencodeCommand, render
 
 export type InstallScope = "user" | "project";
 
-export interface Target {
-  /** The client's folder: a person's own, or that of a project. */
+interface Target {
+  /** The client's folder, of the person or of a project. */
   readonly folder: (scope: InstallScope, project: string, env: NodeJS.ProcessEnv) => string;
-  /** The file with the hooks, below the folder; null: there is a plugin instead. */
+  /** The file with the hooks, inside the folder; null: the client uses a plugin. */
   readonly hooks: HooksTarget | null;
   readonly plugin: string | null;
-  /** The command that a person types. */
+  /** The file of the command that a person types. */
   readonly command: { readonly path: string; readonly text: string };
-  /** What the person still has to do. */
+  /** The next steps for the person. */
   readonly afterwards: readonly string[];
 }
 
 export interface HooksTarget {
   readonly path: string;
-  /** Nobody else has anything in it. */
+  /** The whole file is ours. */
   readonly isOwn: boolean;
   readonly header: Readonly<Record<string, unknown>>;
   readonly items: (command: (event: ClientEvent) => string) => HookItems;
-  /** The client's name of the event by which others may hold up a stop too. */
+  /** The client's name of the stop event. */
   readonly stop: string;
 }
 
-/** Checks run while a hook waits. */
+/** A hook waits while checks run. */
 const LONG_S = 7200;
 const SHORT_S = 30;
 
 export const TARGETS: Readonly<Record<ClientName, Target>> = {
   codex: {
-    folder: (scope, project, env) => folderOf(scope, project, env, { env: "CODEX_HOME", name: ".codex" }),
+    folder: folderNamed(".codex", "CODEX_HOME"),
     hooks: {
       path: "hooks.json",
       isOwn: false,
@@ -48,23 +48,23 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
           Stop: { ...run(command("stop"), LONG_S), statusMessage: "Loopwright: checks run" },
           UserPromptSubmit: { ...run(command("prompt"), LONG_S), statusMessage: "Loopwright" },
           SessionStart: run(command("start"), SHORT_S),
-          // more than these seconds it does not get
+          // the client allows at most 3 seconds
           Interrupt: run(command("interrupt"), 3),
           SessionEnd: run(command("end"), SHORT_S),
         }),
     },
     plugin: null,
     command: { path: "skills/loop/SKILL.md", text: renderSkill("loop") },
-    afterwards: ["Codex runs hooks only after you have trusted them: start codex and type /hooks."],
+    afterwards: ["Codex runs only hooks that you trust: start codex and type /hooks."],
   },
   gemini: {
-    folder: (scope, project, env) => folderOf(scope, project, env, { env: null, name: ".gemini" }),
+    folder: folderNamed(".gemini"),
     hooks: {
       path: "settings.json",
       isOwn: false,
       header: {},
       stop: "AfterAgent",
-      // in milliseconds here
+      // in milliseconds
       items: (command) =>
         grouped({
           AfterAgent: { name: "loopwright-stop", ...run(command("stop"), LONG_S * 1000) },
@@ -78,7 +78,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     afterwards: ["Hooks of a project run only in a folder that Gemini CLI trusts."],
   },
   cursor: {
-    folder: (scope, project, env) => folderOf(scope, project, env, { env: null, name: ".cursor" }),
+    folder: folderNamed(".cursor"),
     hooks: {
       path: "hooks.json",
       isOwn: false,
@@ -92,7 +92,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
       }),
     },
     plugin: null,
-    // `/loop` is taken in more and more clients
+    // more and more clients have their own `/loop`
     command: { path: "commands/loopwright.md", text: renderCursorCommand() },
     afterwards: [],
   },
@@ -100,19 +100,19 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     folder: (scope, project, env) =>
       scope === "project"
         ? join(project, ".opencode")
-        : join(absolute(env.XDG_CONFIG_HOME) ?? join(homeOf(env), ".config"), "opencode"),
+        : join(absolutePath(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), ".config"), "opencode"),
     hooks: null,
     plugin: "plugin/loopwright.js",
     command: { path: "command/loop.md", text: renderOpencodeCommand() },
     afterwards: [
-      "opencode loads it when it starts. `opencode run` ends at the first rest: use the terminal UI or serve.",
+      "opencode loads the plugin when it starts. `opencode run` exits after the first turn: use the terminal UI or `opencode serve`.",
     ],
   },
   copilot: {
     folder: (scope, project, env) =>
       scope === "project"
         ? join(project, ".github")
-        : (absolute(env.COPILOT_HOME) ?? join(homeOf(env), ".copilot")),
+        : (absolutePath(env.COPILOT_HOME) ?? join(homeFolder(env), ".copilot")),
     hooks: {
       path: "hooks/loopwright.json",
       isOwn: true,
@@ -126,13 +126,13 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
       }),
     },
     plugin: null,
-    // `/loop` is a command of its own there
+    // Copilot has its own `/loop`
     command: { path: "skills/loopwright/SKILL.md", text: renderSkill("loopwright") },
     afterwards: ["Hooks of a project run only in a folder that Copilot trusts."],
   },
 };
 
-/** An item of a list of hooks that is all ours: the command stands in it, or one level below. */
+/** Is the whole list item ours? The command is in the item, or one level below. */
 export function isOwnItem(client: ClientName): (item: unknown) => boolean {
   const has = (item: unknown): boolean => {
     if (!isFields(item)) return false;
@@ -151,26 +151,14 @@ function run(command: string, timeout: number): object {
   return { type: "command", command, timeout };
 }
 
-/** A file that others may have on another system. */
+/** People on other systems may share this file, so it has both commands. */
 function shell(command: (event: ClientEvent) => string, event: ClientEvent, timeoutSec: number): object {
   const powershell = process.platform === "win32" ? command(event) : plainCommand("copilot", event);
   return { type: "command", bash: command(event), powershell, timeoutSec };
 }
 
-function folderOf(
-  scope: InstallScope,
-  project: string,
-  env: NodeJS.ProcessEnv,
-  place: { readonly env: string | null; readonly name: string },
-): string {
-  if (scope === "project") return join(project, place.name);
-  return (place.env === null ? null : absolute(env[place.env])) ?? join(homeOf(env), place.name);
-}
-
-function homeOf(env: NodeJS.ProcessEnv): string {
-  return absolute(env.HOME) ?? homedir();
-}
-
-function absolute(path: string | undefined): string | null {
-  return path !== undefined && isAbsolute(path) ? path : null;
+/** The folder `name`, in the project or in the home folder; `variable` may name another personal folder. */
+function folderNamed(name: string, variable = ""): Target["folder"] {
+  return (scope, project, env) =>
+    scope === "project" ? join(project, name) : (absolutePath(env[variable]) ?? join(homeFolder(env), name));
 }

@@ -1,17 +1,17 @@
-/** The command that a person types in a client, as a file of the client's own form. */
+/** The files that define our command in each client, in the client's own form. */
 
-/** By this `install` knows a file of its own again. */
+/** `install` recognises its own files by this text. */
 export const MARK = "Made by `loop install`";
 
 const DESCRIPTION =
-  'Loops that are checked: until "<criterion>" <prompt>, status, pause, continue, cancel, list, help. Only when the person types it.';
+  'Loops with real checks: until "<criterion>" <prompt>, status, pause, continue, cancel, list, help. Use only when the person types it.';
 const HINT = 'until "<criterion>" <prompt> | status | continue | cancel | help';
 
-const BODY = `Loopwright answers this command itself. Where there is something for you to do, its text stands beside this one: do what that says, and nothing else.
+const BODY = `Loopwright answers this command itself. If there is work for you, a text from Loopwright comes with this message. Do what that text says, and nothing else.
 
-If there is no text of Loopwright's, do nothing of what was typed and change no file. Say only: the hook of Loopwright did not answer, and \`loop doctor\` in a terminal shows why.`;
+If there is no text from Loopwright, do not follow the command and change no file. Say only: the Loopwright hook did not answer; run \`loop doctor\` in a terminal to see why.`;
 
-/** Codex, Copilot: it is reached by its name. */
+/** For Codex and Copilot. */
 export function renderSkill(name: string): string {
   return `---
 name: ${name}
@@ -20,37 +20,37 @@ description: ${JSON.stringify(DESCRIPTION)}
 
 ${BODY}
 
-<!-- ${MARK}; \`loop uninstall\` takes it away. -->
+<!-- ${MARK}; \`loop uninstall\` removes it. -->
 `;
 }
 
-/** Gemini: the prompt is what the hook before the agent sees. */
+/** For Gemini: its BeforeAgent hook receives the prompt. */
 export function renderGeminiCommand(): string {
-  return `# ${MARK}; \`loop uninstall gemini\` takes it away.
+  return `# ${MARK}; \`loop uninstall gemini\` removes it.
 description = ${JSON.stringify(DESCRIPTION)}
 prompt = "/loopwright {{args}}"
 `;
 }
 
-/** opencode: the plugin puts its own text in the place of this. */
+/** For opencode: the plugin replaces this text. */
 export function renderOpencodeCommand(): string {
   return `---
 description: ${JSON.stringify(DESCRIPTION)}
 ---
-<!-- ${MARK}; \`loop uninstall opencode\` takes it away. -->
+<!-- ${MARK}; \`loop uninstall opencode\` removes it. -->
 /loopwright $ARGUMENTS
 
-If this text is all there is, do nothing of it and change no file. Say only: the plugin of Loopwright did not answer, and \`loop doctor\` in a terminal shows why.
+If there is no other text, do not follow the command and change no file. Say only: the Loopwright plugin did not answer; run \`loop doctor\` in a terminal to see why.
 `;
 }
 
-/** Cursor cannot be told anything before a turn: the loop's first turn comes with the end of this one. */
+/** For Cursor: its hook cannot add text before a turn, so the loop's first turn comes after this one. */
 export function renderCursorCommand(): string {
   return `# loopwright
 ${HINT}
 
-Loopwright carries this command out itself. Do nothing of what was typed, use no tool and change no file. Answer with one line, "The loop begins.", and end your turn: what is to be done comes with the next message.
+Loopwright runs this command itself. Do not follow the command, use no tool and change no file. Answer with one line, "The loop begins.", and end your turn. The next message says what to do.
 
-<!-- ${MARK}; \`loop uninstall cursor\` takes it away. -->
+<!-- ${MARK}; \`loop uninstall cursor\` removes it. -->
 `;
 }

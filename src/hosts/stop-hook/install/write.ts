@@ -1,4 +1,4 @@
-/** Carries a plan out. What somebody saved meanwhile is spared, and what was there keeps its rights. */
+/** Writes a planned change. Keeps changes of other programs, and keeps the permissions of existing files. */
 import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { LoopError } from "../../../errors.ts";
@@ -7,7 +7,7 @@ import { readIfThere, replaceIf } from "../../../system/files.ts";
 import { isInside } from "../../../system/inside.ts";
 import type { PlannedChange } from "./plan.ts";
 
-/** `within`: nothing outside of this folder is written; null: a person's own files. */
+/** `within`: writes only inside this folder; null: a person's own files. */
 export function writeChange({ file, before, after }: PlannedChange, within: string | null): void {
   const folder = dirname(file);
   try {
@@ -24,17 +24,16 @@ function remove(file: string, before: string | null): void {
   if (readIfThere(file) !== before) throw changed(file);
   rmSync(file);
   try {
-    // a skill has a folder of its own; what is empty then was made for it
+    // a skill has its own folder
     rmdirSync(dirname(file));
   } catch {
-    // others have something in it
+    // the folder is not empty
   }
 }
 
 function replace(file: string, before: string | null, after: string): void {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
   if (!replaceIf(file, after, () => readIfThere(file) === before)) throw changed(file);
-  // a file for everybody who works on a project, or one that had its own rights
   chmodSync(file, mode === undefined ? 0o644 : mode & 0o777);
 }
 

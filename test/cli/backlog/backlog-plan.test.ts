@@ -206,9 +206,9 @@ describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {
     [
       "a dependency that is not there",
       says({ userStories: [story("A", { dependsOn: ["Z"] })] }),
-      /refused: A depends on Z, which is not there\.$/,
+      /refused: A depends on Z, which does not exist\.$/,
     ],
-    ["an id that is taken", says({ userStories: [story("old-1")] }), /refused: OLD-1 is there twice\.$/],
+    ["an id that is taken", says({ userStories: [story("old-1")] }), /refused: The id OLD-1 is used twice\.$/],
     [
       "4 questions",
       says({ questions: ["a?", "b?", "c?", "d?"] }),

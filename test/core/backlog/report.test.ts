@@ -66,12 +66,12 @@ Starting loop. You can interrupt me at any time to adjust course.`);
     [
       "with something left",
       STORIES,
-      "Loop Complete\n- Iterations used: 7\n- Stories: 1/3 complete, 1 blocked\n- Blocked: B. See what stands in the way: loop backlog triage",
+      "Loop Complete\n- Iterations used: 7\n- Stories: 1/3 complete, 1 blocked\n- Blocked: B. See why: loop backlog triage",
     ],
     [
       "with nothing blocked",
       [aStory("A")],
-      "Loop Complete\n- Iterations used: 7\n- Stories: 0/1 complete, 0 blocked\n- See what stands in the way: loop backlog triage",
+      "Loop Complete\n- Iterations used: 7\n- Stories: 0/1 complete, 0 blocked\n- See why: loop backlog triage",
     ],
     [
       "with all passed",

@@ -15,7 +15,7 @@ import type { Mode, ScopeBudget } from "../backlog.ts";
 import { lastEntries } from "../progress-entry.ts";
 import { rejectionsIn } from "../report.ts";
 import type { Story } from "../stories.ts";
-import { type CheckOutcome, hideHoldouts, VERDICT_TOOL } from "../verdict.ts";
+import { type FailingCheck, hideHoldouts, VERDICT_TOOL } from "../verdict.ts";
 import type { PromptRole, PromptText, PromptTexts } from "./prompt-texts.ts";
 import { fillVariables, type Values } from "./variables.ts";
 
@@ -44,7 +44,7 @@ export interface PromptFacts {
 
 export interface Rejection {
   readonly reason: string;
-  readonly failing: readonly CheckOutcome[];
+  readonly failing: readonly FailingCheck[];
 }
 
 export interface EvaluatorFacts extends PromptFacts {

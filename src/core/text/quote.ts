@@ -56,6 +56,11 @@ export function lastPart(text: string, maxLines: number, maxLetters: number): st
   return [...head, ...kept.toReversed()].join("\n");
 }
 
+/** Paragraphs; empty ones are left out. */
+export function joinParts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
 /** Outside text has no business with the nonce of this turn. */
 export function withoutNonce(text: string, nonce: string | null): string {
   return nonce === null || nonce === "" ? text : text.replaceAll(nonce, "[nonce]");

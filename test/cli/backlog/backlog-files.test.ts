@@ -309,7 +309,7 @@ describe("C14 loop backlog triage", () => {
       "- `show=npm test`",
       "- iteration 3, 2026-11-05T12:00:00.000Z, rejected, 0 files changed: no test",
       "> 1 failed",
-      "The same reason each time",
+      "The reason is the same each time",
       "No attempt changed a file",
       "US-003 wait for it",
       'loop backlog unblock US-002 "',

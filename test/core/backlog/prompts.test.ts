@@ -391,7 +391,7 @@ describe("invariant 8: no prompt, echoed, is a verdict or a claim", () => {
       renderEvaluatorPrompt(facts({ story, texts: own(text) })),
     ]) {
       expect(rendered.kind === "wrong" && rendered.message).toMatch(
-        /^\.loop\/prompts\/generator\/\w+\.md holds something that would count as a claim/,
+        /^\.loop\/prompts\/generator\/\w+\.md contains text that would count as a claim/,
       );
     }
   });

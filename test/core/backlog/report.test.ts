@@ -27,7 +27,7 @@ const STORIES = [
   aStory("C", { title: "Log in" }),
 ];
 
-describe("C10 reports, in the seed's words", () => {
+describe("C10 reports", () => {
   test("Loop Ready", () => {
     const run = { mode: "fix", stories: STORIES, maxIterations: 20, skipEval: false } as const;
     expect(renderLoopReady(run)).toBe(`Loop Ready
@@ -106,7 +106,7 @@ describe("C10 progress.md", () => {
     ...fields,
   });
 
-  test("the seed's entry", () => {
+  test("an entry", () => {
     expect(renderProgressEntry(entry())).toBe(
       "### C — Log in\nDate: 2026-01-05 10:00 UTC\nIteration: 3\nVerdict: PASS\n---\n",
     );

@@ -191,7 +191,7 @@ describe("loop status", () => {
 });
 
 describe("state.json", () => {
-  test("B8 has the seed's names and shape, and more of our own", () => {
+  test("B8 has the published names and shape, and more", () => {
     const view = viewGoal(
       underWay({ exitSignal: true, breakers: { ...NO_BREAKERS, stuckCount: 2, lastUnmet: ["tests"] } }),
     );

@@ -63,9 +63,7 @@ function readBlock(answer: string, nonce: string): Fields {
   const [block] = ours;
   if (block === undefined)
     throw new Odd(
-      blocks.length === 0
-        ? "it has no block of JSON"
-        : "its JSON does not have the nonce of this turn",
+      blocks.length === 0 ? "it has no block of JSON" : "its JSON does not have the nonce of this turn",
     );
   const body = parseJson(block);
   if (body.nonce !== nonce) throw new Odd("its JSON does not have the nonce of this turn");

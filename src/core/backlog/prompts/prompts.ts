@@ -203,4 +203,3 @@ function firstPart(text: string, maxLetters: number): string {
   const kept = text.slice(0, maxLetters).replace(/[\ud800-\udbff]$/, "");
   return `${kept}\n[the rest is left out: read the file]`;
 }
-

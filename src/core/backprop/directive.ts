@@ -35,7 +35,7 @@ export function renderBackpropDirective(backprop: Backprop): string {
       "Before the next step:",
       "1. Trace it to the spec: which criterion should have caught this? Maybe none.",
       "2. Propose the missing criterion in one sentence that a command can check.",
-      "3. Write a test that fails because of this cause, and see it fail. If you have that test already, go on.",
+      "3. Write a test that fails because of this cause, and see it fail. If you have one, go on.",
       "4. Fix the cause. Weaken no test.",
       "5. Verify: the new test, then the whole command.",
       `6. Log cause, criterion, test and fix to \`${BACKPROP_LOG}\`.`,

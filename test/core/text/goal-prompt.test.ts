@@ -245,9 +245,7 @@ describe("evidence in a prompt", () => {
     const names = Array.from({ length: 20 }, (_, i) => `check ${i}`);
     const many = renderWorkPrompt(withTail(tail, names), aJob());
     expect(many.length).toBeLessThan(12_000 + 8_000);
-    expect(many).toContain(
-      "- check 19: `npm test` exits 0. It returned: exit 1. Its output is too long",
-    );
+    expect(many).toContain("- check 19: `npm test` exits 0. It returned: exit 1. Its output is too long");
   });
 
   test("D4 short lines are capped at 60", () => {

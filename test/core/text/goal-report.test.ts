@@ -53,12 +53,12 @@ const worked = (overrides: Partial<Goal> = {}): Goal =>
 describe("receipts in the terminal", () => {
   test("B16 one line per turn and the total; what the agent did not tell is said", () => {
     expect(renderReceipts(worked())).toMatchInlineSnapshot(`
-      "#         Step           Time         Tokens  Cost          Files  Checks moved
-      plan      –              1m 35s       23k     $0.42         0      no check mov…
-      1         Find the fai…  1m 35s + 4s  23k     $0.42         2      lint ✓
-      2 (free)  修正する: fi…  1m 35s + 4s  –       not reported  2      failed (quot…
-      2         Fix the root…  1m 35s + 4s  23k     $0.42         2      tests ✓, cov…
-      Total     2 iterations   6m 33s       46k     $1.30
+      "#         Step             Time         Tokens  Cost     Files  Checks moved
+      plan      –                1m 35s       23k     $0.42    0      no check moved
+      1         Find the faili…  1m 35s + 4s  23k     $0.42    2      lint ✓
+      2 (free)  修正する: fix …  1m 35s + 4s  –       unknown  2      failed (quota):…
+      2         Fix the root c…  1m 35s + 4s  23k     $0.42    2      tests ✓, covera…
+      Total     2 iterations     6m 33s       46k     $1.30
       1 turn: cost not reported by the agent"
     `);
   });
@@ -151,7 +151,7 @@ describe("the report", () => {
       | --- | --- | --- | --- | --- | --- | --- | --- | --- |
       | plan | – | 1m 35s | 0s | 23k | $0.42 | 0 | – | – |
       | 1 | \`Find the failing test\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`lint ✓\` | – |
-      | 2 (free) | \`修正する: fix the root cause of everything that fails\` | 1m 35s | 4s | – | not reported | 2 | \`failed (quota): usage limit reached\` | – |
+      | 2 (free) | \`修正する: fix the root cause of everything that fails\` | 1m 35s | 4s | – | unknown | 2 | \`failed (quota): usage limit reached\` | – |
       | 2 | \`Fix the root cause\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`tests ✓, coverage 71 → 84 ✓\` | \`2\` |
 
       Total: 2 iterations of 10, $1.30 of $25 (1 turn: cost not reported by the agent), 46k tokens, 4m 12s.
@@ -209,9 +209,7 @@ describe("the report", () => {
 
   test("B12 a cost that nobody told is not written as a number", () => {
     const goal = worked({ spent: { ...NOTHING_SPENT, unpriced: 3 } });
-    expect(renderReportMarkdown(goal)).toContain(
-      "not reported of $25 (3 turns: cost not reported by the agent)",
-    );
+    expect(renderReportMarkdown(goal)).toContain("unknown of $25 (3 turns: cost not reported by the agent)");
   });
 });
 

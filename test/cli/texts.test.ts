@@ -47,7 +47,7 @@ describe("prompts", () => {
     await until(() => existsSync(join(cwd, "body")), "the notice has come");
     up.signal("SIGTERM");
     expect(await up.ended).toBe(0);
-    expect(up.output.stderr).toMatch(/^! Task \w+ needs a look: .*bad/m);
+    expect(up.output.stderr).toMatch(/^! Task \w+ needs attention: .*bad/m);
     expect(up.output.stdout + up.output.stderr).not.toMatch(CONTROL);
     const shown = await Promise.all(
       [["history"], ["show", failing.id]].map((args) => runHere(args, { cwd })),

@@ -59,7 +59,7 @@ describe("in a folder without tasks, nothing is written", () => {
       [["--cron", "0 9 * * 8", "x"], /day-of-week field has "8"/],
       [["--cron", "* * * *", "x"], /has 4 fields; write five/],
       [["--cron", "@daily", "x"], /nickname/],
-      [["--cron", "0 0 30 2 *", "x"], /matches no moment within a year/],
+      [["--cron", "0 0 30 2 *", "x"], /matches no time within a year/],
       [["--cron", "0 9 * * *", "--exact", "x"], /exclude each other/],
       [["5m", "x", "--tz", "Mars/Olympus"], /"Mars\/Olympus" is not a time zone/],
       [["5m", "x", "--tz", ""], /"" is not a time zone/],
@@ -169,7 +169,7 @@ describe("in a project with tasks, they stay as they are", () => {
     await runHere(["pause", paused.id], { cwd });
     const once = await create(cwd, "in", "5m", "once");
     await refuseAll(cwd, [
-      [["run", paused.id], /is paused; loop resume \w+ first/],
+      [["run", paused.id], /is paused; first run: loop resume \w+/],
       [["edit", once.id, "15m"], /is a one-shot and has no interval/],
       [["edit", once.id, "--expires", "3d"], /--expires is for recurring tasks/],
       [["edit", once.id, "at", "26:00"], /not a time of day/],

@@ -11,7 +11,7 @@ const TALKERS: readonly BacklogLiar[] = [
     name: "does nothing and says done",
     generator: "lie; echo Done.",
     ...NONE,
-    because: /nothing was changed/,
+    because: /no file was changed/,
   },
   {
     name: "says COMPLETE on the last story",
@@ -43,7 +43,7 @@ const TALKERS: readonly BacklogLiar[] = [
     passed: [],
     code: 2,
     flags: ["1"],
-    because: /said and did nothing/,
+    because: /neither said nor changed anything/,
   },
   {
     name: "fails and says that it did not",
@@ -75,7 +75,7 @@ const TALKERS: readonly BacklogLiar[] = [
   {
     name: "does its work on another branch and goes back",
     ...NONE,
-    because: /nothing was changed/,
+    because: /no file was changed/,
     generator: "lie; git checkout -qB other; work; git checkout -q main",
   },
 ];

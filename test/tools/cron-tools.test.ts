@@ -85,7 +85,7 @@ describe("CronCreate", () => {
 
   test.each([
     [{ cron: "61 * * * *", prompt: "x" }, /minute field has "61"/],
-    [{ cron: "0 0 30 2 *", prompt: "x" }, /matches no moment within a year/],
+    [{ cron: "0 0 30 2 *", prompt: "x" }, /matches no time within a year/],
     [{ cron: "* * * * *", prompt: "   " }, /prompt is empty/],
     [{ cron: "* * * * *", prompt: "" }, /^prompt: /],
     [{ cron: "* * * * *" }, /^prompt: /],

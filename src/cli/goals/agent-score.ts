@@ -7,7 +7,7 @@ import { agentFor } from "../../compose/agents.ts";
 import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import type { Score } from "../../core/spec/rubric.ts";
-import { renderScorePrompt } from "../../core/text/goal/score-prompt.ts";
+import { renderScorePrompt } from "../../core/text/goal/goal-prompt.ts";
 import { LoopError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
 

@@ -1,24 +1,23 @@
-/** How an attempt at a story ends, and what that makes of the story: passed, rejected, failed or interrupted. */
+/** How an attempt at a story ends: passed, rejected, failed or interrupted. */
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
 import { cleanLine } from "../text/clean.ts";
 import { addSpent } from "./attempt-spent.ts";
 import type { Attempt, AttemptPhase, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, backlogNotice, changeBacklog, pauseRun } from "./change.ts";
+import { type BacklogDecision, backlogNotice, changeBacklog, pauseRun, replaceAttempt } from "./change.ts";
 import { isTouched, lookAfter, takeBack } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
 import { withNote } from "./prd/registry.ts";
 import type { Story } from "./stories.ts";
 import { hideHoldouts } from "./verdict.ts";
 
-/** Turns in a row that came to nothing before somebody has to look. */
+/** After so many failed turns in a row a person must look. */
 const PATIENCE = 5;
 const BACKOFF_MS = 5_000;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
-/** Of the checks that were red, so many are kept for the next attempt. */
+/** How many failing checks are kept for the next attempt. */
 const MOST_FAILING = 5;
 
-/** The attempt as it is at its end. */
 export interface Ending {
   readonly backlog: Backlog;
   readonly attempt: Attempt;
@@ -35,13 +34,13 @@ export function pass(ending: Ending): BacklogDecision {
 }
 
 /**
- * C7: it counts, the reason leads the next prompt, and at the limit a person has to look. `isLeft`: the files are not
- * those that the evidence is of.
+ * C7: the rejection counts, its reason leads the next prompt, and at the limit the story is blocked. `isLeft`: the
+ * files changed after the evidence was taken.
  */
 export function reject(ending: Ending, reason: string, isLeft = false): BacklogDecision {
   const { backlog, attempt, now } = ending;
   const { holdouts = [] } = backlog.stories.find(({ id }) => id === attempt.story) ?? {};
-  // What only the evaluator may know must not reach the generator by its reasons (C15).
+  // The generator reads the reason, and must not learn hidden criteria from it (C15).
   const told = hideHoldouts(reason, holdouts);
   const rejected = {
     ...backlog,
@@ -49,9 +48,9 @@ export function reject(ending: Ending, reason: string, isLeft = false): BacklogD
   };
   const others = isLeft ? { attempts: lookAfter(backlog, attempt) } : takeBack(rejected, attempt, now);
   const isBlocked = rejected.stories.some(({ id, blocked }) => id === attempt.story && blocked);
-  // a run that stands still has told its reason already
+  // A paused run has told its reason already.
   const isTold = isBlocked && rejected.status === "active";
-  const text = `${attempt.story} needs human review: ${cleanLine(told)}. Take it up again with: loop backlog unblock ${attempt.story}`;
+  const text = `${attempt.story} needs human review: ${cleanLine(told)}. Try it again: loop backlog unblock ${attempt.story}`;
   return changeBacklog(
     rejected,
     others,
@@ -59,7 +58,7 @@ export function reject(ending: Ending, reason: string, isLeft = false): BacklogD
   );
 }
 
-/** One rejection more, and blocked when that was the last, or when its tokens are used up. */
+/** Adds a rejection. Blocks the story at the limit of rejections or tokens. */
 function sendBack({ backlog, attempt, now }: Ending, story: Story, reason: string): Story {
   const rejections = story.rejections + 1;
   const notes = withNote(story.notes, "REJECTED", reason);
@@ -89,7 +88,7 @@ function judged(
   };
 }
 
-/** C11: not the story's fault, whatever it was. `again`: the part that is taken again; null: all of the attempt. */
+/** C11: the failure of an agent does not count against the story. `again`: the part to repeat; null: everything. */
 export function endByFailure(
   ending: Ending,
   failure: Failure,
@@ -98,7 +97,7 @@ export function endByFailure(
   const { backlog, now } = ending;
   const failed = { failure, reason: failure.reason, again };
   const remedy = remedyFor(failure, backlog.freeFailures, spreadOf(backlog), now);
-  // What is not the agent's own doing costs no iteration.
+  // A failure of the environment costs no iteration.
   const iteration = backlog.iteration - (again === null ? 1 : 0);
   const folded = { ...fold(ending, failed), iteration };
   if (remedy.kind === "pause") return pauseRun(folded, remedy.code, remedy.reason, now);
@@ -110,13 +109,13 @@ export function endByFailure(
 }
 
 interface Failed {
-  /** null: the agent ended as it should, and did nothing. */
+  /** null: the agent ended normally and did nothing. */
   readonly failure: Failure | null;
   readonly reason: string;
   readonly again: AttemptPhase | null;
 }
 
-/** A warning with backoff, not the end; after some of them in a row somebody has to look. */
+/** Waits, and longer each time. After some failures in a row the run pauses. */
 export function backOff(ending: Ending, failed: Failed): BacklogDecision {
   const { backlog, now } = ending;
   const { reason } = failed;
@@ -138,7 +137,7 @@ function fold({ backlog, attempt, now }: Ending, { failure, reason, again }: Fai
   };
 }
 
-/** A generator's turn that was cut short is over; a judge's and a round of checks are simply taken again. */
+/** An interrupted generator ends the attempt; an evaluation or a round of checks is repeated. */
 export function interruptAttempt(
   { backlog, attempt, now }: Ending,
   phase: AttemptPhase,
@@ -176,17 +175,16 @@ function receiptOf(
   };
 }
 
-/** The attempts, with this one waiting for its next part. */
-export function waitFor({ attempts }: Backlog, waiting: Attempt, next: AttemptPhase): readonly Attempt[] {
-  return attempts.map((each) => (each.story === waiting.story ? { ...waiting, next, job: null } : each));
+/** The attempt waits for its next part. */
+export function waitFor(backlog: Backlog, waiting: Attempt, next: AttemptPhase): readonly Attempt[] {
+  return replaceAttempt(backlog, { ...waiting, next, job: null });
 }
 
-/** The attempts without this one. */
 export function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
   return attempts.filter(({ story }) => story !== gone.story);
 }
 
-/** Between 0 and 1, and the same for the same state: many that fail together do not come back together. */
+/** From 0 to 1, derived from the state: runs that fail together do not all retry together. */
 function spreadOf({ id, jobs }: Backlog): number {
   return ((Number.parseInt(id.slice(0, 4), 16) + jobs * 7919) % 1000) / 1000;
 }

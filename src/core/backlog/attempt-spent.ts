@@ -1,14 +1,9 @@
-/** What the turns of an attempt used up, and who took them. */
+/** What turns cost. */
 import type { Usage } from "../base.ts";
 import { spend } from "../cost/usage.ts";
 import type { Spent } from "../goal/goal.ts";
-import type { Attempt } from "./backlog.ts";
 
 export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 };
-
-export function outputOf({ outputTokens }: Attempt, { usage }: { readonly usage: Usage | null }): number {
-  return outputTokens + (usage?.outputTokens ?? 0);
-}
 
 export function addUsage(spent: Spent, usage: Usage | null, durationMs: number): Spent {
   return {
@@ -27,12 +22,4 @@ export function addSpent(a: Spent, b: Spent): Spent {
     unpriced: a.unpriced + b.unpriced,
     ...(estimatedUsd > 0 ? { estimatedUsd } : {}),
   };
-}
-
-export function takersOf(
-  { takenBy = [] }: Attempt,
-  turn: { readonly takenBy?: string },
-): Pick<Attempt, "takenBy"> {
-  if (turn.takenBy === undefined || takenBy.includes(turn.takenBy)) return {};
-  return { takenBy: [...takenBy, turn.takenBy] };
 }

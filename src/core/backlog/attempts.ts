@@ -1,9 +1,9 @@
 /**
- * What the end of each part of an attempt means: the generator's turn, a round of checks, the evaluator's turn and the
- * merge. Each leads to the next part or to the end of the attempt (`attempt-ends.ts`).
+ * What follows each part of an attempt: the generator's turn, a round of checks, the evaluator's turn and the merge.
+ * Each leads to the next part or to the end of the attempt (`attempt-ends.ts`).
  */
 import { backOff, type Ending, endByFailure, pass, reject, waitFor, without } from "./attempt-ends.ts";
-import { addSpent, addUsage, outputOf, takersOf } from "./attempt-spent.ts";
+import { addSpent, addUsage } from "./attempt-spent.ts";
 import type { Attempt, AttemptJob, AttemptPhase, Backlog } from "./backlog.ts";
 import { type BacklogDecision, changeBacklog, intendAttempt, pauseRun } from "./change.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
@@ -21,12 +21,16 @@ export function afterGenerator(part: EndedPart, turn: GeneratorRecord): BacklogD
   const done = { ...part, attempt: { ...afterTurn(attempt, turn), diff } };
   if (turn.failure !== null) return endByFailure(done, turn.failure);
   if (diff === null || (turn.isSilent && diff.filesChanged === 0))
-    return backOff(done, { failure: null, reason: "the generator said and did nothing", again: null });
+    return backOff(done, {
+      failure: null,
+      reason: "the generator neither said nor changed anything",
+      again: null,
+    });
   const isLeft = isTouched(done.attempt);
   if (diff.isRewritten) return reject(done, "commits from before the attempt were rewritten", isLeft);
   if (turn.overScope !== null) return reject(done, turn.overScope, isLeft);
   if (diff.filesChanged === 0 && diff.tree === diff.treeBefore && backlog.terms.mode !== "explore")
-    return reject(done, "nothing was changed");
+    return reject(done, "no file was changed");
   return goOn(done, "check");
 }
 
@@ -45,7 +49,7 @@ export function afterChecks(part: EndedPart, round: StoryRound): BacklogDecision
   if (reason !== null) return reject(done, reason);
   const { skipEval } = backlog.terms;
   if (skipEval && Object.keys(round.evidence).length === 0)
-    return reject(done, "nothing proves it: it has no check, and no evaluator looks");
+    return reject(done, "nothing proves it: the story has no check, and the evaluator is off");
   const isJudged = attempt.verdict?.kind === "pass" || skipEval;
   return isJudged ? passOrMerge(done) : goOn(done, "evaluate");
 }
@@ -59,7 +63,7 @@ export function afterEvaluator(part: EndedPart, turn: EvaluatorRecord): BacklogD
   const done = { ...part, attempt: { ...spent, verdict } };
   const isLeft = tree !== attempt.checkedTree;
   if (verdict.kind !== "pass") return reject(done, verdict.reason ?? "the evaluator gave no verdict", isLeft);
-  // An evaluator that ran the code may have left something: what was proved is not what is there now.
+  // An evaluator that ran the code may have left files. Then the evidence is of other files.
   return isLeft ? goOn(done, "check") : passOrMerge(done);
 }
 
@@ -70,14 +74,14 @@ export function afterMerge(ending: Ending, merge: MergeRecord): BacklogDecision 
     case "red": {
       const proved = { ...ending, attempt: { ...attempt, evidence: merge.round.evidence } };
       const red = whyRed(merge.round) ?? whyUnproved(attempt, merge.round);
-      // Merged before a crash, and looked at again after it: that it is in is no proof.
+      // After a crash the merge may be done already. The checks still have to pass on it.
       if (merge.kind === "merged" && red === null) return pass(proved);
-      const reason = `together with what was merged before: ${red ?? "a check is red"}${catchUp(backlog)}`;
+      const reason = `together with earlier merges: ${red ?? "a check failed"}${catchUp(backlog)}`;
       return reject(proved, reason);
     }
     case "conflict": {
       const files = merge.files.join(", ");
-      return reject(ending, `it conflicts with what was merged before: ${files}${catchUp(backlog)}`);
+      return reject(ending, `conflicts with earlier merges: ${files}${catchUp(backlog)}`);
     }
     case "impossible": {
       const waiting = { ...backlog, attempts: waitFor(backlog, attempt, "merge") };
@@ -86,13 +90,15 @@ export function afterMerge(ending: Ending, merge: MergeRecord): BacklogDecision 
   }
 }
 
-/** The attempt, with what a turn of one of its agents used up. */
+/** Adds the cost of a turn. */
 function afterTurn(attempt: Attempt, turn: GeneratorRecord | EvaluatorRecord): Attempt {
+  const { takenBy = [] } = attempt;
+  const isOther = turn.takenBy !== undefined && !takenBy.includes(turn.takenBy);
   return {
     ...attempt,
     spent: addUsage(attempt.spent, turn.usage, turn.durationMs),
-    outputTokens: outputOf(attempt, turn),
-    ...takersOf(attempt, turn),
+    outputTokens: attempt.outputTokens + (turn.usage?.outputTokens ?? 0),
+    ...(isOther ? { takenBy: [...takenBy, turn.takenBy] } : {}),
   };
 }
 
@@ -103,7 +109,7 @@ function goOn({ backlog, attempt, job, nonce, now }: EndedPart, next: AttemptPha
 function passOrMerge(part: EndedPart): BacklogDecision {
   const { backlog, attempt } = part;
   if (attempt.place?.worktree == null) return pass(part);
-  // One at a time: each is proved on what the others have left.
+  // One merge at a time: each is proved on the result of the others.
   const isBusy = backlog.attempts.some(
     (other) => other.story !== attempt.story && other.job?.phase === "merge",
   );
@@ -112,21 +118,20 @@ function passOrMerge(part: EndedPart): BacklogDecision {
     : goOn(part, "merge");
 }
 
-/** The next attempt works in the same worktree: it has to take in what it did not go together with. */
+/** The next attempt works in the same worktree, and has to merge the target branch first. */
 function catchUp({ terms }: Backlog): string {
-  return terms.target === null ? "" : `; first of all merge ${terms.target} into your branch`;
+  return terms.target === null ? "" : `; first merge ${terms.target} into your branch`;
 }
 
-/** What is red, in one line; null: everything is proved on files that stand still. */
+/** Why a round of checks proves nothing, in one line; null: everything is proved. */
 export function whyRed({ evidence, unstable }: StoryRound): string | null {
   const unmet = whyUnmet(evidence);
   if (unmet !== null) return unmet;
-  if (unstable.length > 0)
-    return `the checks changeBacklog files each time: ${unstable.slice(0, 3).join(", ")}`;
+  if (unstable.length > 0) return `the checks change files each time: ${unstable.slice(0, 3).join(", ")}`;
   return null;
 }
 
-/** What was proved before the merge has to be proved after it. */
+/** Every check that passed before the merge has to run after it. */
 function whyUnproved({ evidence }: Attempt, round: StoryRound): string | null {
   const name = Object.keys(evidence).find((each) => !(each in round.evidence));
   return name === undefined ? null : `${name} was not run`;

@@ -1,6 +1,6 @@
 /**
- * What a backlog loop is: stories done one after another, or some at a time, each by a generator, judged by an
- * evaluator, and proved by checks that neither of them runs. Plain data, as every loop.
+ * What a backlog loop is: stories, done one after another or some at a time. A generator does each story, an
+ * evaluator judges it, and checks that the engine runs prove it. Plain data.
  */
 import type { LoopId, Notice, ProcessRef } from "../base.ts";
 import type { AgentSpec, Criterion, Evidence, Failure, JobId, Pause, Spent } from "../goal/goal.ts";
@@ -14,30 +14,30 @@ export interface ScopeBudget {
   readonly maxFilesToModify: number;
 }
 
-/** What a person agreed to when the run was started. */
+/** What a person agreed to at the start of the run. */
 export interface BacklogTerms {
   readonly mode: Mode;
   readonly maxIterations: number;
   readonly branchPrefix: string;
-  /** The branch that parallel work is merged into; null: there is none. */
+  /** The branch that parallel work is merged into; null: none. */
   readonly target: string | null;
-  /** A story that was rejected so often is blocked. */
+  /** After so many rejections a story is blocked. */
   readonly evalRetries: number;
   readonly skipEval: boolean;
-  /** Stories at a time; more than one: each in a worktree of its own. */
+  /** Stories at a time. With more than one, each has its own worktree. */
   readonly parallel: number;
   /** Only this story; null: all. */
   readonly only: string | null;
   readonly scope: ScopeBudget;
   readonly generator: AgentSpec;
   readonly evaluator: AgentSpec;
-  /** Models by name, where the agent can be told: of a role, or else of a depth. */
+  /** Models by name, for agents that accept one. The model of a role comes before that of a depth. */
   readonly models: {
     readonly generator: string | null;
     readonly evaluator: string | null;
     readonly depths: Readonly<Record<Depth, string | null>>;
   };
-  /** The project's own, beside those of each story. */
+  /** The project's own checks, besides those of each story. */
   readonly checks: readonly Criterion[];
   readonly budgetUsd: number;
   readonly turnTimeoutMs: number;
@@ -46,45 +46,43 @@ export interface BacklogTerms {
 
 export type AttemptPhase = "generate" | "check" | "evaluate" | "merge";
 
-/** What is under way for a story. */
 export interface AttemptJob {
   readonly id: JobId;
   readonly phase: AttemptPhase;
   readonly token: number;
-  /** Proves that a verdict was given in this very turn. */
+  /** Proves that a verdict was given in this turn. */
   readonly nonce: string;
   readonly intendedAt: number;
   readonly startedAt: number | null;
   readonly process: ProcessRef | null;
-  /** Of an evaluator: what it has said through the tool, the last PASS and the last REJECT; left out: nothing. */
+  /** The last PASS and the last REJECT that the evaluator gave through the tool. */
   readonly verdicts?: readonly ToolVerdict[];
 }
 
-/** A verdict as structured data. */
 export interface ToolVerdict {
   readonly nonce: string;
   readonly verdict: "PASS" | "REJECT";
   readonly reason: string | null;
 }
 
-/** What the generator left behind, as the engine found it. */
+/** The generator's changes, measured by the engine. */
 export interface Diff {
-  /** The commit before it, and the fingerprint of the files. */
+  /** The commit before the turn. Trees are fingerprints of the files. */
   readonly sha: string | null;
   readonly treeBefore: string;
   readonly tree: string;
   readonly filesChanged: number;
   readonly files: readonly string[];
   readonly linesWritten: number;
-  /** null: the agent does not tell. */
+  /** null: the agent does not report it. */
   readonly filesRead: number | null;
-  /** Commits that were there before it are not any more. */
+  /** Earlier commits are gone. */
   readonly isRewritten: boolean;
 }
 
-/** Where the work tree stood before anything was done for the story. */
+/** The work tree before the first attempt at the story. */
 export interface Base {
-  /** null: there was no commit yet. */
+  /** null: no commit yet. */
   readonly head: string | null;
   readonly branch: string | null;
   readonly tree: string | null;
@@ -101,26 +99,25 @@ export interface StoryPlace {
 export interface Attempt {
   readonly story: string;
   readonly iteration: number;
-  /** null: it waits, and `next` is what it waits for. */
+  /** null: the attempt waits for `next`. */
   readonly job: AttemptJob | null;
   readonly next: AttemptPhase;
   readonly diff: Diff | null;
   /** By name: `<story>: <check>`, or `project: <check>`. */
   readonly evidence: Readonly<Record<string, Evidence>>;
-  /** The files that the evidence is of. */
+  /** The fingerprint of the files that the evidence is about. */
   readonly checkedTree: string | null;
-  /** What the evaluator says. */
   readonly verdict: { readonly kind: "pass" | "reject" | "none"; readonly reason: string | null } | null;
-  /** Where it works: null until the generator has begun. */
+  /** null until the generator has started. */
   readonly place: StoryPlace | null;
   readonly spent: Spent;
-  /** Written by its agents, where they tell. */
+  /** Written by its agents, as far as they report it. */
   readonly outputTokens: number;
-  /** Agents that took a turn of it in the place of others. */
+  /** Fallback agents that took a turn of it. */
   readonly takenBy?: readonly string[];
 }
 
-/** What one attempt cost and came to. */
+/** The cost and the result of one attempt. */
 export interface StoryReceipt {
   readonly story: string;
   readonly iteration: number;
@@ -131,47 +128,38 @@ export interface StoryReceipt {
   readonly spent: Spent;
   readonly outputTokens: number;
   readonly filesChanged: number;
-  /** What was red, for the prompt of the next attempt. */
+  /** Failing checks, for the prompt of the next attempt. */
   readonly failing: Readonly<Record<string, Evidence>>;
   readonly takenBy?: readonly string[];
 }
 
-/** How a run ended. */
 export type BacklogOutcome = "done" | "max_iterations" | "blocked" | "stopped" | "cancelled" | "error";
-
-export interface BacklogEnd {
-  readonly outcome: BacklogOutcome;
-  readonly reason: string;
-  readonly at: number;
-}
-
-export type BacklogStatus = "active" | "paused" | "ended";
 
 export interface Backlog {
   readonly kind: "backlog";
   readonly id: LoopId;
   readonly version: number;
   readonly session: string | null;
-  readonly status: BacklogStatus;
+  readonly status: "active" | "paused" | "ended";
   readonly createdAt: number;
   readonly terms: BacklogTerms;
-  /** As the engine knows them: what a file or an agent says of them is a request at most. */
+  /** The engine's own record. prd.json and agents can only request changes. */
   readonly stories: readonly Story[];
   readonly attempts: readonly Attempt[];
-  /** Of stories that were begun and have not passed. */
+  /** Of stories that have an attempt and have not passed. */
   readonly places: readonly StoryPlace[];
   readonly iteration: number;
-  /** Jobs that were ever intended: part of the id of the next. */
+  /** How many jobs were ever intended; part of the id of the next one. */
   readonly jobs: number;
   readonly spent: Spent;
   readonly receipts: readonly StoryReceipt[];
-  /** Failures in a row that cost no story an attempt. */
+  /** Failures in a row that no story is charged for. */
   readonly freeFailures: number;
   readonly waitUntil: number | null;
   readonly waitReason: string | null;
-  /** A person wants it to end after what is under way (C12). */
+  /** A person wants the run to end after its current jobs (C12). */
   readonly isStopping: boolean;
   readonly pause: Pause | null;
-  readonly end: BacklogEnd | null;
+  readonly end: { readonly outcome: BacklogOutcome; readonly reason: string; readonly at: number } | null;
   readonly notice: Notice | null;
 }

@@ -1,4 +1,4 @@
-/** The few ways in which a decision about a backlog loop changes it. */
+/** The ways in which a decision changes a backlog loop. */
 import type { NoticeKind } from "../base.ts";
 import type { Decision, Effect } from "../event.ts";
 import type { JobId, PauseCode } from "../goal/goal.ts";
@@ -17,6 +17,10 @@ export function changeBacklog(
   return { kind: "change", loop, effects, outcomes: [] };
 }
 
+export function replaceAttempt({ attempts }: Backlog, changed: Attempt): readonly Attempt[] {
+  return attempts.map((attempt) => (attempt.story === changed.story ? changed : attempt));
+}
+
 export function refuseBacklog(message: string): BacklogDecision {
   return { kind: "refused", message };
 }
@@ -27,35 +31,31 @@ export interface Ready {
   readonly now: number;
 }
 
-/** The next job of an attempt, intended under this token. In a run that stands still it waits for it instead. */
+/** Intends the next job of an attempt. In a run that is not active, the attempt waits for that job. */
 export function intendAttempt(
   backlog: Backlog,
   attempt: Attempt,
   phase: AttemptPhase,
   { token, nonce, now }: Ready,
 ): BacklogDecision {
-  if (backlog.status !== "active") {
-    const waiting = { ...attempt, job: null, next: phase };
+  if (backlog.status !== "active")
     return changeBacklog(backlog, {
-      attempts: backlog.attempts.map((each) => (each.story === attempt.story ? waiting : each)),
+      attempts: replaceAttempt(backlog, { ...attempt, job: null, next: phase }),
     });
-  }
   const jobs = backlog.jobs + 1;
   const id = `${backlog.id}-${jobs}` as JobId;
   const job = { id, phase, token, nonce, intendedAt: now, startedAt: null, process: null };
-  const attempts = backlog.attempts.map((each) =>
-    each.story === attempt.story ? { ...attempt, job, next: phase } : each,
-  );
+  const attempts = replaceAttempt(backlog, { ...attempt, job, next: phase });
   return changeBacklog(backlog, { attempts, jobs }, [{ kind: "work", jobId: id }]);
 }
 
-/** The first cause stands: a run that stands still already, or is over, only takes over what else changed. */
+/** The first cause counts: a run that is paused or over keeps its reason. */
 export function pauseRun(
   backlog: Backlog,
   code: PauseCode,
   reason: string,
   now: number,
-  /** What going on needs besides. */
+  /** A flag that resuming needs. */
   flag = "",
 ): BacklogDecision {
   if (backlog.status !== "active") return changeBacklog(backlog, {});
@@ -103,7 +103,6 @@ export function endRun(
   );
 }
 
-/** For the person, wherever they are. */
 export function backlogNotice({ id }: Backlog, kind: NoticeKind, what: string, body: string): Effect {
   return { kind: "notify", notice: { kind, title: `Backlog ${id} ${what}`, body } };
 }

@@ -1,27 +1,26 @@
-/** Pure decisions about a backlog loop: what an event makes of it, and what has to be done. */
-import type { Decision, Effect } from "../event.ts";
+/** Pure decisions about a backlog loop: how an event changes it, and which effects follow. */
 import type { JobId } from "../goal/goal.ts";
 import { interruptAttempt, waitFor, without } from "./attempt-ends.ts";
 import { NOTHING_SPENT } from "./attempt-spent.ts";
-import { afterChecks, afterEvaluator, afterGenerator, afterMerge } from "./attempts.ts";
-import type { Attempt, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
+import { afterChecks, afterEvaluator, afterGenerator, afterMerge, type EndedPart } from "./attempts.ts";
+import type { Attempt, AttemptJob, AttemptPhase, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
 import {
   BACKLOG_UNCHANGED,
+  type BacklogDecision,
   changeBacklog,
   endRun,
   intendAttempt,
   pauseRun,
   type Ready,
   refuseBacklog,
+  replaceAttempt,
 } from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
 import { countsOfStories } from "./stories.ts";
 import { addVerdict } from "./verdict.ts";
 
-export type BacklogDecision = Decision<Backlog>;
-
-/** When the owner has to look at it; null: not before something happens to it. */
+/** When the owner must look at the run; null: only after the next event. */
 export function backlogWakeAt(backlog: Backlog): number | null {
   if (backlog.status !== "active") return null;
   if (isGivenUp(backlog)) return 0;
@@ -29,23 +28,23 @@ export function backlogWakeAt(backlog: Backlog): number | null {
   const isWaiting = nextWaiting(backlog) !== undefined;
   const isOver = backlog.attempts.length === 0;
   if (!isFree && !isWaiting && !isOver) return null;
-  // Free, but nothing can be picked before one of the others is settled.
+  // There is room, but no story is ready until a current one is settled.
   if (!isWaiting && !isOver && nextStory(backlog) === null) return null;
   return backlog.waitUntil ?? 0;
 }
 
-/** Within the limits, another story may be begun. */
+/** The limits allow to start another story. */
 function isRoomLeft({ attempts, iteration, spent, terms }: Backlog): boolean {
   const isWithin = iteration < terms.maxIterations && spent.costUsd < terms.budgetUsd;
   return isWithin && attempts.length < terms.parallel;
 }
 
-/** Told to stop, with nothing under way but the wait for an agent that failed: nobody waits hours for that. */
+/** A person stopped the run, and it only waits for a failed agent. That wait can take hours, so it ends now. */
 function isGivenUp({ attempts, isStopping, waitUntil }: Backlog): boolean {
   return isStopping && waitUntil !== null && attempts.every(({ job }) => job === null);
 }
 
-/** The attempt that can go on now: merges go one at a time, each on what the one before has left. */
+/** The attempt that can continue now. Only one merge runs at a time. */
 function nextWaiting({ attempts }: Backlog): Attempt | undefined {
   const isMerging = attempts.some(({ job }) => job?.phase === "merge");
   return attempts.find(({ job, next }) => job === null && !(isMerging && next === "merge"));
@@ -58,6 +57,8 @@ export function decideBacklog(backlog: Backlog, event: BacklogEvent, now: number
   if (notify === undefined) return decision;
   return { ...decision, loop: { ...decision.loop, notice: notify.notice } };
 }
+
+type Of<Type extends BacklogEvent["type"]> = Extract<BacklogEvent, { type: Type }>;
 
 function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): BacklogDecision {
   switch (event.type) {
@@ -83,35 +84,21 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
           : begin(backlog, attempt, { ...job, startedAt: now, process: event.process }, event.place ?? null),
       );
     case "attempt.generated":
-      return withJob(backlog, event.jobId, (attempt, job) =>
-        job.phase === "generate"
-          ? afterGenerator({ backlog, attempt, job, nonce: event.nextNonce, now }, event.turn)
-          : BACKLOG_UNCHANGED,
-      );
+      return endPart(backlog, event, now, "generate", (part) => afterGenerator(part, event.turn));
     case "attempt.checked":
-      return withJob(backlog, event.jobId, (attempt, job) =>
-        job.phase === "check"
-          ? afterChecks({ backlog, attempt, job, nonce: event.nextNonce, now }, event.round)
-          : BACKLOG_UNCHANGED,
-      );
+      return endPart(backlog, event, now, "check", (part) => afterChecks(part, event.round));
     case "attempt.judged":
       return withJob(backlog, event.jobId, (attempt, job) => decideJudged(backlog, attempt, job, event.said));
     case "attempt.evaluated":
-      return withJob(backlog, event.jobId, (attempt, job) =>
-        job.phase === "evaluate"
-          ? afterEvaluator({ backlog, attempt, job, nonce: event.nextNonce, now }, event.turn)
-          : BACKLOG_UNCHANGED,
-      );
+      return endPart(backlog, event, now, "evaluate", (part) => afterEvaluator(part, event.turn));
     case "attempt.merged":
-      return withJob(backlog, event.jobId, (attempt, job) =>
-        job.phase === "merge" ? afterMerge({ backlog, attempt, now }, event.merge) : BACKLOG_UNCHANGED,
-      );
+      return endPart(backlog, event, now, "merge", (part) => afterMerge(part, event.merge));
     case "attempt.interrupted":
       return withJob(backlog, event.jobId, (attempt, job) =>
         interruptAttempt({ backlog, attempt, now }, job.phase, event.reason),
       );
     case "attempt.withdrawn":
-      // The agent never saw the prompt: as if it had not been intended.
+      // The agent never saw the prompt, so the job does not count.
       return withJob(backlog, event.jobId, (attempt, job) =>
         job.phase === "generate"
           ? changeBacklog(backlog, { attempts: without(backlog, attempt), iteration: backlog.iteration - 1 })
@@ -120,28 +107,31 @@ function decideEvent(backlog: Backlog, event: BacklogEvent, now: number): Backlo
   }
 }
 
-/** Nobody but the evaluator of this very turn. */
+/** Only the evaluator of this turn gives a verdict. */
 function decideJudged(
   backlog: Backlog,
   attempt: Attempt,
-  job: NonNullable<Attempt["job"]>,
+  job: AttemptJob,
   said: ToolVerdict,
 ): BacklogDecision {
-  if (job.phase !== "evaluate") return refuseBacklog("Only the evaluator of a story gives a verdict.");
+  if (job.phase !== "evaluate") return refuseBacklog("Only the evaluator of a story can give a verdict.");
   if (said.nonce !== job.nonce || job.nonce === "")
-    return refuseBacklog("The nonce is not the one of this turn; the verdict has no weight.");
+    return refuseBacklog("This is not the nonce of this turn, so the verdict does not count.");
   const verdicts = addVerdict(job, said);
   const isSame = (verdict: ToolVerdict) => JSON.stringify(verdict) === JSON.stringify(verdicts.at(-1));
-  // a call that was repeated says nothing new
   if (job.verdicts?.some(isSame)) return BACKLOG_UNCHANGED;
-  return changeBacklog(backlog, { attempts: replace(backlog, { ...attempt, job: { ...job, verdicts } }) });
+  return changeBacklog(backlog, {
+    attempts: replaceAttempt(backlog, { ...attempt, job: { ...job, verdicts } }),
+  });
 }
 
-type Paused = Extract<BacklogEvent, { type: "backlog.paused" }>;
-
-/** A job that broke is over whatever the run has come to since: nobody else will settle it. */
-function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: number): BacklogDecision {
-  // Decided on the run as it was before the forgery: whatever it was then, it has to be written once more.
+/** A broken job is over in every state of the run: nobody else will settle it. */
+function decidePause(
+  backlog: Backlog,
+  { code, reason, jobId }: Of<"backlog.paused">,
+  now: number,
+): BacklogDecision {
+  // The state here is from before the forgery. It must be written again, whatever it was.
   if (code === "forged")
     return backlog.status === "active" ? pauseRun(backlog, code, reason, now) : changeBacklog(backlog, {});
   const settled =
@@ -162,28 +152,30 @@ function decidePause(backlog: Backlog, { code, reason, jobId }: Paused, now: num
 }
 
 /**
- * A story keeps the place and the base of its first attempt: all of its work is judged, and not only the last part.
- * Where that place could not be had again, the new one is its place.
+ * A story keeps the place and the base of its first attempt, so that all of its work is judged. If that place is gone,
+ * the new one replaces it.
  */
 function begin(
   backlog: Backlog,
   attempt: Attempt,
-  job: NonNullable<Attempt["job"]>,
+  job: AttemptJob,
   begun: StoryPlace | null,
 ): BacklogDecision {
   const isKept = (place: StoryPlace) => place.story === begun?.story && place.worktree === begun.worktree;
   const kept = begun === null || backlog.places.some(isKept);
   const others = backlog.places.filter(({ story }) => story !== begun?.story);
   return changeBacklog(backlog, {
-    attempts: replace(backlog, { ...attempt, job, place: begun ?? attempt.place }),
+    attempts: replaceAttempt(backlog, { ...attempt, job, place: begun ?? attempt.place }),
     places: kept ? backlog.places : [...others, begun],
   });
 }
 
-type Due = Extract<BacklogEvent, { type: "backlog.due" }>;
-
-/** What comes next. The order is the meaning. */
-function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now: number): BacklogDecision {
+/** What comes next. The order of the questions matters. */
+function decideDue(
+  before: Backlog,
+  { token, nonce, stories, problem }: Of<"backlog.due">,
+  now: number,
+): BacklogDecision {
   const at = backlogWakeAt(before);
   if (at === null || at > now) return BACKLOG_UNCHANGED;
   if (problem !== null || stories === null)
@@ -199,7 +191,7 @@ function decideDue(before: Backlog, { token, nonce, stories, problem }: Due, now
   if (story === null) {
     const isDone = passed === total || (backlog.terms.only !== null && isPassed(backlog, backlog.terms.only));
     if (isDone) return endRun(backlog, "done", `all ${passed} of ${total} stories have passed`, now);
-    return endRun(backlog, "blocked", "what is left is blocked, or waits for what is", now);
+    return endRun(backlog, "blocked", "the remaining stories are blocked", now);
   }
   if (backlog.iteration >= backlog.terms.maxIterations)
     return endRun(backlog, "max_iterations", `${backlog.iteration} iterations are used`, now);
@@ -237,7 +229,7 @@ function isPassed({ stories }: Backlog, id: string): boolean {
   return stories.some((story) => story.id === id && story.passes);
 }
 
-/** C12: once, and it ends after what is under way. */
+/** C12: the run ends after its current jobs. */
 function decideStopping(backlog: Backlog, now: number): BacklogDecision {
   if (backlog.status === "ended") return over(backlog);
   if (backlog.attempts.every(({ job }) => job === null))
@@ -245,9 +237,7 @@ function decideStopping(backlog: Backlog, now: number): BacklogDecision {
   return backlog.isStopping ? BACKLOG_UNCHANGED : changeBacklog(backlog, { isStopping: true });
 }
 
-type Continued = Extract<BacklogEvent, { type: "backlog.continued" }>;
-
-function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
+function decideContinue(backlog: Backlog, event: Of<"backlog.continued">): BacklogDecision {
   const { iterations, budgetUsd, session = backlog.session } = event;
   if (backlog.status === "ended") return over(backlog);
   const isRaised = iterations > 0 || budgetUsd > 0;
@@ -256,7 +246,7 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
   if (!isRaised && !isMoved && !isHeldUp) return BACKLOG_UNCHANGED;
   const { terms } = backlog;
   return changeBacklog(backlog, {
-    // what a person wrote there before they went on; in the middle of an attempt it may be an agent's word
+    // During an attempt the file may hold an agent's edits, so it counts only between attempts.
     ...(event.stories !== undefined && backlog.attempts.length === 0 ? { stories: event.stories } : {}),
     session,
     status: "active",
@@ -274,21 +264,29 @@ function decideContinue(backlog: Backlog, event: Continued): BacklogDecision {
 }
 
 function over({ id, end }: Backlog): BacklogDecision {
-  return refuseBacklog(`The run ${id} has ended: ${end?.reason ?? "it is over"}.`);
+  return refuseBacklog(`Backlog ${id} has ended: ${end?.reason ?? "it is over"}.`);
 }
 
-/** Late news of a job that is over change nothing. */
+/** Late events of a job that is over change nothing. */
 function withJob(
   backlog: Backlog,
   id: JobId,
-  decideJob: (attempt: Attempt, job: NonNullable<Attempt["job"]>) => BacklogDecision,
+  decideJob: (attempt: Attempt, job: AttemptJob) => BacklogDecision,
 ): BacklogDecision {
   const attempt = backlog.attempts.find(({ job }) => job?.id === id);
   return attempt?.job == null ? BACKLOG_UNCHANGED : decideJob(attempt, attempt.job);
 }
 
-function replace({ attempts }: Backlog, changed: Attempt): readonly Attempt[] {
-  return attempts.map((attempt) => (attempt.story === changed.story ? changed : attempt));
+function endPart(
+  backlog: Backlog,
+  event: { readonly jobId: JobId; readonly nextNonce?: string },
+  now: number,
+  phase: AttemptPhase,
+  decideEnd: (part: EndedPart) => BacklogDecision,
+): BacklogDecision {
+  return withJob(backlog, event.jobId, (attempt, job) =>
+    job.phase === phase
+      ? decideEnd({ backlog, attempt, job, nonce: event.nextNonce ?? "", now })
+      : BACKLOG_UNCHANGED,
+  );
 }
-
-export type BacklogEffect = Effect;

@@ -8,27 +8,26 @@ import type { Story } from "./stories.ts";
 /** How a generator's turn ended, and what it left behind. */
 export interface GeneratorRecord {
   readonly failure: Failure | null;
-  /** It said nothing at all. */
+  /** It wrote no text at all. */
   readonly isSilent: boolean;
   readonly usage: Usage | null;
-  /** Who took the turn, where that is not the first agent of a chain. */
+  /** The fallback agent that took the turn. */
   readonly takenBy?: string;
   readonly durationMs: number;
   readonly diff: Diff | null;
-  /** The figures, when it did more than the mode allows; null: it kept to it. */
+  /** Why it exceeds the scope budget; null: it does not. */
   readonly overScope: string | null;
-  /** It wrote into prd.json, which was put back. */
+  /** It changed prd.json. The engine restored the file. */
   readonly bentStories: boolean;
 }
 
 export interface EvaluatorRecord {
   readonly failure: Failure | null;
   readonly usage: Usage | null;
-  /** Who took the turn, where that is not the first agent of a chain. */
   readonly takenBy?: string;
   readonly durationMs: number;
   readonly verdict: NonNullable<Attempt["verdict"]>;
-  /** The files after it: a judge that ran the code may have left something. */
+  /** The fingerprint of the files afterwards: an evaluator that ran the code may have left files. */
   readonly tree: string;
   readonly bentStories: boolean;
 }
@@ -38,39 +37,39 @@ export type StoryRound = RoundEvidence;
 
 export type MergeRecord =
   | { readonly kind: "merged"; readonly round: StoryRound }
-  /** Green in its worktree, and not together with what came before. */
+  /** The checks pass in its worktree, but not together with earlier merges. */
   | { readonly kind: "red"; readonly round: StoryRound }
   | { readonly kind: "conflict"; readonly files: readonly string[] }
   | { readonly kind: "impossible"; readonly reason: string };
 
 export type BacklogEvent =
   | { readonly type: "backlog.created" }
-  /** The owner's clock reached it; with the stories as the file has them now. */
+  /** The owner's clock reached it. `stories`: the current content of the file. */
   | {
       readonly type: "backlog.due";
       readonly token: number;
       readonly nonce: string;
       readonly stories: readonly Story[] | null;
-      /** Why they cannot be read. */
+      /** Why the stories cannot be read. */
       readonly problem: string | null;
     }
   | { readonly type: "backlog.notified" }
-  /** Ends after what is under way. */
+  /** The run ends after its current jobs. */
   | { readonly type: "backlog.stopping" }
   | {
       readonly type: "backlog.paused";
       readonly code: "person" | "interrupted" | "surroundings" | "forged";
       readonly reason: string;
-      /** Said by the one who did the job: nothing of it is left to stop. */
+      /** Set by the process that did this job: the job is over. */
       readonly jobId?: JobId;
     }
   | {
       readonly type: "backlog.continued";
       readonly iterations: number;
       readonly budgetUsd: number;
-      /** The conversation that it goes on in, null: none; left out: as before. */
+      /** The conversation that owns the run now, null: none; left out: unchanged. */
       readonly session?: string | null;
-      /** As a person left them in the file; left out: as before. */
+      /** The person's version of the file; left out: unchanged. */
       readonly stories?: readonly Story[];
     }
   | { readonly type: "backlog.cancelled"; readonly reason: string }
@@ -78,7 +77,7 @@ export type BacklogEvent =
       readonly type: "attempt.started";
       readonly jobId: JobId;
       readonly process: ProcessRef | null;
-      /** Of a generator: where it works, and what it began with. */
+      /** Of a generator: where it works, and from which state. */
       readonly place?: StoryPlace;
     }
   | {
@@ -93,7 +92,7 @@ export type BacklogEvent =
       readonly round: StoryRound;
       readonly nextNonce: string;
     }
-  /** The evaluator's own word, through a tool of the runner's. It counts when its turn is over, with what it wrote. */
+  /** A verdict through the tool. It counts at the end of the turn, together with the answer. */
   | { readonly type: "attempt.judged"; readonly jobId: JobId; readonly said: ToolVerdict }
   | {
       readonly type: "attempt.evaluated";
@@ -102,7 +101,7 @@ export type BacklogEvent =
       readonly nextNonce: string;
     }
   | { readonly type: "attempt.merged"; readonly jobId: JobId; readonly merge: MergeRecord }
-  /** Over with no result: the runner or the agent was stopped. */
+  /** The runner or the agent was stopped; there is no result. */
   | { readonly type: "attempt.interrupted"; readonly jobId: JobId; readonly reason: string }
-  /** Proved: the agent never saw the prompt and never will. */
+  /** It is certain that the agent never saw the prompt and never will. */
   | { readonly type: "attempt.withdrawn"; readonly jobId: JobId; readonly reason: string };

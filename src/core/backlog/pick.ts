@@ -1,8 +1,8 @@
-/** Which story an attempt is made for next, and what a person's edits of the file change. */
+/** Which story comes next, and which edits of prd.json count. */
 import type { Backlog } from "./backlog.ts";
 import { readyStories, type Story } from "./stories.ts";
 
-/** The next that nobody works on; null: none can be begun now. */
+/** The next ready story that has no attempt; null: none. */
 export function nextStory({ stories, attempts, terms }: Backlog): Story | null {
   const busy = new Set(attempts.map(({ story }) => story));
   const ready = readyStories(stories).filter(({ id }) => !busy.has(id));
@@ -11,9 +11,9 @@ export function nextStory({ stories, attempts, terms }: Backlog): Story | null {
 }
 
 /**
- * The file is people's, between turns: what they added, changed or took away counts. While an agent is at work it may
- * be the agent's doing, and then only what is new and not claimed to have passed is taken. What it left running may
- * write at any time: that a story passes, and by which checks, is never taken from the file in a run.
+ * Between turns the file belongs to people: what they add, change or remove counts. While an agent works, the edits may
+ * be the agent's: only new stories that have not passed are taken. A process that an agent left behind may write at any
+ * time, so a run never takes from the file that a story passes, or by which checks.
  */
 export function adoptStories({ stories, attempts }: Backlog, given: readonly Story[]): readonly Story[] {
   const read = keepHoldouts(given, stories);
@@ -29,7 +29,7 @@ export function adoptStories({ stories, attempts }: Backlog, given: readonly Sto
   return [...stories, ...added];
 }
 
-/** While a generator works the file does not have them (C15): that they are not there says nothing. */
+/** While a generator works the file lacks the holdouts (C15), so a missing one was not deleted. */
 export function keepHoldouts(read: readonly Story[], known: readonly Story[]): readonly Story[] {
   const byId = new Map(known.map((story) => [story.id, story]));
   return read.map((story) => {
@@ -38,7 +38,7 @@ export function keepHoldouts(read: readonly Story[], known: readonly Story[]): r
   });
 }
 
-/** What a generator may find in the file. */
+/** The stories that a generator may read. */
 export function withoutHoldouts(stories: readonly Story[]): readonly Story[] {
   return stories.map((story) => (story.holdouts.length === 0 ? story : { ...story, holdouts: [] }));
 }

@@ -1,4 +1,4 @@
-/** Entries of `.loop/progress.md` (C10): what happened, for people and for the generators that come later. */
+/** Entries of `.loop/progress.md` (C10), for people and for later generators. */
 import { cleanLine, cleanText } from "../text/clean.ts";
 import { renderMoment } from "../text/figures.ts";
 import { lastPart, quote } from "../text/quote.ts";
@@ -8,17 +8,16 @@ export interface ProgressEntry {
   readonly story: Pick<Story, "id" | "title">;
   readonly at: number;
   readonly iteration: number;
-  /** SKIP-EVAL: it passed, and nobody evaluated it. */
+  /** SKIP-EVAL: passed without an evaluator. */
   readonly verdict: "PASS" | "REJECT" | "SKIP-EVAL";
-  /** Why it was rejected. */
   readonly reason: string | null;
-  /** The generator's last message: what the next one may learn from it. */
+  /** The generator's last message. */
   readonly summary: string | null;
 }
 
 export const PROGRESS_HEADER = "# Progress\n\nWritten by loopwright, one entry for each attempt.\n\n---\n";
 
-/** The seed's lines; a reason and a summary follow them. No text in it can end the entry or begin another. */
+/** No text in an entry can end it or start another one. */
 export function renderProgressEntry(entry: ProgressEntry): string {
   const { story, at, iteration, verdict, reason, summary } = entry;
   const said = summary === null ? "" : cleanText(summary).trim();
@@ -37,7 +36,7 @@ export function renderProgressEntry(entry: ProgressEntry): string {
 const SUMMARY_LINES = 15;
 const SUMMARY_LETTERS = 1_500;
 
-/** The last entries that fit, whole; of one that does not fit by itself its end. People may have written some. */
+/** The last entries that fit. If even the last one does not fit, its end. */
 export function lastEntries(text: string, maxEntries: number, maxLetters: number): string {
   const entries = cleanText(text)
     .split(/^---[ \t]*$/m)

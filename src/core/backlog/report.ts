@@ -1,4 +1,4 @@
-/** What a run of a backlog tells people (C10), in the seed's words. */
+/** The lines by which a run of a backlog tells people what it does (C10). */
 import { cleanLine } from "../text/clean.ts";
 import { count } from "../text/figures.ts";
 import type { Backlog, Mode } from "./backlog.ts";
@@ -20,7 +20,7 @@ export function renderLoopReady(run: {
   ].join("\n");
 }
 
-/** With what earlier attempts were told, so that a person knows what this one is about. */
+/** Names the earlier rejections that this attempt has to answer. */
 export function renderIterationStart(iteration: number, maxIterations: number, story: Story): string {
   const head = `Iteration ${iteration}/${maxIterations} — ${story.id}: ${cleanLine(story.title)}`;
   const rejections = rejectionsIn(story.notes).map((reason) => `  rejected before: ${reason}`);
@@ -39,13 +39,12 @@ export function renderBlocked({ id, rejections }: Pick<Story, "id" | "rejections
   return `⚠ ${id} BLOCKED — rejected ${count(rejections, "time")}, needs human review`;
 }
 
-/** After every iteration. */
 export function renderCounts(stories: readonly Story[]): string {
   const { passed, total } = countsOfStories(stories);
   return `${passed}/${total} stories complete`;
 }
 
-/** The run as `loop status` shows it. */
+/** For `loop status`. */
 export function renderRun({
   id,
   status,
@@ -60,7 +59,7 @@ export function renderRun({
   const now =
     status === "paused"
       ? `paused: ${pause?.reason ?? "by a person"}; go on with: loop backlog run --resume`
-      : (waitReason ?? (work.length === 0 ? "between two stories" : `at work on ${work.join(", ")}`));
+      : (waitReason ?? (work.length === 0 ? "between two stories" : `working on ${work.join(", ")}`));
   return [
     `Backlog ${id}: ${renderCounts(stories)}, iteration ${iteration} of ${terms.maxIterations}`,
     `  ${now}`,
@@ -75,7 +74,7 @@ export function renderLoopComplete(iterations: number, stories: readonly Story[]
     "Loop Complete",
     `- Iterations used: ${iterations}`,
     `- Stories: ${renderComplete(stories)}, ${blocked} blocked`,
-    ...(blocked + open === 0 ? [] : [`- ${named}See what stands in the way: loop backlog triage`]),
+    ...(blocked + open === 0 ? [] : [`- ${named}See why: loop backlog triage`]),
   ].join("\n");
 }
 

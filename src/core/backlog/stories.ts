@@ -1,13 +1,13 @@
-/** The stories of a backlog (C2, D8): which one is next (C3), how far it has come, and why nothing can be picked. */
+/** The stories of a backlog (C2, D8): which one is next (C3), or why none can be picked. */
 
 export interface Story {
   readonly id: string;
   readonly title: string;
   readonly description: string;
   readonly acceptanceCriteria: readonly string[];
-  /** In the form of `--check`, and kept in it. */
+  /** In the form of `--check`. */
   readonly checks: readonly string[];
-  /** 1 is first; null is last. */
+  /** 1 comes first, null last. */
   readonly priority: number | null;
   readonly dependsOn: readonly string[];
   readonly passes: boolean;
@@ -24,19 +24,14 @@ export const DEPTHS = ["quick", "standard", "thorough"] as const;
 
 export type Depth = (typeof DEPTHS)[number];
 
-/** One that passed is not blocked any more, whatever else the file says of it. */
+/** A story that passed is not blocked, whatever the file says. */
 export type StoryStatus = "open" | "passed" | "blocked";
 
 export function statusOf({ passes, blocked }: Story): StoryStatus {
   return passes ? "passed" : blocked ? "blocked" : "open";
 }
 
-/** C3: the highest priority that is open with all its dependencies passed; the first in the file of two alike. */
-export function pickStory(stories: readonly Story[]): Story | null {
-  return readyStories(stories)[0] ?? null;
-}
-
-/** All that could be picked now, in the order in which they would be. */
+/** C3: open stories whose dependencies have passed, by priority, then in the order of the file. */
 export function readyStories(stories: readonly Story[]): readonly Story[] {
   const isMet = passedIn(stories);
   return byPriority(
@@ -44,33 +39,25 @@ export function readyStories(stories: readonly Story[]): readonly Story[] {
   );
 }
 
-/** Stable: ties stay in the order of the file. */
 export function byPriority(stories: readonly Story[]): readonly Story[] {
   const rank = ({ priority }: Story) => priority ?? Number.POSITIVE_INFINITY;
-  // not a difference: of two that have none it would not be a number
+  // A difference would be NaN for two stories without a priority.
   return stories.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) < rank(b) ? -1 : 1));
 }
 
-/** Ids under which nothing is left to be done: of two stories with one id, both have to have passed. */
+/** Ids of which every story has passed. */
 export function passedIn(stories: readonly Story[]): ReadonlySet<string> {
   const passed = new Set(stories.filter(({ passes }) => passes).map(({ id }) => id));
   for (const { id, passes } of stories) if (!passes) passed.delete(id);
   return passed;
 }
 
-export interface StoryCounts {
-  readonly total: number;
-  readonly passed: number;
-  readonly blocked: number;
-  readonly open: number;
-}
-
-export function countsOfStories(stories: readonly Story[]): StoryCounts {
+export function countsOfStories(stories: readonly Story[]): Readonly<Record<StoryStatus | "total", number>> {
   const count = (wanted: StoryStatus) => stories.filter((story) => statusOf(story) === wanted).length;
   return { total: stories.length, passed: count("passed"), blocked: count("blocked"), open: count("open") };
 }
 
-/** `waiting`: what is open waits for what is blocked. */
+/** `waiting`: every open story waits for another one. */
 export type Next =
   | { readonly kind: "story"; readonly story: Story }
   | { readonly kind: "empty" }
@@ -80,14 +67,14 @@ export type Next =
 
 export interface Waiting {
   readonly id: string;
-  /** The blocked stories that it waits for in the end; where there are none, what it depends on and has not passed. */
+  /** The blocked stories behind its dependencies; without any, its dependencies that have not passed. */
   readonly waitsFor: readonly string[];
 }
 
 /** The story to work on, or why there is none. */
 export function nextOf(stories: readonly Story[]): Next {
-  const story = pickStory(stories);
-  if (story !== null) return { kind: "story", story };
+  const [story] = readyStories(stories);
+  if (story !== undefined) return { kind: "story", story };
   if (stories.length === 0) return { kind: "empty" };
   const idsOf = (wanted: StoryStatus) =>
     stories.filter((one) => statusOf(one) === wanted).map(({ id }) => id);
@@ -109,8 +96,8 @@ function waitingOf(stories: readonly Story[]): readonly Waiting[] {
     });
 }
 
-/** Goes no further than what has passed: that waits for nothing. */
-function reachable(from: readonly string[], byId: ReadonlyMap<string, Story>): ReadonlySet<string> {
+/** These ids and what they depend on, except behind a story that has passed. */
+export function reachable(from: readonly string[], byId: ReadonlyMap<string, Story>): ReadonlySet<string> {
   const seen = new Set(from);
   for (const id of seen) {
     const story = byId.get(id);
@@ -120,7 +107,7 @@ function reachable(from: readonly string[], byId: ReadonlyMap<string, Story>): R
   return seen;
 }
 
-/** Why there is no story to work on, as a sentence; for `story` its id and title. */
+/** The id and title of the next story, or a sentence that says why there is none. */
 export function renderNextStory(next: Next): string {
   switch (next.kind) {
     case "story":
@@ -131,12 +118,12 @@ export function renderNextStory(next: Next): string {
       return next.total === 1 ? "The only story has passed." : `All ${next.total} stories have passed.`;
     case "blocked":
       return next.blocked.length === 1
-        ? `The only story that is left is blocked: ${next.blocked[0]}.`
-        : `All ${next.blocked.length} stories that are left are blocked: ${next.blocked.join(", ")}.`;
+        ? `The only remaining story is blocked: ${next.blocked[0]}.`
+        : `All ${next.blocked.length} remaining stories are blocked: ${next.blocked.join(", ")}.`;
     case "waiting": {
       const waits = next.waiting.map(({ id, waitsFor }) => `${id} waits for ${waitsFor.join(" and ")}`);
       const blocked = next.blocked.length === 0 ? "" : `; blocked: ${next.blocked.join(", ")}`;
-      return `Nothing can be picked: ${waits.join(", ")}${blocked}.`;
+      return `No story can start: ${waits.join(", ")}${blocked}.`;
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The kind of a failure and the place of it, in words that two runs have in common: no numbers, paths or times. */
+/** The kind and the place of a failure, without numbers, paths or times, so that two runs can be compared. */
 import { cleanLine } from "../text/clean.ts";
 import type { FailedTest } from "../toolchain/test-output.ts";
 import type { TestRun } from "./test-run.ts";
@@ -6,7 +6,7 @@ import type { TestRun } from "./test-run.ts";
 const SYSTEMIC = 3;
 const MAX_PLACE = 60;
 
-/** `assertion: cart.test.ts`. The same whatever the order in which the failures stand. */
+/** Such as `assertion: cart.test.ts`. Independent of the order of the failures. */
 export function failureCategory(run: TestRun): string {
   const { failures } = run;
   if (failures.length === 0) return `other: ${run.runner}`;
@@ -15,7 +15,7 @@ export function failureCategory(run: TestRun): string {
   return `${kind}: ${place === "" ? run.runner : place}`;
 }
 
-/** `categories`: all that were seen so far, the one in question among them. */
+/** `categories`: all that were seen so far, including this one. */
 export function isSystemic(categories: readonly string[], category: string): boolean {
   return categories.filter((seen) => seen === category).length >= SYSTEMIC;
 }
@@ -31,7 +31,7 @@ type Kind =
   | "type"
   | "other";
 
-/** The first that fits. What an assertion compares may hold the words of all others. */
+/** The first match counts: an assertion may quote the words of all other kinds. */
 const KINDS: readonly (readonly [Kind, RegExp])[] = [
   ["snapshot", /\bsnapshots?\b|toMatch(?:Inline)?Snapshot/i],
   [
@@ -66,7 +66,7 @@ function kindOf({ message }: FailedTest): Kind {
 const FILE =
   /(?:^|[\s/\\])([\w@.-]+\.(?:[cm]?[jt]sx?|py|rb|php|go|rs|java|kt|scala|groovy|cs|fs|vb))(?=$|[\s:>›])/;
 
-/** The file without its folders; where the runner names none, the class, the package or the outermost suite. */
+/** The file without its folders, or else the class, the package or the outermost suite. */
 function placeOf({ name }: FailedTest): string {
   const [, file] = FILE.exec(name) ?? [];
   return normalised(file ?? suiteOf(name));
@@ -91,7 +91,7 @@ function normalised(place: string): string {
     .trim();
 }
 
-/** Of those that are equally frequent the first in the alphabet. */
+/** A tie goes to the first in the alphabet. */
 function mostFrequent<T extends string>(words: readonly T[]): T | "other" {
   const counts = new Map<T, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
- * What the next prompt starts with after a test command failed (D10), and the entry of the log. Both show what a
- * command printed: quoted, and with the marks of claims taken apart, since the log is read in later turns as well.
+ * The start of the next prompt after a test command failed (D10), and the entry of the log. Both quote the output of a
+ * command, with the marks of claims broken, because later turns read the log, too.
  */
 import { cleanLine } from "../text/clean.ts";
 import { codeSpan, quote } from "../text/quote.ts";
@@ -28,14 +28,14 @@ export function renderBackpropDirective(backprop: Backprop): string {
     ...(failures === null ? [] : [failures]),
     ...(systemic
       ? [
-          `Systemic: ${times} failures of this category. Do not patch this one alone: find the cause behind all of them, and cover them with one criterion.`,
+          `Systemic: ${times} failures of this category. Do not fix only this one: find the cause of all of them, and cover them with one criterion.`,
         ]
       : []),
     [
       "Before the next step:",
-      "1. Trace it to the spec: which criterion should have caught this? Perhaps none.",
+      "1. Trace it to the spec: which criterion should have caught this? Maybe none.",
       "2. Propose the missing criterion in one sentence that a command can check.",
-      "3. Write the test that fails for this cause, and see it fail. If this was that test, go on.",
+      "3. Write a test that fails because of this cause, and see it fail. If you have one, go on.",
       "4. Fix the cause. Weaken no test.",
       "5. Verify: the new test, then the whole command.",
       `6. Log cause, criterion, test and fix to \`${BACKPROP_LOG}\`.`,
@@ -43,7 +43,7 @@ export function renderBackpropDirective(backprop: Backprop): string {
   ].join("\n\n");
 }
 
-/** `date` as it is to be read. What the agent finds out goes below it. */
+/** The agent fills in the fields at the end. */
 export function renderBackpropEntry(backprop: Backprop & { readonly date: string }): string {
   const { run, category, times, systemic, date } = backprop;
   const failures = quotedFailures(run);
@@ -84,7 +84,7 @@ function shownCommand({ command }: Backprop): string {
   return codeSpan(isLong ? `${line.slice(0, MAX_COMMAND).replace(/[\ud800-\udbff]$/, "")}…` : line);
 }
 
-/** One line in which nothing reads as a claim, also without the quotation around it. */
+/** One line that contains no claim, even without the quotation around it. */
 function shown(text: string): string {
   return cleanLine(text)
     .replaceAll(/<(?=\s*\/?\s*(?:promise|verdict|rejection_reason|loop-complete)\b)/gi, "‹")

@@ -1,13 +1,13 @@
 /**
- * Whether a command that an agent ran was a run of tests, and how it ended (D10). The table of tools knows which
- * commands run tests and how their output looks.
+ * Whether an agent's command was a test run, and how it ended (D10). The table of tools knows the commands and their
+ * output.
  *
- * 1. A command that starts no runner is no run, whatever it printed: logs and messages quote failures too.
- * 2. The summary decides. The exit code does where there is none, and only where it is the runner's own: a pipe or
- *    `|| true` hides it, and a build in front of the tests may be what failed.
- * 3. In doubt it is no run, or no failure. A run that is missed costs little, because the checks of the loop run
- *    besides. A failure that was not there sends an agent after it.
- * 4. A run that never started (no such script, runner not installed, ended by a person) is none.
+ * 1. A command that starts no runner is no test run, whatever it printed: logs quote failures, too.
+ * 2. The summary decides. Without one the exit code decides, if it is the runner's own: a pipe or `|| true` hides it,
+ *    and a build before the tests may have failed.
+ * 3. In doubt it is no run, or no failure. A missed run costs little, because the checks of the loop run anyway. A
+ *    false failure misleads the agent.
+ * 4. A run that never started (missing script, missing runner, stopped by a person) is no run.
  */
 import { cleanText } from "../text/clean.ts";
 import { tellingLine } from "../text/telling-line.ts";
@@ -18,7 +18,7 @@ import type { TestOutput } from "../toolchain/tool.ts";
 
 export interface FinishedCommand {
   readonly command: string;
-  /** null: not known. */
+  /** null: unknown. */
   readonly exitCode: number | null;
   readonly output: string;
 }
@@ -27,7 +27,7 @@ export interface TestRun extends TestReading {
   readonly runner: string;
 }
 
-/** null: it ran no tests, or nothing is known of how they ended. */
+/** null: no test run, or its result is unknown. */
 export function recogniseTestRun({ command, exitCode, output }: FinishedCommand): TestRun | null {
   const uses = runnerUses(command);
   if (uses.length === 0) return null;
@@ -36,7 +36,7 @@ export function recogniseTestRun({ command, exitCode, output }: FinishedCommand)
   return worstOf(runs) ?? runs.at(-1) ?? null;
 }
 
-/** Does it say something of the code, so that the loop should trace it to the spec? */
+/** The run failed because of the code, so the loop should trace the failure to the spec. */
 export function callsForBackprop(run: TestRun | null): run is TestRun {
   return run !== null && (run.outcome === "failed" || (run.outcome === "broken" && run.failures.length > 0));
 }
@@ -45,7 +45,7 @@ const HEAD = 60_000;
 const TAIL = 200_000;
 const MAX_LINE = 1_000;
 
-/** The beginning and the end of an output, without colours, in lines that are not too long for a pattern. */
+/** The start and the end of an output, without colours and very long lines. */
 function plainText(output: string): string {
   const isLong = output.length > HEAD + TAIL;
   const kept = isLong ? `${output.slice(0, HEAD)}\n${output.slice(output.length - TAIL)}` : output;
@@ -73,7 +73,7 @@ function runOf(use: RunnerUse, exitCode: number | null, text: string): TestRun |
   return { runner, outcome, failures: [byExitCode(runner, ownCode, text)] };
 }
 
-/** SIGINT and SIGTERM: somebody ended it. */
+/** SIGINT and SIGTERM. */
 const INTERRUPTED: ReadonlySet<number> = new Set([130, 143]);
 const TIMED_OUT = 124;
 const NOT_FOUND = 127;
@@ -83,7 +83,7 @@ const NEVER_STARTED =
 const COULD_NOT_RUN =
   /SyntaxError|Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND|ModuleNotFoundError|ImportError|error TS\d+|cannot load such file|Parse error|could not compile|COMPILATION ERROR|[Cc]ompilation (?:failed|error)|build failed|Build FAILED|BUILD FAILED/;
 
-/** Package managers print the name of a package of a workspace in front of each line. */
+/** In a workspace, package managers start each line with the name of the package. */
 const PREFIX = /^[@\w./-]+[ :][\w:-]*test[\w:-]*[:$] ?/gm;
 
 function readingOf({ invocation: { tool, isDelegating } }: RunnerUse, text: string): TestRun | null {
@@ -98,7 +98,7 @@ function readingOf({ invocation: { tool, isDelegating } }: RunnerUse, text: stri
   );
 }
 
-/** The first that failed; several kinds of tests may stand behind one script. */
+/** The first failed run: one script may start several runners. */
 function readWith(outputs: readonly (readonly [string, TestOutput])[], text: string): TestRun | null {
   const runs = outputs.flatMap(([runner, output]) => {
     const reading = readTestOutput(output, text);
@@ -110,17 +110,17 @@ function readWith(outputs: readonly (readonly [string, TestOutput])[], text: str
 function bySummary({ invocation }: RunnerUse, run: TestRun, ownCode: number | null, text: string): TestRun {
   const { runner, outcome } = run;
   const isOwn = !invocation.isDelegating && invocation.isCertain;
-  // no runner exits with 0 when tests failed: the summary is of something that the tests print
+  // No runner exits with 0 after failed tests: the tests printed this summary.
   if (isOwn && ownCode === 0 && outcome !== "passed") return { runner, outcome: "passed", failures: [] };
   const hasFailed = ownCode !== null && ownCode !== 0 && !INTERRUPTED.has(ownCode);
-  // too little of the code was covered, or something failed outside of the tests
+  // Coverage was too low, or something failed outside of the tests.
   const isRed = outcome === "failed" || (isOwn && hasFailed && outcome === "passed");
   if (isRed && outcome === "passed" && run.passed === 0) return { ...run, outcome: "broken" };
   if (!isRed || run.failures.length > 0) return run;
   return { ...run, outcome: "failed", failures: [byExitCode(runner, ownCode, text)] };
 }
 
-/** For an output that names no test: the line of it that tells most. */
+/** For an output that names no test: its most useful line. */
 function byExitCode(runner: string, exitCode: number | null, text: string): FailedTest {
   const said = exitCode === TIMED_OUT ? "timed out" : tellingLine(text.split("\n").slice(-60).join("\n"));
   const [failure] = tidy([{ name: runner, message: said }]);

@@ -1,16 +1,16 @@
-/** A shell line in parts: its commands in order, and the subshells around them. */
+/** The parts of a shell line: commands in order, and the subshells around them. */
 export interface ShellCommand {
-  /** Words of the shell in front of the program, as `if` and `!`. A command can have nothing else, as at a `fi`. */
+  /** Keywords before the program, such as `if` and `!`. A command can consist of keywords only, such as `fi`. */
   readonly keywords: readonly string[];
   readonly assignments: readonly ShellAssignment[];
   /** The first is the program. */
   readonly words: readonly string[];
-  /** Files that it reads from, and that it writes to. */
+  /** Files of redirections. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   /** What follows it: `&&`, `||`, `;`, `|`, `&`, a parenthesis, or nothing. */
   readonly end: string;
-  /** The commands in its substitutions at any depth. They stand in front of it as parts too. */
+  /** The commands in its substitutions, at any depth. They are also parts of their own, before this one. */
   readonly inner: readonly ShellCommand[];
 }
 
@@ -19,13 +19,13 @@ export interface ShellAssignment {
   readonly value: string;
 }
 
-/** `open` and `close`: a subshell, which has its own working folder. `end` follows the closing parenthesis. */
+/** `open` and `close` enclose a subshell, which has its own working folder. `end` follows the parenthesis. */
 export type ShellPart =
   | { readonly kind: "command"; readonly command: ShellCommand }
   | { readonly kind: "open"; readonly isSubstitution: boolean }
   | { readonly kind: "close"; readonly end: string };
 
-/** The commands of a line without those of substitutions, which belong to the command that they stand in. */
+/** The commands of a line without those in substitutions. */
 export function outermostCommands(parts: readonly ShellPart[]): ShellCommand[] {
   const commands: ShellCommand[] = [];
   let substitutions = 0;

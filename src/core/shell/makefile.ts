@@ -1,7 +1,7 @@
-/** Makefiles, as far as plain text tells: what they include, and what a target runs. */
+/** Reads Makefiles as plain text: includes, and the commands of targets. */
 const MAX_TARGETS = 500;
 
-/** Files that it includes, with variables of its own filled in. */
+/** The included files. Variables of the Makefile are expanded. */
 export function includesOf(text: string): string[] {
   const variables = variablesOf(text);
   return [...text.matchAll(/^[ ]*-?s?include[ \t]+(.+)$/gm)].flatMap(([, names = ""]) =>
@@ -11,7 +11,7 @@ export function includesOf(text: string): string[] {
   );
 }
 
-/** The commands of the targets and of all that they depend on; of all targets when one is not to be found. */
+/** The commands of the targets and their dependencies. If a target is unknown, of all targets. */
 export function recipesOf(text: string, targets: readonly string[]): string[] {
   const variables = variablesOf(text);
   const rules = rulesOf(text.replaceAll("\\\n", " "), variables);
@@ -66,12 +66,12 @@ function variablesOf(text: string): Map<string, string> {
 
 const MAX_EXPANDED = 100_000;
 
-/** `$(NAME)` of the file's own; make's own and those of other places stay, as variables of the shell. */
+/** Expands variables of this file. Others become variables of the shell. */
 function expand(
   text: string,
   variables: ReadonlyMap<string, string>,
   depth = 0,
-  // variables that hold each other many times would fill the memory
+  // Variables that contain each other could fill the memory.
   budget = { left: MAX_EXPANDED },
 ): string {
   if (depth > 5) return text;

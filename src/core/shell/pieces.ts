@@ -1,13 +1,12 @@
-/** A command line in pieces at its spaces: far enough to tell a comparison at its end from a redirection or a word. */
+/** Splits a command line at its spaces, to find a comparison at its end. */
 import { quotedEnd } from "./quoting.ts";
 
 export interface ShellPiece {
   readonly text: string;
-  /** Where it starts. */
   readonly at: number;
   /** Neither quoted nor in brackets. */
   readonly isPlain: boolean;
-  /** `>=` or `<=` in it that a shell would read as a redirection. */
+  /** A `>=` or `<=` that a shell would read as a redirection. */
   readonly strayComparison: string | null;
 }
 

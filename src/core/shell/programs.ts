@@ -1,6 +1,6 @@
-/** Programs that belong to no toolchain: what the shell does itself, what only looks, and what starts another. */
+/** Programs without a toolchain: built-ins, tools that only read, and programs that start other programs. */
 
-/** Tools that look at what they are given and consist of nothing else. */
+/** Tools that only read their input and depend on no other file. */
 const NEUTRAL: ReadonlySet<string> = new Set(
   (
     "echo printf test [ [[ true false : cat tac grep egrep fgrep zgrep rg ag wc sort uniq head tail cut tr sed awk gawk jq yq diff cmp " +
@@ -15,7 +15,7 @@ export function isNeutral(program: string): boolean {
   return NEUTRAL.has(program);
 }
 
-/** The shell does these itself: no file on the path can take their place. */
+/** Built-ins of the shell: no file on the PATH can replace them. */
 const BUILT_IN: ReadonlySet<string> = new Set(
   (
     "echo printf test [ [[ true false : pwd export set unset exit return read local declare readonly shift trap wait kill umask ulimit " +
@@ -29,11 +29,11 @@ export function isBuiltIn(program: string): boolean {
 
 /** A program that starts the command that follows. */
 export interface Wrapper {
-  /** How many words of its own it takes. */
+  /** How many words belong to the wrapper itself. */
   readonly own: number;
   /** Flags with a value. */
   readonly valued: readonly string[];
-  /** It starts a command only behind one of these words, which is the first of its own. */
+  /** It starts a command only after one of these words, its first word. */
   readonly verbs?: readonly string[];
 }
 
@@ -67,14 +67,12 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["strace", { own: 0, valued: ["-o", "-e"] }],
 ]);
 
-/** They start a command of a project's environment behind `run`. */
+/** After `run` they start a command in the project's environment. */
 export const STARTERS: ReadonlySet<string> = new Set("uv poetry pipenv pdm hatch rye conda".split(" "));
 
-/** They start a command elsewhere, behind the name of an image or a service. Nobody knows what it consists of. */
+/** They start a command in a container, after the name of an image or a service. Its files are unknown. */
 export const CONTAINERS: ReadonlySet<string> = new Set("docker podman docker-compose compose".split(" "));
 
-const PYTHON = /^(?:py|python|pypy)(?:\d(?:\.\d+)?)?$/;
-
 export function isPython(program: string): boolean {
-  return PYTHON.test(program);
+  return /^(?:py|python|pypy)(?:\d(?:\.\d+)?)?$/.test(program);
 }

@@ -1,6 +1,6 @@
-/** Pieces of shell text that are no commands: ANSI-C quotes and arithmetic. */
+/** Quotes, ANSI-C quotes and arithmetic of the shell. */
 
-/** `$'it\'s'` from behind its first quote on: what it means, and where the text goes on. */
+/** Reads `$'it\'s'` from after its first quote: its meaning and its end. */
 export function readAnsiC(text: string, from: number): { readonly text: string; readonly end: number } {
   let read = "";
   let at = from;
@@ -29,14 +29,12 @@ function meaningOf(escaped: string): string {
   return /^[\\'"?]$/.test(escaped) ? escaped : `\\${escaped}`;
 }
 
-/**
- * Bash reads `((…))` as arithmetic, a plain `sh` as a subshell in a subshell. Two words in a row are no arithmetic.
- */
+/** Bash reads `((…))` as arithmetic, `sh` as two subshells. Two words in a row are not arithmetic. */
 export function looksArithmetic(text: string): boolean {
   return !/^\s*[\w./~-]*[A-Za-z./~][\w./~-]*\s+(?:[\w./$"'~]|-{1,2}[A-Za-z])|;/.test(text);
 }
 
-/** Where the text goes on behind what is quoted or escaped at this place; the place itself: nothing is. */
+/** The end of the quoted or escaped text that starts at `at`; `at` itself: nothing starts there. */
 export function quotedEnd(text: string, at: number): number {
   const quote = text[at];
   if (quote === "\\") return at + 2;

@@ -1,17 +1,16 @@
 /**
- * The one reader of shell lines: which programs a line starts, with which words, and how they are joined. It reads
- * far enough for that and no further: a word that only a running shell can know keeps its `$`.
+ * The reader of shell lines: which programs a line starts, with which words, and how they are joined. A word that only
+ * a running shell can know keeps its `$`.
  *
- * 1. Every command that the shell may run is found, also in subshells, groups, functions, substitutions, arithmetic,
+ * 1. It finds every command that the shell may run, also in subshells, groups, functions, substitutions, arithmetic,
  *    here-documents and branches. Protection relies on it.
- * 2. Text in quotes, comments, patterns and here-documents is no command.
- * 3. It never throws, and every letter is read a bounded number of times. A text that is no shell gives odd words.
+ * 2. Text in quotes, comments, patterns and here-documents is not a command.
+ * 3. It never throws, and reads every letter a limited number of times.
  */
 import type { ShellAssignment, ShellCommand, ShellPart } from "./command.ts";
 import { looksArithmetic } from "./quoting.ts";
 import { WORD_END, WordReader } from "./word-reader.ts";
 
-/** In the order in which they stand. */
 export function readShellLine(line: string): ShellPart[] {
   return new Reader(line.slice(0, MAX_CHARACTERS).replaceAll("\r\n", "\n"), 0).list(false);
 }
@@ -26,7 +25,7 @@ const OPERATOR = /&&|\|\||;;&|;;|;&|\|&|[;&|]/y;
 const REDIRECTION = /(?:\d*|&|\{[A-Za-z_]\w*\})(?:<<<|<<-?|<>|<&|>&|>>|>\||<(?!\()|>(?!\())/y;
 const SPACE = /\s/;
 
-/** What is left out behind some keywords: their own flags, and names that are no program. */
+/** Text to skip after some keywords: their flags, and names that are not programs. */
 const BEHIND_KEYWORD: Readonly<Record<string, RegExp>> = {
   time: /(?:[ \t]+-(?:[fo][ \t]+\S+|[\w-]*))+/y,
   exec: /(?:[ \t]+-(?:a[ \t]+\S+|[cl]+))+/y,
@@ -35,7 +34,7 @@ const BEHIND_KEYWORD: Readonly<Record<string, RegExp>> = {
   function: /[ \t]+[^\s(){};&|<>]+(?:[ \t]*\(\s*\))?/y,
 };
 const PARENTHESES = /[ \t]*\(\s*\)/y;
-/** `command -v npm` asks for a program and runs none. */
+/** `command -v npm` only looks for a program. */
 const ASKING = /[ \t]+-[vV]/y;
 
 interface HereDocument {
@@ -44,10 +43,10 @@ interface HereDocument {
   readonly hasTabs: boolean;
 }
 
-/** What is known of the list of commands that is being read. */
+/** The state of the list of commands that is being read. */
 interface Level {
   readonly found: ShellPart[];
-  /** What a closing parenthesis or an `esac` closes. */
+  /** Open parentheses and `case` commands. */
   readonly open: ("subshell" | "case")[];
   hereDocuments: HereDocument[];
   current: Current;
@@ -65,7 +64,6 @@ interface Current {
 class Reader extends WordReader {
   private level = createLevel();
 
-  /** Up to the parenthesis that closes it, or to the end of the text. */
   list(isEnclosed: boolean): ShellPart[] {
     const outer = this.level;
     const level = createLevel();
@@ -105,7 +103,6 @@ class Reader extends WordReader {
     const { words } = this.level.current;
     const isLoop = words[0] === "for" || words[0] === "select";
     if (this.takeArithmetic((text) => isLoop || looksArithmetic(text))) {
-      // the same as `let`
       if (words.length === 0) words.push("let");
       return;
     }
@@ -163,7 +160,7 @@ class Reader extends WordReader {
     }
   }
 
-  /** A word at the place where a command can start is more than a word. */
+  /** The first word of a command can be an assignment, a keyword or a function. */
   private readWord(): void {
     const { current } = this.level;
     const start = this.at;
@@ -177,7 +174,7 @@ class Reader extends WordReader {
     else if (word === "case") this.openCase();
     else if (word === "[[") this.readCondition();
     else if (KEYWORDS.has(word) && !(word === "command" && this.isNext(ASKING))) this.keyword(word);
-    // `name()` starts a function; what it runs follows
+    // `name()` starts a function; its body follows.
     else if (this.take(PARENTHESES) === null) current.words.push(word);
   }
 
@@ -202,7 +199,7 @@ class Reader extends WordReader {
     this.skipPatterns();
   }
 
-  /** `a | b)` in front of what a branch of `case` runs. */
+  /** The pattern `a | b)` before a branch of `case`. */
   private skipPatterns(): void {
     this.take(/(?:\s|#[^\n]*\n|;)*/y);
     if (this.isNext(/esac(?![^\s;&|()<>])/y)) return;
@@ -214,7 +211,7 @@ class Reader extends WordReader {
     this.endCommand("");
   }
 
-  /** `[[ a < b && c ]]`: inside of it, these are comparisons. */
+  /** Operators inside `[[ a < b && c ]]` are comparisons. */
   private readCondition(): void {
     const { words } = this.level.current;
     words.push("[[");

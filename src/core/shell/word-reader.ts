@@ -1,14 +1,11 @@
-/**
- * The words of a shell line: quotes, escapes, and what a `$`, a backquote or a parenthesis starts inside of a word.
- * What a substitution runs is read by the same reader, in the same text, and put down where the word stands.
- */
+/** Reads the words of a shell line: quotes, escapes, expansions and substitutions. */
 import type { ShellCommand, ShellPart } from "./command.ts";
 import { readAnsiC } from "./quoting.ts";
 
 export const WORD_END = /[\s;&|()<>]/;
 const ARRAY = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=$/;
 const MAX_DEPTH = 50;
-/** Letters that are looked at to tell `((a + b))` from a subshell in a subshell. */
+/** Limit on letters that are read to tell `((a + b))` from two subshells. */
 const MAX_LOOKED_AT = 1_000_000;
 
 export abstract class WordReader {
@@ -22,11 +19,11 @@ export abstract class WordReader {
     this.depth = depth;
   }
 
-  /** The commands up to the parenthesis that closes them, or to the end of the text. */
+  /** The commands up to the closing parenthesis, or to the end of the text. */
   abstract list(isEnclosed: boolean): ShellPart[];
   /** The commands of another text. */
   protected abstract listOf(text: string): ShellPart[];
-  /** Where what a substitution runs is put down. */
+  /** Where the commands of a substitution are added. */
   protected abstract place(): { readonly found: ShellPart[]; readonly inner: ShellCommand[] };
 
   protected take(pattern: RegExp): string | null {
@@ -42,7 +39,7 @@ export abstract class WordReader {
     this.at = found === -1 ? this.text.length : found;
   }
 
-  /** At least one letter is taken, so that every text has an end. */
+  /** Takes at least one letter, so that reading ends. */
   protected word(): string {
     let word = "";
     const start = this.at;
@@ -107,7 +104,7 @@ export abstract class WordReader {
     return words.join(" ");
   }
 
-  /** What a `$` or a backquote starts; any other letter is itself. What it prints is not known. */
+  /** Reads what a `$` or a backquote starts. Its output is unknown, so it becomes `$()`. */
   private expansion(character: string, isQuoted: boolean): string {
     if (character === "`") return this.nested(() => this.listOf(this.backquoted()));
     if (character !== "$") return character;
@@ -128,7 +125,7 @@ export abstract class WordReader {
     return this.substitution();
   }
 
-  /** `((…))` with the substitutions in it. Where it turns out to be something else, nothing is taken. */
+  /** Reads `((…))` with its substitutions. If it is not arithmetic, nothing is taken. */
   protected takeArithmetic(isArithmetic: (text: string) => boolean): boolean {
     const { at: start, depth } = this;
     const { found, inner } = this.place();
@@ -169,7 +166,7 @@ export abstract class WordReader {
     return "$()";
   }
 
-  /** Nobody writes so deep: the rest is not read. */
+  /** Real lines are not nested so deep: the rest is not read. */
   private isTooDeep(): boolean {
     if (this.depth < MAX_DEPTH) return false;
     this.at = this.text.length;
@@ -184,7 +181,7 @@ export abstract class WordReader {
     return this.text.slice(start, this.at++).replaceAll(/\\([\\$`])/g, "$1");
   }
 
-  /** `${name:-$(npm test)}` stays as it is written. */
+  /** `${name:-$(npm test)}` stays unchanged. */
   private parameter(): string {
     const start = this.at - 1;
     if (this.isTooDeep()) return "${";
@@ -201,7 +198,7 @@ export abstract class WordReader {
     return this.text.slice(start, this.at);
   }
 
-  /** Text in which only substitutions are commands, up to its end; `open` are the parentheses that are. */
+  /** Reads text in which only substitutions are commands. `open` counts the open parentheses. */
   protected scan(isEnd: (open: number) => boolean): void {
     let open = 0;
     while (this.at < this.text.length && !isEnd(open)) {

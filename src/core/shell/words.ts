@@ -1,6 +1,6 @@
-/** Words of a command line that are flags, and those that are not. */
+/** Flags among the words of a command line. */
 
-/** From the first word on that is no flag; `valued` are those flags that take the next word with them. */
+/** The words from the first one that is not a flag. `valued`: flags that take the next word. */
 export function skipFlags(words: readonly string[], valued: readonly string[]): string[] {
   let at = 0;
   for (let word = words[at]; word?.startsWith("-") && word !== "--" && word !== "-"; word = words[at]) {
@@ -9,7 +9,7 @@ export function skipFlags(words: readonly string[], valued: readonly string[]): 
   return words.slice(words[at] === "--" ? at + 1 : at);
 }
 
-/** The values of the flags, as `--flag value`, `--flag=value` or `-fvalue`. */
+/** The values of the flags, written as `--flag value`, `--flag=value` or `-fvalue`. */
 export function valuesOf(words: readonly string[], flags: readonly string[]): string[] {
   return words.flatMap((word, at) => {
     const next = words[at + 1];

@@ -5,15 +5,16 @@ export type Conversion =
   | { readonly kind: "every"; readonly everyMs: number; readonly notice: string | null }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Turns an interval into a cadence; whatever differs from what the person typed is said in `notice`. */
+/** Turns an interval into a cadence. `notice` names every difference from what the person typed. */
 export function convertInterval(interval: Interval, exact: boolean): Conversion {
   const { ms } = interval;
   if (!(ms > 0)) return invalid("An interval must be longer than zero; write one such as 5m.");
   if (ms > LONGEST_MS) {
-    return invalid(`${nameOf(interval)} is longer than 366 days, the longest that even --exact can keep.`);
+    return invalid(`${nameOf(interval)} is too long: --exact allows at most 366 days.`);
   }
-  if (exact) return keepExact(interval);
-  // Cron knows no seconds; up, so that nothing runs more often than was asked for.
+  if (exact && ms < 1000) return invalid(`${nameOf(interval)} is too short: --exact needs at least 1s.`);
+  if (exact) return { kind: "every", everyMs: ms, notice: null };
+  // Cron has no seconds. Rounding up never runs more often than asked.
   const minutes = Math.ceil(ms / MINUTE_MS);
   if (minutes < 60) return toMinutes(interval, minutes);
   if (minutes < 1440) return toHours(interval, minutes);
@@ -27,11 +28,6 @@ const LONGEST_MS = 366 * DAY_MS;
 const HOUR_DIVISORS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
 const UNEVEN = "and the last gap of a month can be shorter";
 const DAY_DIVISORS = [1, 2, 3, 4, 6, 8, 12, 24];
-
-function keepExact(interval: Interval): Conversion {
-  if (interval.ms < 1000) return invalid(`${nameOf(interval)} is too short: --exact needs at least 1s.`);
-  return { kind: "every", everyMs: interval.ms, notice: null };
-}
 
 function toMinutes(interval: Interval, minutes: number): Conversion {
   const step = nearest(HOUR_DIVISORS, minutes);
@@ -49,7 +45,7 @@ function toHours(interval: Interval, minutes: number): Conversion {
 
 function hourly(interval: Interval, step: number, why: string): Conversion {
   if (step === 24) return cron("0 0 */1 * *", changed(interval, DAY_MS, why, "day"));
-  // Minute 7: everyone else's jobs start on the hour.
+  // Minute 7, because most other jobs start on the hour.
   return cron(`7 */${step} * * *`, changed(interval, step * HOUR_MS, why, plural(step, "hour")));
 }
 
@@ -57,7 +53,7 @@ function toDays(interval: Interval, minutes: number): Conversion {
   const days = Math.round(minutes / 1440);
   const name = nameOf(interval);
   if (days > 31) {
-    return invalid(`${name} is longer than the 31 days that cron can count; --exact keeps ${name}.`);
+    return invalid(`${name} is longer than 31 days, the limit of cron; add --exact to keep ${name}.`);
   }
   const expr = `0 0 */${days} * *`;
   const why = "is not a whole number of days";
@@ -77,7 +73,7 @@ function changed(interval: Interval, actualMs: number, why: string, unit: string
   return `${name} ${why}, so it runs every ${unit}; --exact keeps ${name}.`;
 }
 
-/** The first of the nearest, so that a tie goes down. */
+/** A tie goes to the smaller one. */
 function nearest(divisors: readonly number[], wanted: number): number {
   return divisors.reduce((best, next) => (Math.abs(next - wanted) < Math.abs(best - wanted) ? next : best));
 }

@@ -1,10 +1,12 @@
 /** The text of a cron expression: five fields, read as classic (Vixie) cron reads them. */
-export type CronCheck =
-  | { readonly kind: "ok" }
-  | { readonly kind: "invalid"; readonly field: string; readonly message: string };
+interface Invalid {
+  readonly kind: "invalid";
+  readonly field: string;
+  readonly message: string;
+}
 
-/** Whether the expression can be read; the message names the field, the text and what is allowed. */
-export function checkCron(expr: string): CronCheck {
+/** The message names the field, its text and the allowed values. */
+export function checkCron(expr: string): { readonly kind: "ok" } | Invalid {
   const parsed = parseCron(expr);
   return parsed.kind === "ok" ? { kind: "ok" } : parsed;
 }
@@ -23,7 +25,7 @@ export interface CronFields {
   readonly months: readonly number[];
   /** 0 is Sunday. */
   readonly weekdays: readonly number[];
-  /** Both day fields must agree. Cron's rule: only if either of them starts with a star. */
+  /** A day must match both day fields. Cron's rule: only if one of them starts with a star. */
   readonly bothDays: boolean;
   readonly rhythm: boolean;
 }
@@ -38,7 +40,6 @@ const FIELDS: readonly Field[] = [
   { name: "day-of-week", min: 0, max: 7, names: WEEKDAYS },
 ];
 
-/** The values that each field stands for. */
 export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) | Invalid {
   const texts = expr.trim().split(/\s+/);
   if (texts.length !== FIELDS.length) return invalid("expression", countMessage(expr.trim(), texts.length));
@@ -51,7 +52,7 @@ export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) 
         const range = `${field.min}-${field.max}${field.names.length > 0 ? ` or ${field.names[0]}-${field.names.at(-1)}` : ""}`;
         return invalid(
           field.name,
-          `The ${field.name} field has "${shorten(item)}", but ${problem}; allowed is ${range}.`,
+          `The ${field.name} field has "${shorten(item)}", but ${problem}; allowed: ${range}.`,
         );
       }
     }
@@ -71,19 +72,17 @@ export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) 
   };
 }
 
-type Invalid = Extract<CronCheck, { kind: "invalid" }>;
-
-/** Adds what one item of a list stands for; returns what is wrong with it, or `null`. */
+/** Adds the values of one list item; returns what is wrong with it, or `null`. */
 function addItem(field: Field, item: string, values: Set<number>): string | null {
   if (item === "") return "a list item is empty";
   const match = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\w+))?$/.exec(item);
-  if (match === null) return "only numbers, names, *, ranges (a-b), lists (a,b) and steps (*/n) are known";
+  if (match === null) return "only numbers, names, *, ranges (a-b), lists (a,b) and steps (*/n) are allowed";
   const [, star, first = "", last, stepText] = match;
   const isWeek = field.max === 7;
   const low = star === undefined ? readValue(field, first) : field.min;
   let high = star === undefined ? readValue(field, last ?? first) : isWeek ? 6 : field.max;
-  if (low === null || high === null) return "that is out of range or not known";
-  // FRI-SUN ends with the Sunday that is also 7; 5-0 is a slip.
+  if (low === null || high === null) return "that is out of range or unknown";
+  // In FRI-SUN, Sunday is 7. The range 5-0 stays an error.
   if (low > 0 && last?.toUpperCase() === "SUN") high = 7;
   if (low > high) return "the range runs backwards";
   const size = isWeek ? 7 : field.max - field.min + 1;

@@ -1,16 +1,15 @@
 /**
  * Five-field cron with the semantics of classic (Vixie) cron, in a time zone with clock changes.
  *
- * The search is our own. Croner 11, which was to do it, loses and doubles fires: `0 0 1,30 * *` skips 1 March
- * (it looks for 30 February and lands on 2 March), slots in a spring gap are dropped unless minute and hour
- * are single numbers, `30 1,13 * * *` runs twice in an autumn overlap, and at 12:00:00.5 the previous run of
- * `0 * * * *` is said to be 11:00.
+ * The search is our own, because Croner 11 loses and doubles fires: `0 0 1,30 * *` skips 1 March, most slots in a
+ * spring gap are dropped, `30 1,13 * * *` runs twice in an autumn overlap, and at 12:00:00.5 the previous run of
+ * `0 * * * *` is 11:00.
  *
  * 1. Slots are strictly increasing; `previousSlot` and `nextSlot` agree on the same set of slots.
- * 2. A slot inside a gap is run at the end of the gap, once, however many fell into it.
- * 3. A slot inside an overlap is run the first time only.
- * 4. A rhythm (a star in minute or hour) is exempt from 2 and 3 where it would have struck at that moment
- *    anyway: every half hour stays every half hour in real time.
+ * 2. Slots inside a gap run once, at the end of the gap.
+ * 3. A slot inside an overlap runs the first time only.
+ * 4. Rules 2 and 3 do not apply to a rhythm (a star in minute or hour) that has a slot at that moment anyway: every
+ *    half hour stays every half hour in real time.
  */
 import { type CronFields, parseCron } from "./cron-fields.ts";
 import { remember } from "./remember.ts";
@@ -21,7 +20,7 @@ export function nextSlot(expr: string, tz: string, afterAt: number): number | nu
   const schedule = scheduleFor(expr, tz);
   if (schedule === null || !isSearchable(afterAt)) return null;
   const { next } = schedule;
-  // No slot lies between a question and its answer, so the answer holds for every moment in between.
+  // No slot lies between `from` and `slot`, so the cached answer holds for every moment in between.
   if (afterAt >= next.from && afterAt < next.slot) return next.slot;
   const slot = findNext(schedule, afterAt);
   if (slot === null || slot - afterAt > HORIZON_MS) return null;
@@ -53,7 +52,7 @@ interface Schedule {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const HORIZON_MS = 366 * DAY_MS;
-/** Far from any real moment, and from the calendars and the end of dates that Intl would meet beyond. */
+/** Intl is not reliable for dates further away. */
 const EARLIEST_AT = Date.UTC(1900, 0, 1);
 const LATEST_AT = Date.UTC(2500, 0, 1);
 const MAX_SCHEDULES = 2048;
@@ -67,12 +66,10 @@ function scheduleFor(expr: string, tz: string): Schedule | null {
   const fields = parseCron(expr);
   if (fields.kind !== "ok" || !isTimeZone(tz)) return null;
   const none = { from: Number.NaN, slot: Number.NaN };
-  const schedule = { tz, fields, times: timesOf(fields), next: none, previous: none };
+  const { hours, minutes } = fields;
+  const times = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE_MS));
+  const schedule = { tz, fields, times, next: none, previous: none };
   return remember(schedules, key, schedule, MAX_SCHEDULES);
-}
-
-function timesOf({ hours, minutes }: CronFields): number[] {
-  return hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE_MS));
 }
 
 function findNext(schedule: Schedule, afterAt: number): number | null {
@@ -115,13 +112,13 @@ function findPrevious(schedule: Schedule, beforeAt: number): number | null {
   return null;
 }
 
-/** The stretch began by setting the clock back, and this wall-clock time was there already. */
+/** The clock was set back at the start of the stretch, and this wall-clock time has occurred before. */
 function isRepeat(schedule: Schedule, stretch: Stretch, at: number): boolean {
   const back = stretch.before - stretch.offset;
   return at < stretch.start + back && !keepsRhythm(schedule, at + stretch.offset + back);
 }
 
-/** The stretch ends by setting the clock forward, over slots that would otherwise be lost. */
+/** The clock is set forward at the end of the stretch, over slots that would otherwise be lost. */
 function isGapOwed(schedule: Schedule, stretch: Stretch): boolean {
   const ahead = stretch.after - stretch.offset;
   const gap = stretch.end + stretch.offset;

@@ -1,18 +1,18 @@
-/** Pure decisions about a task: what an event makes of it, and what has to be done. */
-import type { Decision, LoopChange, TaskEdit, TaskEvent } from "../event.ts";
+/** Pure decisions about a task: how an event changes it, and which effects follow. */
+import type { Decision, LoopChange, Outcome, TaskEdit, TaskEvent } from "../event.ts";
 import type { Cadence, Fire, LoopId, MissedPolicy, Task, TaskPlace, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
 import { MAX_PROMPT_LENGTH, TOO_LONG } from "./plan.ts";
-import { end, MAX_WAKEUP_MS, MIN_WAKEUP_MS, passSlots, settleFire } from "./settle.ts";
-import { cadenceSlots, openSlots } from "./slots.ts";
+import { end, MAX_WAKEUP_MS, MIN_WAKEUP_MS, type PacedCadence, passSlots, settleFire } from "./settle.ts";
+import { cadenceSlots, openSlots, type SlotRun } from "./slots.ts";
 
 export interface TaskDraft {
   readonly id: LoopId;
   readonly prompt: string;
   readonly cadence: Cadence;
   readonly session: string | null;
-  /** Left out: wherever somebody is. */
+  /** Left out: any runner. */
   readonly where?: TaskPlace;
   readonly expiresAt: number | null;
   readonly jitter: boolean;
@@ -50,7 +50,7 @@ export function createTask(draft: TaskDraft, now: number): LoopChange<Task> {
   return { loop, effects: [], outcomes: [] };
 }
 
-/** A one-shot that is restored after its time, or written down too late, is late and not lost. */
+/** A one-shot that is restored or written after its time is late, not lost. */
 function beginAt(cadence: Cadence, now: number): number {
   const at = cadence.kind === "once" ? cadence.at : cadence.kind === "paced" ? cadence.wakeAt : null;
   return at === null ? now : Math.min(now, at - 1);
@@ -117,14 +117,22 @@ function refused(message: string): Decision<Task> {
   return { kind: "refused", message };
 }
 
-/** Late news of a fire that is already settled change nothing. */
+function ended({ id }: Task): Decision<Task> {
+  return refused(`Task ${id} has ended.`);
+}
+
+function skipAll(task: Task, open: SlotRun | null, reason: string): Outcome[] {
+  return open === null ? [] : passSlots(task, open, () => ({ outcome: "skipped", reason }));
+}
+
+/** Late events of a settled fire change nothing. */
 function withFire(task: Task, fireId: string, decideFire: (fire: Fire) => Decision<Task>): Decision<Task> {
   return task.fire === null || task.fire.id !== fireId ? { kind: "none" } : decideFire(task.fire);
 }
 
-/** A new cadence starts from now: what the old one left due is accounted for first. */
+/** A new cadence starts now. Due slots of the old one are recorded first. */
 function decideEdit(task: Task, edit: TaskEdit, now: number): Decision<Task> {
-  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status === "ended") return ended(task);
   if ((edit.prompt?.length ?? 0) > MAX_PROMPT_LENGTH) return refused(TOO_LONG);
   const expiresAt = edit.expiresAt === undefined ? task.expiresAt : edit.expiresAt;
   if (expiresAt !== null && edit.expiresAt !== undefined && expiresAt <= now) {
@@ -136,12 +144,11 @@ function decideEdit(task: Task, edit: TaskEdit, now: number): Decision<Task> {
   const jitterMs = !measured ? task.jitterMs : jitter ? jitterFor(task.id, cadence, now) : 0;
   if (edit.cadence === undefined) return change(task, { ...fields, jitterMs });
   if (cadence.kind === "once" && cadence.at <= now) return refused("The new time is in the past.");
-  // A run that waits still runs; what the old cadence left due, or held back for its jitter, does not.
+  // A requested run stays. Due slots of the old cadence do not run, including those that wait for their jitter.
   const open = cadenceSlots(task, Math.max(now, now - task.jitterMs));
-  const skipped = { outcome: "skipped", reason: "the schedule was changed before it ran" } as const;
-  const outcomes = open === null ? [] : passSlots({ ...task, request: null }, open, () => skipped);
-  // Slots of the old schedule that lie ahead (a clock set back, a one-shot that comes early) must not be taken
-  // for slots of the new one.
+  const outcomes = skipAll({ ...task, request: null }, open, "the schedule was changed before it ran");
+  // Later slots of the old schedule (after the clock was set back, or of an early one-shot) must not get the same ids
+  // as slots of the new one.
   const ahead = Math.max(task.cursorAt, open?.last ?? 0) > now;
   const revived = task.status === "missed" ? ({ status: "active", statusReason: null } as const) : {};
   const loop: Task = {
@@ -158,27 +165,24 @@ function decideEdit(task: Task, edit: TaskEdit, now: number): Decision<Task> {
   return { kind: "change", loop, effects: [], outcomes };
 }
 
-/** A self-paced task that nothing wakes would be silent for ever. */
+/** A self-paced task always needs a next wake-up. */
 function wakeFrom(cadence: PacedCadence, now: number): PacedCadence {
   return cadence.wakeAt !== null && cadence.wakeAt > now ? cadence : { ...cadence, wakeAt: now + 1 };
 }
 
-type PacedCadence = Extract<Cadence, { kind: "paced" }>;
-
 function decidePause(task: Task): Decision<Task> {
-  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status === "ended") return ended(task);
   if (task.status === "paused") return { kind: "none" };
   return change(task, { status: "paused", statusReason: "paused by a person" });
 }
 
-/** What came due during the pause is skipped, and said to be; a one-shot whose time has gone is missed. */
+/** Slots that came due during the pause are recorded as skipped; a one-shot is then missed. */
 function decideResume(task: Task, now: number): Decision<Task> {
-  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status === "ended") return ended(task);
   if (task.status !== "paused") return { kind: "none" };
   const { cadence } = task;
   const open = openSlots(task, now);
-  const skipped = { outcome: "skipped", reason: "the task was paused" } as const;
-  const outcomes = open === null ? [] : passSlots(task, open, () => skipped);
+  const outcomes = skipAll(task, open, "the task was paused");
   const cursorAt = cadenceSlots(task, now - task.jitterMs)?.last ?? task.cursorAt;
   const missed = cadence.kind === "once" && cursorAt >= cadence.at && task.fire === null;
   const loop: Task = {
@@ -197,10 +201,8 @@ function decideResume(task: Task, now: number): Decision<Task> {
 }
 
 function decideDelete(task: Task, reason: string, now: number): Decision<Task> {
-  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
-  const open = openSlots(task, now);
-  const skipped = { outcome: "skipped", reason: "the task was deleted before it ran" } as const;
-  const outcomes = open === null ? [] : passSlots(task, open, () => skipped);
+  if (task.status === "ended") return ended(task);
+  const outcomes = skipAll(task, openSlots(task, now), "the task was deleted before it ran");
   const loop = { ...end(task, reason), version: task.version + 1 };
   const effects =
     task.fire === null
@@ -209,44 +211,43 @@ function decideDelete(task: Task, reason: string, now: number): Decision<Task> {
   return { kind: "change", loop, effects, outcomes };
 }
 
-/** Deleted from inside its own turn: the turn is let finish, as the final one. */
+/** Deleted from inside its own turn: the turn finishes as the final run. */
 function decideEnding(task: Task, fire: Fire): Decision<Task> {
-  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
+  if (task.status === "ended") return ended(task);
   return change(task, { expiresAt: fire.slot, fire: { ...fire, kind: "final" } });
 }
 
 function decideRun(task: Task, now: number): Decision<Task> {
-  if (task.status === "ended") return refused(`Task ${task.id} has ended.`);
-  if (task.status === "paused") return refused(`Task ${task.id} is paused; loop resume ${task.id} first.`);
-  if (task.fire !== null) return refused(`Task ${task.id} is running right now.`);
+  if (task.status === "ended") return ended(task);
+  if (task.status === "paused")
+    return refused(`Task ${task.id} is paused; first run: loop resume ${task.id}`);
+  if (task.fire !== null) return refused(`Task ${task.id} is running now.`);
   if (task.request !== null) return { kind: "none" };
   return change(task, { request: { kind: "manual", at: now }, status: "active", statusReason: null });
 }
 
-/** The agent never saw the prompt: put the slot back, and let the rules for late slots decide again. */
+/** The agent never saw the prompt: the slot is due again, under the rules for late slots. */
 function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): Decision<Task> {
   if (task.status === "ended")
     return { kind: "change", ...settleFire(task, fire, "interrupted", reason, now) };
   if (fire.kind === "manual" || fire.kind === "initial") {
-    // The initial run stands in front of all slots; an edit after the clock was set back may have put some before it.
+    // The initial run comes before all slots, even if an edit after a clock change moved the cursor back.
     const at = fire.kind === "initial" ? Math.min(fire.slot, task.cursorAt) : fire.slot;
     return change(task, { fire: null, request: { kind: fire.kind, at } });
   }
-  // Later slots are accounted for already, or the schedule is a new one: there is no way back to this slot.
+  // Later slots are recorded already, or the schedule is new: this slot cannot be due again.
   if (task.cursorAt !== fire.slot)
     return { kind: "change", ...settleFire(task, fire, "skipped", reason, now) };
   return change(task, { fire: null, cursorAt: fire.slot - 1 });
 }
 
-type Finished = Extract<TaskEvent, { type: "fire.finished" }>;
-
 function decideFinish(
   task: Task,
   fire: Fire,
-  { outcome, reason, wakeup, usage, takenBy }: Finished,
+  { outcome, reason, wakeup, usage, takenBy }: Extract<TaskEvent, { type: "fire.finished" }>,
   now: number,
 ): Decision<Task> {
-  // What the agent asked for by command counts before what it printed.
+  // A wake-up that the agent asked for by command comes before a printed one.
   const printed = wakeup === undefined || task.cadence.kind !== "paced" ? null : clampWakeup(wakeup);
   const asked = fire.wakeup ?? printed;
   const change = settleFire(task, { ...fire, wakeup: asked }, outcome, reason, now);

@@ -1,10 +1,9 @@
 /**
- * The heart of recurring loops: a task's time has come, what now?
+ * Decides what to do when a task is due.
  *
- * Invariants kept here:
- * 1. A slot at or before `cursorAt` is never delivered (again). Delivering a slot moves the cursor onto it.
- * 2. The cursor passes over an undelivered slot only together with an outcome that says why.
- * 3. Nothing is delivered while a fire is in flight, or when the task is not active.
+ * 1. A slot at or before `cursorAt` is never delivered. Delivering a slot moves the cursor onto it.
+ * 2. The cursor passes an undelivered slot only together with an outcome that says why.
+ * 3. Nothing is delivered during a fire, or when the task is not active.
  */
 import type { Decision, Effect, Outcome } from "../event.ts";
 import type { Cadence, Fire, FireKind, Task } from "../loop.ts";
@@ -20,9 +19,9 @@ import {
   wakeAt,
 } from "./slots.ts";
 
-/** How late a slot may be before `--missed skip` drops it and before a one-shot asks first. */
-export const DEFAULT_GRACE_MS = 60_000;
-/** A clock that goes back by less simply waits for its slots to come round; beyond, they start over. */
+/** How late a slot may be before `--missed skip` drops it, and before a one-shot asks a person. */
+const DEFAULT_GRACE_MS = 60_000;
+/** After a smaller step back of the clock the task waits; after a larger one its slots start over. */
 const REWIND_TOLERANCE_MS = 5 * 60_000;
 
 interface Situation {
@@ -47,7 +46,7 @@ export function decideDue(task: Task, situation: Situation): Decision<Task> {
 
 function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decision<Task> {
   const atEnd = isExpired(task, situation.now) && due.last === task.expiresAt;
-  // A slot at the very end is the final run, however late.
+  // The last slot before the expiry is the final run, however late.
   const pick = pickSlot(task, due, situation.now) ?? (atEnd ? due.last : null);
   const passed = before(task, due, pick);
   const outcomes = passed === null ? [] : passSlots(task, passed, (dueAt) => passing(task, dueAt, situation));
@@ -68,9 +67,9 @@ function withAlerts(alerts: readonly Effect[], decision: Decision<Task>): Decisi
   return decision.kind === "change" ? { ...decision, effects: [...alerts, ...decision.effects] } : decision;
 }
 
-/** Which of the due slots is delivered now: the newest, or with `all` the oldest; null when each is too late. */
+/** The due slot to deliver now: the newest, or with `all` the oldest; null: all are too late. */
 function pickSlot(task: Task, due: SlotRun, now: number): number | null {
-  // A wake-up has no next one that could stand in for it: skipped, the loop would be silent for ever (A17).
+  // A skipped wake-up would end the loop, because no other slot follows (A17).
   if (task.cadence.kind === "paced") return due.last;
   const inTimeFrom = now - task.jitterMs - graceOf(task);
   if (task.missed !== "all") return due.last >= inTimeFrom ? due.last : null;
@@ -92,7 +91,7 @@ function before(task: Task, due: SlotRun, pick: number | null): SlotRun | null {
   if (listed.length < due.listed.length || due.count === due.listed.length) {
     return listed.length === 0 ? null : { listed, last: listed.at(-1) ?? pick, count: listed.length };
   }
-  // Too many to list, and `pick` is none of the listed.
+  // Too many slots to list, and `pick` is not among the listed ones.
   const last = slotUpTo(task.cadence, pick - 1, task.cursorAt) ?? pick;
   if (pick === due.last) return { listed, last, count: due.count - 1 };
   const waiting = due.listed[0] === task.request?.at ? 1 : 0;
@@ -106,7 +105,7 @@ function passing(task: Task, dueAt: number, { awakeSince, now }: Situation): Pas
     return { outcome: "skipped", reason: "the previous fire was still running" };
   }
   if (now - dueAt > graceOf(task)) {
-    return { outcome: "skipped", reason: "late beyond its grace: another turn was running" };
+    return { outcome: "skipped", reason: "too late, beyond its grace: another turn was running" };
   }
   return { outcome: "skipped", reason: "another turn was running, and a later slot came due" };
 }
@@ -121,37 +120,29 @@ function isExpired(task: Task, now: number): boolean {
   return expires(task) && now >= task.expiresAt;
 }
 
-/** A7: expired with no slot left to be the final one. Jitter can put the last slot behind the expiry. */
+/** A7: expired, and no slot is left for the final run. Jitter can put the last slot behind the expiry. */
 function isOver(task: Task, now: number): boolean {
   return isExpired(task, now) && wakeAt({ ...task, request: null }) === task.expiresAt;
 }
 
-/** The cursor is behind the expiry only when the clock was set back or the expiry moved; never a slot twice. */
+/** The cursor can be after the expiry, when the clock was set back or the expiry moved. No slot runs twice. */
 function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situation): Decision<Task> {
   const slot = Math.max(task.expiresAt ?? situation.now, task.cursorAt + 1);
-  return deliver(
-    { ...task, cursorAt: Math.max(task.cursorAt, slot) },
-    { slot, dueAt: slot, kind: "final" },
-    outcomes,
-    situation,
-  );
+  const moved = { ...task, cursorAt: Math.max(task.cursorAt, slot) };
+  return deliver(moved, { slot, dueAt: slot, kind: "final" }, outcomes, situation);
 }
 
-/** A10: a one-shot that passed while nothing ran waits for a person, unless told otherwise. */
+/** A10: a one-shot that came due while nothing ran waits for a person by default. */
 function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision<Task> {
   const slot = due.last;
   const dueAt = slot + task.jitterMs;
   const cursorAt = Math.max(task.cursorAt, slot);
   const missed = dueAt < situation.awakeSince && situation.now - dueAt > (task.graceMs ?? DEFAULT_GRACE_MS);
-  // A grace that a person gave holds for every policy; without one, `once` and `all` deliver however late.
+  // An explicit grace applies to every policy. Without one, `once` and `all` deliver however late.
   const isLateWelcome = (task.missed === "once" || task.missed === "all") && task.graceMs === null;
   if (!missed || isLateWelcome) {
-    return deliver(
-      { ...task, cursorAt },
-      { slot, dueAt, kind: missed ? "late" : "scheduled" },
-      [],
-      situation,
-    );
+    const kind = missed ? "late" : "scheduled";
+    return deliver({ ...task, cursorAt }, { slot, dueAt, kind }, [], situation);
   }
   const dropped = task.missed !== "ask";
   const reason = dropped
@@ -163,13 +154,12 @@ function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision<Ta
     const effects = alert(task, passed.streak, reason);
     return { kind: "change", loop: end(passed, "missed its only slot"), effects, outcomes };
   }
+  const title = `One-shot task ${task.id} was missed`;
   const body = `It was due at ${new Date(dueAt).toISOString()}. Run it now: loop run ${task.id}. Drop it: loop delete ${task.id}.`;
   return {
     kind: "change",
     loop: { ...passed, status: "missed", statusReason: reason },
-    effects: [
-      { kind: "notify", notice: { kind: "missed", title: `One-shot task ${task.id} was missed`, body } },
-    ],
+    effects: [{ kind: "notify", notice: { kind: "missed", title, body } }],
     outcomes,
   };
 }
@@ -186,14 +176,14 @@ function deliver(
   return { kind: "change", loop, effects: [{ kind: "deliver", fireId: id }], outcomes };
 }
 
-/** Should the slots of this task start over, because the clock was set back far behind its cursor? */
+/** The clock was set back far behind the cursor, so the slots must start over. */
 export function clockWentBack(task: Task, now: number): boolean {
   return task.status === "active" && task.fire === null && task.cursorAt - now > REWIND_TOLERANCE_MS;
 }
 
 /**
- * Without this a clock that was a year ahead for a minute would silence the task for a year. Slots get a new
- * era, so that no fire has the identity of an earlier one.
+ * Without this, a clock that was a year ahead for a minute would silence the task for a year. A new era keeps the ids
+ * of fires unique.
  */
 function startOver(task: Task, now: number): Decision<Task> {
   const backMs = task.cursorAt - now;
@@ -204,19 +194,17 @@ function startOver(task: Task, now: number): Decision<Task> {
     cursorAt: now,
     era: task.era + 1,
     expiresAt: task.expiresAt === null ? null : task.expiresAt - backMs,
-    // The moment `now` itself is the line below.
+    // The slot `now` is the line below.
     request: task.request === null ? null : { ...task.request, at: Math.min(task.request.at, now - 1) },
     lastFinishedAt: task.lastFinishedAt === null ? null : Math.min(task.lastFinishedAt, now),
   };
-  const reason = `the clock was set back by ${Math.round(backMs / 60_000)} minutes; slots count anew from here`;
-  const line = passSlots(loop, { listed: [now], last: now, count: 1 }, () => ({
-    outcome: "skipped",
-    reason,
-  }));
-  return { kind: "change", loop, effects: [], outcomes: line };
+  const reason = `the clock was set back by ${Math.round(backMs / 60_000)} minutes; slots start over from here`;
+  const run = { listed: [now], last: now, count: 1 };
+  const outcomes = passSlots(loop, run, () => ({ outcome: "skipped", reason }));
+  return { kind: "change", loop, effects: [], outcomes };
 }
 
-/** What was meant as a length of time keeps its length; what was meant as a time of day stays where it is. */
+/** Lengths of time move with the clock; times of day stay. */
 function moveBack(cadence: Cadence, backMs: number, now: number): Cadence {
   switch (cadence.kind) {
     case "every":

@@ -13,7 +13,7 @@ export type ParsedWords =
   | { readonly kind: "usage" }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Reads what stands after `loop`. Total: every string has an answer, and the same one every time. */
+/** Parses the words after `loop`. Every string has an answer. */
 export function parseLoopWords(input: string, defaultIntervalMs: number): ParsedWords {
   const words = input.trim();
   if (words === "") return { kind: "usage" };
@@ -26,7 +26,7 @@ export function parseLoopWords(input: string, defaultIntervalMs: number): Parsed
 
 const LONGEST_DELAY_MS = 366 * 86_400_000;
 const CLOCK = /^(\d{1,2})(?::(\d{2}))?\s*(am|pm|a\.m\.|p\.m\.)?(?!\S)/i;
-/** Words in which people say a time that a clock cannot read; other words after `at`, `in` start a prompt. */
+/** Times that a clock cannot read. Any other word after `at` or `in` starts a prompt. */
 const VAGUE_TIME = /^(?:noon|midnight|midday)(?!\S)/i;
 const VAGUE_DELAY =
   /^(?:soon|later|(?:(?:an?|one|half|few|couple|some|of|the|next)\s+){1,4}(?:second|minute|min|hour|day|week|while|bit|moment)s?)(?!\S)/i;
@@ -40,13 +40,13 @@ function parseRecurring(words: string, defaultIntervalMs: number): ParsedWords {
   }
   if (found.rest === "") return { kind: "usage" };
   if (found.interval.ms <= 0) {
-    return invalid(`An interval of ${found.interval.text} never ends; write one above zero, such as 5m.`);
+    return invalid(`${found.interval.text} is not an interval; write one above zero, such as 5m.`);
   }
   const source = leading === null ? "trailing" : "leading";
   return { kind: "recurring", prompt: found.rest, interval: found.interval, source };
 }
 
-/** `null`: these are no time and no attempt at one, so "at" is the first word of a prompt. */
+/** `null`: no time follows, so "at" is the first word of a prompt. */
 function parseAt(rest: string): ParsedWords | null {
   const form = 'write "at 14:30 <prompt>" or "at 2:30pm <prompt>"';
   if (rest === "") return invalid(`There is no time after "at"; ${form}.`);
@@ -67,7 +67,7 @@ function parseIn(rest: string): ParsedWords | null {
   const found = /^\d/.test(rest) ? parseLeadingInterval(rest) : null;
   if (found === null) return invalid(`"in ${quoteStart(rest)}" is not a length of time; ${form}.`);
   const { ms, text } = found.interval;
-  if (ms <= 0) return invalid(`"in ${text}" is no time at all; ${form}.`);
+  if (ms <= 0) return invalid(`"in ${text}" is not above zero; ${form}.`);
   if (ms > LONGEST_DELAY_MS) return invalid(`"in ${text}" is more than 366 days away; ${form}.`);
   if (found.rest === "") return invalid(`There is no prompt after "in ${text}"; ${form}.`);
   return { kind: "in", delayMs: ms, text, prompt: found.rest };

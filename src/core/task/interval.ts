@@ -19,7 +19,7 @@ export function parseLeadingInterval(input: string): { interval: Interval; rest:
 export function parseTrailingInterval(input: string): { interval: Interval; rest: string } | null {
   const words = input.trim();
   const closed = /[.!]$/.test(words) ? words.slice(0, -1).trimEnd() : words;
-  // The last "every" decides; whatever stands between it and the end must be the interval and no more.
+  // Only the interval may follow the last "every".
   let at = -1;
   for (const match of closed.matchAll(/every/gi)) at = match.index;
   if (at < 0 || (at > 0 && !isSpace(closed[at - 1]))) return null;
@@ -28,11 +28,11 @@ export function parseTrailingInterval(input: string): { interval: Interval; rest
   return { interval: clause.interval, rest: closed.slice(0, at).trim() };
 }
 
-/** The whole text is one length of time, such as the value of `--expires`; `null` when it is not. */
+/** Parses a text that is one length of time, such as the value of `--expires`; `null`: it is not. */
 export function parseDuration(text: string): number | null {
   const words = text.trim();
   const found = readAmount(words, 0);
-  // A thousand years: above that, adding it to a moment leaves the range of dates.
+  // At most a thousand years: a longer one can leave the range of dates.
   if (found === null || found.end !== words.length || found.ms > 365_250 * DAY) return null;
   return Math.round(found.ms);
 }
@@ -53,7 +53,7 @@ export function renderDuration(ms: number): string {
 interface Found {
   readonly ms: number;
   readonly end: number;
-  /** No number was typed ("every hour"): the phrase only reads well with its "every". */
+  /** No number was typed ("every hour"): the text keeps its "every". */
   readonly named: boolean;
 }
 
@@ -73,7 +73,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 const EVERY = /^every\s+/i;
-/** "second" after "every" is the ordinal when a unit follows: "every second day". */
+/** In "every second day", "second" is no unit. */
 const PERIOD = /(?:(?:other|second)\s+(second|minute|hour|day|week)|(second|minute|hour|day|week))(?!\S)/iy;
 const TERM = /(\d+(?:\.\d+)?)(\s*)([a-z]+)/iy;
 
@@ -87,18 +87,18 @@ function readPeriod(words: string, from: number): Found | null {
   return { ms: other === undefined ? unit : 2 * unit, end: from + whole.length, named: true };
 }
 
-/** One term or a compound of falling units: `1h30m`, `1h 30m`, `1 hour 30 minutes`. */
+/** One term, or several with falling units: `1h30m`, `1h 30m`, `1 hour 30 minutes`. */
 function readAmount(words: string, from: number): Found | null {
   let term = readTerm(words, from);
   if (term === null) return null;
   let { ms, end } = term;
   for (;;) {
-    const from = skipSpace(words, end);
+    const from = end + (words.slice(end).match(/^\s*/)?.[0].length ?? 0);
     const next = readTerm(words, from);
     if (next === null || next.unit >= term.unit) break;
     // "1h 30m" is one amount, but "2h 30 minutes of logs" is an interval and a prompt.
     if (from > end && next.worded !== term.worded) break;
-    if (!isWordEnd(words, next.end) && !isDigit(words[next.end])) break;
+    if (!isWordEnd(words, next.end) && !/\d/.test(words[next.end] ?? "")) break;
     ms += next.ms;
     end = next.end;
     term = next;
@@ -112,7 +112,7 @@ function readTerm(words: string, from: number) {
   if (match === null) return null;
   const [whole, amount = "", gap = "", name = ""] = match;
   const unit = UNITS.get(name.toLowerCase());
-  // "5 m" is more likely a metre or a typing slip than five minutes, so an abbreviation must touch its number.
+  // "5 m" may mean metres, so an abbreviation must touch its number.
   if (unit === undefined || (gap !== "" && (name.length === 1 || unit === 1))) return null;
   return { ms: Number(amount) * unit, unit, end: from + whole.length, worded: name.length > 1 };
 }
@@ -130,20 +130,10 @@ function joinUnits(count: number, size: number, large: string, small: string): s
   return rest === 0 ? head : `${head} ${rest}${small}`;
 }
 
-function skipSpace(words: string, from: number): number {
-  let at = from;
-  while (isSpace(words[at])) at += 1;
-  return at;
-}
-
 function isWordEnd(words: string, at: number): boolean {
   return at >= words.length || isSpace(words[at]);
 }
 
 function isSpace(char: string | undefined): boolean {
   return char !== undefined && /\s/.test(char);
-}
-
-function isDigit(char: string | undefined): boolean {
-  return char !== undefined && char >= "0" && char <= "9";
 }

@@ -1,18 +1,15 @@
-/**
- * Jitter spreads tasks that many people schedule for the same minute. It is a pure function of the id,
- * so every owner agrees on it and a restart does not move it.
- */
+/** Jitter spreads tasks that many people schedule for the same minute. It depends only on the id of the task. */
 import type { Cadence, LoopId } from "../loop.ts";
 import { slotAfter } from "./slots.ts";
 
 const MAX_LATE_MS = 15 * 60_000;
 const MAX_EARLY_MS = 90_000;
-/** Enough slots to meet the shortest gap of an uneven expression such as weekdays at nine. */
+/** Enough to see the shortest gap of an uneven expression such as weekdays at nine. */
 const GAPS_LOOKED_AT = 8;
 
 /** Milliseconds to add to each slot of the task (A6): late when recurring, early for a one-shot. */
 export function jitterFor(id: LoopId, cadence: Cadence, createdAt: number): number {
-  const part = fraction(id);
+  const part = Number.parseInt(id.slice(0, 8), 16) / 0x1_0000_0000;
   switch (cadence.kind) {
     case "cron":
     case "every":
@@ -25,10 +22,6 @@ export function jitterFor(id: LoopId, cadence: Cadence, createdAt: number): numb
     case "paced":
       return 0;
   }
-}
-
-function fraction(id: LoopId): number {
-  return Number.parseInt(id.slice(0, 8), 16) / 0x1_0000_0000;
 }
 
 function shortestGapMs(cadence: Cadence, fromAt: number): number {

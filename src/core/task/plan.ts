@@ -1,4 +1,4 @@
-/** From what a person typed to a cadence and a prompt. The same for the CLI, the tools and every host. */
+/** Turns the words of a person into a cadence and a prompt, for the CLI, the tools and every host. */
 import type { Cadence } from "../loop.ts";
 import { convertInterval } from "./convert.ts";
 import { nextSlot } from "./cron.ts";
@@ -9,7 +9,7 @@ import { isTimeZone } from "./zone.ts";
 
 export interface PlanInput {
   readonly words: string;
-  /** Given: all words are the prompt. */
+  /** If given, all words are the prompt. */
   readonly cron: string | null;
   readonly tz: string;
   readonly exact: boolean;
@@ -27,15 +27,13 @@ export type Plan =
   | { readonly kind: "usage" }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Each line of the journal carries its prompt. */
+/** Each line of the journal contains the prompt. */
 export const MAX_PROMPT_LENGTH = 200_000;
-export const TOO_LONG = `The prompt is longer than ${MAX_PROMPT_LENGTH} characters; put it into a file and let the prompt name that.`;
+export const TOO_LONG = `The prompt is longer than ${MAX_PROMPT_LENGTH} characters; put it into a file and name the file in the prompt.`;
 
 export function planTask(input: PlanInput): Plan {
-  if (!isTimeZone(input.tz)) {
-    return invalid(`"${input.tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
-  }
   if (input.cron !== null) return planCron(input.cron, input.words.trim(), true, input);
+  if (!isTimeZone(input.tz)) return notZone(input.tz);
   const parsed = parseLoopWords(input.words, input.defaultIntervalMs);
   switch (parsed.kind) {
     case "usage":
@@ -45,10 +43,12 @@ export function planTask(input: PlanInput): Plan {
       return planInterval(parsed, input);
     case "at": {
       const at = nextSlot(`${parsed.minute} ${parsed.hour} * * *`, input.tz, input.now);
-      return at === null ? invalid("That time never comes.") : planOnce(at, parsed.prompt, null, input);
+      return at === null
+        ? invalid("This time of day does not occur within a year; choose another.")
+        : planOnce(at, parsed.prompt, input);
     }
     case "in":
-      return planOnce(input.now + parsed.delayMs, parsed.prompt, null, input);
+      return planOnce(input.now + parsed.delayMs, parsed.prompt, input);
     case "auto":
       return plan({ kind: "paced", wakeAt: null, reason: null }, parsed.prompt, null);
   }
@@ -61,12 +61,11 @@ export function planCron(
   recurring: boolean,
   { tz, now }: Pick<PlanInput, "tz" | "now">,
 ): Plan {
-  if (!isTimeZone(tz))
-    return invalid(`"${tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
+  if (!isTimeZone(tz)) return notZone(tz);
   const check = checkCron(expr);
   if (check.kind === "invalid") return check;
   const next = nextSlot(expr, tz, now);
-  if (next === null) return invalid(`"${expr}" matches no moment within a year.`);
+  if (next === null) return invalid(`"${expr}" matches no time within a year.`);
   const fields = expr.trim().split(/\s+/).join(" ");
   if (prompt === "") return invalid("The prompt is empty; say what the agent should do.");
   return recurring
@@ -74,24 +73,18 @@ export function planCron(
     : plan({ kind: "once", at: next, cron: fields, tz }, prompt, null);
 }
 
-/** An interval by itself, for `loop edit <id> 15m`. */
+/** An interval alone, for `loop edit <id> 15m`. */
 export function planCadence(
   interval: Interval,
   { exact, tz, now }: Pick<PlanInput, "exact" | "tz" | "now">,
 ): { kind: "plan"; cadence: Cadence; notice: string | null } | { kind: "invalid"; message: string } {
   const converted = convertInterval(interval, exact);
-  switch (converted.kind) {
-    case "invalid":
-      return converted;
-    case "cron":
-      return { kind: "plan", cadence: { kind: "cron", expr: converted.expr, tz }, notice: converted.notice };
-    case "every":
-      return {
-        kind: "plan",
-        cadence: { kind: "every", everyMs: converted.everyMs, anchorAt: now },
-        notice: converted.notice,
-      };
-  }
+  if (converted.kind === "invalid") return converted;
+  const cadence: Cadence =
+    converted.kind === "cron"
+      ? { kind: "cron", expr: converted.expr, tz }
+      : { kind: "every", everyMs: converted.everyMs, anchorAt: now };
+  return { kind: "plan", cadence, notice: converted.notice };
 }
 
 function planInterval(parsed: Extract<ParsedWords, { kind: "recurring" }>, input: PlanInput): Plan {
@@ -106,13 +99,17 @@ function planInterval(parsed: Extract<ParsedWords, { kind: "recurring" }>, input
   return plan(planned.cadence, parsed.prompt, notices.filter((n) => n !== null).join(" ") || null);
 }
 
-function planOnce(at: number, prompt: string, cron: string | null, { tz }: PlanInput): Plan {
-  return plan({ kind: "once", at, cron, tz }, prompt, null);
+function planOnce(at: number, prompt: string, { tz }: PlanInput): Plan {
+  return plan({ kind: "once", at, cron: null, tz }, prompt, null);
 }
 
 function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {
   if (prompt.length > MAX_PROMPT_LENGTH) return invalid(TOO_LONG);
   return { kind: "plan", cadence, prompt, notice };
+}
+
+function notZone(tz: string): Plan {
+  return invalid(`"${tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
 }
 
 function invalid(message: string): Plan {

@@ -28,7 +28,7 @@ function nextCronSlot(expr: string, tz: string, afterAt: number): number | null 
 }
 
 const YEAR_MS = 365 * 86_400_000;
-/** 1896 to 1904 had no 29 February in between, as 2096 to 2104 will not. */
+/** There is no 29 February between 2096 and 2104. */
 const MAX_GAP_YEARS = 9;
 
 /** The last slot at or before `at` and after `floorAt`. */
@@ -52,16 +52,16 @@ function lastSlot(cadence: Cadence, at: number): number | null {
   }
 }
 
-/** Slots in a row: all of them when they are few, otherwise the first and the last with their number. */
+/** Slots in a row. A long run lists only its first slots. */
 export interface SlotRun {
   readonly listed: readonly number[];
   readonly last: number;
   readonly count: number;
 }
 
-/** A longer run is recorded as one line with a count; nobody reads a thousand equal lines. */
+/** A longer run is recorded as one line with a count. */
 export const MAX_LISTED_SLOTS = 1000;
-/** A minute task that slept for two months; beyond it the count is a lower bound. */
+/** Two months of a minute task. Beyond it the count is a lower bound. */
 const MAX_COUNTED_SLOTS = 100_000;
 
 /** All slots in (afterAt, untilAt]. */
@@ -87,15 +87,12 @@ export function slotRun(cadence: Cadence, afterAt: number, untilAt: number): Slo
   return { listed, last, count };
 }
 
-/** Slots of the cadence up to `untilAt` that are not accounted for. */
+/** Slots of the cadence up to `untilAt` that are not recorded yet. */
 export function cadenceSlots(task: Task, untilAt: number): SlotRun | null {
   return slotRun(task.cadence, task.cursorAt, expires(task) ? Math.min(untilAt, task.expiresAt) : untilAt);
 }
 
-/**
- * Slots that were due by `now` and are not accounted for. A waiting run counts as a slot of its own, before
- * the others: the initial run is the slot of the creation.
- */
+/** Slots that were due by `now` and are not recorded yet. A requested run counts as a slot before the others. */
 export function openSlots(task: Task, now: number): SlotRun | null {
   const run = cadenceSlots(task, now - task.jitterMs);
   if (task.request === null || task.request.at > now) return run;
@@ -104,7 +101,7 @@ export function openSlots(task: Task, now: number): SlotRun | null {
   return { listed: [first, ...run.listed], last: run.last, count: run.count + 1 };
 }
 
-/** When the task must be looked at next: absolute, null when only an event can move it. */
+/** When the owner must look at the task next; null: only after an event. */
 export function wakeAt(task: Task): number | null {
   if (task.status !== "active" || task.fire !== null) return null;
   if (task.request !== null) return task.request.at;
@@ -113,18 +110,18 @@ export function wakeAt(task: Task): number | null {
   return slot === null ? null : slot + task.jitterMs;
 }
 
-/** The next time that a person is shown: like `wakeAt`, but never a waiting run. */
+/** The next time to show to a person: like `wakeAt`, without requested runs. */
 export function nextFireAt(task: Task): number | null {
   if (task.fire !== null && isFinal(task, task.fire)) return null;
   return wakeAt({ ...task, request: null, fire: null });
 }
 
-/** A fire that was said to be the last one still is, unless the expiry was moved since. */
+/** A final fire stays final unless the expiry was moved since. */
 export function isFinal(task: Task, fire: Fire): boolean {
   return fire.kind === "final" && isLastSlot(task, fire.slot);
 }
 
-/** Nothing of the cadence follows before the task expires. */
+/** No other slot follows before the task expires. */
 export function isLastSlot(task: Task, slot: number): boolean {
   if (!expires(task)) return false;
   if (task.cadence.kind === "paced") return slot >= task.expiresAt;
@@ -132,7 +129,7 @@ export function isLastSlot(task: Task, slot: number): boolean {
   return next === null || next > task.expiresAt;
 }
 
-/** One-shots do not expire: they are over when they have fired. */
+/** A one-shot does not expire: it ends when it has fired. */
 export function expires(task: Task): task is Task & { expiresAt: number } {
   return task.expiresAt !== null && task.cadence.kind !== "once";
 }

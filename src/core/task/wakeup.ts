@@ -1,10 +1,7 @@
-/** What a self-paced agent asks for at the end of its turn (A17). */
+/** The wake-up that a self-paced agent asks for at the end of its turn (A17). */
 import type { Wakeup } from "../loop.ts";
 
-/**
- * Reads the last line of an answer. Only a line that is nothing but the JSON object counts: text about wake-ups,
- * quotes and code fences do not.
- */
+/** Reads the last line of an answer. It counts only if the whole line is the JSON object. */
 export function parseWakeupLine(answer: string): Wakeup | null {
   const line = answer.trimEnd().split("\n").at(-1)?.trim() ?? "";
   if (!line.startsWith("{")) return null;

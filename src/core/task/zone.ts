@@ -1,11 +1,11 @@
-/** What the clocks of a time zone do: stretches of one offset, and the changes between them. */
+/** The offsets of a time zone, and its clock changes. */
 import { remember } from "./remember.ts";
 
 export function isTimeZone(tz: string): boolean {
   return offsetFormat(tz) !== null;
 }
 
-/** A stretch of time in which the zone keeps one offset. `before`, `after`: the offsets around it. */
+/** A time in which the offset stays the same. `before`, `after`: the offsets around it. */
 export interface Stretch {
   readonly start: number;
   readonly end: number;
@@ -30,7 +30,7 @@ export function stretchAt(tz: string, at: number): Stretch {
   return found;
 }
 
-/** One look per day finds the clock changes; a few days on both sides keep a change at New Year whole. */
+/** One sample per day finds the clock changes. Extra days on both sides cover a change at New Year. */
 function readYear(tz: string, year: number): readonly Stretch[] {
   const from = Date.UTC(year, 0, 1) - 3 * DAY_MS;
   const to = Date.UTC(year + 1, 0, 1) + 3 * DAY_MS;
@@ -65,7 +65,7 @@ function offsetAt(tz: string, at: number): number {
 function offsetFormat(tz: string): Intl.DateTimeFormat | null {
   const known = formats.get(tz);
   if (known !== undefined) return known;
-  // Newer runtimes also take "+02:00"; a project's tasks must mean the same on all of them.
+  // Only newer runtimes accept "+02:00"; tasks must mean the same on all of them.
   if (!/^[a-z]/i.test(tz)) return null;
   const two = "2-digit" as const;
   const fields = { year: "numeric", month: two, day: two, hour: two, minute: two, second: two } as const;

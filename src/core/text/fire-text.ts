@@ -1,15 +1,15 @@
-/** What an agent is told when a task fires. */
+/** The prompt of an agent when a task fires. */
 import type { Cadence, Fire, Task } from "../loop.ts";
 import { remember } from "../task/remember.ts";
 import { renderCadence } from "./human.ts";
 
-/** Saying an expression in words takes longer than all the rest of a fire. */
+/** Turning an expression into words takes longer than the rest of a fire. */
 const words = new Map<string, string>();
 const MAX_WORDS = 2048;
 
 /**
- * A line that says where the prompt comes from, a blank line, the prompt. A prompt that is a slash command
- * goes out bare: hosts recognise those at the very start only (`LOOP_KIND` still says what kind of run it is).
+ * A line that names the source of the prompt, a blank line, the prompt. A slash command goes out alone, because hosts
+ * recognise it only at the start of the text.
  */
 export function renderFireText(task: Task, fire: Fire): string {
   const prompt = task.cadence.kind === "paced" ? `${task.prompt}\n\n${PACING}` : task.prompt;
@@ -38,7 +38,7 @@ function remark(fire: Fire): readonly string[] {
   }
 }
 
-const PACING = `This loop is self-paced: before you end the turn, say when you want to be woken.
+const PACING = `This loop is self-paced: before you end the turn, say when to wake you.
 Run: loop wakeup <60-3600 seconds, or 5m> "<why>"   or, when there is nothing left to watch: loop wakeup --stop "<why>"
 If you cannot run commands, make the last line of your answer {"wakeup":{"delaySeconds":300,"reason":"<why>"}} or {"wakeup":{"stop":true,"reason":"<why>"}}.
-Without either, the loop ends here.`;
+If you do neither, the loop ends.`;

@@ -2,7 +2,7 @@ import cronstrue from "cronstrue";
 import type { Cadence } from "../loop.ts";
 import { type CronFields, parseCron } from "../task/cron-fields.ts";
 
-/** A cron expression in words; an expression that cannot be read comes back as it is. */
+/** A cron expression in words. An invalid expression is returned unchanged. */
 export function renderCron(expr: string): string {
   const parsed = parseCron(expr);
   if (parsed.kind !== "ok") return expr;
@@ -32,7 +32,7 @@ const LENGTHS = [
 ] as const;
 const DAYS = ["Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays"];
 
-/** The expressions that intervals become. A step that does not divide its unit has no even rhythm to name. */
+/** Expressions that come from intervals. A step that does not divide its unit has no even rhythm. */
 function renderStep(texts: readonly string[]): string | null {
   const [minute = "", hour = "", day = "", ...others] = texts;
   if (others.some((text) => text !== "*")) return null;
@@ -69,7 +69,7 @@ function renderWeekdays(weekdays: readonly number[]): string {
 
 function renderOther(fields: CronFields, texts: readonly string[]): string {
   const [minute = "", hour = "", ...days] = texts;
-  // Cronstrue calls */45 "every 45 minutes", which it is not: it is minute 0 and minute 45.
+  // Cronstrue wrongly calls */45 "every 45 minutes": it means minute 0 and minute 45.
   const minutes = 60 % (readStep(minute) ?? 1) === 0 ? minute : fields.minutes.join();
   const hours = 24 % (readStep(hour) ?? 1) === 0 ? hour : fields.hours.join();
   const expr = [minutes, hours, ...days].join(" ");

@@ -1,10 +1,10 @@
 /**
- * Text from outside inside a text of ours. Whatever it holds, it cannot end its own quotation, and what an agent
- * echoes of it is no claim: no line of it stands alone, and the nonce of this turn is not in it (invariant 8).
+ * Quotes text from outside. The text cannot end its quotation, and an echo of it is no claim: every line has a mark,
+ * and the nonce of the turn is removed (invariant 8).
  */
 import { cleanLine, cleanText } from "./clean.ts";
 
-/** Each line with a mark in front. The mark is what Markdown and the parser of claims take for a quotation. */
+/** Starts each line with the quotation mark of Markdown, which the parser of claims knows. */
 export function quote(text: string, nonce: string | null): string {
   return withoutNonce(cleanText(text), nonce)
     .split("\n")
@@ -12,17 +12,17 @@ export function quote(text: string, nonce: string | null): string {
     .join("\n");
 }
 
-/** The same inside a fence, for what commands printed. */
+/** The same inside a fence, for the output of commands. */
 export function quoteFenced(text: string, nonce: string | null): string {
   return fence(quote(text, nonce));
 }
 
-/** A name or a reason in a line of ours. */
+/** A name or a reason inside a line. */
 export function inLine(text: string, nonce: string | null): string {
   return withoutNonce(cleanLine(text), nonce);
 }
 
-/** A code span that its content cannot leave. */
+/** A code span that its content cannot end. */
 export function codeSpan(text: string): string {
   const line = cleanText(text).replaceAll(/[\n\t]+/g, " ");
   const ticks = "`".repeat(longestRun(line) + 1);
@@ -30,13 +30,13 @@ export function codeSpan(text: string): string {
   return `${ticks}${space}${line}${space}${ticks}`;
 }
 
-/** A fence that is longer than any in the text. */
+/** A fence that its content cannot end. */
 export function fence(text: string): string {
   const ticks = "`".repeat(Math.max(3, longestRun(text) + 1));
   return `${ticks}text\n${text}\n${ticks}`;
 }
 
-/** The end of a text, by lines and letters; what is left out is said. */
+/** The end of a text. A first line counts the lines that are left out. */
 export function lastPart(text: string, maxLines: number, maxLetters: number): string {
   const lines = cleanText(text).replace(/\n+$/, "").split("\n");
   const kept: string[] = [];
@@ -56,7 +56,11 @@ export function lastPart(text: string, maxLines: number, maxLetters: number): st
   return [...head, ...kept.toReversed()].join("\n");
 }
 
-/** Outside text has no business with the nonce of this turn. */
+/** Paragraphs; empty ones are left out. */
+export function joinParts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
 export function withoutNonce(text: string, nonce: string | null): string {
   return nonce === null || nonce === "" ? text : text.replaceAll(nonce, "[nonce]");
 }
@@ -67,7 +71,7 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** Does not begin in the middle of a letter. */
+/** Never starts with half a letter. */
 function endOf(line: string, letters: number): string {
   const end = line.slice(-Math.max(1, letters));
   return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end;

@@ -1,8 +1,4 @@
-/**
- * The one line at the foot of a conversation (A11, E1), from what `progress.ts` published. A part of the fast path of
- * `loop statusline`: it needs neither cron nor time zones.
- */
-
+/** The status line of a conversation (A11, E1). On the fast path of `loop statusline`: no cron, no time zones. */
 import { ownerOf } from "../session.ts";
 import type { GoalProgress, Progress } from "../views/progress.ts";
 import { cleanLine } from "./clean.ts";
@@ -10,22 +6,22 @@ import { ESTIMATE_MARK, renderBudget, renderMoment, renderTokens, renderUsd } fr
 import { columnsOf, cutTo, simplify } from "./width.ts";
 
 export interface StatusLineView {
-  /** Id of the conversation that shows it; without one it is a terminal. */
+  /** The conversation that shows it; left out: a terminal. */
   readonly session?: string;
-  /** What a person types there to reach us, such as `/loop`; without one it is a terminal's `loop`. */
+  /** What a person types there, such as `/loop`; left out: `loop`. */
   readonly commandName?: string;
   readonly now: number;
   readonly columns: number;
 }
 
-/** The end of a goal is news for this long. */
+/** An ended goal is shown for so long. */
 const NEWS_MS = 10 * 60_000;
 const ID_LETTERS = 4;
-/** A question that is cut further than this says nothing: then rather without the command. */
+/** A shorter question says nothing. Then the command is left out. */
 const MIN_QUESTION_COLUMNS = 16;
 const SEPARATOR = " · ";
 
-/** Empty: there is nothing to tell. */
+/** Empty: nothing to show. */
 export function renderStatusLine(progress: Progress, view: StatusLineView): string {
   const { tasks } = progress;
   const goal = shownGoal(progress, view);
@@ -42,7 +38,7 @@ export function renderStatusLine(progress: Progress, view: StatusLineView): stri
   return cutTo(`${start}${renderGoal(goal, progress, view, left)}`, view.columns);
 }
 
-/** The conversation's own goal comes before those of others. */
+/** The conversation's own goal comes first. */
 function shownGoal({ goal, otherGoals }: Progress, { session, now }: StatusLineView): GoalProgress | null {
   const shown = [...(goal === null ? [] : [goal]), ...otherGoals].filter((each) => isNews(each, now));
   const own = session === undefined ? undefined : shown.find((each) => each.session === ownerOf(session));
@@ -53,7 +49,7 @@ function isNews({ status, endedAt }: GoalProgress, now: number): boolean {
   return status !== "ended" || (endedAt !== null && Math.abs(now - Date.parse(endedAt)) < NEWS_MS);
 }
 
-/** Said where somebody else fires, and where something waits and nobody does. */
+/** Shown when another process runs the loops, or when work waits and no process runs it. */
 function renderRunner({ tasks, lease }: Progress, goal: GoalProgress | null, view: StatusLineView): string {
   if (lease !== null)
     return view.session === undefined || lease.owner === ownerOf(view.session) ? "" : " (passive)";
@@ -100,7 +96,7 @@ function renderPhase({ phase, iteration, iterations, waitUntil }: GoalProgress, 
   return `${phase}${until}${iteration > 0 ? ` ${iteration}/${iterations}` : ""}`;
 }
 
-/** The line may stand for hours without being drawn anew: a moment stays true, "in 5 minutes" does not. */
+/** A time stays true when the line is not redrawn for hours; "in 5 minutes" does not. */
 function renderUntil(waitUntil: string, now: number): string {
   const moment = renderMoment(Date.parse(waitUntil));
   const [day] = renderMoment(now).split(" ");
@@ -120,7 +116,7 @@ function renderFigures(goal: GoalProgress): readonly string[] {
   return [...(criteriaTotal > 0 ? [`${criteriaMet}/${criteriaTotal} ✓`] : []), ...spent];
 }
 
-/** Once more, although it was published clean: who wrote the file that was read is not known. */
+/** Cleaned again, because anybody may have written the file. */
 function clean(text: string): string {
   return simplify(cleanLine(text));
 }

@@ -1,11 +1,8 @@
-/**
- * What files are for, told by their names alone: tests and configuration of the tools in the table. Names count at
- * any depth, because projects hold projects.
- */
+/** The roles of files by their names: tests and configuration of the tools in the table, at any depth. */
 import { ECOSYSTEMS, TOOLS } from "./table.ts";
 import type { FileRole, FileRule } from "./tool.ts";
 
-/** Folders of which everything belongs to the tests: fixtures, snapshots and helpers are parts of tests. */
+/** Everything in these folders belongs to the tests, including fixtures, snapshots and helpers. */
 const TEST_FOLDER =
   /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|__mocks__|__fixtures__|e2e|testdata|cypress|Tests|UnitTests|integration-tests?)\//;
 
@@ -20,7 +17,7 @@ export const ALL_ROLES: ReadonlySet<FileRole> = new Set([
   ...[...BY_NAME, ...BY_PATH].map(([role]) => role),
 ]);
 
-/** One pattern for each role: every file of a project is asked. */
+/** One pattern for each role, because every file of a project is tested. */
 function mergeRules(rules: readonly FileRule[]): readonly FileRule[] {
   const merged = new Map<string, readonly [FileRole, string, string]>();
   for (const [role, { source, flags }] of rules) {
@@ -31,7 +28,7 @@ function mergeRules(rules: readonly FileRule[]): readonly FileRule[] {
   return [...merged.values()].map(([role, source, flags]) => [role, new RegExp(source, flags)]);
 }
 
-/** What the file is for; empty: no check consists of it by its name alone. */
+/** Empty: the name alone does not make it part of a check. */
 export function rolesOf(path: string): readonly FileRole[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const roles: FileRole[] = [];
@@ -41,19 +38,19 @@ export function rolesOf(path: string): readonly FileRole[] {
   return roles;
 }
 
-/** A link can stand for a whole folder of tests. */
+/** A link can point to a whole folder of tests. */
 export function rolesOfLink(path: string): readonly FileRole[] {
   return [...new Set([...rolesOf(path), ...rolesOf(`${path}/x`)])];
 }
 
-/** Files that people keep secrets in: their text is kept nowhere and shown to nobody. */
+/** Files that may contain secrets. Their text is never stored or shown. */
 export function mayHoldSecrets(path: string): boolean {
   return /(?:^|\/)(?:\.env[^/]*|\.npmrc|\.yarnrc[^/]*|\.netrc|\.pypirc|local\.properties|nuget\.config)$/i.test(
     path,
   );
 }
 
-/** Folders of the product: what a check looks at, not what it consists of. */
+/** Folders of the product: a check looks at them but does not depend on them. */
 export function isSource(path: string): boolean {
   return /(?:^|\/)(?:src|lib|app|source|sources|pkg|internal|cmd)\//.test(path);
 }
@@ -62,8 +59,8 @@ const FILLED: ReadonlySet<string> = new Set(ECOSYSTEMS.flatMap(({ folders = [] }
 const FILLED_BESIDE = ECOSYSTEMS.flatMap(({ foldersBeside = [] }) => foldersBeside);
 
 /**
- * Folders that tools fill. Without git, which would know, they do not count, and no check finds its tests there.
- * `build`, `out` and `bin` alone are not among them: many projects keep scripts there.
+ * Folders that tools fill. Without git they are ignored. `build`, `out` and `bin` alone are not among them, because
+ * many projects keep scripts there.
  */
 export function isToolFolder(name: string, beside: { readonly files: readonly string[] }): boolean {
   if (FILLED.has(name) || name.endsWith(".egg-info")) return true;

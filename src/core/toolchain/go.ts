@@ -14,11 +14,11 @@ export const GO: Ecosystem = {
       tests: {
         idle: ["-h", "-list", "-c", "-n"],
         output: {
-          // a bare `PASS` is anybody's word
+          // Any program may print a bare `PASS`.
           summary:
             /^(?:ok|FAIL|\?)[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\)|\[.+\]|coverage:.*)|^[ \t]*(?:=== RUN |--- (?:PASS|FAIL): ).*$/gm,
           failures: [
-            // the innermost of those that fail with each other
+            // Only the innermost of nested failures.
             /^[ \t]*--- FAIL: (?<name>\S+) \(.*\)$(?!\n[ \t]+--- FAIL: )(?:\n[ \t]+\S+\.go:\d+: .*)?/gm,
             /^FAIL[ \t]+(?<name>\S+) \[(?<message>(?:build|setup) failed)\]$/gm,
             /^FAIL[ \t]+(?<name>\S+)[ \t]+[\d.]+s$/gm,
@@ -50,12 +50,7 @@ export const GO: Ecosystem = {
       name: "vet",
       programs: [],
       commands: [
-        {
-          topic: "lint",
-          command: "go vet ./...",
-          signs: [MODULE],
-          proposed: { instead: ["golangci-lint"] },
-        },
+        { topic: "lint", command: "go vet ./...", signs: [MODULE], proposed: { instead: ["golangci-lint"] } },
       ],
     },
     {

@@ -1,6 +1,6 @@
 /**
- * Which test runner a shell line starts, by its words alone, and what the exit code of the line says of it. A line
- * that only names a runner (`npm install vitest`) starts none.
+ * Which test runner a shell line starts, and what the exit code of the line says about it. A line that only names a
+ * runner (`npm install vitest`) starts none.
  */
 import { outermostCommands, type ShellCommand, type ShellPart } from "../shell/command.ts";
 import { CONTAINERS, isPython, STARTERS, WRAPPERS } from "../shell/programs.ts";
@@ -11,17 +11,17 @@ import type { Tool } from "./tool.ts";
 
 export interface TestInvocation {
   readonly tool: Tool;
-  /** It starts another runner, and only an exit code is its own. */
+  /** It starts another runner; only the exit code is its own. */
   readonly isDelegating: boolean;
-  /** `npm run ci` may run tests, and only a summary tells. */
+  /** false: it may run tests (`npm run ci`), and only a summary tells. */
   readonly isCertain: boolean;
 }
 
 export interface RunnerUse {
   readonly invocation: TestInvocation;
-  /** An exit code of 0 is, or includes, its own. */
+  /** An exit code of 0 means that this runner succeeded. */
   readonly tellsSuccess: boolean;
-  /** An exit code other than 0 is its own: neither a pipe nor `|| true` nor another command stands for it. */
+  /** Another exit code means that this runner failed: no pipe, `|| true` or other command changes it. */
   readonly tellsFailure: boolean;
 }
 
@@ -67,7 +67,7 @@ function scriptOf(words: readonly string[]): string | null {
   return isFirst && flag !== -1 ? (words[flag + 1] ?? null) : null;
 }
 
-/** The commands in a row. What follows a closing bracket or keyword follows the command before it. */
+/** The commands in order. An operator after a closing bracket or keyword belongs to the command before it. */
 function joinedRow(parts: readonly ShellPart[]): ShellCommand[] {
   const row: ShellCommand[] = [];
   const outer = new Set(outermostCommands(parts));
@@ -85,13 +85,13 @@ function joinedRow(parts: readonly ShellPart[]): ShellCommand[] {
   return row;
 }
 
-/** All that stands behind it ran because it succeeded, or nothing does. */
+/** Every later command runs only if this one succeeds. */
 function isSuccessTold(row: readonly ShellCommand[], at: number, hasPipefail: boolean): boolean {
   for (let i = at; i < row.length - 1; i++) {
     const end = row[i]?.end;
     if (end !== "&&" && !(end === "|" && hasPipefail)) return false;
   }
-  // `a || runner` succeeds without it
+  // `a || runner` can succeed without the runner.
   return row.at(-1)?.end !== "&" && row[at - 1]?.end !== "||";
 }
 
@@ -99,7 +99,7 @@ function isFailureTold(row: readonly ShellCommand[], at: number, hasPipefail: bo
   if (row.at(-1)?.end === "&") return false;
   for (let i = at; i < row.length - 1; i++) {
     const end = row[i]?.end;
-    // behind `||` it has failed already, and so did what was to make up for it
+    // After `||` this one has failed, and so has its replacement.
     if (end === "||") break;
     if (!(end === "|" && hasPipefail)) return false;
   }
@@ -110,14 +110,14 @@ function isFailureTold(row: readonly ShellCommand[], at: number, hasPipefail: bo
   return true;
 }
 
-/** They hardly ever fail; any other command in front may be why the tests never ran. */
+/** Commands that hardly ever fail. Any other one may be the reason why the tests did not run. */
 const HARMLESS: ReadonlySet<string> = new Set(
   "cd pushd popd export unset source . set echo printf mkdir rm cp touch sleep true clear date pwd which nvm fnm".split(
     " ",
   ),
 );
 
-/** Wrappers in wrappers with options that may have values: what stands where is tried, and not for ever. */
+/** Nested wrappers with options are tried in several ways, up to a limit. */
 interface Tries {
   left: number;
 }
@@ -141,7 +141,7 @@ function invocationOf(words: readonly string[], tries: Tries): TestInvocation | 
   return tool === undefined ? null : started(tool, args);
 }
 
-/** null: it is no wrapper. */
+/** null: not a wrapper. */
 function wordsOfWrapper(
   program: string,
   args: readonly string[],
@@ -165,7 +165,7 @@ const VALUED: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The first word that is something to `inner`; a word behind an option may be the value of that option. */
+/** The first word that `inner` knows. A word after an option may be its value. */
 function behindOptions(args: readonly string[], inner: Inner, own: number): TestInvocation | null {
   let room = own;
   for (let i = 0; i < Math.min(args.length, MAX_OPTIONS); i++) {
@@ -216,7 +216,6 @@ function node(args: readonly string[], inner: Inner): TestInvocation | null {
   return runner === undefined ? null : { tool: runner, isDelegating: false, isCertain: false };
 }
 
-/** By the words that the table knows. */
 function started(tool: Tool, args: readonly string[]): TestInvocation | null {
   const { tests } = tool;
   if (tests === undefined || isIdle(tool, args)) return null;
@@ -242,7 +241,6 @@ const IDLE_EVERYWHERE: ReadonlySet<string> = new Set(
   "--help --version --watch --watchAll --ui --list --listTests --collect-only --dry-run".split(" "),
 );
 
-/** By the names of scripts and targets. */
 function byName(tool: Tool, names: readonly string[]): TestInvocation | null {
   const certainties = names.flatMap((name) => testsByName(name) ?? []);
   if (certainties.length === 0) return null;
@@ -251,12 +249,11 @@ function byName(tool: Tool, names: readonly string[]): TestInvocation | null {
 
 const TESTS =
   /^(?:tests?|t|tst|spec|specs|unit|e2e|integration|vitest|jest|mocha|pytest|phpunit|rspec|coverage|cov)$/;
-/** `test:watch`, `test:types`, `build:test`: no run of tests that ends with a result of theirs. */
+/** `test:watch`, `test:types`, `build:test` do not end with a test result. */
 const NO_TESTS =
   /^(?:watch|ui|dev|debug|open|serve|server|start|build|compile|lint|format|fmt|fix|types?|typecheck|tsc|install|setup|prepare|clean|seed|db|gen|generate|codegen|report|update|deps)$/;
 const MIXED = /^(?:ci|check|checks|verify|validate|all|prepush|precommit|preflight|qa|prepublishonly)$/;
 
-/** `possible`: only a summary tells. */
 function testsByName(name: string): "certain" | "possible" | null {
   const parts = name.toLowerCase().split(/[:._/-]/);
   if (parts.some((part) => NO_TESTS.test(part))) return null;
@@ -264,7 +261,7 @@ function testsByName(name: string): "certain" | "possible" | null {
   return parts.some((part) => MIXED.test(part)) ? "possible" : null;
 }
 
-/** `./node_modules/.bin/vitest`, `vitest@3`, `jest.js` and `mvnw.cmd` by their bare names. */
+/** The plain name of `./node_modules/.bin/vitest`, `vitest@3`, `jest.js` or `mvnw.cmd`. */
 function programName(word: string): string {
   const base = word.replaceAll("\\", "/").split("/").at(-1) ?? "";
   return base.replace(/(?!^)@.*$/, "").replace(/\.(?:cmd|exe|bat|[cm]?js)$/, "");

@@ -9,7 +9,7 @@ const config = (names: string): readonly (readonly [FileRole, RegExp])[] => [
   ["config:js-test", new RegExp(`^(?:${names})${CODE}$`)],
 ];
 
-/** A module that a canary imports: whoever looks for the imports of this file must not find it. */
+/** A module that a canary imports. Written so that nobody takes it for an import of this file. */
 const named = (module: string): string => JSON.stringify(module);
 
 export const JAVASCRIPT_TESTS: readonly Tool[] = [
@@ -108,7 +108,7 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
     tests: {
       idle: ["-h", "-V", "-w", "init", "--list-interfaces", "--list-reporters"],
       output: {
-        // its figures stand above the failures, and `tail` may have cut them off
+        // The figures are above the failures, and `tail` may have cut them off.
         summary:
           /^[ \t]*\d+ (?:passing \(.*|failing)$|^[ \t]+at Context\.<anonymous> \(.*$|^Error: No test files found.*$/gm,
         failures: [

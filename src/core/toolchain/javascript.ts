@@ -1,4 +1,4 @@
-/** JavaScript and TypeScript: package managers, linters, compilers and what builds. */
+/** JavaScript and TypeScript: package managers, linters, compilers and builders. */
 import { JAVASCRIPT_TESTS } from "./javascript-tests.ts";
 import type { Ecosystem, Tool, ToolReading } from "./tool.ts";
 

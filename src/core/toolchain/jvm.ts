@@ -27,7 +27,7 @@ export const JVM: Ecosystem = {
         maybe: /(?:^| )(?:package|install|deploy)(?= |$)/,
         idle: "-h -v -DskipTests -DskipTests=true -Dmaven.test.skip=true -Dmaven.test.skip".split(" "),
         output: {
-          // each class has a line with its time, and all of them one without
+          // Lines of single classes have a time; the line with the total has none.
           summary:
             /^(?:\[\w+\] )?[ \t]*Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+(?!.*Time elapsed).*$/gm,
           failures: [

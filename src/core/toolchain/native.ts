@@ -11,12 +11,7 @@ export const NATIVE: Ecosystem = {
       phrases: [`make ${WORD}`],
       tests: { idle: ["-n", "-h", "--just-print"], delegates: "by name" },
     },
-    {
-      name: "just",
-      programs: ["just"],
-      phrases: [`just ${WORD}`],
-      tests: { delegates: "by name" },
-    },
+    { name: "just", programs: ["just"], phrases: [`just ${WORD}`], tests: { delegates: "by name" } },
     {
       name: "a builder of C",
       programs: "ctest cmake meson ninja bazel bazelisk".split(" "),

@@ -131,11 +131,7 @@ const RUBY_TOOLS: readonly Tool[] = [
     ],
     tests: { delegates: "by name" },
   },
-  {
-    name: "another runner of Ruby",
-    programs: ["minitest", "cucumber", "m"],
-    reads: RUBY,
-  },
+  { name: "another runner of Ruby", programs: ["minitest", "cucumber", "m"], reads: RUBY },
   {
     name: "rubocop",
     programs: ["rubocop", "standardrb", "sorbet", "srb"],

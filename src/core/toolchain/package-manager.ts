@@ -1,4 +1,4 @@
-/** What npm, pnpm, yarn and bun make of their words. Pure: whether a script of that name is there is asked. */
+/** Parses calls of npm, pnpm, yarn and bun. `hasScript` knows the scripts of the project. */
 export type PackageCommand =
   | { readonly kind: "script"; readonly name: string; readonly words: readonly string[] }
   | { readonly kind: "program"; readonly words: readonly string[] }
@@ -8,9 +8,9 @@ export type PackageCommand =
 
 export interface PackageCall {
   readonly command: PackageCommand;
-  /** Another folder than the working one. */
+  /** null: the working folder. */
   readonly folder: string | null;
-  /** In the packages of the workspace, not only in this one. */
+  /** It runs in several packages of the workspace. */
   readonly isEverywhere: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The command lines that a sentence means: typed in it, or told by what the project is made with. */
+/** The command lines that a sentence means: typed in it, or known from the tools of the project. */
 import { TOOLS } from "./table.ts";
 import type { Tool, Topic } from "./tool.ts";
 
@@ -17,12 +17,12 @@ export interface ToolCommand {
   readonly command: string;
 }
 
-/** One for each tool that the project is made with; none: it cannot be told. */
+/** One for each tool of the project. */
 export function commandsFor(topic: Topic, facts: ProjectFacts): ToolCommand[] {
   const script = SCRIPTS[topic].find((name) => facts.scripts.includes(name));
   const run = script === undefined ? null : runScript(facts, script);
   const own: ToolCommand[] = run === null ? [] : [{ tool: facts.packageManager ?? "npm", command: run }];
-  // a script of the project's own says how its tools are called
+  // A script of the project replaces the default commands of its tools.
   const others = TOOLS.filter(({ through }) => through !== "node" || own.length === 0).flatMap((tool) =>
     (tool.commands ?? [])
       .filter(({ signs }) => signs.every((sign) => facts.files.some((file) => sign.test(file))))
@@ -36,13 +36,13 @@ export function commandsFor(topic: Topic, facts: ProjectFacts): ToolCommand[] {
   return [...own, ...others].filter(({ tool }) => !seen.has(tool) && seen.add(tool));
 }
 
-/** By the lock that it wrote; the first of the table counts. */
+/** Known by its lock file. The first one in the table counts. */
 export function packageManagerOf(files: readonly string[]): ProjectFacts["packageManager"] {
   const found = TOOLS.find(({ locks = [] }) => locks.some((lock) => files.includes(lock)));
   return PACKAGE_MANAGERS.find((name) => name === found?.name) ?? null;
 }
 
-/** null for a name that a shell would read as more than a word. */
+/** null: a shell would not read the name as one word. */
 export function runScript(facts: ProjectFacts, name: string, isSilent = false): string | null {
   if (!/^[A-Za-z0-9_@][A-Za-z0-9_:.@/-]*$/.test(name)) return null;
   const manager = facts.packageManager ?? "npm";
@@ -51,7 +51,7 @@ export function runScript(facts: ProjectFacts, name: string, isSilent = false): 
   return `${manager} run ${name}`;
 }
 
-/** A tool that the project has installed; nothing is ever downloaded for a check. */
+/** Runs a tool that the project has installed. A check never downloads anything. */
 export function toolCommand({ packageManager }: ProjectFacts, command: string): string {
   switch (packageManager) {
     case "pnpm":
@@ -65,10 +65,10 @@ export function toolCommand({ packageManager }: ProjectFacts, command: string): 
   }
 }
 
-/** Without the manager's own lines: "Done in 0.5s" would be the last number that is printed. */
+/** Without output of the package manager: "Done in 0.5s" would count as the last number. */
 function runSilently({ files }: ProjectFacts, manager: string, name: string): string {
   if (manager === "bun") return `bun run --silent ${name}`;
-  // a newer Yarn says nothing of its own and knows no such flag
+  // A newer Yarn prints nothing and does not know the flag.
   return manager === "yarn" && files.includes(".yarnrc.yml")
     ? `yarn run ${name}`
     : `${manager} run -s ${name}`;
@@ -87,7 +87,7 @@ const SCRIPTS: Readonly<Record<Topic, readonly string[]>> = {
   format: ["format:check", "fmt:check", "check:format", "prettier:check"],
 };
 
-/** The words as a command when they are a known tool with plain arguments; null: not known. */
+/** The words as a command, if they are a known tool with plain arguments; null: unknown. */
 export function runnerCommand(words: readonly string[]): string | null {
   if (!words.every((word) => SAFE.test(word))) return null;
   const line = words.join(" ");
@@ -97,18 +97,17 @@ export function runnerCommand(words: readonly string[]): string | null {
   return rest.every((word, i) => isArgument(word, rest[i - 1])) ? line : null;
 }
 
-/** Installed in the project, and called by its package manager. */
+/** Called through the package manager of the project. */
 export function isNodeTool(command: string): boolean {
   return NODE_TOOLS.has(command.split(" ", 1)[0] ?? "");
 }
 
-/** What may stand in front of a tool of which the project has its own copy. */
+/** What may precede a tool of which the project has its own copy. */
 const IN_FRONT: Readonly<Record<NonNullable<Tool["through"]>, string>> = {
   node: "(?:npx |pnpm exec |yarn exec |bunx )?",
   python: "(?:uv run |poetry run |python -m |python3 -m )?",
   ruby: "(?:bundle exec )?",
 };
-/** Each ends at a word's end. */
 const PHRASES = TOOLS.flatMap(({ phrases = [], through }) =>
   phrases.map((phrase) => new RegExp(`^${through === undefined ? "" : IN_FRONT[through]}${phrase}(?=$| )`)),
 );
@@ -117,7 +116,7 @@ const NODE_TOOLS: ReadonlySet<string> = new Set(
     ({ programs }) => programs,
   ),
 );
-/** Nothing that a shell reads as more than a letter. */
+/** No special characters of the shell. */
 const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** "npm test finally passes": an argument is a flag, the value of one, or looks like a path. */

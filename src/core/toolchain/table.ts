@@ -1,4 +1,4 @@
-/** The table of tools: all ecosystems together, and how a tool is found in it. */
+/** The table of all tools, and how to find a tool in it. */
 import { skipFlags } from "../shell/words.ts";
 import { GO } from "./go.ts";
 import { JAVASCRIPT } from "./javascript.ts";
@@ -14,7 +14,7 @@ export const TOOLS: readonly Tool[] = ECOSYSTEMS.flatMap(({ tools }) => tools);
 
 const BY_PROGRAM = new Map(TOOLS.flatMap((tool) => tool.programs.map((name) => [name, tool] as const)));
 
-/** By its name and, where that tells more, the word behind it: `cargo test` is not `cargo build`. */
+/** Found by its name and the next word: `cargo test` is not `cargo build`. */
 export function toolOf(program: string, words: readonly string[]): Tool | undefined {
   const [subcommand] = skipFlags(
     words.filter((word) => !word.startsWith("+")),
@@ -23,7 +23,7 @@ export function toolOf(program: string, words: readonly string[]): Tool | undefi
   return BY_PROGRAM.get(`${program} ${subcommand}`) ?? BY_PROGRAM.get(program);
 }
 
-/** Of those that print a summary of their own, in the order in which an output is tried on them. */
+/** Tools with their own summary, in the order in which an output is matched. */
 export const TEST_OUTPUTS: readonly (readonly [string, TestOutput])[] = TOOLS.flatMap(({ name, tests }) =>
   tests?.output === undefined ? [] : [[name, tests.output] as const],
 );

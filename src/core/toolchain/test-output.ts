@@ -1,18 +1,18 @@
 /**
- * What a run of tests printed, read by the patterns of the table: how many tests ran and failed, and which. Code
- * that is tested may print anything, so that a reading is a hint and never a proof.
+ * Reads the output of a test run with the patterns of the table: how many tests ran and failed, and which. The tested
+ * code may print anything, so a reading is a hint and never a proof.
  */
 import { cleanLine } from "../text/clean.ts";
 import { TEST_OUTPUTS } from "./table.ts";
 import type { TestOutput } from "./tool.ts";
 
 export interface FailedTest {
-  /** With the file in front where the output has it: `src/a.test.ts > cart > adds up`. */
+  /** Starts with the file if the output names it: `src/a.test.ts > cart > adds up`. */
   readonly name: string;
   readonly message: string;
 }
 
-/** `broken`: the tests could not be run (syntax, compiler, collection), or there were none. */
+/** `broken`: the tests could not run (syntax, compiler, collection), or there were none. */
 export interface TestReading {
   readonly outcome: "passed" | "failed" | "broken";
   readonly passed?: number;
@@ -21,7 +21,7 @@ export interface TestReading {
   readonly failures: readonly FailedTest[];
 }
 
-/** null: nothing that this runner prints. */
+/** null: this is not the output of this runner. */
 export function readTestOutput(output: TestOutput, text: string): TestReading | null {
   const figures = readFigures(output, text);
   const broken = output.broken === undefined ? 0 : take(text.matchAll(output.broken), ENOUGH).length;
@@ -33,7 +33,7 @@ export function readTestOutput(output: TestOutput, text: string): TestReading | 
   if (broken > 0 && failed === 0) return { outcome: "broken", failures };
   const told = failed + errors;
   const passed = figures?.passed ?? countPasses(output, text);
-  // errors outside of tests are no tests
+  // Errors outside of tests do not count as tests.
   const red = total === undefined ? told : Math.min(told, Math.max(0, total - (passed ?? 0) - skipped));
   const green = passed ?? (total === undefined ? undefined : Math.max(0, total - red - skipped));
   return {
@@ -49,12 +49,11 @@ function countPasses({ passes }: TestOutput, text: string): number | undefined {
 }
 
 /**
- * How many tests ran. Code that is tested may end the process of its own tests, or leave some out, and the exit code
- * is 0 all the same; their number tells. null: no summary that is known. Several summaries of one kind (workspaces,
- * crates) are added up.
+ * How many tests ran; null: unknown. Tested code may end the process or leave out tests with exit code 0, and only the
+ * number shows it. Several summaries (workspaces, crates) are added up.
  */
 export function countTests(text: string): number | null {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are no part of the words
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes colours
   const plain = text.slice(-20_000).replaceAll(/\u001b\[[0-9;]*m/g, "");
   for (const [, output] of TEST_OUTPUTS) {
     const figures = output.isRedOnly ? null : readFigures(output, plain);
@@ -69,7 +68,7 @@ export function countTests(text: string): number | null {
 type Figure = "passed" | "failed" | "errors" | "skipped" | "other" | "total";
 type Figures = Partial<Record<Figure, number>>;
 
-/** The words that runners use. A number in parentheses at the end is the total. */
+/** Words of the runners. A number in parentheses at the end is the total. */
 const WORDS: readonly (readonly [Figure, RegExp])[] = [
   ["passed", /^(?:pass(?:ed|ing)?|succeeded)$/],
   ["failed", /^(?:fail(?:ed|ing|ures?)?|cancelled|timed out|unexpected successes)$/],
@@ -81,7 +80,7 @@ const WORDS: readonly (readonly [Figure, RegExp])[] = [
 const NUMBER_FIRST = /(\d+) (timed out|tests? (?:run|completed)|[a-z]+)/gi;
 const WORD_FIRST = /([a-z]+(?: [a-z]+)?)(?:: *|=| )(\d+)/gi;
 
-/** null: there is no summary. Empty: it has no figures. */
+/** null: no summary. Empty: a summary without figures. */
 function readFigures({ summary }: TestOutput, text: string): Figures | null {
   let figures: Figures | null = null;
   for (const [line] of text.matchAll(summary)) {
@@ -102,7 +101,7 @@ function figureOf(word = ""): Figure | undefined {
   return WORDS.find(([, pattern]) => pattern.test(word.toLowerCase()))?.[0];
 }
 
-/** As many as are looked at: no time that grows with their square. */
+/** A limit, because the time grows with the square of the number. */
 const ENOUGH = 60;
 const MAX_FAILURES = 20;
 const MAX_NAME = 200;
@@ -142,7 +141,7 @@ function failureOf(
   const message = said === "" ? messageAfter(text, from) : said;
   return {
     name: withFile(titles, file ?? told.file),
-    // a file that could not be loaded: the reason stands above all
+    // A file could not be loaded: the reason is at the top of the output.
     message: WHOLE_FILE.test(message) ? (LOAD_ERROR.exec(text)?.[1] ?? message) : message,
   };
 }
@@ -156,7 +155,7 @@ function endOf(match: RegExpExecArray | undefined): number {
 
 const LOOK_BACK = 20_000;
 
-/** The last file above, and the last message since the failure before. */
+/** The last file above, and the last message since the previous failure. */
 function toldAround(
   text: string,
   around: RegExp,
@@ -172,7 +171,6 @@ function toldAround(
   return told;
 }
 
-/** A whole file can be what failed. */
 function withFile(name: string, file: string | undefined): string {
   if (file === undefined || file === name) return name;
   if (name === "" || name.endsWith(`/${file}`)) return file;
@@ -181,14 +179,14 @@ function withFile(name: string, file: string | undefined): string {
 
 const MESSAGE_LETTERS = 4_000;
 const MESSAGE_LINES = 4;
-/** Rulers, stacks and code say less than an error does. */
+/** Rulers, stacks and code. */
 const EMPTY_LINE =
   /^\s*$|^[\s=⎯─_-]+$|^\s*(?:at |❯ |File "|Traceback|\d+ ?\||> ?\d+ ?\||\||\^|note:|#|Failure\/Error:|Error Message:)/;
 const ERROR_LINE = /^\s*(?:E +)?[A-Za-z_][\w.:]*(?:Error|Exception|Failure|Warning|Timeout)\b/;
 const NEXT_FAILURE =
   /^(?: ?FAIL\b| {2}● |\s{1,8}\d+\) |(?:FAIL|ERROR|FAILED|PASS):? |test at |not ok |ok |={3,} |\s*(?:Tests|Test Files|Errors) {2,})/;
 
-/** The lines below a failure that say most: from the error on, where there is one. */
+/** The most useful lines below a failure, from the error on. */
 function messageAfter(text: string, from: number): string {
   const lines = text
     .slice(from, from + MESSAGE_LETTERS)
@@ -207,7 +205,7 @@ function messageAfter(text: string, from: number): string {
   return kept.join(" ");
 }
 
-/** One of each name, cleaned, and not too many. */
+/** Removes duplicates, cleans the texts and limits their number. */
 export function tidy(failures: readonly FailedTest[]): FailedTest[] {
   const byName = new Map<string, FailedTest>();
   for (const failure of failures) {
@@ -219,7 +217,7 @@ export function tidy(failures: readonly FailedTest[]): FailedTest[] {
   return [...byName.values()].slice(0, MAX_FAILURES);
 }
 
-/** Does not end in the middle of a letter. */
+/** Never ends with half a letter. */
 function cut(text: string, letters: number): string {
   if (text.length <= letters) return text;
   return `${text.slice(0, letters - 1).replace(/[\ud800-\udbff]$/, "")}…`;

@@ -1,37 +1,36 @@
 /**
- * What a row of the table of tools says. Phrases, project detection, protection and backprop all read these rows, so
- * that a new test runner is one row in the file of its ecosystem.
+ * The rows of the table of tools. Phrases, project detection, protection and backprop read them, so a new test runner
+ * is one row in the file of its ecosystem.
  */
 
-/** What a file is for: a tool asks for the tests of a language and for its configuration by these names. */
+/** The role of a file: tests of a language, or configuration. */
 export type FileRole = `tests:${string}` | `config:${string}`;
 
-/** The name of a file, without its folders → what it is for. */
+/** A pattern for the name of a file without its folders. */
 export type FileRule = readonly [FileRole, RegExp];
 
 export interface Tool {
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name: string;
-  /** Programs that start it: `vitest`, or with the word behind it, as `go test`. */
+  /** Programs that start it: `vitest`, or with the next word, `go test`. */
   readonly programs: readonly string[];
-  /** What a check that runs it consists of; missing: other code follows it, as package managers and make. */
+  /** The files that a check with this tool depends on; missing: other code handles it (package managers, make). */
   readonly reads?: ToolReading;
-  /** Files that only this tool has. Those that tools share are in the ecosystem. */
+  /** Files of this tool only. Shared files are in the ecosystem. */
   readonly files?: readonly FileRule[];
   /** Command lines that a person may type in a sentence, as regular expressions: "`go test` passes". */
   readonly phrases?: readonly string[];
-  /** The project has its own copy, which is called through `npx`, `uv run`, `bundle exec` and the like. */
+  /** The project has its own copy, called through `npx`, `uv run` or `bundle exec`. */
   readonly through?: "node" | "python" | "ruby";
-  /** The command lines that a sentence without one means in a project: "tests pass". */
+  /** The command lines that a sentence such as "tests pass" means in a project. */
   readonly commands?: readonly ProjectCommand[];
-  /** It runs tests. */
   readonly tests?: TestRunning;
-  /** It is a package manager of JavaScript; a project with one of these locks uses it. */
+  /** The lock files of a package manager of JavaScript. */
   readonly locks?: readonly string[];
 }
 
 export interface ToolReading {
-  /** `tests`: files among its words are tests. `subjects`: they are what it looks at. `rest`: they are a command. */
+  /** Its words are test files, files that it looks at, or another command. */
   readonly words: "tests" | "subjects" | "rest";
   readonly roles: readonly FileRole[];
 }
@@ -51,32 +50,32 @@ export type Topic =
 export interface ProjectCommand {
   readonly topic: Topic;
   readonly command: string;
-  /** Names at the top of the project that all have to be there. The first row of a tool that fits counts. */
+  /** Names that must all exist at the top of the project. The first matching row of a tool counts. */
   readonly signs: readonly RegExp[];
-  /** It is only proposed as a check of a backlog: no sentence means it. */
+  /** Only proposed as a check of a backlog; no sentence means it. */
   readonly proposed?: Proposal;
 }
 
-/** What the manifests of a project have to say besides. */
+/** Further conditions on the manifests of a project. */
 export interface Proposal {
-  /** One of these has to be in its manifest. */
+  /** One of these patterns must match its manifest. */
   readonly says?: readonly (readonly [manifest: string, RegExp])[];
   /** A script of composer.json. */
   readonly script?: string;
-  /** Not beside these tools. */
+  /** Not together with these tools. */
   readonly instead?: readonly string[];
 }
 
 export interface TestRunning {
-  /** The words behind the program that mean a run of tests, flags left out; missing: any do. */
+  /** The words that mean a run of tests, without flags; missing: any words. */
   readonly when?: RegExp;
-  /** With these it may run tests, and only its output tells. */
+  /** With these words it may run tests; only its output tells. */
   readonly maybe?: RegExp;
   /** Flags and first words with which it runs no tests. */
   readonly idle?: readonly string[];
-  /** It starts another runner: always, or when the name of a target or script says so. */
+  /** It starts another runner: always, or depending on the name of a target or script. */
   readonly delegates?: "always" | "by name";
-  /** How its run looks; missing: it prints what the runner that it starts prints. */
+  /** Missing: it prints the output of the runner that it starts. */
   readonly output?: TestOutput;
   readonly report?: StructuredReport;
   readonly canary?: Canary;
@@ -84,40 +83,37 @@ export interface TestRunning {
 
 /** Patterns of a printed run, all with the flags `gm`. */
 export interface TestOutput {
-  /** Lines by which the run is recognised. The figures in them are read by common words: `3 failed`, `Errors: 1`. */
+  /** Lines that identify the runner. Their figures use common words: `3 failed`, `Errors: 1`. */
   readonly summary: RegExp;
-  /** The summary is printed only when tests fail: it cannot tell that tests went missing. */
+  /** The summary is printed only when tests fail, so it cannot show missing tests. */
   readonly isRedOnly?: true;
-  /**
-   * A test that failed, by the groups `name`, `test` (the end of its name), `file` and `message`. The first pattern
-   * that finds something counts.
-   */
+  /** A failed test, with the groups `name`, `test` (the end of its name), `file` and `message`. First match counts. */
   readonly failures: readonly RegExp[];
-  /** Lines above a failure that tell its `file` or its `message`. */
+  /** Lines above a failure with its `file` or `message`. */
   readonly around?: RegExp;
   /** Lines of a run that could not start its tests. */
   readonly broken?: RegExp;
-  /** Each of those lines is one of the tests that the summary counts as failed. */
+  /** The summary counts each of these lines as a failed test. */
   readonly countsBroken?: true;
-  /** One test that passed, where no summary counts them. */
+  /** A passed test, for runners whose summary does not count them. */
   readonly passes?: RegExp;
 }
 
-/** How the runner is asked to write down each test by its name. */
+/** How to make the runner report each test by its name. */
 export interface StructuredReport {
-  /** `lines`: it has no reporter for programs, and `line` reads what it prints. */
+  /** `lines`: no structured reporter; `line` matches the output. */
   readonly format: "junit" | "json" | "test2json" | "lines";
-  /** Words to add; `{file}` is where the report is to be written. Without it, the report is printed. */
+  /** Words to add. `{file}` is the path of the report; without it, the report is printed. */
   readonly words: readonly string[];
-  /** Where they go: behind the words that start the runner, or at the end of the command. */
+  /** `start`: after the words that start the runner. `end`: at the end of the command. */
   readonly place: "start" | "end";
-  /** One printed result, by the groups `name` and `result`. */
+  /** One printed result, with the groups `name` and `result`. */
   readonly line?: RegExp;
 }
 
-/** A test that must fail. A runner that does not report it as failed cannot be believed. */
+/** A test that must fail. A runner that does not report the failure cannot be trusted. */
 export interface Canary {
-  /** Where it goes, from the package on. */
+  /** Its path in the package. */
   readonly file: string;
   /** `{name}` stands for a name of letters, digits and underscores; `{package}` for the package of a folder in Go. */
   readonly text: string;
@@ -126,14 +122,14 @@ export interface Canary {
 }
 
 export interface Ecosystem {
-  /** In the order in which they are tried. */
+  /** Earlier rows are tried first. */
   readonly tools: readonly Tool[];
-  /** Files that several of the tools read. */
+  /** Files that several tools read. */
   readonly files: readonly FileRule[];
-  /** The same by the whole path. */
+  /** The same, matched by the whole path. */
   readonly paths?: readonly FileRule[];
   /** Folders that the tools fill and people do not write in. */
   readonly folders?: readonly string[];
-  /** Folders with names that people use too, and the files beside them by which one can tell. */
+  /** Folders with common names, and the files beside them that prove their purpose. */
   readonly foldersBeside?: readonly (readonly [string, RegExp])[];
 }

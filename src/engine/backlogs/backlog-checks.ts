@@ -123,8 +123,7 @@ function analysisOf(
   taken: Taken,
 ): EvidenceByName {
   if (terms.mode !== "explore") return {};
-  const { path, text } = files.analysis(story);
-  const { met, result } = outcomeOfAnalysis(path, text);
+  const { met, result } = outcomeOfAnalysis(files.analysis(story).text);
   const seen = { isYes: met, text: result, note: null };
   return { [`${story}: analysis`]: evidenceOfLook("observation", seen, taken) };
 }

@@ -2,7 +2,7 @@
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import type { GeneratorRecord } from "../../core/backlog/event.ts";
 import { depthOf } from "../../core/backlog/prd/depth.ts";
-import { scopeOf } from "../../core/backlog/scope.ts";
+import { whyOverScope } from "../../core/backlog/scope.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import { readVerdict, type SaidVerdict, toolVerdictsOf } from "../../core/backlog/verdict.ts";
 import { commandsOfChecks } from "../../core/checks/kinds.ts";
@@ -121,10 +121,11 @@ function generatedIn(
   work: StoryWork,
 ): Pick<GeneratorRecord, "isSilent" | "overScope" | "diff"> {
   const filesRead = activity?.reads ?? null;
-  const scope = scopeOf(backlog.terms.scope, { changes: work.files, filesRead });
   return {
     isSilent: answer.trim() === "",
-    overScope: work.isElsewhere ? ELSEWHERE : scope.kind === "over" ? scope.text : null,
+    overScope: work.isElsewhere
+      ? ELSEWHERE
+      : whyOverScope(backlog.terms.scope, { changes: work.files, filesRead }),
     diff: {
       sha: work.sha,
       treeBefore: place.base?.tree ?? "",

@@ -11,7 +11,7 @@ import { PROGRESS_HEADER, renderProgressEntry } from "../../core/backlog/progres
 import type { PromptRole, PromptTexts } from "../../core/backlog/prompts/prompt-texts.ts";
 import { renderEvaluatorPrompt, renderGeneratorPrompt } from "../../core/backlog/prompts/prompts.ts";
 import type { Story } from "../../core/backlog/stories.ts";
-import type { CheckOutcome } from "../../core/backlog/verdict.ts";
+import type { FailingCheck } from "../../core/backlog/verdict.ts";
 import { usageError } from "../../errors.ts";
 import type { StoryFiles, StoryPromptFacts } from "../../ports/stories.ts";
 import { parsePrdText, renderPrd, withStories } from "../../schema/prd.ts";
@@ -126,10 +126,9 @@ function promptFor(root: string, role: PromptRole, texts: PromptTexts, facts: St
   return rendered.text;
 }
 
-function failingOf({ failing }: StoryReceipt): readonly CheckOutcome[] {
-  return Object.entries(failing).map(([name, { met, exitCode, timedOut, tail }]) => ({
+function failingOf({ failing }: StoryReceipt): readonly FailingCheck[] {
+  return Object.entries(failing).map(([name, { exitCode, timedOut, tail }]) => ({
     name,
-    met,
     tail,
     demand: null,
     result: timedOut ? "it ran out of time" : `exit ${exitCode ?? "by a signal"}`,

@@ -195,7 +195,7 @@ describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {
     [
       "passes set",
       says({ userStories: [story("US-001", { passes: true })] }),
-      /US-001: passes is not the planner's to say\.$/,
+      /US-001: the planner must not set passes\.$/,
     ],
     ["another nonce", TWO.replace("NONCE", "0000000000000000"), /does not have the nonce of this turn\.$/],
     [
@@ -206,9 +206,9 @@ describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {
     [
       "a dependency that is not there",
       says({ userStories: [story("A", { dependsOn: ["Z"] })] }),
-      /refused: A depends on Z, which is not there\.$/,
+      /refused: A depends on Z, which does not exist\.$/,
     ],
-    ["an id that is taken", says({ userStories: [story("old-1")] }), /refused: OLD-1 is there twice\.$/],
+    ["an id that is taken", says({ userStories: [story("old-1")] }), /refused: The id OLD-1 is used twice\.$/],
     [
       "4 questions",
       says({ questions: ["a?", "b?", "c?", "d?"] }),
@@ -334,7 +334,7 @@ describe("C14 which specs are read", () => {
     });
     await plan({ ...json, dryRun: true }, aPerson(), false, [join(root, "notes", "big.txt")]);
     expect(answer()).toMatchObject({ specs: [{ path: join("notes", "big.txt"), left: 40_000 }] });
-    expect(read("../prompt-1")).toContain("(40000 characters more are in the file; read them there.)");
+    expect(read("../prompt-1")).toContain("(The file has 40000 more characters; read them there.)");
     expect(read("../prompt-1")).not.toContain("Users log in.");
   });
 });

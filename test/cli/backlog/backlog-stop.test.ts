@@ -24,7 +24,7 @@ test("C12 B16 pause and cancel stop the agent at once, from anywhere, and what h
   await until(() => existsSync(join(dirname(cwd), "began")), "the generator is at work");
   const status = await runHere(["status"], options);
   expect(status.stdout).toMatch(
-    /^Backlog [0-9a-f]{8}: 0\/2 stories complete, iteration 1 of \d+\n {2}at work on US-001 \(generate\)$/m,
+    /^Backlog [0-9a-f]{8}: 0\/2 stories complete, iteration 1 of \d+\n {2}working on US-001 \(generate\)$/m,
   );
   const paused = await runHere(["pause"], options);
   expect(paused.stdout).toMatch(

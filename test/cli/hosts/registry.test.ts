@@ -126,7 +126,7 @@ describe("D12 register-task", () => {
     [["x"], { check: ["a=true", "a=true"] }, /^There are two checks with the name "a"\.$/],
     [["x"], { criterion: [""] }, /^A criterion is empty\.$/],
     [["x"], { dependsOn: [","] }, /^--depends-on is empty/],
-    [["x"], { dependsOn: ["US-009"] }, /^US-001 depends on US-009, which is not there\.$/],
+    [["x"], { dependsOn: ["US-009"] }, /^US-001 depends on US-009, which does not exist\.$/],
   ])("H5 %j %j is one sentence and makes no .loop", async (words, more, sentence) => {
     const { root, register } = setUp();
     await expect(register(words, more)).rejects.toMatchObject({
@@ -140,7 +140,7 @@ describe("D12 register-task", () => {
     const { path, register } = setUp(TWO);
     await expect(register(["US-002", "Other"])).rejects.toMatchObject({
       code: "usage",
-      message: "There is a story US-002 already: Show it.",
+      message: "The story US-002 exists already: Show it.",
       hint: "See: loop help register-task",
     });
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(TWO);
@@ -172,7 +172,7 @@ describe("D12 mark-complete and mark-blocked", () => {
     await expect(markBlockedCommand("US-009", flags, io)).rejects.toMatchObject({
       code: "usage",
       message: 'There is no story "US-009".',
-      hint: "There are: US-001, US-002",
+      hint: "Stories: US-001, US-002",
     });
     const both = { ...flags, undo: true, reason: "x" };
     await expect(markBlockedCommand("US-001", both, io)).rejects.toMatchObject({ code: "usage" });
@@ -241,13 +241,13 @@ describe("D12 next-task", () => {
     [all({ passes: true }), "All 2 stories have passed.", [], []],
     [
       all({ blocked: true }),
-      "All 2 stories that are left are blocked: US-001, US-002.",
+      "All 2 remaining stories are blocked: US-001, US-002.",
       ["US-001", "US-002"],
       [],
     ],
     [
       { userStories: [{ ...TWO.userStories[0], blocked: true }, TWO.userStories[1]] },
-      "Nothing can be picked: US-002 waits for US-001; blocked: US-001.",
+      "No story can start: US-002 waits for US-001; blocked: US-001.",
       ["US-001"],
       [{ id: "US-002", waitsFor: ["US-001"] }],
     ],

@@ -38,10 +38,10 @@ describe("postconditions", () => {
     await up.ended;
     const notes = readFileSync(join(cwd, "notes"), "utf8").trim().split("\n");
     expect(notes).toEqual([
-      `Task ${task.id} needs a look|The last 2 slots of task ${task.id} failed or did not run: exit 1.`,
+      `Task ${task.id} needs attention|The last 2 slots of task ${task.id} failed or did not run: exit 1.`,
     ]);
-    expect(readFileSync(join(cwd, "stdin"), "utf8")).toContain("needs a look");
-    expect(up.output.stderr).toContain(`! Task ${task.id} needs a look`);
+    expect(readFileSync(join(cwd, "stdin"), "utf8")).toContain("needs attention");
+    expect(up.output.stderr).toContain(`! Task ${task.id} needs attention`);
     expect(up.output.stderr).toContain("--notify-cmd ended with exit 4. oops");
   });
 

@@ -44,7 +44,7 @@ test("C5 a story that had passed and is red after another's attempt is open agai
     ["B", false, 0],
   ]);
   expect(stories[0]?.notes).toContain(
-    "[REJECTED] it had passed, and is broken after the attempt at B: A: a is not met",
+    "[REJECTED] it had passed, and the attempt at B broke it: A: a is not met",
   );
   expect(receipts).toMatchObject([{ story: "A", outcome: "rejected", iteration: 3, at: 5 }]);
 });

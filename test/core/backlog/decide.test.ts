@@ -508,7 +508,7 @@ describe("C13 several at a time", () => {
       const run = new Run({ ...backlog, terms: { ...backlog.terms, target } }).merged(merge);
       return run.backlog.stories[0]?.notes;
     };
-    expect(notes("main")).toContain("; first of all merge main into your branch");
+    expect(notes("main")).toContain("; first merge main into your branch");
     expect(notes(null)).not.toContain("first of all");
   });
 

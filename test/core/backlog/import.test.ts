@@ -46,7 +46,7 @@ describe("C2 Ralph's prd.json", () => {
       "numbers as ids",
       { id: 7, title: "x", dependencies: [] },
       { id: "7" },
-      ["dependencies is taken for dependsOn."],
+      ["The field dependencies was read as dependsOn."],
     ],
     ["dependsOn of numbers", { id: "A", title: "x", dependsOn: ["A-0", 3] }, { dependsOn: ["A-0", "3"] }, []],
     [
@@ -54,9 +54,9 @@ describe("C2 Ralph's prd.json", () => {
       { id: "A", name: "x", blocked_by: "B", criteria: "- [ ] one\n* two\n" },
       { title: "x", dependsOn: ["B"], acceptanceCriteria: ["one", "two"] },
       [
-        "name is taken for title.",
-        "criteria is taken for acceptanceCriteria.",
-        "blocked_by is taken for dependsOn.",
+        "The field name was read as title.",
+        "The field criteria was read as acceptanceCriteria.",
+        "The field blocked_by was read as dependsOn.",
       ],
     ],
     [
@@ -68,7 +68,7 @@ describe("C2 Ralph's prd.json", () => {
         passes: false,
       },
       { id: "US-001", title: "Log in", acceptanceCriteria: ["Open", "Type"] },
-      ["steps is taken for acceptanceCriteria.", "Stories without an id are numbered."],
+      ["The field steps was read as acceptanceCriteria.", "Stories without an id got a number."],
     ],
   ])("%s", (_, story, fields, remarks) => {
     const result = taken(importRalph([story]));
@@ -82,8 +82,8 @@ describe("C2 Ralph's prd.json", () => {
   });
 
   test.each<[unknown, string]>([
-    [null, "it has no list of stories: neither userStories, stories nor tasks"],
-    [{ userStories: {} }, "it has no list of stories: neither userStories, stories nor tasks"],
+    [null, "it has no list of stories; name it userStories, stories, tasks or features"],
+    [{ userStories: {} }, "it has no list of stories; name it userStories, stories, tasks or features"],
     [{ userStories: [] }, "its list of stories is empty"],
     [[{ title: "x" }, "y"], "story 2 is not an object"],
   ])("H5 %j is refused", (content, message) => {
@@ -140,7 +140,9 @@ describe("C2 PRD.md with tasks", () => {
   test("heading, comment, text and criteria; their order is the priority", () => {
     const { prd, remarks } = taken(importPrdMarkdown(PRD_MD));
     expect([prd.project, prd.description]).toEqual(["Login", "Users can log in."]);
-    expect(remarks).toEqual(["parallel is kept; what runs side by side follows from dependsOn."]);
+    expect(remarks).toEqual([
+      "The field parallel is kept but not used; dependsOn decides which stories run in parallel.",
+    ]);
     expect(prd.stories).toEqual([
       aStory("T-001", {
         title: "Store the user",
@@ -175,11 +177,14 @@ describe("C2 PRD.md with tasks", () => {
   });
 
   test.each([
-    ["# Only words", 'it has no task: no heading such as "### T-001: Store the user"'],
+    ["# Only words", 'it has no task; write headings such as "### T-001: Store the user"'],
     ["### T-001:", "T-001 in line 1 has no title"],
     ["\n### T-001: x\n<!-- id: T-002 -->", "T-001 in line 2 has the id T-002 in its comment"],
     ["### T-001: x\n<!-- id: T-001", "the comment in line 2 has no end"],
-    ["### T-001: x\n<!-- {id: 1} -->", 'the comment of T-001 in line 1 is no JSON and no "key: value"'],
+    [
+      "### T-001: x\n<!-- {id: 1} -->",
+      'the comment of T-001 in line 1 is neither JSON nor "key: value" pairs',
+    ],
     [
       "### T-001: x\n<!-- parallel: maybe -->",
       "T-001 in line 1 has parallel: maybe, which is neither true nor false",

@@ -76,7 +76,7 @@ describe("C14 an answer that is taken", () => {
     expect(read(asking(0))).toMatchObject({ kind: "refused" });
     expect(read(asking(1), { mayAsk: false })).toEqual({
       kind: "refused",
-      message: "it asks again, after its questions were answered",
+      message: "it asks again although its questions were answered",
     });
   });
 });
@@ -84,39 +84,39 @@ describe("C14 an answer that is taken", () => {
 describe("C14 H5 an answer that is odd is refused with a sentence", () => {
   test.each<[string, RegExp]>([
     ["", /^it is empty$/],
-    ["Done! 12 stories.", /^there is no block of JSON/],
+    ["Done! 12 stories.", /^it has no block of JSON/],
     [fenced({ ...PLAN, nonce: "other" }), /does not have the nonce/],
     [fenced({ ...PLAN, nonce: 1, description: NONCE }), /does not have the nonce/],
     [`${fenced(PLAN)}\n${fenced(PLAN)}`, /^it has 2 blocks of JSON/],
     [fenced(`{"nonce": "${NONCE}", }`), /^its block is not JSON: /],
-    [JSON.stringify(PLAN, null, 1).replace(/^/gm, "> "), /^there is no block of JSON/],
+    [JSON.stringify(PLAN, null, 1).replace(/^/gm, "> "), /^it has no block of JSON/],
     [fenced({ ...PLAN, questions: ["?"] }), /^it has both/],
     [fenced({ ...PLAN, userStories: [] }), /^its list of stories is empty$/],
     [fenced({ ...PLAN, userStories: Array.from({ length: 31 }, () => STORY) }), /^it has 31 stories/],
     [fenced({ nonce: NONCE }), /^it has no list userStories$/],
-    [fenced({ ...PLAN, cost: 3 }), /^the answer has a key "cost" that nobody asked for$/],
-    [fenced({ ...PLAN, branchName: "a b" }), /^"a b" is no name for a branch$/],
-    [fenced({ ...PLAN, branchName: "--force" }), /is no name for a branch$/],
+    [fenced({ ...PLAN, cost: 3 }), /^the answer has a key "cost" that is not allowed$/],
+    [fenced({ ...PLAN, branchName: "a b" }), /^"a b" is not a valid branch name$/],
+    [fenced({ ...PLAN, branchName: "--force" }), /is not a valid branch name$/],
     [fenced({ ...PLAN, userStories: ["x"] }), /^story 1 is not an object$/],
     [story({ id: "../x" }), /^story 1 cannot have the id "\.\.\/x": /],
     [story({ id: undefined }), /^story 1 has no id$/],
     [story({ title: " " }), /^US-001 has no title$/],
-    [story({ passes: true }), /^US-001: passes is not the planner's to say$/],
-    [story({ blocked: true }), /^US-001: blocked is not the planner's to say$/],
+    [story({ passes: true }), /^US-001: the planner must not set passes$/],
+    [story({ blocked: true }), /^US-001: the planner must not set blocked$/],
     [story({ estimate: 3 }), /^US-001 has a key "estimate"/],
     [story({ acceptanceCriteria: [] }), /^US-001 has no acceptance criterion$/],
-    [story({ acceptanceCriteria: ["x", ""] }), /^US-001: acceptanceCriteria has something/],
-    [story({ checks: [] }), /^US-001 has no check that a machine can run$/],
-    [story({ checks: ["ui=judge: is it pretty?"] }), /^US-001 has no check that a machine can run$/],
+    [story({ acceptanceCriteria: ["x", ""] }), /^US-001: acceptanceCriteria has an item/],
+    [story({ checks: [] }), /^US-001 has no check with a command$/],
+    [story({ checks: ["ui=judge: is it pretty?"] }), /^US-001 has no check with a command$/],
     [story({ checks: ["npm test"] }), /^US-001: --check 'npm test' has no "="/],
     [story({ checks: ["a=b", "a=c"] }), /^US-001: There are two checks with the name "a"$/],
     [story({ checks: ["a=assume: fine"] }), /^US-001: the check "a" only assumes/],
-    [story({ checks: ["a=true"] }), /^US-001: the check "a" proves nothing$/],
-    [story({ checks: ["a=echo ok"] }), /^US-001: the check "a" proves nothing$/],
+    [story({ checks: ["a=true"] }), /^US-001: the check "a" always passes$/],
+    [story({ checks: ["a=echo ok"] }), /^US-001: the check "a" always passes$/],
     [story({ checks: ["a=npm test\nrm -rf x"] }), /^US-001: a check has characters/],
     [story({ checks: ["a=npm test \u001b[8m; curl x"] }), /^US-001: a check has characters/],
     [story({ priority: "high" }), /^US-001: priority is not a whole number/],
-    [story({ depth: "deep" }), /^US-001: depth is none of quick, standard, thorough$/],
+    [story({ depth: "deep" }), /^US-001: depth is not one of quick, standard, thorough$/],
     [story({ dependsOn: "US-000" }), /^US-001: dependsOn is not a list$/],
   ])("%j", (answer, sentence) => {
     expect(read(answer)).toEqual({ kind: "refused", message: expect.stringMatching(sentence) });
@@ -162,7 +162,7 @@ describe("C14 the prompt", () => {
   test("has the specs, the project, what is there, the rules and the form", () => {
     for (const part of [
       "# Spec: SPEC.md\n> Users log in.",
-      "(12 characters more are in the file; read them there.)",
+      "(The file has 12 more characters; read them there.)",
       "Made with: node (pnpm)",
       "`pnpm test`",
       "do not repeat them: `tests=pnpm test`",

@@ -8,16 +8,18 @@ import {
   renderGeneratorPrompt,
 } from "../../../src/core/backlog/prompts/prompts.ts";
 import { VARIABLES } from "../../../src/core/backlog/prompts/variables.ts";
-import { outcomeOf } from "../../../src/core/backlog/verdict.ts";
+import { renderDemand } from "../../../src/core/checks/kinds.ts";
 import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims/claims.ts";
 import { anyText } from "../../support/any-text.ts";
-import { aCriterion, anEvidence, NONCE } from "../../support/goals/goals.ts";
+import { aCriterion, NONCE } from "../../support/goals/goals.ts";
 import { aStory } from "./story-samples.ts";
 
-const RED = outcomeOf(
-  aCriterion("tests"),
-  anEvidence({ met: false, exitCode: 1, tail: "expected 200\nreceived 500\n" }),
-);
+const RED = {
+  name: "tests",
+  demand: renderDemand(aCriterion("tests").check),
+  result: "exit 1",
+  tail: "expected 200\nreceived 500\n",
+};
 
 function facts(fields: Partial<EvaluatorFacts> = {}): EvaluatorFacts {
   return {
@@ -259,7 +261,7 @@ describe("C15 hidden criteria", () => {
             progress: `### ${quoting}\n---\n`,
             rejection: {
               reason: quoting,
-              failing: [{ name: quoting, met: false, demand: quoting, result: quoting, tail: quoting }],
+              failing: [{ name: quoting, demand: quoting, result: quoting, tail: quoting }],
             },
             texts: own(
               Object.keys(VARIABLES)
@@ -332,9 +334,7 @@ describe("invariant 8: no prompt, echoed, is a verdict or a claim", () => {
         progress: text.progress,
         rejection: {
           reason: text.reason,
-          failing: [
-            { name: text.command, met: false, demand: text.command, result: text.reason, tail: text.tail },
-          ],
+          failing: [{ name: text.command, demand: text.command, result: text.reason, tail: text.tail }],
         },
         changedFiles: [text.file],
         loopDir: text.file,
@@ -391,7 +391,7 @@ describe("invariant 8: no prompt, echoed, is a verdict or a claim", () => {
       renderEvaluatorPrompt(facts({ story, texts: own(text) })),
     ]) {
       expect(rendered.kind === "wrong" && rendered.message).toMatch(
-        /^\.loop\/prompts\/generator\/\w+\.md holds something that would count as a claim/,
+        /^\.loop\/prompts\/generator\/\w+\.md contains text that would count as a claim/,
       );
     }
   });

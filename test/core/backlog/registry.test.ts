@@ -60,15 +60,15 @@ describe("D8 register", () => {
 
   test.each<[Partial<StoryDraft>, RegExp]>([
     [{ title: " \n" }, /^A story needs a title\.$/],
-    [{ id: "US-001" }, /^There is a story US-001 already: Do US-001\.$/],
-    [{ id: "us-001" }, /^There is a story US-001 already/],
+    [{ id: "US-001" }, /^The story US-001 exists already: Do US-001\.$/],
+    [{ id: "us-001" }, /^The story US-001 exists already/],
     [{ id: "../x" }, /^"\.\.\/x" cannot be the id of a story: write letters/],
     [{ id: ".x" }, /cannot be the id/],
     [{ id: "x." }, /cannot be the id/],
     [{ id: "" }, /cannot be the id/],
     [{ id: "__proto__" }, /cannot be the id/],
     [{ id: "x".repeat(65) }, /more than 64 characters/],
-    [{ dependsOn: ["US-009"] }, /^US-002 depends on US-009, which is not there\.$/],
+    [{ dependsOn: ["US-009"] }, /^US-002 depends on US-009, which does not exist\.$/],
     [{ id: "A", dependsOn: ["A"] }, /^A depends on itself\.$/],
     [{ acceptanceCriteria: ["works", " "] }, /^A criterion is empty\.$/],
     [{ checks: ["npm test"] }, /^--check 'npm test' has no "="[^.]*\.$/],
@@ -89,19 +89,19 @@ describe("D8 register", () => {
     expect(inCircle).toMatchObject({
       kind: "refused",
       fault: "request",
-      message: "A → B → A is a circle: each depends on the next.",
+      message: "A → B → A is a circle: each story depends on the next.",
     });
     for (const change of [registerStory(dangling, aDraft({ id: "C" })), markComplete(dangling, "A")])
       expect(change).toMatchObject({
         kind: "refused",
         fault: "backlog",
-        message: "A depends on B, which is not there.",
+        message: "A depends on B, which does not exist.",
       });
     const twice = [aStory("A"), aStory("A", { dependsOn: ["Z"] })];
     expect(markBlocked(twice, "A", "")).toMatchObject({
       fault: "backlog",
-      message: "A is there twice.",
-      hint: "And: A depends on Z, which is not there.",
+      message: "The id A is used twice.",
+      hint: "And: A depends on Z, which does not exist.",
     });
   });
 });
@@ -130,7 +130,7 @@ describe("D8 mark", () => {
     [
       "block what passed",
       markBlocked([{ ...open, passes: true }], "A", ""),
-      "A has passed; there is nothing to block.",
+      "A has passed already and cannot be blocked.",
     ],
     ["block twice", markBlocked([{ ...open, blocked: true }], "A", ""), "A is blocked already."],
     [
@@ -154,7 +154,7 @@ describe("D8 mark", () => {
   test("an unknown id is answered with those that there are", () => {
     const many = Array.from({ length: 12 }, (_, n) => aStory(`T-${n}`));
     expect(unblock(many, "X")).toMatchObject({
-      hint: "There are: T-0, T-1, T-2, T-3, T-4, T-5, T-6, T-7, T-8, T-9, …",
+      hint: "Stories: T-0, T-1, T-2, T-3, T-4, T-5, T-6, T-7, T-8, T-9, …",
     });
     expect(unblock([], "X")).toMatchObject({ hint: expect.stringContaining("loop register-task") });
   });

@@ -27,7 +27,7 @@ const STORIES = [
   aStory("C", { title: "Log in" }),
 ];
 
-describe("C10 reports, in the seed's words", () => {
+describe("C10 reports", () => {
   test("Loop Ready", () => {
     const run = { mode: "fix", stories: STORIES, maxIterations: 20, skipEval: false } as const;
     expect(renderLoopReady(run)).toBe(`Loop Ready
@@ -66,12 +66,12 @@ Starting loop. You can interrupt me at any time to adjust course.`);
     [
       "with something left",
       STORIES,
-      "Loop Complete\n- Iterations used: 7\n- Stories: 1/3 complete, 1 blocked\n- Blocked: B. See what stands in the way: loop backlog triage",
+      "Loop Complete\n- Iterations used: 7\n- Stories: 1/3 complete, 1 blocked\n- Blocked: B. See why: loop backlog triage",
     ],
     [
       "with nothing blocked",
       [aStory("A")],
-      "Loop Complete\n- Iterations used: 7\n- Stories: 0/1 complete, 0 blocked\n- See what stands in the way: loop backlog triage",
+      "Loop Complete\n- Iterations used: 7\n- Stories: 0/1 complete, 0 blocked\n- See why: loop backlog triage",
     ],
     [
       "with all passed",
@@ -106,7 +106,7 @@ describe("C10 progress.md", () => {
     ...fields,
   });
 
-  test("the seed's entry", () => {
+  test("an entry", () => {
     expect(renderProgressEntry(entry())).toBe(
       "### C — Log in\nDate: 2026-01-05 10:00 UTC\nIteration: 3\nVerdict: PASS\n---\n",
     );

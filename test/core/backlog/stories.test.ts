@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { problemsOf, renderStoryProblem, waves } from "../../../src/core/backlog/prd/dependencies.ts";
+import { problemsOf, renderStoryProblem } from "../../../src/core/backlog/prd/dependencies.ts";
 import {
   countsOfStories,
   nextOf,
-  pickStory,
+  readyStories,
   renderNextStory,
   type Story,
   statusOf,
@@ -14,7 +14,6 @@ import { ANY_STORIES, aStory } from "./story-samples.ts";
 const passed = { passes: true };
 const blocked = { blocked: true };
 const on = (...dependsOn: string[]) => ({ dependsOn });
-const idsOf = (stories: readonly Story[]) => stories.map(({ id }) => id);
 
 describe("C3 pick", () => {
   const rows: readonly [string, readonly Story[], string | null][] = [
@@ -41,7 +40,7 @@ describe("C3 pick", () => {
     ],
   ];
   test.each(rows)("%s", (_, stories, expected) => {
-    expect(pickStory(stories)?.id ?? null).toBe(expected);
+    expect(readyStories(stories)[0]?.id ?? null).toBe(expected);
   });
 
   test("never one that passed, is blocked or not ready, and never one when a better is ready", () => {
@@ -55,7 +54,7 @@ describe("C3 pick", () => {
             return meant.length > 0 && meant.every(({ passes }) => passes);
           });
         const ready = stories.filter(isReady);
-        const picked = pickStory(stories);
+        const picked = readyStories(stories)[0] ?? null;
         expect(picked === null).toBe(ready.length === 0);
         if (picked === null) return;
         expect(ready).toContain(picked);
@@ -70,20 +69,20 @@ describe("C2 problems, by name", () => {
   const rows: readonly [readonly Story[], readonly string[]][] = [
     [[], []],
     [[aStory("A"), aStory("B", on("A", "A"))], []],
-    [[aStory("A"), aStory("B"), aStory("A")], ["A is there twice."]],
-    [[aStory("US-1"), aStory("us-1"), aStory("Us-1")], ["US-1 is there 3 times."]],
+    [[aStory("A"), aStory("B"), aStory("A")], ["The id A is used twice."]],
+    [[aStory("US-1"), aStory("us-1"), aStory("Us-1")], ["The id US-1 is used 3 times."]],
     [
       [aStory("A", on("Z", "Y", "Z"))],
-      ["A depends on Z, which is not there.", "A depends on Y, which is not there."],
+      ["A depends on Z, which does not exist.", "A depends on Y, which does not exist."],
     ],
     [[aStory("A", on("A"))], ["A depends on itself."]],
     [
       [aStory("A", on("B")), aStory("B", on("C")), aStory("C", on("A")), aStory("D", on("A"))],
-      ["A → B → C → A is a circle: each depends on the next."],
+      ["A → B → C → A is a circle: each story depends on the next."],
     ],
     [
       [aStory("A", on("B")), aStory("B", on("C")), aStory("C", on("B"))],
-      ["B → C → B is a circle: each depends on the next."],
+      ["B → C → B is a circle: each story depends on the next."],
     ],
     [
       [
@@ -94,13 +93,13 @@ describe("C2 problems, by name", () => {
         aStory("E"),
       ],
       [
-        "A → B → A is a circle: each depends on the next.",
-        "C → D → C is a circle: each depends on the next.",
+        "A → B → A is a circle: each story depends on the next.",
+        "C → D → C is a circle: each story depends on the next.",
       ],
     ],
     [
       [aStory("A", { ...on("B"), ...passed }), aStory("B", { ...on("A"), ...blocked })],
-      ["A → B → A is a circle: each depends on the next."],
+      ["A → B → A is a circle: each story depends on the next."],
     ],
   ];
   test.each(rows)("%#: %j", (stories, expected) => {
@@ -129,52 +128,8 @@ describe("C2 problems, by name", () => {
     const chain = Array.from({ length: 5_000 }, (_, n) => aStory(`S-${n}`, n === 0 ? {} : on(`S-${n - 1}`)));
     expect(problemsOf(chain)).toEqual([]);
     expect(problemsOf(chain.toReversed())).toEqual([]);
-    expect(waves(chain.toReversed())).toHaveLength(5_000);
     const ring = [aStory("S-0", on("S-4999")), ...chain.slice(1)];
     expect(problemsOf(ring)).toMatchObject([{ kind: "cycle", ids: { length: 5_000 } }]);
-  });
-});
-
-describe("C3 waves", () => {
-  test("each wave waits only for those before it; the order within is that of the pick", () => {
-    const stories = [
-      aStory("D", on("B", "C")),
-      aStory("C", on("A")),
-      aStory("B", { priority: 1, ...on("A") }),
-      aStory("A"),
-      aStory("E", { priority: 5 }),
-    ];
-    expect(waves(stories).map(idsOf)).toEqual([["E", "A"], ["B", "C"], ["D"]]);
-  });
-
-  test("what passed is done; what waits for a blocked story, a missing one or itself has no wave", () => {
-    const stories = [
-      aStory("A", passed),
-      aStory("B", on("A")),
-      aStory("C", blocked),
-      aStory("D", on("C", "B")),
-      aStory("E", on("Z")),
-      aStory("F", on("F")),
-      aStory("G", on("B")),
-    ];
-    expect(waves(stories).map(idsOf)).toEqual([["B"], ["G"]]);
-  });
-
-  test("working wave by wave is working pick by pick", () => {
-    fc.assert(
-      fc.property(ANY_STORIES, (all) => {
-        const stories = [...new Map(all.map((story) => [story.id, story])).values()];
-        expect(waves(stories)[0]?.[0] ?? null).toBe(pickStory(stories));
-        const reached = new Set<string>();
-        let rest: readonly Story[] = stories;
-        for (let picked = pickStory(rest); picked !== null; picked = pickStory(rest)) {
-          const { id } = picked;
-          reached.add(id);
-          rest = rest.map((story) => (story.id === id ? { ...story, ...passed } : story));
-        }
-        expect(new Set(waves(stories).flatMap(idsOf))).toEqual(reached);
-      }),
-    );
   });
 });
 
@@ -184,8 +139,8 @@ describe("C3 why nothing can be picked", () => {
     [[], "There are no stories."],
     [[aStory("A", passed)], "The only story has passed."],
     [[aStory("A", passed), aStory("B", { ...passed, ...blocked })], "All 2 stories have passed."],
-    [[aStory("A", passed), aStory("B", blocked)], "The only story that is left is blocked: B."],
-    [[aStory("A", blocked), aStory("B", blocked)], "All 2 stories that are left are blocked: A, B."],
+    [[aStory("A", passed), aStory("B", blocked)], "The only remaining story is blocked: B."],
+    [[aStory("A", blocked), aStory("B", blocked)], "All 2 remaining stories are blocked: A, B."],
     [
       [
         aStory("A", blocked),
@@ -205,10 +160,10 @@ describe("C3 why nothing can be picked", () => {
         aStory("C", on("B", "P", "X")),
         aStory("P", passed),
       ],
-      "Nothing can be picked: B waits for A, C waits for X and A; blocked: A, X.",
+      "No story can start: B waits for A, C waits for X and A; blocked: A, X.",
     ],
-    [[aStory("A", on("B")), aStory("B", on("A"))], "Nothing can be picked: A waits for B, B waits for A."],
-    [[aStory("A", on("Z"))], "Nothing can be picked: A waits for Z."],
+    [[aStory("A", on("B")), aStory("B", on("A"))], "No story can start: A waits for B, B waits for A."],
+    [[aStory("A", on("Z"))], "No story can start: A waits for Z."],
   ];
   test.each(rows)("%#: %j", (stories, sentence) => {
     expect(renderNextStory(nextOf(stories))).toBe(sentence);

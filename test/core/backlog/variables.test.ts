@@ -24,7 +24,7 @@ describe("C4 variables of prompts", () => {
   });
 
   test.each([
-    ["{{FOO}}", 1, "FOO", "there is no variable {{FOO}}; write \\{{ where you mean the braces themselves"],
+    ["{{FOO}}", 1, "FOO", "there is no variable {{FOO}}; write \\{{ for the braces themselves"],
     ["{{MODE}}\n\n  {{FOO}} {{BAR}}", 3, "FOO", "there is no variable {{FOO}}"],
     ["{{mode}}", 1, "mode", "there is no variable {{mode}}; write {{MODE}}"],
     ["\n{{story title}}", 2, "story title", "write {{STORY_TITLE}}"],
@@ -44,10 +44,10 @@ describe("C4 variables of prompts", () => {
     expect(result.kind === "wrong" && result.message).toContain(message);
   });
 
-  test("all of the seed are known", () => {
-    const seed =
+  test("the published variables are known", () => {
+    const published =
       "MAX_FILES_TO_READ MAX_LINES_TO_WRITE MAX_FILES_TO_MODIFY MODE ITERATION MAX_ITERATIONS LOOP_DIR PROJECT_ROOT CURRENT_STORY_ID PRE_GENERATOR_SHA";
-    expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining(seed.split(" ")));
+    expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining(published.split(" ")));
   });
 
   const piece = fc.constantFrom("{{", "}}", "{", "}", "\\", "\n", "A", "B", " ", "{{A}}", "{{B}}", "$&");

@@ -36,9 +36,9 @@ describe("D10 the directive", () => {
         "> src/cart.test.ts > cart > discount: AssertionError: expected 90 to be 100",
         "",
         "Before the next step:",
-        "1. Trace it to the spec: which criterion should have caught this? Perhaps none.",
+        "1. Trace it to the spec: which criterion should have caught this? Maybe none.",
         "2. Propose the missing criterion in one sentence that a command can check.",
-        "3. Write the test that fails for this cause, and see it fail. If this was that test, go on.",
+        "3. Write a test that fails because of this cause, and see it fail. If you have one, go on.",
         "4. Fix the cause. Weaken no test.",
         "5. Verify: the new test, then the whole command.",
         "6. Log cause, criterion, test and fix to `.loop/history/backprop-log.md`.",
@@ -49,7 +49,7 @@ describe("D10 the directive", () => {
   test("the third of its kind is called systemic, and the cause behind all is asked for", () => {
     const text = renderBackpropDirective(aBackprop({ times: 3, systemic: true }));
     expect(text).toContain("Systemic: 3 failures of this category.");
-    expect(text).toContain("the cause behind all of them");
+    expect(text).toContain("the cause of all of them");
     expect(renderBackpropDirective(aBackprop({ times: 2 }))).not.toContain("ystemic");
   });
 

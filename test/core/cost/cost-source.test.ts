@@ -31,7 +31,7 @@ const BY_TABLE: Usage = {
   pricesDate: "2026-11-06",
   model: "gpt-5.5",
 };
-const NOTE = "~ by the price table of 2026-11-06: the agent told tokens and no cost";
+const NOTE = "~ by the price table of 2026-11-06: the agent reported tokens but no cost";
 
 const estimated = (overrides: Partial<Goal> = {}): Goal =>
   aGoal({
@@ -104,7 +104,7 @@ describe("a cost by the price table", () => {
       1        Find the failing test  1m 35s + 4s  23k     $0.42   2      lint ✓
       2 codex  Find the failing test  1m 35s + 4s  23k     ~$0.75  2      lint ✓
       Total    2 iterations           3m 18s       46k     ~$1.17
-      ~ by the price table of 2026-11-06: the agent told tokens and no cost"
+      ~ by the price table of 2026-11-06: the agent reported tokens but no cost"
     `);
     expect(renderReceipts(aGoal({ receipts: [aReceipt()] }))).not.toContain("~");
     expect(renderReceiptLine(aReceipt({ costFrom: "prices" }))).toContain("tokens, ~$0.42,");

@@ -108,7 +108,7 @@ describe("A10 slots that passed while nothing ran", () => {
       "the previous fire was still running",
     ]);
     expect(reasons({ ...plain, graceMs: 5 * SECOND }, 0).at(-1)).toBe(
-      "late beyond its grace: another turn was running",
+      "too late, beyond its grace: another turn was running",
     );
   });
 

@@ -12,7 +12,7 @@ const parse = (input: string) => parseLoopWords(input, TEN_MINUTES);
 
 describe("A1 recurring words", () => {
   test.each([
-    // SPEC.md and the two seeds.
+    // Published examples.
     ["5m check the deploy", 5 * MINUTE, "leading", "check the deploy"],
     ["5m check if the deployment finished", 5 * MINUTE, "leading", "check if the deployment finished"],
     ["2h run the integration tests", 2 * HOUR, "leading", "run the integration tests"],
@@ -29,7 +29,7 @@ describe("A1 recurring words", () => {
     ["1.5h summarise", 1.5 * HOUR, "leading", "summarise"],
     ["90 minutes summarise", 1.5 * HOUR, "leading", "summarise"],
     ["every 5 mins summarise", 5 * MINUTE, "leading", "summarise"],
-    // What seed 001 read as a 10m prompt.
+    // Prompts of several lines.
     ["5m first line\nsecond line", 5 * MINUTE, "leading", "first line\nsecond line"],
     ["5m\n\nfirst\r\n\r\nsecond", 5 * MINUTE, "leading", "first\r\n\r\nsecond"],
     ["first\nsecond every 20m", 20 * MINUTE, "trailing", "first\nsecond"],

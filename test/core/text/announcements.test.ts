@@ -55,8 +55,8 @@ describe("announcements", () => {
     ["known", { costUsd: 0.5 }, "$0.50/$25"],
     ["nothing", {}, "$0.00/$25"],
     ["nearly nothing", { costUsd: 0.0004 }, "<$0.01/$25"],
-    ["not told", { unpriced: 2 }, "not told/$25"],
-    ["told for some turns", { costUsd: 1.25, unpriced: 1 }, "$1.25 + 1 turn not told/$25"],
+    ["not told", { unpriced: 2 }, "unknown/$25"],
+    ["told for some turns", { costUsd: 1.25, unpriced: 1 }, "$1.25 + 1 turn not reported/$25"],
   ])("B15 an iteration whose cost is %s", (_, spent, cost) => {
     const goal = aGoal({ iteration: 1, steps, spent: { ...NOTHING_SPENT, ...spent } });
     expect(renderIteration(goal)).toBe(`[LOOP] Iteration 2/10 | Cost: ${cost} | Step: ${AUTH}`);
@@ -140,19 +140,19 @@ describe("announcements", () => {
   test.each<[string, string]>([
     [
       "budget",
-      "[LOOP] ⚠ 82 % of the budget used: $20.50/$25 | Raise: loop continue b7c1d2e3 --budget=10 (adds to it)",
+      "[LOOP] ⚠ 82 % of the budget used: $20.50/$25 | Raise it: loop continue b7c1d2e3 --budget=10 (adds to the limit)",
     ],
     [
       "iterations",
-      "[LOOP] ⚠ 80 % of the iterations used: 8/10 | Raise: loop continue b7c1d2e3 --iterations=5 (adds to it)",
+      "[LOOP] ⚠ 80 % of the iterations used: 8/10 | Raise it: loop continue b7c1d2e3 --iterations=5 (adds to the limit)",
     ],
     [
       "tokens",
-      "[LOOP] ⚠ 90 % of the tokens used: 900k/1.0M | Raise: loop continue b7c1d2e3 --tokens=200000 (adds to it)",
+      "[LOOP] ⚠ 90 % of the tokens used: 900k/1.0M | Raise it: loop continue b7c1d2e3 --tokens=200000 (adds to the limit)",
     ],
     [
       "time",
-      "[LOOP] ⚠ 87 % of the time used: 52m 30s/1h | Raise: loop continue b7c1d2e3 --time=30m (adds to it)",
+      "[LOOP] ⚠ 87 % of the time used: 52m 30s/1h | Raise it: loop continue b7c1d2e3 --time=30m (adds to the limit)",
     ],
   ])("B12 a warning names the %s, what is used and how to add", (limit, line) => {
     const goal = aGoal({

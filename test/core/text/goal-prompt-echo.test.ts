@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims/claims.ts";
 import type { Goal } from "../../../src/core/goal/goal.ts";
 import {
-  renderHandover,
   renderJudgePrompt,
   renderPlanPrompt,
   renderPrecheckPrompt,
@@ -12,6 +11,7 @@ import {
   renderResumePrompt,
   renderWorkPrompt,
 } from "../../../src/core/text/goal/goal-prompt.ts";
+import { renderHandover } from "../../../src/core/text/goal/prompt-parts.ts";
 import { anyText } from "../../support/any-text.ts";
 import {
   aCriterion,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Check, Goal, Workflow } from "../../../src/core/goal/goal.ts";
 import {
-  renderHandover,
   renderJudgePrompt,
   renderPlanPrompt,
   renderPrecheckPrompt,
@@ -9,6 +8,7 @@ import {
   renderResumePrompt,
   renderWorkPrompt,
 } from "../../../src/core/text/goal/goal-prompt.ts";
+import { renderHandover } from "../../../src/core/text/goal/prompt-parts.ts";
 import { codeSpan, fence, lastPart } from "../../../src/core/text/quote.ts";
 import {
   aCriterion,
@@ -51,15 +51,15 @@ describe("the first turn", () => {
       Find the root cause before any workaround. Say what the cause is and how you know. A retry, a longer timeout or a caught error is no fix.
 
       # What must be true at the end
-      The engine runs these checks itself after your turn; your word does not count.
+      The engine runs these checks itself after your turn; your own statement does not count.
       - tests: \`npm test\` exits 0. Now: never checked.
       - lint: \`npm run lint\` exits 0. Now: never checked.
 
       # What you leave alone
-      Do not touch tests, the configuration of the checks or anything else that they consist of, unless the spec asks for it: these files are watched. A change of one makes its check worthless until a person has accepted it. Nothing under .loop is yours to write.
+      Do not change tests, the configuration of the checks or other files that the checks depend on, unless the spec asks for it: these files are watched. After such a change the check does not count until a person accepts the change. Do not write anything under .loop.
 
       # Where your work ends
-      What is not in the spec is not done. Do not widen it: no further features, no clean-up on the way, no new dependency that it does not name. Where it leaves a decision open, take none: stop and say in NEXT what has to be decided.
+      Do only what the spec says: no other features, no other clean-up, no new dependency that it does not name. If the spec leaves a decision open, do not decide: stop and say in NEXT what has to be decided.
 
       # The steps
       [ ] Find the failing test
@@ -68,10 +68,10 @@ describe("the first turn", () => {
 
       # This turn
       One iteration does one step. Step 1 of 3: Find the failing test
-      When it is the wrong step, replace the remaining ones in your report; never drop one in silence.
+      If this is the wrong step, replace the remaining steps in your report; never drop a step silently.
 
       # How you report
-      End your last message with this block, filled in: bare, after an empty line, in no code block and no quote. Or call the tool loop_report with the same nonce, if you have it. EXIT_SIGNAL is true only when nothing of the spec is left to do. Without a report the turn counts, but claims nothing.
+      End your last message with this block, filled in. Put it after an empty line, outside of code blocks and quotes. Or call the tool loop_report with the same nonce, if you have that tool. EXIT_SIGNAL is true only when the whole spec is done. Without a report the turn counts, but claims nothing.
       Nonce of this turn: n0nce-4f2a
       ---LOOP_STATUS---
       NONCE: <the nonce of this turn>
@@ -122,7 +122,7 @@ describe("the first turn", () => {
     const policy = { ...aGoal().policy, protect: ["golden/**"] };
     const prompt = renderWorkPrompt(aGoal({ mustNot, policy }), aJob());
     expect(prompt).toContain(
-      "- the public API changes (the engine looks with `./api-diff`)\n- secrets in the code\n",
+      "- the public API changes (the engine checks this with `./api-diff`)\n- secrets in the code\n",
     );
     expect(prompt).toContain("So are `golden/**`.");
   });
@@ -144,12 +144,12 @@ describe("the turns after it", () => {
 
       # This turn
       One iteration does one step. Step 2 of 3: Fix the root cause
-      When it is the wrong step, replace the remaining ones in your report; never drop one in silence.
+      If this is the wrong step, replace the remaining steps in your report; never drop a step silently.
 
-      The spec and the rules of the first message still hold. The nonce is a new one.
+      The spec and the rules of the first message still apply. The nonce is new.
 
       # How you report
-      End your last message with this block, filled in: bare, after an empty line, in no code block and no quote. Or call the tool loop_report with the same nonce, if you have it. EXIT_SIGNAL is true only when nothing of the spec is left to do. Without a report the turn counts, but claims nothing.
+      End your last message with this block, filled in. Put it after an empty line, outside of code blocks and quotes. Or call the tool loop_report with the same nonce, if you have that tool. EXIT_SIGNAL is true only when the whole spec is done. Without a report the turn counts, but claims nothing.
       Nonce of this turn: n2
       ---LOOP_STATUS---
       NONCE: <the nonce of this turn>
@@ -177,14 +177,14 @@ describe("the turns after it", () => {
 
   test("B12 a budget that is not told is not invented", () => {
     const goal = underWay({ spent: { ...NOTHING_SPENT, unpriced: 1 }, limits: { ...LIMITS, budgetUsd: 5 } });
-    expect(renderWorkPrompt(goal, aJob())).toContain("| Cost: not told/$5 |");
+    expect(renderWorkPrompt(goal, aJob())).toContain("| Cost: unknown/$5 |");
   });
 
   test("B9 proved without a signal: says so and asks for the signal or for what is left", () => {
     const evidence = { tests: anEvidence(), lint: anEvidence() };
     const prompt = renderWorkPrompt(underWay({ evidence, phase: { kind: "proved", tree: TREE } }), aJob());
     expect(prompt).toContain(
-      "Every criterion is proved on the files as they are, but you did not signal the end.",
+      "Every criterion is proved on the current files, but you did not signal the end.",
     );
     expect(prompt).not.toContain("What is not met");
     expect(prompt).not.toContain("Fix the root cause");
@@ -194,7 +194,7 @@ describe("the turns after it", () => {
 
   test("B21 without an open step it works on what is unmet", () => {
     const prompt = renderWorkPrompt(underWay({ steps: [aStep("All", "done")] }), aJob());
-    expect(prompt).toContain("Every step is done and not every criterion is met.");
+    expect(prompt).toContain("Every step is done, but not every criterion is met.");
   });
 
   test("B20 a fresh context is told everything, and what was done before", () => {
@@ -203,7 +203,7 @@ describe("the turns after it", () => {
     expect(prompt).toContain(renderHandover(underWay()));
     expect(renderHandover(underWay())).toMatchInlineSnapshot(`
       "# What was done before you
-      You have no memory of it; the files are as those turns left them.
+      You do not remember these turns; the files are in the state that they left.
       [x] Find the failing test
       [ ] Fix the root cause
       [ ] Verify
@@ -245,9 +245,7 @@ describe("evidence in a prompt", () => {
     const names = Array.from({ length: 20 }, (_, i) => `check ${i}`);
     const many = renderWorkPrompt(withTail(tail, names), aJob());
     expect(many.length).toBeLessThan(12_000 + 8_000);
-    expect(many).toContain(
-      "- check 19: `npm test` exits 0. It returned: exit 1. What it printed is too long",
-    );
+    expect(many).toContain("- check 19: `npm test` exits 0. It returned: exit 1. Its output is too long");
   });
 
   test("D4 short lines are capped at 60", () => {

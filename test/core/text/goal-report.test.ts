@@ -53,13 +53,13 @@ const worked = (overrides: Partial<Goal> = {}): Goal =>
 describe("receipts in the terminal", () => {
   test("B16 one line per turn and the total; what the agent did not tell is said", () => {
     expect(renderReceipts(worked())).toMatchInlineSnapshot(`
-      "#         Step             Time         Tokens  Cost      Files  Checks moved
-      plan      –                1m 35s       23k     $0.42     0      no check moved
-      1         Find the faili…  1m 35s + 4s  23k     $0.42     2      lint ✓
-      2 (free)  修正する: fix …  1m 35s + 4s  –       not told  2      failed (quota)…
-      2         Fix the root c…  1m 35s + 4s  23k     $0.42     2      tests ✓, cover…
+      "#         Step             Time         Tokens  Cost     Files  Checks moved
+      plan      –                1m 35s       23k     $0.42    0      no check moved
+      1         Find the faili…  1m 35s + 4s  23k     $0.42    2      lint ✓
+      2 (free)  修正する: fix …  1m 35s + 4s  –       unknown  2      failed (quota):…
+      2         Fix the root c…  1m 35s + 4s  23k     $0.42    2      tests ✓, covera…
       Total     2 iterations     6m 33s       46k     $1.30
-      1 turn: cost not told by the agent"
+      1 turn: cost not reported by the agent"
     `);
   });
 
@@ -69,7 +69,7 @@ describe("receipts in the terminal", () => {
         expect(columnsOf(line)).toBeLessThanOrEqual(columns);
     const narrow = renderReceipts(worked(), 40);
     expect(narrow).toContain("1m 35s + 4s");
-    expect(narrow).toContain("not told");
+    expect(narrow).toContain("unknown");
     expect(renderReceipts(worked(), 300)).toContain("tests ✓, coverage 71 → 84 ✓");
   });
 
@@ -110,13 +110,13 @@ describe("the report", () => {
       │ Run or measured: 2/2 · Type 2A · 9pt                                         │
       ├──────────────────────────────────────────────────────────────────────────────┤
       │ ↳ Alt: loop rollback b7c1d2e3 puts the files back                            │
-      │ ↳ Risk: checks consist of test/api/token.test.ts, and a person accepted its… │
+      │ ↳ Risk: checks depend on test/api/token.test.ts, and a person accepted its … │
       ╰──────────────────────────────────────────────────────────────────────────────╯
       \`\`\`
 
       ## Risks
 
-      - \`checks consist of test/api/token.test.ts, and a person accepted its change\`
+      - \`checks depend on test/api/token.test.ts, and a person accepted its change\`
 
       ## Criteria
 
@@ -151,12 +151,12 @@ describe("the report", () => {
       | --- | --- | --- | --- | --- | --- | --- | --- | --- |
       | plan | – | 1m 35s | 0s | 23k | $0.42 | 0 | – | – |
       | 1 | \`Find the failing test\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`lint ✓\` | – |
-      | 2 (free) | \`修正する: fix the root cause of everything that fails\` | 1m 35s | 4s | – | not told | 2 | \`failed (quota): usage limit reached\` | – |
+      | 2 (free) | \`修正する: fix the root cause of everything that fails\` | 1m 35s | 4s | – | unknown | 2 | \`failed (quota): usage limit reached\` | – |
       | 2 | \`Fix the root cause\` | 1m 35s | 4s | 23k | $0.42 | 2 | \`tests ✓, coverage 71 → 84 ✓\` | \`2\` |
 
-      Total: 2 iterations of 10, $1.30 of $25 (1 turn: cost not told by the agent), 46k tokens, 4m 12s.
+      Total: 2 iterations of 10, $1.30 of $25 (1 turn: cost not reported by the agent), 46k tokens, 4m 12s.
 
-      ## Changes of protected files that a person accepted
+      ## Accepted changes of protected files
 
       - \`test/api/token.test.ts 9b1c2d3e4f\`
       "
@@ -204,12 +204,12 @@ describe("the report", () => {
     ] as const;
     const accepted = [{ path: "test/a.test.ts", hash: "1" }];
     const report = renderReportMarkdown(aGoal({ protectedChanges, accepted }));
-    expect(report).toContain("nobody accepted\n\n- `test/b.test.ts (deleted; tests)`\n");
+    expect(report).toContain("nobody accepted yet\n\n- `test/b.test.ts (deleted; tests)`\n");
   });
 
   test("B12 a cost that nobody told is not written as a number", () => {
     const goal = worked({ spent: { ...NOTHING_SPENT, unpriced: 3 } });
-    expect(renderReportMarkdown(goal)).toContain("not told of $25 (3 turns: cost not told by the agent)");
+    expect(renderReportMarkdown(goal)).toContain("unknown of $25 (3 turns: cost not reported by the agent)");
   });
 });
 

@@ -114,9 +114,9 @@ describe("loop status", () => {
       "✓ lint                      exit 0, execution output, 8m ago, green before any work",
     ],
     [
-      "is older than the files",
+      "is from before the last change",
       { tree: "newer" },
-      "✗ lint                      exit 0, execution output, 8m ago, older than the files",
+      "✗ lint                      exit 0, execution output, 8m ago, from before the last change",
     ],
     ["never ran", { evidence: {} }, "✗ lint                      never checked, execution output"],
     [
@@ -140,7 +140,7 @@ describe("loop status", () => {
     [{ stuckCount: 3 }, "same criteria unmet 3/5"],
     [{ errorCount: 2 }, "same error 2/3"],
     [{ errorCount: 1 }, null],
-    [{ noopCount: 2, stuckCount: 4 }, "same criteria unmet 4/5; done claimed with nothing done 2/3"],
+    [{ noopCount: 2, stuckCount: 4 }, "same criteria unmet 4/5; done claimed without any change 2/3"],
   ])("B11 breakers near their limit: %j", (breakers, words) => {
     const said = renderGoalStatus(underWay({ breakers: { ...NO_BREAKERS, ...breakers } }), NOW);
     expect(/Near a breaker: (.*)/.exec(said)?.[1] ?? null).toBe(words);
@@ -191,7 +191,7 @@ describe("loop status", () => {
 });
 
 describe("state.json", () => {
-  test("B8 has the seed's names and shape, and more of our own", () => {
+  test("B8 has the published names and shape, and more", () => {
     const view = viewGoal(
       underWay({ exitSignal: true, breakers: { ...NO_BREAKERS, stuckCount: 2, lastUnmet: ["tests"] } }),
     );

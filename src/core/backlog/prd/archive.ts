@@ -1,8 +1,8 @@
-/** Where a backlog goes that another one takes the place of (C10): `.loop/archive/<date>-<branch>/`. */
+/** Where a replaced backlog is kept (C10): `.loop/archive/<date>-<branch>/`. */
 
 const MAX_BRANCH = 60;
 
-/** The date is that of Greenwich: a name does not depend on the machine. `count` tells those of one day apart. */
+/** The date is in UTC, so that the name does not depend on the machine. `count` tells several of one day apart. */
 export function archiveName(branchName: string | null, at: number, count = 1): string {
   const date = new Date(at).toISOString().slice(0, 10);
   const branch = (branchName ?? "")
@@ -12,5 +12,5 @@ export function archiveName(branchName: string | null, at: number, count = 1): s
   return `${date}-${branch === "" ? "backlog" : branch}${count === 1 ? "" : `-${count}`}`;
 }
 
-/** What belongs to the stories of one backlog: with the next one, US-001 is another story. */
+/** Files that belong to the stories of one backlog. In the next one, US-001 is another story. */
 export const ARCHIVED = ["progress.md", "contracts", "triage"] as const;

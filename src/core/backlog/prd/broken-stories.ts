@@ -1,23 +1,23 @@
 /**
- * Stories that had passed, and that an attempt at another one broke. Rejected work stays where it is, in the project's
- * own folder: then what the file says of the others has to stay true of the files. In worktrees nothing of it is met
- * by anybody.
+ * Stories that had passed, and that an attempt at another story broke. Without worktrees, rejected work stays in the
+ * project's folder. So the passed stories are checked again, and reopened if a check fails.
  */
 import type { Evidence } from "../../goal/goal.ts";
 import { tellingLine } from "../../text/telling-line.ts";
 import { NOTHING_SPENT } from "../attempt-spent.ts";
 import type { Attempt, Backlog, StoryReceipt } from "../backlog.ts";
+import { replaceAttempt } from "../change.ts";
 import type { Story } from "../stories.ts";
 import { withNote } from "./registry.ts";
 
-/** An attempt that came to nothing stays for one more round of checks, when the others may not be what they were. */
-export function lookAfter({ stories, attempts }: Backlog, ended: Attempt): readonly Attempt[] {
+/** Keeps an unsuccessful attempt for one more round of checks, if it may have broken other stories. */
+export function lookAfter(backlog: Backlog, ended: Attempt): readonly Attempt[] {
   const isInProject = ended.place !== null && ended.place.worktree === null;
-  const hasOthers = stories.some(
+  const hasOthers = backlog.stories.some(
     ({ id, passes, checks }) => id !== ended.story && passes && checks.length > 0,
   );
-  if (!isInProject || !hasOthers) return attempts.filter(({ story }) => story !== ended.story);
-  const look: Attempt = {
+  if (!isInProject || !hasOthers) return backlog.attempts.filter(({ story }) => story !== ended.story);
+  return replaceAttempt(backlog, {
     ...ended,
     job: null,
     next: "check",
@@ -25,23 +25,22 @@ export function lookAfter({ stories, attempts }: Backlog, ended: Attempt): reado
     checkedTree: null,
     verdict: LOOK,
     spent: NOTHING_SPENT,
-  };
-  return attempts.map((each) => (each.story === ended.story ? look : each));
+  });
 }
 
-/** What a generator left is not what the story was begun with, when all the others were proved. */
+/** The files differ from those that the other stories were proved on. */
 export function isTouched({ diff }: Attempt): boolean {
   return diff === null || diff.tree !== diff.treeBefore;
 }
 
-/** Nobody is judged any more: the attempt was settled before. */
+/** Marks a round of checks after the attempt was settled. */
 const LOOK: Attempt["verdict"] = { kind: "none", reason: null };
 
 export function isLook({ verdict }: Attempt): boolean {
   return verdict?.kind === "none";
 }
 
-/** What is red of stories that had passed is open again. It costs them no rejection: it was not their doing. */
+/** Reopens passed stories whose checks fail now. This is no rejection of their own work. */
 export function takeBack(
   { stories, receipts }: Backlog,
   { story: by, iteration, place, evidence }: Attempt,
@@ -52,7 +51,7 @@ export function takeBack(
   for (const { id, passes } of stories) {
     const own = Object.entries(evidence).filter(([name]) => name.startsWith(`${id}: `));
     const red = passes && id !== by ? whyUnmet(Object.fromEntries(own)) : null;
-    if (red !== null) broken.set(id, `it had passed, and is broken after the attempt at ${by}: ${red}`);
+    if (red !== null) broken.set(id, `it had passed, and the attempt at ${by} broke it: ${red}`);
   }
   const update = (story: Story): Story => {
     const reason = broken.get(story.id);
@@ -77,7 +76,7 @@ export function takeBack(
   return { stories: stories.map(update), receipts: [...receipts, ...taken] };
 }
 
-/** The first check that is red, in one line. */
+/** The first failing check, in one line. */
 export function whyUnmet(evidence: Readonly<Record<string, Evidence>>): string | null {
   const red = Object.entries(evidence).find(([, { met }]) => !met);
   if (red === undefined) return null;

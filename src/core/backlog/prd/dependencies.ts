@@ -1,14 +1,14 @@
-/** What stories say of each other (C2): faults that nothing can run with, and the order that follows. */
-import { byPriority, passedIn, type Story, statusOf } from "../stories.ts";
+/** Faults in the ids and dependencies of stories (C2). A backlog with such a fault cannot run. */
+import type { Story } from "../stories.ts";
 
 export type StoryProblem =
-  /** Ids that differ only in case count as the same: they would share a file on many disks. */
+  /** Ids that differ only in case count as one id: on many disks they would share a file. */
   | { readonly kind: "duplicate"; readonly id: string; readonly count: number }
   | { readonly kind: "dangling"; readonly id: string; readonly dependsOn: string }
-  /** Each depends on the next, and the last on the first. */
+  /** Each id depends on the next one, and the last on the first. */
   | { readonly kind: "cycle"; readonly ids: readonly string[] };
 
-/** All of them; of stories that wait for each other in several circles, one circle each. */
+/** All faults. Circles that share a story are reported as one. */
 export function problemsOf(stories: readonly Story[]): readonly StoryProblem[] {
   return [...duplicatesIn(stories), ...danglingIn(stories), ...cyclesIn(stories)];
 }
@@ -16,32 +16,15 @@ export function problemsOf(stories: readonly Story[]): readonly StoryProblem[] {
 export function renderStoryProblem(problem: StoryProblem): string {
   switch (problem.kind) {
     case "duplicate":
-      return `${problem.id} is there ${problem.count === 2 ? "twice" : `${problem.count} times`}.`;
+      return `The id ${problem.id} is used ${problem.count === 2 ? "twice" : `${problem.count} times`}.`;
     case "dangling":
-      return `${problem.id} depends on ${problem.dependsOn}, which is not there.`;
+      return `${problem.id} depends on ${problem.dependsOn}, which does not exist.`;
     case "cycle": {
       const [first = ""] = problem.ids;
       if (problem.ids.length === 1) return `${first} depends on itself.`;
-      return `${[...problem.ids, first].join(" → ")} is a circle: each depends on the next.`;
+      return `${[...problem.ids, first].join(" → ")} is a circle: each story depends on the next.`;
     }
   }
-}
-
-/**
- * What could be worked on side by side, wave after wave, if every story passes. What has passed is not in it, nor
- * what is blocked, nor what waits for that, or for itself, for ever. The first wave is what could be picked now.
- */
-export function waves(stories: readonly Story[]): readonly (readonly Story[])[] {
-  const passed = passedIn(stories);
-  const open = stories.filter((story) => statusOf(story) === "open");
-  const unmet = new Map(
-    open.map(({ id, dependsOn }) => [id, dependsOn.filter((other) => !passed.has(other))]),
-  );
-  const { layers } = layersOf(unmet);
-  const waveOf = new Map(layers.flatMap((ids, index) => ids.map((id) => [id, index])));
-  const found: Story[][] = layers.map(() => []);
-  for (const story of byPriority(open)) found[waveOf.get(story.id) ?? -1]?.push(story);
-  return found;
 }
 
 function duplicatesIn(stories: readonly Story[]): readonly StoryProblem[] {
@@ -72,19 +55,19 @@ function cyclesIn(stories: readonly Story[]): readonly StoryProblem[] {
   );
   const found: StoryProblem[] = [];
   for (;;) {
-    const { left } = layersOf(edges);
+    const left = unorderedIn(edges);
     const [start] = left;
     if (start === undefined) return found;
     const ids = circleFrom(start, edges, new Set(left));
     found.push({ kind: "cycle", ids });
-    // as if the circle were mended: what only waited for it is no problem of its own
+    // Go on without this circle: a story that only waits for it is no problem of its own.
     const circle = new Set(ids);
     const rest = new Set(left.filter((id) => !circle.has(id)));
     edges = new Map([...rest].map((id) => [id, (edges.get(id) ?? []).filter((other) => rest.has(other))]));
   }
 }
 
-/** Every story that is left depends on another that is left: whoever follows them comes round. */
+/** Every id in `left` depends on another id in `left`, so following the edges leads to a circle. */
 function circleFrom(start: string, edges: Edges, left: ReadonlySet<string>): readonly string[] {
   const trail = new Set<string>();
   let at: string | undefined = start;
@@ -96,34 +79,27 @@ function circleFrom(start: string, edges: Edges, left: ReadonlySet<string>): rea
   return ids.slice(at === undefined ? 0 : ids.indexOf(at));
 }
 
-/** Id → what it waits for. */
+/** Id → the ids that it depends on. */
 type Edges = ReadonlyMap<string, readonly string[]>;
 
-/** Layer by layer what waits only for layers before it; `left` waits for itself, or for what is not there. */
-function layersOf(edges: Edges): {
-  readonly layers: readonly (readonly string[])[];
-  readonly left: readonly string[];
-} {
+/** The ids that no order can put behind their dependencies. */
+function unorderedIn(edges: Edges): readonly string[] {
   const waits = new Map([...edges].map(([id, others]) => [id, new Set(others).size]));
   const dependents = new Map<string, string[]>();
   for (const [id, others] of edges)
     for (const other of new Set(others)) {
-      const list = dependents.get(other);
-      if (list === undefined) dependents.set(other, [id]);
-      else list.push(id);
+      const list = dependents.get(other) ?? [];
+      list.push(id);
+      dependents.set(other, list);
     }
-  const layers: string[][] = [];
-  let layer = [...waits].filter(([, count]) => count === 0).map(([id]) => id);
-  while (layer.length > 0) {
-    layers.push(layer);
-    for (const id of layer) waits.delete(id);
-    const freed: string[] = [];
-    for (const id of layer.flatMap((done) => dependents.get(done) ?? [])) {
-      const count = (waits.get(id) ?? 0) - 1;
-      waits.set(id, count);
-      if (count === 0) freed.push(id);
+  const ready = [...waits].filter(([, count]) => count === 0).map(([id]) => id);
+  for (const id of ready) {
+    waits.delete(id);
+    for (const dependent of dependents.get(id) ?? []) {
+      const count = (waits.get(dependent) ?? 0) - 1;
+      waits.set(dependent, count);
+      if (count === 0) ready.push(dependent);
     }
-    layer = freed;
   }
-  return { layers, left: [...waits.keys()] };
+  return [...waits.keys()];
 }

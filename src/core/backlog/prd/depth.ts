@@ -1,18 +1,17 @@
 /**
- * How much thought a story gets (D7): its depth chooses the model, and how many tokens its agents may write. Pressure on
- * the budget of the run takes depth away.
+ * How much effort a story gets (D7): its depth decides on the model and on the number of tokens its agents may write.
+ * A budget that is nearly used lowers the depth.
  */
 import type { Backlog } from "../backlog.ts";
 import { DEPTHS, type Depth, type Story } from "../stories.ts";
 
-/** Tokens that the agents of a story may write, all attempts together. What they read comes mostly from caches. */
+/** Output tokens of a story, all attempts together. Input tokens come mostly from caches and do not count. */
 const TOKENS: Readonly<Record<Depth, number>> = { quick: 8_000, standard: 20_000, thorough: 45_000 };
 
 const ONE_DOWN_AT = 0.7;
 const LEAST_AT = 0.9;
 
-/** What a story without a depth of its own has. */
-export const USUAL_DEPTH: Depth = "standard";
+const USUAL_DEPTH: Depth = "standard";
 
 export function depthOf(
   { depth }: Pick<Story, "depth">,
@@ -25,7 +24,7 @@ export function depthOf(
   return DEPTHS[Math.max(0, DEPTHS.indexOf(wanted) - down)] ?? wanted;
 }
 
-/** `used` of the tokens of a story, and how that is: one that has used them up is blocked, and not the run. */
+/** A story that has used all its tokens is blocked; the run goes on. */
 export function storyTokens(
   story: Pick<Story, "id" | "depth">,
   { receipts }: Pick<Backlog, "receipts">,

@@ -1,15 +1,15 @@
-/** What a project is made with, and the commands that prove it sound: from names and manifests, nothing is run. */
+/** Detects languages, tools and check commands of a project from file names and manifests. Runs nothing. */
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { commandsFor, type ProjectFacts, type ToolCommand } from "../../toolchain/project-commands.ts";
 import { TOOLS } from "../../toolchain/table.ts";
 import type { ProjectCommand } from "../../toolchain/tool.ts";
 
 export interface StackFacts extends ProjectFacts {
-  /** The texts of those of `MANIFESTS` that are there. */
+  /** The texts of the `MANIFESTS` that exist. */
   readonly manifests: Readonly<Record<string, string>>;
 }
 
-/** What is worth reading: the tools that a language's manifest configures are in no file of their own. */
+/** Files that configure tools which have no file of their own. */
 export const MANIFESTS = ["pyproject.toml", "setup.cfg", "tox.ini", "composer.json", "Gemfile"] as const;
 
 export interface Stack {
@@ -18,7 +18,7 @@ export interface Stack {
   readonly test: readonly ToolCommand[];
   readonly lint: readonly ToolCommand[];
   readonly types: readonly ToolCommand[];
-  /** The same in the form of `--check`. */
+  /** All commands in the form of `--check`. */
   readonly checks: readonly string[];
 }
 
@@ -27,11 +27,7 @@ export function detectStack(facts: StackFacts): Stack {
   const names = LANGUAGES.filter(({ sign }) => has(sign)).map(({ name }) =>
     name === "node" ? `node (${facts.packageManager ?? "npm"})` : name,
   );
-  const found = {
-    test: merge("test", facts),
-    lint: merge("lint", facts),
-    types: merge("types", facts),
-  };
+  const found = { test: merge("test", facts), lint: merge("lint", facts), types: merge("types", facts) };
   return { names, ...found, checks: toChecks(found) };
 }
 
@@ -49,7 +45,7 @@ const LANGUAGES: readonly { readonly name: string; readonly sign: RegExp }[] = [
   { name: "java (gradle)", sign: /^build\.gradle(?:\.kts)?$/ },
 ];
 
-/** What the phrases know comes first; of one tool, its first command. */
+/** Commands that a sentence would mean come first. Each tool adds its first matching command. */
 function merge(kind: Kind, facts: StackFacts): readonly ToolCommand[] {
   const found = [...commandsFor(kind, facts)];
   for (const { name, commands = [] } of TOOLS) {
@@ -73,7 +69,7 @@ const PYTHON_TOOLS: ReadonlySet<string> = new Set(
   TOOLS.filter(({ through }) => through === "python").map(({ name }) => name),
 );
 
-/** A lock says by what the project's own copies of its tools are called. */
+/** A lock file names the program that runs the project's own copy of a tool. */
 function inEnvironment({ tool, command }: ToolCommand, { files }: StackFacts): ToolCommand {
   if (!PYTHON_TOOLS.has(tool)) return { tool, command };
   const runner = files.includes("uv.lock") ? "uv run " : files.includes("poetry.lock") ? "poetry run " : "";
@@ -92,7 +88,7 @@ function composerScripts({ manifests }: StackFacts): readonly string[] {
 
 const NAMES: Readonly<Record<Kind, string>> = { test: "tests", lint: "lint", types: "types" };
 
-/** Of several tools for one thing, each has its own name. */
+/** Several tools of one kind get distinct names. */
 function toChecks(found: Readonly<Record<Kind, readonly ToolCommand[]>>): readonly string[] {
   return (["test", "lint", "types"] as const).flatMap((kind) =>
     found[kind]

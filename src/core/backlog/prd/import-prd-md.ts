@@ -1,6 +1,6 @@
 /**
- * A PRD.md with its tasks (C2): `### T-001: title`, an HTML comment with id, blockedBy and parallel, text, and
- * `- [ ]` lines as criteria. What stands in a code block is text. The order of the tasks is their priority.
+ * Imports a PRD.md (C2): `### T-001: title`, an HTML comment with id, blockedBy and parallel, text, and `- [ ]` lines
+ * as criteria. Code blocks are text. The order of the tasks is their priority.
  */
 import type { ImportResult } from "./import-ralph.ts";
 
@@ -9,7 +9,7 @@ export function importPrdMarkdown(text: string): ImportResult {
   if (typeof document === "string") return { kind: "refused", message: document };
   const { title, intro, tasks } = document;
   if (tasks.length === 0)
-    return { kind: "refused", message: 'it has no task: no heading such as "### T-001: Store the user"' };
+    return { kind: "refused", message: 'it has no task; write headings such as "### T-001: Store the user"' };
   const userStories: Readonly<Record<string, unknown>>[] = [];
   for (const [index, task] of tasks.entries()) {
     const story = toStory(task, index + 1);
@@ -20,7 +20,9 @@ export function importPrdMarkdown(text: string): ImportResult {
   return {
     kind: "ok",
     content: { ...(title === "" ? {} : { project: title }), description: paragraphs(intro), userStories },
-    remarks: isParallel ? ["parallel is kept; what runs side by side follows from dependsOn."] : [],
+    remarks: isParallel
+      ? ["The field parallel is kept but not used; dependsOn decides which stories run in parallel."]
+      : [],
   };
 }
 
@@ -45,14 +47,14 @@ const TASK = /^\[?([A-Za-z][A-Za-z0-9]{0,9}[-_]?\d[A-Za-z0-9._-]*)\]?\s*(?:[:–
 const CRITERION = /^\s*[-*+]\s+\[([ xX])\]\s+(.+)$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** A sentence: it cannot be read. */
+/** A string says why it cannot be read. */
 function readDocument(lines: readonly string[]): Document | string {
   const document: Document = { title: "", intro: [], tasks: [] };
   let task: Task | null = null;
   let isIntro = true;
   let fence: string | null = null;
   for (let at = 0; at < lines.length; at++) {
-    // a remark inside of a line is no part of it
+    // Drop comments inside a line.
     const line = (lines[at] ?? "").replaceAll(/(?<=\S.*)<!--.*?-->/g, "");
     const [, mark] = FENCE.exec(line) ?? [];
     if (fence !== null || mark !== undefined) {
@@ -96,7 +98,7 @@ function addLine(line: string, task: Task | null, intro: string[] | null): void 
   else task.criteria.push({ text: criterion.trim(), isDone: mark !== " " });
 }
 
-/** From the line with its start to the line with its end. null: there is none. */
+/** A comment that starts in line `first`; null: it has no end. */
 function readComment(
   lines: readonly string[],
   first: number,
@@ -109,13 +111,13 @@ function readComment(
   return null;
 }
 
-/** A sentence: it cannot be taken. */
+/** A string says why the task cannot be imported. */
 function toStory(task: Task, priority: number): Readonly<Record<string, unknown>> | string {
   const { id, title, line, criteria, text, comments } = task;
   const where = `${id} in line ${line}`;
   if (title === "") return `${where} has no title`;
   const fields = readFields(comments.join("\n"));
-  if (fields === null) return `the comment of ${where} is no JSON and no "key: value"`;
+  if (fields === null) return `the comment of ${where} is neither JSON nor "key: value" pairs`;
   if (fields.id !== undefined && fields.id !== id) return `${where} has the id ${fields.id} in its comment`;
   const { parallel } = fields;
   if (parallel !== undefined && !/^(?:true|false|yes|no)$/i.test(parallel))
@@ -141,7 +143,7 @@ const NAMES: Readonly<Record<string, "id" | "blockedBy" | "dependsOn" | "paralle
 
 type TaskFields = { -readonly [key in "id" | "blockedBy" | "dependsOn" | "parallel"]?: string };
 
-/** JSON, or `key: value` with commas, semicolons, bars or line breaks between them. A remark in words has no fields. */
+/** JSON, or `key: value` pairs separated by commas, semicolons, bars or line breaks. Other comments have no fields. */
 function readFields(comment: string): TaskFields | null {
   const text = comment.trim();
   const fields: TaskFields = {};

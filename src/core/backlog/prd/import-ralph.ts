@@ -1,14 +1,14 @@
 /**
- * Backlogs of other tools as JSON (C2): Ralph's prd.json with fewer fields, and plain lists of features. They become
- * the content of a prd.json of ours; whether that is sound is for `parsePrd` and `problemsOf` to say.
+ * Imports JSON backlogs of other tools (C2): Ralph's prd.json and plain lists of features. The result has the shape of
+ * prd.json; `parsePrd` and `problemsOf` validate it.
  */
 
+type Fields = Readonly<Record<string, unknown>>;
+
 export interface ImportedBacklog {
-  /** In the shape of prd.json, with the keys that we do not know. */
-  readonly content: Readonly<Record<string, unknown>> & {
-    readonly userStories: readonly Readonly<Record<string, unknown>>[];
-  };
-  /** What a person should know of it, one sentence each. */
+  /** In the shape of prd.json. Unknown keys stay. */
+  readonly content: Fields & { readonly userStories: readonly Fields[] };
+  /** What a person should know, one sentence each. */
   readonly remarks: readonly string[];
 }
 
@@ -20,10 +20,13 @@ export type ImportResult =
 export function importRalph(content: unknown): ImportResult {
   const [header, list] = readList(content);
   if (list === null)
-    return { kind: "refused", message: "it has no list of stories: neither userStories, stories nor tasks" };
+    return {
+      kind: "refused",
+      message: "it has no list of stories; name it userStories, stories, tasks or features",
+    };
   if (list.length === 0) return { kind: "refused", message: "its list of stories is empty" };
   const remarks = new Set<string>();
-  const userStories: Readonly<Record<string, unknown>>[] = [];
+  const userStories: Fields[] = [];
   for (const [index, item] of list.entries()) {
     if (!isRecord(item)) return { kind: "refused", message: `story ${index + 1} is not an object` };
     userStories.push(toStory(item, index, remarks));
@@ -31,11 +34,9 @@ export function importRalph(content: unknown): ImportResult {
   return { kind: "ok", content: { ...header, userStories }, remarks: [...remarks] };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const LISTS = ["userStories", "stories", "tasks", "features"] as const;
 
-/** What stands beside the list, and the list. */
+/** The other fields, and the list. */
 function readList(content: unknown): [Fields, readonly unknown[] | null] {
   if (Array.isArray(content)) return [{}, content];
   if (!isRecord(content)) return [{}, null];
@@ -45,7 +46,7 @@ function readList(content: unknown): [Fields, readonly unknown[] | null] {
   return [header, list as unknown[]];
 }
 
-/** Other names of what we know; the first that is there counts. */
+/** Names that other tools use. The first one found counts. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   title: ["title", "name", "summary"],
   acceptanceCriteria: ["acceptanceCriteria", "acceptance_criteria", "criteria", "steps"],
@@ -58,23 +59,23 @@ function toStory(item: Fields, index: number, remarks: Set<string>): Fields {
     const key = (ALIASES[name] ?? []).find((alias) => rest[alias] !== undefined && rest[alias] !== null);
     const value = key === undefined ? undefined : rest[key];
     if (key !== undefined) delete rest[key];
-    if (key !== undefined && key !== name) remarks.add(`${key} is taken for ${name}.`);
+    if (key !== undefined && key !== name) remarks.add(`The field ${key} was read as ${name}.`);
     return value;
   };
   const title = take("title") ?? firstLine(item.description);
   const lists = { acceptanceCriteria: take("acceptanceCriteria"), dependsOn: take("dependsOn") };
   const id = item.id ?? numbered(index);
-  if (item.id === undefined || item.id === null) remarks.add("Stories without an id are numbered.");
+  if (item.id === undefined || item.id === null) remarks.add("Stories without an id got a number.");
   const said = Object.entries({ title, ...lists }).filter(([, value]) => value !== undefined);
   return {
     ...rest,
-    // numbers are what some tools call their tasks by
+    // Some tools use numbers as ids.
     id: typeof id === "number" ? String(id) : id,
     ...Object.fromEntries(said.map(([key, value]) => [key, key === "title" ? value : toTexts(value)])),
   };
 }
 
-/** One text is a list with a line for each; anything else is left for the schema to name. */
+/** A text becomes a list of its lines. The schema reports any other type. */
 function toTexts(value: unknown): unknown {
   if (typeof value === "string") return linesOf(value);
   if (typeof value === "number") return [String(value)];

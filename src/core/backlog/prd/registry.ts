@@ -1,4 +1,4 @@
-/** What a person changes in a backlog (D8): pure, and refused with a sentence when it would leave it faulty. */
+/** A person's changes to a backlog (D8). A change that would leave the backlog invalid is refused. */
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { cleanLine } from "../../text/clean.ts";
 import type { Depth, Story } from "../stories.ts";
@@ -16,7 +16,7 @@ export interface StoryDraft {
   readonly depth: Depth | null;
 }
 
-/** `fault` says whose it is: what was asked, or what the backlog was like before. */
+/** `fault`: the request is wrong, or the backlog was invalid before. */
 export type StoryChange =
   | { readonly kind: "changed"; readonly stories: readonly Story[]; readonly story: Story }
   | {
@@ -32,7 +32,7 @@ export function registerStory(stories: readonly Story[], draft: StoryDraft): Sto
   const fault = faultOfDraft({ ...draft, id, title });
   if (fault !== null) return refused(fault);
   const taken = findStory(stories, id);
-  if (taken !== null) return refused(`There is a story ${taken.id} already: ${cleanLine(taken.title)}.`);
+  if (taken !== null) return refused(`The story ${taken.id} exists already: ${cleanLine(taken.title)}.`);
   const dependsOn = [...new Set(draft.dependsOn.map((other) => findStory(stories, other)?.id ?? other))];
   const story: Story = {
     ...draft,
@@ -49,24 +49,19 @@ export function registerStory(stories: readonly Story[], draft: StoryDraft): Sto
   return sound(stories, [...stories, story], story);
 }
 
-function faultOfDraft({
-  id,
-  title,
-  acceptanceCriteria,
-  checks,
-  priority,
-}: StoryDraft & { id: string }): string | null {
+function faultOfDraft(draft: StoryDraft & { readonly id: string }): string | null {
+  const { id, title, acceptanceCriteria, checks, priority } = draft;
   if (title === "") return "A story needs a title.";
   const fault = faultOfStoryId(id);
   if (fault !== null) return `"${cleanLine(id)}" cannot be the id of a story: ${fault}.`;
   if (priority !== null && !(Number.isSafeInteger(priority) && priority >= 0))
-    return `${priority} is not a priority: write a whole number, 1 for what comes first.`;
+    return `${priority} is not a priority: write a whole number; 1 comes first.`;
   if (acceptanceCriteria.some((one) => one.trim() === "")) return "A criterion is empty.";
   const [wrong] = faultsOfChecks(checks);
   return wrong === undefined ? null : `${wrong.message}.`;
 }
 
-/** A person's word: no check has to be green for it, and what it depends on need not have passed. */
+/** A person decides: no check has to pass, and neither do the dependencies. */
 export function markComplete(stories: readonly Story[], id: string): StoryChange {
   return changeStory(stories, id, (story) =>
     story.passes ? `${story.id} has passed already.` : { ...story, passes: true, blocked: false },
@@ -75,13 +70,13 @@ export function markComplete(stories: readonly Story[], id: string): StoryChange
 
 export function markBlocked(stories: readonly Story[], id: string, reason: string): StoryChange {
   return changeStory(stories, id, (story) => {
-    if (story.passes) return `${story.id} has passed; there is nothing to block.`;
+    if (story.passes) return `${story.id} has passed already and cannot be blocked.`;
     if (story.blocked) return `${story.id} is blocked already.`;
     return { ...story, blocked: true, notes: withNote(story.notes, "BLOCKED", reason) };
   });
 }
 
-/** It gets all its attempts again: with the old count, the first rejection would block it at once. */
+/** Resets the count of rejections: otherwise the next rejection would block the story again. */
 export function unblock(stories: readonly Story[], id: string): StoryChange {
   return changeStory(stories, id, (story) => {
     if (story.passes || !story.blocked) return `${story.id} is not blocked.`;
@@ -89,25 +84,25 @@ export function unblock(stories: readonly Story[], id: string): StoryChange {
   });
 }
 
-/** The notes with one line more, `[BLOCKED] why`; earlier ones stay. */
+/** Adds a line `[BLOCKED] why` to the notes. */
 export function withNote(notes: string, mark: "BLOCKED" | "REJECTED", reason: string): string {
   const line = `[${mark}] ${cleanLine(reason)}`.trim();
   return notes.trim() === "" ? line : `${notes.trimEnd()}\n${line}`;
 }
 
-/** As it was typed, or with other capitals. */
+/** The exact id comes first, then one that differs in case. */
 export function findStory(stories: readonly Story[], id: string): Story | null {
   const same = (story: Story) => story.id.toLowerCase() === id.toLowerCase();
   return stories.find((story) => story.id === id) ?? stories.find(same) ?? null;
 }
 
-/** What is wrong with an id, as half a sentence; null: nothing. Files of a story are named by it. */
+/** What is wrong with an id, as half a sentence; null: nothing. The id is part of file names. */
 export function faultOfStoryId(id: string): string | null {
   if (id.length > MAX_ID) return `it has more than ${MAX_ID} characters`;
   return ID.test(id) ? null : "write letters, digits, dots, dashes or underscores, such as US-001";
 }
 
-/** Which of them are not in the form of `--check`, or have the name of one before; half a sentence each. */
+/** Checks that do not have the form of `--check`, or use a name twice; half a sentence each. */
 export function faultsOfChecks(
   checks: readonly string[],
 ): readonly { readonly index: number; readonly message: string }[] {
@@ -122,7 +117,7 @@ export function faultsOfChecks(
   });
 }
 
-/** One more than the highest: a number that was in use does not come back while a later one is there. */
+/** One more than the highest number. */
 export function nextId(stories: readonly Story[]): string {
   const numbers = stories.map(({ id }) => Number(/^US-(\d{1,9})$/i.exec(id)?.[1] ?? 0));
   const next = numbers.reduce((most, number) => Math.max(most, number), 0) + 1;
@@ -132,7 +127,7 @@ export function nextId(stories: readonly Story[]): string {
 const MAX_ID = 64;
 const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/;
 
-/** `change` returns the story as it is to be, or why not. */
+/** `change` returns the new story, or a string that says why not. */
 function changeStory(
   stories: readonly Story[],
   id: string,
@@ -149,7 +144,7 @@ function changeStory(
   );
 }
 
-/** What was faulty before may be mended by a change, and is otherwise the reason to refuse it. */
+/** Refuses a change that adds a problem, or that leaves one. A change may repair the backlog. */
 function sound(before: readonly Story[], after: readonly Story[], story: Story): StoryChange {
   const [problem, ...more] = problemsOf(after).map(renderStoryProblem);
   if (problem === undefined) return { kind: "changed", stories: after, story };
@@ -163,9 +158,9 @@ function sound(before: readonly Story[], after: readonly Story[], story: Story):
 const SHOWN_IDS = 10;
 
 function knownIds(stories: readonly Story[]): string {
-  if (stories.length === 0) return 'There are none yet; add one: loop register-task "<title>"';
+  if (stories.length === 0) return 'There are no stories yet; add one: loop register-task "<title>"';
   const ids = stories.slice(0, SHOWN_IDS).map(({ id }) => id);
-  return `There are: ${ids.join(", ")}${stories.length > SHOWN_IDS ? ", …" : ""}`;
+  return `Stories: ${ids.join(", ")}${stories.length > SHOWN_IDS ? ", …" : ""}`;
 }
 
 function refused(message: string, hint: string | null = null): StoryChange {

@@ -1,6 +1,6 @@
 /**
- * What a planner answered (C14): one block of JSON with the nonce of its turn. Anything odd is refused with a
- * sentence; nothing is mended or guessed, because what is in it will be run.
+ * Parses the planner's answer (C14): one block of JSON with the nonce of its turn. Anything unexpected is refused,
+ * never repaired or guessed, because the commands in it will run.
  */
 import { runOf } from "../../checks/kinds.ts";
 import { parseCheckFlag } from "../../spec/check-flag.ts";
@@ -20,7 +20,7 @@ export interface StoryPlan {
   readonly stories: readonly Story[];
 }
 
-/** The message is half a sentence that goes on from "The planner's answer was refused: …". */
+/** The message completes the sentence "The planner's answer was refused: …". */
 export type PlanAnswer =
   | { readonly kind: "plan"; readonly plan: StoryPlan }
   | { readonly kind: "questions"; readonly questions: readonly string[] }
@@ -34,7 +34,7 @@ export function parsePlan(
     const { nonce: _, ...body } = readBlock(answer, nonce);
     if (!("questions" in body)) return { kind: "plan", plan: readPlan(body, mode) };
     if ("userStories" in body) throw new Odd("it has both questions and stories");
-    if (!mayAsk) throw new Odd("it asks again, after its questions were answered");
+    if (!mayAsk) throw new Odd("it asks again although its questions were answered");
     only(body, ["questions"], "the answer");
     return { kind: "questions", questions: readQuestions(body.questions) };
   } catch (error) {
@@ -43,7 +43,7 @@ export function parsePlan(
   }
 }
 
-/** Never leaves this file. */
+/** Thrown and caught in this file only. */
 class Odd extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)^ {0,3}\1[`~]*[ \t]*$/gm;
 const MAX_ANSWER = 2_000_000;
 
-/** In fences, or bare when the whole answer is nothing else. */
+/** The block is fenced, or the whole answer. */
 function readBlock(answer: string, nonce: string): Fields {
   if (answer.length > MAX_ANSWER) throw new Odd("it is too long");
   const text = answer.replaceAll(/\r\n?/g, "\n").trim();
@@ -63,9 +63,7 @@ function readBlock(answer: string, nonce: string): Fields {
   const [block] = ours;
   if (block === undefined)
     throw new Odd(
-      blocks.length === 0
-        ? "there is no block of JSON in it"
-        : "its JSON does not have the nonce of this turn",
+      blocks.length === 0 ? "it has no block of JSON" : "its JSON does not have the nonce of this turn",
     );
   const body = parseJson(block);
   if (body.nonce !== nonce) throw new Odd("its JSON does not have the nonce of this turn");
@@ -102,7 +100,7 @@ function readPlan(body: Fields, mode: Mode): StoryPlan {
     !/^(?:[A-Za-z0-9_][A-Za-z0-9._/-]*)?$/.test(branchName) ||
     /\.\.|\/\/|\/\.|\/$|\.lock$/.test(branchName)
   )
-    throw new Odd(`"${cleanLine(branchName)}" is no name for a branch`);
+    throw new Odd(`"${cleanLine(branchName)}" is not a valid branch name`);
   return {
     project: cleanLine(optionalText(body.project, "project", 200)),
     branchName,
@@ -114,7 +112,7 @@ function readPlan(body: Fields, mode: Mode): StoryPlan {
 const MAX_TEXT = 8_000;
 const MAX_TITLE = 150;
 
-/** What only the engine says. Many planners write it with its first value, which says nothing. */
+/** Fields that only the engine sets. Many planners write them with their initial value, which is harmless. */
 const ENGINES: Readonly<Record<string, unknown>> = {
   passes: false,
   notes: "",
@@ -133,7 +131,7 @@ function readStory(item: unknown, index: number, mode: Mode): Story {
     throw new Odd(`story ${index + 1} cannot have the id "${cleanLine(id).slice(0, 80)}": ${fault}`);
   for (const [key, value] of Object.entries(ENGINES))
     if (item[key] !== undefined && item[key] !== null && item[key] !== value)
-      throw new Odd(`${id}: ${key} is not the planner's to say`);
+      throw new Odd(`${id}: the planner must not set ${key}`);
   only(item, [...KEYS, ...Object.keys(ENGINES)], id);
   const title = cleanLine(optionalText(item.title, `${id}: title`, MAX_TITLE));
   if (title === "") throw new Odd(`${id} has no title`);
@@ -159,14 +157,14 @@ function readStory(item: unknown, index: number, mode: Mode): Story {
   };
 }
 
-/** Exit 0 whatever was done. */
+/** Commands that always exit with 0. */
 const EMPTY_COMMAND = /^(?:true|:|exit(?: 0)?|(?:echo|printf)\b[^|&;<>`$]*)$/;
 
 function readChecks(value: unknown, id: string, mode: Mode): readonly string[] {
   const checks = texts(value, `${id}: checks`, 2_000).map((text) => text.trim());
-  // a person reads them before they run: what cannot be seen, or hides the rest, has no place in them
+  // A person reads the checks before they run, so they must not contain hidden text.
   const hidden = checks.find((text) => cleanText(text) !== text || text.includes("\n"));
-  if (hidden !== undefined) throw new Odd(`${id}: a check has characters in it that cannot be seen`);
+  if (hidden !== undefined) throw new Odd(`${id}: a check has characters that cannot be seen`);
   const [wrong] = faultsOfChecks(checks);
   if (wrong !== undefined) throw new Odd(`${id}: ${wrong.message}`);
   let counted = 0;
@@ -177,43 +175,43 @@ function readChecks(value: unknown, id: string, mode: Mode): readonly string[] {
     const run = runOf(check);
     if (run.kind === "nothing") throw new Odd(`${id}: the check "${name}" only assumes something`);
     if (run.kind !== "command") continue;
-    if (EMPTY_COMMAND.test(run.command)) throw new Odd(`${id}: the check "${name}" proves nothing`);
+    if (EMPTY_COMMAND.test(run.command)) throw new Odd(`${id}: the check "${name}" always passes`);
     counted += 1;
   }
-  if (counted === 0 && mode !== "explore") throw new Odd(`${id} has no check that a machine can run`);
+  if (counted === 0 && mode !== "explore") throw new Odd(`${id} has no check with a command`);
   return checks;
 }
 
 function readPriority(value: unknown, id: string): number | null {
   if (value === null) return null;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new Odd(`${id}: priority is not a whole number, 1 for what comes first`);
+  throw new Odd(`${id}: priority is not a whole number (1 comes first)`);
 }
 
 function readDepth(value: unknown, id: string): Depth | null {
   if (value === null) return null;
   const depth = DEPTHS.find((known) => known === value);
-  if (depth === undefined) throw new Odd(`${id}: depth is none of ${DEPTHS.join(", ")}`);
+  if (depth === undefined) throw new Odd(`${id}: depth is not one of ${DEPTHS.join(", ")}`);
   return depth;
 }
 
 function only(fields: Fields, known: readonly string[], of: string): void {
   const other = Object.keys(fields).find((key) => !known.includes(key));
   if (other !== undefined)
-    throw new Odd(`${of} has a key "${cleanLine(other).slice(0, 60)}" that nobody asked for`);
+    throw new Odd(`${of} has a key "${cleanLine(other).slice(0, 60)}" that is not allowed`);
 }
 
 function texts(value: unknown, name: string, most: number): readonly string[] {
   if (!Array.isArray(value)) throw new Odd(`${name} is not a list`);
   return value.map((one: unknown) => {
     if (typeof one !== "string" || one.trim() === "")
-      throw new Odd(`${name} has something in it that is no text`);
-    if (one.length > most) throw new Odd(`${name} has a text of more than ${most} characters in it`);
+      throw new Odd(`${name} has an item that is empty or not text`);
+    if (one.length > most) throw new Odd(`${name} has an item of more than ${most} characters`);
     return one;
   });
 }
 
-/** "" for what is not there. */
+/** "" for a missing value. */
 function optionalText(value: unknown, name: string, most: number): string {
   if (value === undefined || value === null) return "";
   if (typeof value !== "string") throw new Odd(`${name} is not text`);

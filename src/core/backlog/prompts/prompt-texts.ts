@@ -1,4 +1,4 @@
-/** The prompts that hold where a project has none of its own; `loop backlog init` writes them out to be changed. */
+/** The default prompts. `loop backlog init` writes them to files that a project can change. */
 import type { Mode } from "../backlog.ts";
 import { EVALUATOR_BASE, EVALUATOR_MODES } from "./prompt-texts-evaluator.ts";
 import { GENERATOR_BASE, GENERATOR_MODES } from "./prompt-texts-generator.ts";
@@ -8,10 +8,10 @@ export type PromptRole = "generator" | "evaluator";
 export const PROMPT_ROLES: readonly PromptRole[] = ["generator", "evaluator"];
 export const MODES: readonly Mode[] = ["explore", "implement", "fix"];
 
-/** One file of `.loop/prompts`, or what stands for it. */
+/** A file of `.loop/prompts`, or its default. */
 export interface PromptText {
   readonly text: string;
-  /** Where it was read from; null: it is ours. */
+  /** The path of the file; null: the default. */
   readonly path: string | null;
 }
 

@@ -1,22 +1,22 @@
 /**
- * What the two agents of a story are told (C4, C5, C7, C15).
+ * The prompts of generator and evaluator (C4, C5, C7, C15).
  *
- * 1. Base and mode, joined by a line `---`. A project may write both itself; what has to be said whatever it wrote
- *    (why the last attempt was rejected, the hidden criteria, how a verdict is given) is put around them.
- * 2. Nothing in a prompt, echoed whole or in part, is a verdict or any other claim.
- * 3. The generator sees no hidden criterion, not even where a reason, a note or an output quotes it.
+ * 1. A base and a mode, joined by a line `---`. A project may write both. The engine always adds why the last attempt
+ *    was rejected, the hidden criteria, and how to give a verdict.
+ * 2. No echo of a prompt or of a part of it is a verdict or any other claim.
+ * 3. The generator sees no hidden criterion, not even quoted in a reason, a note or an output.
  */
 import { renderDemand } from "../../checks/kinds.ts";
 import { countsIfEchoed, verdictTemplate } from "../../claims/claims.ts";
 import type { Criterion } from "../../goal/goal.ts";
 import { cleanText } from "../../text/clean.ts";
-import { inLine, lastPart, quote, quoteFenced } from "../../text/quote.ts";
+import { inLine, joinParts, lastPart, quote, quoteFenced } from "../../text/quote.ts";
 import type { Mode, ScopeBudget } from "../backlog.ts";
 import { lastEntries } from "../progress-entry.ts";
 import { rejectionsIn } from "../report.ts";
 import type { Story } from "../stories.ts";
-import { type CheckOutcome, hideHoldouts, VERDICT_TOOL } from "../verdict.ts";
-import type { PromptRole, PromptText, PromptTexts } from "./prompt-texts.ts";
+import { type FailingCheck, hideHoldouts, VERDICT_TOOL } from "../verdict.ts";
+import type { PromptRole, PromptTexts } from "./prompt-texts.ts";
 import { fillVariables, type Values } from "./variables.ts";
 
 export interface PromptFacts {
@@ -28,27 +28,26 @@ export interface PromptFacts {
   readonly maxIterations: number;
   readonly loopDir: string;
   readonly projectRoot: string;
-  /** null: there is no commit yet. */
+  /** null: no commit yet. */
   readonly preGeneratorSha: string | null;
-  /** All that count for the story. */
   readonly checks: readonly Criterion[];
-  /** The text of its file; null: there is none. */
+  /** The text of its file; null: no file. */
   readonly contract: string | null;
   /** The text of progress.md, or its end. */
   readonly progress: string;
-  /** Why the last attempt was rejected; null: what the notes say of it is taken. */
+  /** Why the last attempt was rejected; null: the last reason in the notes counts. */
   readonly rejection: Rejection | null;
-  /** Of this very turn. Each turn has its own. */
+  /** Each turn has its own. */
   readonly nonce: string;
 }
 
 export interface Rejection {
   readonly reason: string;
-  readonly failing: readonly CheckOutcome[];
+  readonly failing: readonly FailingCheck[];
 }
 
 export interface EvaluatorFacts extends PromptFacts {
-  /** As the engine found them, uncommitted and new ones too. */
+  /** Includes uncommitted and new files. */
   readonly changedFiles: readonly string[];
 }
 
@@ -71,27 +70,27 @@ export function renderEvaluatorPrompt(facts: EvaluatorFacts): RenderedPrompt {
 }
 
 const SENT_BACK = `# Read this first: the last attempt was rejected
-This is why. What you do in this turn has to remove every cause that is named here, and then the rest of the story has to be done as well.`;
+Here are the reasons. In this turn, remove every cause that is named here. Then do the rest of the story.`;
 
 function renderHoldouts({ story, nonce }: PromptFacts): string {
   if (story.holdouts.length === 0) return "";
   return `# Hidden criteria
-The generator has not seen these, and they must be true as well. Your reason must not give them away: say what the program does wrong, as a user would notice it. Do not quote or name a hidden criterion.
+The generator does not know these criteria, and they must be true, too. Your reason must not reveal them: say what the program does wrong, as a user would notice it. Do not quote or name a hidden criterion.
 ${renderList(story.holdouts, (one) => inLine(one, nonce))}`;
 }
 
 function renderVerdictForm(nonce: string): string {
   return `# How you answer
-Say first what you looked at, what you ran and what you saw. Then give one verdict: call the tool ${VERDICT_TOOL} with the nonce ${nonce}, if you have it, or end your last message with this, filled in: bare, after an empty line, in no code block and no quote. No verdict, or two of them, counts as a rejection.
+First say what you looked at, what you ran and what you saw. Then give one verdict: call the tool ${VERDICT_TOOL} with the nonce ${nonce}, if you have that tool. Otherwise end your last message with these lines, filled in. Put them after an empty line, outside of code blocks and quotes. No verdict, or two different ones, counts as a rejection.
 ${verdictTemplate(nonce)}`;
 }
 
-interface Frame {
-  readonly opening: string;
-  readonly closing: string;
-}
-
-function assemble(role: PromptRole, facts: PromptFacts, values: Values, frame: Frame): RenderedPrompt {
+function assemble(
+  role: PromptRole,
+  facts: PromptFacts,
+  values: Values,
+  frame: { readonly opening: string; readonly closing: string },
+): RenderedPrompt {
   const { texts, story, nonce } = facts;
   const head = `[LOOP] Story ${values.CURRENT_STORY_ID} | Iteration ${values.ITERATION}/${values.MAX_ITERATIONS} | ${role} | ${facts.mode}`;
   const filled: string[] = [];
@@ -100,7 +99,7 @@ function assemble(role: PromptRole, facts: PromptFacts, values: Values, frame: F
     [facts.mode, texts.mode],
   ] as const) {
     const result = fillVariables(cleanText(text.text), values);
-    const place = placeOf(role, name, text);
+    const place = text.path ?? `The default prompt ${role}/${name}`;
     if (result.kind === "wrong")
       return { kind: "wrong", message: `${place}, line ${result.line}: ${result.message}.` };
     if (countsIfEchoed(result.text, nonce)) return { kind: "wrong", message: `${place} ${ECHO}` };
@@ -115,13 +114,9 @@ function assemble(role: PromptRole, facts: PromptFacts, values: Values, frame: F
 }
 
 const ECHO =
-  "holds something that would count as a claim if an agent repeated it; leave the nonce out of it, for how a verdict is given is added anyway.";
+  "contains text that would count as a claim if an agent repeated it. Remove the nonce from it: the engine adds the form of the verdict.";
 
-function placeOf(role: PromptRole, name: string, { path }: PromptText): string {
-  return path ?? `The default prompt ${role}/${name}`;
-}
-
-/** Of progress.md, of a contract and of notes: the rest of a context is for the work. */
+/** Limits on quoted files: the rest of the context is for the work. */
 const PROGRESS_ENTRIES = 8;
 const PROGRESS_LETTERS = 6_000;
 const CONTRACT_LETTERS = 12_000;
@@ -129,7 +124,7 @@ const NOTE_LINES = 40;
 const NOTE_LETTERS = 6_000;
 const FILES_SHOWN = 200;
 
-/** git's name for a tree with nothing in it. */
+/** The hash of an empty tree in git. */
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 function valuesOf(
@@ -171,7 +166,7 @@ function rejectionOf({ rejection, story }: PromptFacts): Rejection | null {
   return reason === undefined ? null : { reason, failing: [] };
 }
 
-/** Of one check, and of all of them together. */
+/** Limits for the output of one check, and of all together. */
 const TAIL_LINES = 60;
 const TAIL_LETTERS = 4_000;
 const EVIDENCE_LETTERS = 12_000;
@@ -203,13 +198,8 @@ function renderFiles(files: readonly string[], nonce: string): string {
   return [...shown, ...(more > 0 ? [`> and ${more} more`] : [])].join("\n");
 }
 
-/** The beginning of a text; what is left out is said. */
 function firstPart(text: string, maxLetters: number): string {
   if (text.length <= maxLetters) return text;
   const kept = text.slice(0, maxLetters).replace(/[\ud800-\udbff]$/, "");
   return `${kept}\n[the rest is left out: read the file]`;
-}
-
-function joinParts(parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join("\n\n");
 }

@@ -1,13 +1,13 @@
 /**
- * `.loop/triage/TRIAGE_BRIEF.md` (C14): what stands still or was turned down, why, and what a person has to decide.
- * A generator can read it, so that holdouts (C15) are not in it.
+ * `.loop/triage/TRIAGE_BRIEF.md` (C14): blocked and rejected stories, the reasons, and what a person has to decide.
+ * A generator can read the file, so it must not contain holdouts (C15).
  */
 import { cleanLine } from "../../text/clean.ts";
-import { codeSpan, lastPart, quote, quoteFenced } from "../../text/quote.ts";
+import { codeSpan, joinParts, lastPart, quote, quoteFenced } from "../../text/quote.ts";
 import type { StoryReceipt } from "../backlog.ts";
-import { byPriority, countsOfStories, type Story, statusOf } from "../stories.ts";
+import { byPriority, countsOfStories, reachable, type Story, statusOf } from "../stories.ts";
 
-/** A receipt of the journal, with the checks that failed where they are known. */
+/** A receipt of the journal, with the failing checks if they are known. */
 export interface TriageAttempt
   extends Pick<StoryReceipt, "story" | "iteration" | "outcome" | "reason" | "at" | "filesChanged"> {
   readonly failing?: readonly { readonly name: string; readonly tail: string }[];
@@ -15,7 +15,7 @@ export interface TriageAttempt
 
 export interface Triage {
   readonly blocked: readonly Story[];
-  /** Turned down, and still open. */
+  /** Rejected and still open. */
   readonly rejected: readonly Story[];
   readonly waiting: readonly {
     readonly id: string;
@@ -53,14 +53,14 @@ export function renderTriageBrief(
     `# Triage${project === "" ? "" : `: ${cleanLine(project)}`}`,
     `${new Date(at).toISOString()} | ${passed} of ${total} passed, ${blocked.length} blocked, ${open} open`,
   ];
-  if (blocked.length + rejected.length === 0) parts.push("Nothing waits for a decision.");
+  if (blocked.length + rejected.length === 0) parts.push("No story waits for a decision.");
   if (blocked.length > 0)
     parts.push("## Blocked", ...blocked.map((story) => section(story, stories, attempts)));
   if (rejected.length > 0)
-    parts.push("## Rejected, and tried again", ...rejected.map((story) => section(story, stories, attempts)));
+    parts.push("## Rejected, still open", ...rejected.map((story) => section(story, stories, attempts)));
   if (waiting.length > 0)
     parts.push(
-      "## Waiting for what is blocked",
+      "## Waiting for a blocked story",
       waiting
         .map(({ id, title, waitsFor }) => `- ${id} ${cleanLine(title)}: waits for ${waitsFor.join(", ")}`)
         .join("\n"),
@@ -68,7 +68,7 @@ export function renderTriageBrief(
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The reasons that its notes give, oldest first. */
+/** The reasons in its notes, oldest first. */
 export function reasonsOf({ notes }: Story): readonly string[] {
   return [...notes.matchAll(/^\s*\[(?:REJECTED|BLOCKED)\]\s*(.*)$/gm)]
     .map(([, reason = ""]) => cleanLine(reason))
@@ -82,18 +82,17 @@ const TAIL_LETTERS = 2_000;
 function section(story: Story, stories: readonly Story[], attempts: readonly TriageAttempt[]): string {
   const own = attempts.filter((attempt) => attempt.story === story.id).toSorted((a, b) => a.at - b.at);
   const reasons = reasonsOf(story);
-  const parts = [
+  return joinParts([
     `### ${story.id}: ${cleanLine(story.title)}`,
-    ...(story.description.trim() === "" ? [] : [quote(story.description.trim(), null)]),
+    story.description.trim() === "" ? "" : quote(story.description.trim(), null),
     `Rejections: ${story.rejections}`,
     list("Criteria", story.acceptanceCriteria.map(cleanLine)),
     list("Checks", story.checks.map(codeSpan)),
-    list("Why", reasons.length === 0 ? ["no reason was noted"] : reasons),
+    list("Why", reasons.length === 0 ? ["no reason is recorded"] : reasons),
     list("Attempts", own.slice(-SHOWN_ATTEMPTS).map(renderAttempt)),
     ...evidenceOf(own),
     list("To decide", decisions(story, stories, reasons, own)),
-  ];
-  return parts.filter((part) => part !== "").join("\n\n");
+  ]);
 }
 
 function list(title: string, items: readonly string[]): string {
@@ -106,7 +105,7 @@ function renderAttempt({ iteration, outcome, reason, at, filesChanged }: TriageA
   return `iteration ${iteration}, ${new Date(at).toISOString()}, ${outcome}, ${files}${why}`;
 }
 
-/** Of the last attempt that has any: earlier ones are of other files. */
+/** Only of the last attempt that has any: earlier output is about other files. */
 function evidenceOf(own: readonly TriageAttempt[]): readonly string[] {
   const failing = own.findLast((attempt) => (attempt.failing?.length ?? 0) > 0)?.failing ?? [];
   return failing.map(
@@ -126,35 +125,29 @@ function decisions(
   const waits = stories.filter((one) => statusOf(one) === "open" && isBehind(stories, one.id, id));
   return [
     ...(reasons.length > 1 && said.size === 1
-      ? ["The same reason each time: is the criterion right, and can it be met at all?"]
+      ? ["The reason is the same each time: is the criterion right, and is it possible to meet it?"]
       : []),
     ...(reasons.length > 1 && said.size === reasons.length
-      ? ["Another reason each time: is it more than one story? Split it, or lay down its contract."]
+      ? ["The reason is different each time: is it more than one story? Split it, or write its contract."]
       : []),
     ...(checks.length === 0
-      ? ["It has no check of its own: by what would a machine see that it is done?"]
+      ? ["It has no check of its own: which command would prove that it is done?"]
       : []),
     ...(own.length > 0 && own.every(({ filesChanged }) => filesChanged === 0)
-      ? ["No attempt changed a file: may the agent write there, and does it know where?"]
+      ? ["No attempt changed a file: does the agent have permission to write, and does it know where?"]
       : []),
     ...(waits.length > 0 ? [`${waits.map((one) => one.id).join(", ")} wait for it: do they have to?`] : []),
     ...(blocked
       ? [
-          `Try it again, with what it should know: loop backlog unblock ${id} "<what to do differently>"`,
-          `It is done as it is, by your word: loop mark-complete ${id}`,
+          `Try it again, with a hint: loop backlog unblock ${id} "<what to do differently>"`,
+          `Accept it as done: loop mark-complete ${id}`,
         ]
       : [`Leave it out: loop backlog block ${id} "<reason>"`]),
   ];
 }
 
-/** Does the one depend on the other, directly or through others that have not passed? */
+/** Does `id` depend on `other`, directly or through stories that have not passed? */
 function isBehind(stories: readonly Story[], id: string, other: string): boolean {
   const byId = new Map(stories.map((story) => [story.id, story]));
-  const seen = new Set(byId.get(id)?.dependsOn ?? []);
-  for (const next of seen) {
-    const story = byId.get(next);
-    if (story === undefined || story.passes) continue;
-    for (const further of story.dependsOn) seen.add(further);
-  }
-  return seen.has(other);
+  return reachable(byId.get(id)?.dependsOn ?? [], byId).has(other);
 }

@@ -1,13 +1,12 @@
-/** `{{VARIABLES}}` of prompts (C4): the seed's, and what a story has to say. What is not known is an error, never left in. */
+/** `{{VARIABLES}}` of prompts (C4). An unknown variable is an error. */
 
-/** All of them, with what each stands for. */
 export const VARIABLES = {
   MAX_FILES_TO_READ: "how many files an attempt may read",
   MAX_LINES_TO_WRITE: "how many lines it may write",
   MAX_FILES_TO_MODIFY: "how many files it may change",
   MODE: "explore, implement or fix",
   ITERATION: "the number of this iteration",
-  MAX_ITERATIONS: "how many there are at the most",
+  MAX_ITERATIONS: "the highest number of iterations",
   LOOP_DIR: "the .loop folder",
   PROJECT_ROOT: "the project's folder",
   CURRENT_STORY_ID: "the story's id",
@@ -34,8 +33,8 @@ export type Filled =
   | { readonly kind: "wrong"; readonly line: number; readonly variable: string; readonly message: string };
 
 /**
- * One pass: a value goes in as it is, and what looks like a variable inside of it stays. Every `{{` is taken for a
- * variable, so that no slip of the pen reaches an agent; `\{{` writes the two braces themselves.
+ * One pass: text in a value that looks like a variable stays. Every `{{` starts a variable, so that a typing error
+ * does not reach an agent; `\{{` writes the two braces.
  */
 export function fillVariables(text: string, values: Readonly<Record<string, string>>): Filled {
   const parts: string[] = [];
@@ -71,7 +70,7 @@ function unknown(name: string, line: number, values: Readonly<Record<string, str
   const capitals = name.toUpperCase().replaceAll(/[\s-]+/g, "_");
   const hint = Object.hasOwn(values, capitals)
     ? `write {{${capitals}}}`
-    : "write \\{{ where you mean the braces themselves";
+    : "write \\{{ for the braces themselves";
   const message = `there is no variable {{${shown}}}; ${hint}`;
   return { kind: "wrong", line, variable: shown, message };
 }
@@ -82,7 +81,6 @@ function lineOf(text: string, at: number): number {
   return line;
 }
 
-/** A name that somebody mistyped is short; what is not closed may be anything. */
 function shorten(name: string): string {
   const letters = [...name];
   return letters.length > 40 ? `${letters.slice(0, 39).join("")}…` : name;

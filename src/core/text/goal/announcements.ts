@@ -1,4 +1,4 @@
-/** The lines by which a goal loop tells a person what it does (B15). */
+/** The lines in which a goal loop tells a person what it does (B15). */
 import { isWeak } from "../../checks/kinds.ts";
 import type { Goal, Receipt, StepStatus } from "../../goal/goal.ts";
 import { isMet, isProved } from "../../goal/proof.ts";
@@ -7,7 +7,6 @@ import { cleanLine } from "../clean.ts";
 import { count, renderBudget, renderCost, renderMoment, renderTokens } from "../figures.ts";
 import { currentStep, iterationOf, stepCounts, verifiedBy } from "./goal-facts.ts";
 
-/** Before anything is done. */
 export function renderStarting(goal: Goal): string {
   const shape = goal.shape === "tool" ? "Tool" : "Colleague";
   const { total } = stepCounts(goal);
@@ -16,7 +15,6 @@ export function renderStarting(goal: Goal): string {
   return `[LOOP] Starting | Shape: ${shape} (${goal.score}/10) | Workflow: ${goal.workflow} | Steps: ${steps} | Budget: ${budget}`;
 }
 
-/** Before each iteration. */
 export function renderIteration(goal: Goal): string {
   const cost = `${renderCost(goal.spent)}/${renderBudget(goal.limits.budgetUsd)}`;
   const step = cleanLine(taskOf(goal));
@@ -26,10 +24,10 @@ export function renderIteration(goal: Goal): string {
 function taskOf(goal: Goal): string {
   if (goal.job?.kind === "plan") return "plan the steps";
   if (goal.job?.kind === "precheck") return "pre-check";
-  return currentStep(goal) ?? "what is unmet";
+  return currentStep(goal) ?? "unmet criteria";
 }
 
-/** After each iteration. Only a step that is done gets the mark. */
+/** Only a finished step gets the mark. */
 export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
   const { done, total } = stepCounts(goal);
   const step = cleanLine(receipt.step ?? (receipt.kind === "work" ? "turn" : receipt.kind));
@@ -45,7 +43,7 @@ export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
   return `[LOOP] ${step} ${is("open") ? "goes on" : "was replaced"} | ${progress}`;
 }
 
-/** Why it stands still and how to go on; below it what the reason rests on. */
+/** The reason, how to resume, and the evidence. */
 export function renderPaused(goal: Goal): string | null {
   if (goal.pause === null) return null;
   const { done, total } = stepCounts(goal);
@@ -58,7 +56,7 @@ export function renderPaused(goal: Goal): string | null {
   ].join("\n");
 }
 
-/** Only for a loop that ended as done, with every criterion proved. */
+/** Only for a loop that is done, with every criterion proved. */
 export function renderComplete(goal: Goal): string | null {
   if (goal.end?.status !== "done" || !isProved(goal)) return null;
   const lines = goal.criteria.map((criterion) => {
@@ -69,10 +67,10 @@ export function renderComplete(goal: Goal): string | null {
   return ["<loop-complete>", "All success criteria satisfied:", ...lines, "</loop-complete>"].join("\n");
 }
 
-/** A limit that is nearly used up, by the name under which `warned` has it. */
+/** `limit`: its name in `warned`. */
 export function renderWarning(goal: Goal, limit: string): string | null {
   const { limits, spent, iteration, id } = goal;
-  const raise = (flag: string) => `Raise: loop continue ${id} ${flag} (adds to it)`;
+  const raise = (flag: string) => `Raise it: loop continue ${id} ${flag} (adds to the limit)`;
   const line = (used: number, of: number, what: string, flag: string) =>
     `[LOOP] ⚠ ${Math.floor((used / of) * 100)} % of the ${limit} used: ${what} | ${raise(flag)}`;
   if (limit === "budget") {
@@ -81,24 +79,17 @@ export function renderWarning(goal: Goal, limit: string): string | null {
   }
   if (limit === "iterations")
     return line(iteration, limits.iterations, `${iteration}/${limits.iterations}`, "--iterations=5");
-  if (limit === "tokens" && limits.tokens !== null)
-    return line(
-      spent.tokens,
-      limits.tokens,
-      `${renderTokens(spent.tokens)}/${renderTokens(limits.tokens)}`,
-      "--tokens=200000",
-    );
-  if (limit === "time" && limits.timeMs !== null)
-    return line(
-      spent.timeMs,
-      limits.timeMs,
-      `${renderDuration(spent.timeMs)}/${renderDuration(limits.timeMs)}`,
-      "--time=30m",
-    );
+  if (limit === "tokens" && limits.tokens !== null) {
+    const figures = `${renderTokens(spent.tokens)}/${renderTokens(limits.tokens)}`;
+    return line(spent.tokens, limits.tokens, figures, "--tokens=200000");
+  }
+  if (limit === "time" && limits.timeMs !== null) {
+    const figures = `${renderDuration(spent.timeMs)}/${renderDuration(limits.timeMs)}`;
+    return line(spent.timeMs, limits.timeMs, figures, "--time=30m");
+  }
   return null;
 }
 
-/** A quota or an outage: how long it still takes. */
 export function renderWaiting(goal: Goal, now: number): string | null {
   if (goal.waitUntil === null) return null;
   const left = goal.waitUntil - now;
@@ -107,7 +98,6 @@ export function renderWaiting(goal: Goal, now: number): string | null {
   return `[LOOP] ⏳ Waiting: ${reason} | Goes on: ${when} | Costs nothing`;
 }
 
-/** A question to a person, with the commands that answer it. */
 export function renderGate(goal: Goal): string | null {
   if (goal.gate === null) return null;
   const { kind, question, details, answerBy } = goal.gate;
@@ -123,5 +113,5 @@ export function renderGate(goal: Goal): string | null {
 }
 
 function nextOf(goal: Goal): string {
-  return cleanLine(currentStep(goal) ?? goal.next ?? (isProved(goal) ? "none" : "what is unmet"));
+  return cleanLine(currentStep(goal) ?? goal.next ?? (isProved(goal) ? "none" : "unmet criteria"));
 }

@@ -1,7 +1,6 @@
 /**
- * Receipt and evidence of a goal as Markdown: `loop report` and summary.md. Everything that came from outside stands
- * in a fence or a code span that it cannot leave, so that no name, reason or output becomes markup, a link or a
- * mention.
+ * Receipt and evidence of a goal as Markdown, for `loop report` and summary.md. Text from outside is in a fence or a
+ * code span, so that it cannot become markup, a link or a mention.
  */
 import { isWeak, renderBareCheck, renderFinding } from "../../checks/kinds.ts";
 import type { Criterion, Evidence, Goal, Receipt } from "../../goal/goal.ts";
@@ -35,8 +34,8 @@ export function renderReportMarkdown(goal: Goal): string {
     ...goal.criteria.map((criterion) => renderTail(goal, criterion)),
     section("Steps", renderSteps(goal)),
     section("Receipts", renderReceiptTable(goal)),
-    section("Changes of protected files that a person accepted", bullets(acceptedOf(goal))),
-    section("Changes of protected files that nobody accepted", bullets(pendingOf(goal))),
+    section("Accepted changes of protected files", bullets(acceptedOf(goal))),
+    section("Changes of protected files that nobody accepted yet", bullets(pendingOf(goal))),
     section("Notes", bullets(notesOf(goal))),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
@@ -105,7 +104,7 @@ function renderReceiptTable(goal: Goal): string {
   if (goal.receipts.length === 0) return "";
   const { spent, limits } = goal;
   const untold =
-    spent.unpriced === 0 ? "" : ` (${count(spent.unpriced, "turn")}: cost not told by the agent)`;
+    spent.unpriced === 0 ? "" : ` (${count(spent.unpriced, "turn")}: cost not reported by the agent)`;
   const note = renderPricesNote(goal);
   const head = ["#", "Step", "Agent", "Checks", "Tokens", "Cost", "Files", "Moved", "Checkpoint"];
   return `${table(head, goal.receipts.map(receiptRow))}
@@ -153,7 +152,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** A bar ends a cell even inside a code span. A backslash before one would take the escape away. */
+/** A bar ends a cell even inside a code span. A backslash before the bar would undo the escape. */
 function cell(text: string): string {
   return codeSpan(text).replaceAll("\\|", "\\ |").replaceAll("|", "\\|");
 }

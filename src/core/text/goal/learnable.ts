@@ -1,11 +1,10 @@
-/** B18: what comes back again and again is better known to the person than done for them. */
+/** B18: suggests that the person learns a change which comes back again and again. */
 import { commandsOfChecks } from "../../checks/kinds.ts";
 import type { Goal } from "../../goal/goal.ts";
 import { cleanLine } from "../clean.ts";
 
 const OFTEN = 3;
 
-/** null: nothing has come back often enough. */
 export function suggestLearnable(goal: Goal): string | null {
   const [most] = Object.entries(goal.breakers.patterns)
     .filter(([, times]) => times >= OFTEN)

@@ -1,4 +1,4 @@
-/** The parts that prompts of goals are put together from. Each is a paragraph, or empty. */
+/** The parts of the prompts of a goal. Each is a paragraph, or empty. */
 import { renderDemand, renderFinding } from "../../checks/kinds.ts";
 import { statusTemplate } from "../../claims/claims.ts";
 import type { Criterion, Goal, Workflow } from "../../goal/goal.ts";
@@ -7,17 +7,12 @@ import { renderBudget, renderCost } from "../figures.ts";
 import { codeSpan, inLine, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
 import { currentStep, evidenceOf, iterationOf, stepCounts } from "./goal-facts.ts";
 
-/** Of one check, and of all of them together: the rest of a context is for the work. */
+/** Limits for the output of one check, and of all together: the rest of the context is for the work. */
 const TAIL_LINES = 60;
 const TAIL_LETTERS = 4_000;
 const EVIDENCE_LETTERS = 12_000;
 const HANDED_OVER = 3;
 
-export function joinParts(parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join("\n\n");
-}
-
-/** Where the loop stands, in one line. */
 export function renderHead(goal: Goal): string {
   const { done, total } = stepCounts(goal);
   const cost = `${renderCost(goal.spent)}/${renderBudget(goal.limits.budgetUsd)}`;
@@ -28,16 +23,16 @@ export function renderSpec(goal: Goal): string {
   return `# The spec, word for word\n${quote(goal.spec, nonceOf(goal))}`;
 }
 
-/** What people said and what the engine refused comes before everything else. */
+/** Remarks of people and refusals of the engine come first. */
 export function renderRemarks(goal: Goal): string {
   if (goal.remarks.length === 0) return "";
   return `# Read this first\n${goal.remarks.map((remark) => quote(remark, nonceOf(goal))).join("\n>\n")}`;
 }
 
 const WORKFLOWS: Readonly<Record<Workflow, string>> = {
-  A: "# Before you build\nSearch for a library first: what the project has already, then what a well-kept package does. Write it yourself only when neither fits, and say what you looked at.",
+  A: "# Before you build\nSearch for a library first: among those that the project uses, then among well-maintained packages. Write it yourself only if none fits, and say what you looked at.",
   B: "# Before you fix\nFind the root cause before any workaround. Say what the cause is and how you know. A retry, a longer timeout or a caught error is no fix.",
-  C: "# Before you redesign\nDelete before you redesign: first take away what nothing needs, then look at what is left.",
+  C: "# Before you redesign\nDelete before you redesign: first remove what nothing needs, then look at the rest.",
 };
 
 export function renderWorkflow({ workflow }: Goal): string {
@@ -46,10 +41,9 @@ export function renderWorkflow({ workflow }: Goal): string {
 
 export function renderCriteria(goal: Goal): string {
   const head = "# What must be true at the end";
-  if (goal.criteria.length === 0)
-    return `${head}\nNo criterion has been named yet, so nothing can prove the end.`;
+  if (goal.criteria.length === 0) return `${head}\nThere is no criterion yet, so nothing can prove the end.`;
   const lines = goal.criteria.map((criterion) => renderCriterion(goal, criterion));
-  const rule = "The engine runs these checks itself after your turn; your word does not count.";
+  const rule = "The engine runs these checks itself after your turn; your own statement does not count.";
   return [head, rule, ...lines].join("\n");
 }
 
@@ -65,12 +59,12 @@ function renderCriterion(goal: Goal, criterion: Criterion): string {
 export function renderMustNot(goal: Goal): string {
   if (goal.mustNot.length === 0) return "";
   const lines = goal.mustNot.map(({ name, command }) => {
-    const watch = command === null ? "" : ` (the engine looks with ${codeSpan(command)})`;
+    const watch = command === null ? "" : ` (the engine checks this with ${codeSpan(command)})`;
     return `- ${withoutNonce(`${inLine(name, null)}${watch}`, nonceOf(goal))}`;
   });
   return [
     "# What must never become true",
-    "If one of these turns true the loop stops at once.",
+    "If one of these becomes true, the loop stops at once.",
     ...lines,
   ].join("\n");
 }
@@ -79,10 +73,10 @@ export function renderRules(goal: Goal): string {
   const globs = goal.policy.protect.map(codeSpan);
   const more = globs.length === 0 ? "" : ` So are ${withoutNonce(globs.join(", "), nonceOf(goal))}.`;
   return `# What you leave alone
-Do not touch tests, the configuration of the checks or anything else that they consist of, unless the spec asks for it: these files are watched.${more} A change of one makes its check worthless until a person has accepted it. Nothing under .loop is yours to write.
+Do not change tests, the configuration of the checks or other files that the checks depend on, unless the spec asks for it: these files are watched.${more} After such a change the check does not count until a person accepts the change. Do not write anything under .loop.
 
 # Where your work ends
-What is not in the spec is not done. Do not widen it: no further features, no clean-up on the way, no new dependency that it does not name. Where it leaves a decision open, take none: stop and say in NEXT what has to be decided.`;
+Do only what the spec says: no other features, no other clean-up, no new dependency that it does not name. If the spec leaves a decision open, do not decide: stop and say in NEXT what has to be decided.`;
 }
 
 export function renderStep(goal: Goal): string {
@@ -90,23 +84,23 @@ export function renderStep(goal: Goal): string {
   const { done, total } = stepCounts(goal);
   if (isSilentlyProved(goal)) return PROVED;
   if (step === null && isProved(goal))
-    return "# This turn\nEvery step is done and every criterion is proved, but a person does not take it for done. Do what the person said.";
+    return "# This turn\nEvery step is done and every criterion is proved, but a person does not accept it as done. Do what the person said.";
   if (step === null)
-    return "# This turn\nEvery step is done and not every criterion is met. Work on what is unmet, one thing in this turn.";
+    return "# This turn\nEvery step is done, but not every criterion is met. Work on one unmet criterion in this turn.";
   const name = inLine(step, nonceOf(goal));
-  return `# This turn\nOne iteration does one step. Step ${done + 1} of ${total}: ${name}\nWhen it is the wrong step, replace the remaining ones in your report; never drop one in silence.`;
+  return `# This turn\nOne iteration does one step. Step ${done + 1} of ${total}: ${name}\nIf this is the wrong step, replace the remaining steps in your report; never drop a step silently.`;
 }
 
 const PROVED = `# This turn
-Every criterion is proved on the files as they are, but you did not signal the end.
-If nothing of the spec is left, change nothing and signal it now (EXIT_SIGNAL becomes true). If something is left, say in NEXT what it is and do it in this turn.`;
+Every criterion is proved on the current files, but you did not signal the end.
+If the spec is done, change nothing and signal the end now (EXIT_SIGNAL becomes true). If something is left, say in NEXT what it is and do it in this turn.`;
 
-/** Proved on these very files, and the agent has not said that it is finished (B9). */
+/** Proved on the current files, but the agent has not signalled the end (B9). */
 export function isSilentlyProved(goal: Goal): boolean {
   return goal.phase.kind === "proved" && !goal.exitSignal;
 }
 
-/** What the checks that are not met printed, capped one by one and together. */
+/** The output of the unmet checks, within the limits. */
 export function renderFailing(goal: Goal): string {
   const blocks: string[] = [];
   let room = EVIDENCE_LETTERS;
@@ -125,7 +119,7 @@ function renderEvidence(goal: Goal, criterion: Criterion, letters: number): stri
   const demand = withoutNonce(renderDemand(criterion.check), nonce);
   const line = `- ${inLine(criterion.name, nonce)}: ${demand}. It returned: ${renderFinding(criterion, evidence)}.${note}`;
   if (evidence === null || evidence.tail.trim() === "") return line;
-  if (letters < 200) return `${line} What it printed is too long for this message: run it yourself.`;
+  if (letters < 200) return `${line} Its output is too long for this message: run it yourself.`;
   return `${line}\n${quoteFenced(lastPart(evidence.tail, TAIL_LINES, letters), nonce)}`;
 }
 
@@ -135,7 +129,6 @@ export function renderMet(goal: Goal): string {
   return `# What is met\n${met.map(({ name }) => `- ${inLine(name, nonceOf(goal))}`).join("\n")}`;
 }
 
-/** The way as a whole, for an agent that sees it for the first time. */
 export function renderSteps(goal: Goal): string {
   return goal.steps.length < 2 ? "" : ["# The steps", ...stepLines(goal)].join("\n");
 }
@@ -145,7 +138,7 @@ function stepLines(goal: Goal): readonly string[] {
   return goal.steps.map(({ name, status }) => `${marks[status]} ${inLine(name, nonceOf(goal))}`);
 }
 
-/** For an agent that knows nothing of the turns before. */
+/** For an agent that does not know the earlier turns. */
 export function renderHandover(goal: Goal): string {
   const nonce = nonceOf(goal);
   const turns = goal.receipts.filter(({ kind }) => kind === "work").slice(-HANDED_OVER);
@@ -164,22 +157,22 @@ export function renderHandover(goal: Goal): string {
   if (steps.length + done.length + next.length === 0) return "";
   return [
     "# What was done before you",
-    "You have no memory of it; the files are as those turns left them.",
+    "You do not remember these turns; the files are in the state that they left.",
     ...steps,
     ...(done.length === 0 ? [] : ["The last turns:", ...done]),
     ...next,
   ].join("\n");
 }
 
-/** The form of the report. It can be copied, but not taken for a report itself. */
+/** The form of the report. An echo of it is no report. */
 export function renderReportForm(goal: Goal, nonce: string, withChecks: boolean): string {
   const names = goal.criteria.map(({ name }) => name);
   return `# How you report
-End your last message with this block, filled in: bare, after an empty line, in no code block and no quote. Or call the tool loop_report with the same nonce, if you have it. EXIT_SIGNAL is true only when nothing of the spec is left to do. Without a report the turn counts, but claims nothing.
+End your last message with this block, filled in. Put it after an empty line, outside of code blocks and quotes. Or call the tool loop_report with the same nonce, if you have that tool. EXIT_SIGNAL is true only when the whole spec is done. Without a report the turn counts, but claims nothing.
 ${statusTemplate(nonce, names, withChecks)}`;
 }
 
-/** Of the turn that is under way. */
+/** Of the current turn. */
 export function nonceOf({ job }: Goal): string | null {
   return job?.nonce ?? null;
 }

@@ -1,4 +1,4 @@
-/** What iterations cost and moved, as a table for the terminal. */
+/** The cost and the results of iterations, as a table for the terminal. */
 import type { Goal, Receipt } from "../../goal/goal.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine } from "../clean.ts";
@@ -7,7 +7,7 @@ import { columnsOf, cutTo, renderColumns, simplify } from "../width.ts";
 
 const STEP_COLUMNS = 32;
 const MOVED_COLUMNS = 40;
-/** The two that are words: they give way when the terminal is narrow, down to this. */
+/** Step and Moved shrink to this width on a narrow terminal. */
 const LEAST_COLUMNS = 10;
 const STEP = 1;
 const MOVED = 6;
@@ -25,14 +25,15 @@ export function renderReceipts(goal: Goal, columns = 80): string {
     "",
     "",
   ];
+  const note = renderPricesNote(goal);
   const notes = [
-    ...(spent.unpriced > 0 ? [`${count(spent.unpriced, "turn")}: cost not told by the agent`] : []),
-    ...(renderPricesNote(goal) === null ? [] : [renderPricesNote(goal)]),
+    ...(spent.unpriced > 0 ? [`${count(spent.unpriced, "turn")}: cost not reported by the agent`] : []),
+    ...(note === null ? [] : [note]),
   ];
   return [renderColumns(fitWords([HEAD, ...rows, total], columns)), ...notes].join("\n");
 }
 
-/** Figures are never cut; what they leave of the line is shared by the step and what moved. */
+/** Figures are never cut. Step and Moved share the rest of the line. */
 function fitWords(rows: readonly (readonly string[])[], columns: number): readonly (readonly string[])[] {
   const widthOf = (at: number) => Math.max(...rows.map((row) => columnsOf(row[at] ?? "")));
   const figures = HEAD.map((_, at) => at).filter((at) => at !== STEP && at !== MOVED);
@@ -49,7 +50,7 @@ function fitWords(rows: readonly (readonly string[])[], columns: number): readon
 
 const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];
 
-/** One iteration in a few words, for the places that show the last one only. */
+/** One iteration in one line. */
 export function renderReceiptLine(receipt: Receipt): string {
   const [number, step, time, tokens, cost, , moved] = rowOf(receipt);
   const files = count(receipt.filesChanged, "file");
@@ -70,7 +71,7 @@ function rowOf(receipt: Receipt): readonly string[] {
   ];
 }
 
-/** Another agent than the one that was asked. */
+/** The fallback agent that took the turn. */
 function takerOf({ takenBy }: Receipt): string {
   return takenBy === undefined ? "" : ` ${simplify(cleanLine(takenBy))}`;
 }

@@ -1,4 +1,4 @@
-/** `loop status`: everything about one goal that fits on a screen. */
+/** `loop status`: one goal on one screen. */
 import { isWeak, renderFinding } from "../../checks/kinds.ts";
 import { ERROR_LIMIT, NOOP_LIMIT, STUCK_LIMIT } from "../../goal/breakers.ts";
 import type { Criterion, Goal } from "../../goal/goal.ts";
@@ -55,7 +55,7 @@ function renderSpec(spec: string): string {
   return ["Spec", ...shown, ...(more > 0 ? [`  … ${count(more, "line")} more`] : [])].join("\n");
 }
 
-/** What it stands still for, and what a person can do about it. */
+/** Why the goal waits, and what a person can do about it. */
 function renderNeed(goal: Goal, now: number): string {
   const { pause } = goal;
   const paused =
@@ -90,12 +90,13 @@ function renderCriterion(goal: Goal, criterion: Criterion, now: number): string 
   const evidence = evidenceOf(goal, criterion.name);
   const verification = verifiedBy(goal, criterion);
   const isFresh = evidence === null || evidence.tree === goal.tree;
-  const said = evidence === null || evidence.met ? "" : lastLine(evidence.note ?? evidence.tail);
+  const said =
+    evidence === null || evidence.met ? "" : tellingLine(cleanText(evidence.note ?? evidence.tail));
   const parts = [
     renderFinding(criterion, evidence),
     `${verification}${isWeak(verification) ? " (weaker)" : ""}`,
     ...(evidence === null ? [] : [ago(evidence.at, now)]),
-    ...(isFresh ? [] : ["older than the files"]),
+    ...(isFresh ? [] : ["from before the last change"]),
     ...(goal.baseline?.green.includes(criterion.name) === true ? ["green before any work"] : []),
     ...(said === "" ? [] : [said]),
   ];
@@ -134,14 +135,14 @@ function renderFigures(goal: Goal): string {
   ].join("\n");
 }
 
-/** Those that are one or two counts away from a pause. */
+/** Breakers that are one or two counts away from a pause. */
 function nearBreakers({ breakers, policy, status }: Goal): readonly string[] {
   if (status === "ended") return [];
   const all: readonly (readonly [string, number, number])[] = [
     ["same criteria unmet", breakers.stuckCount, STUCK_LIMIT],
     ["same error", breakers.errorCount, ERROR_LIMIT],
     ["no check moved", breakers.stillCount, policy.stillLimit],
-    ["done claimed with nothing done", breakers.noopCount, NOOP_LIMIT],
+    ["done claimed without any change", breakers.noopCount, NOOP_LIMIT],
   ];
   return all
     .filter(([, times, limit]) => times > 0 && times >= limit - (limit > 3 ? 2 : 1))
@@ -163,8 +164,4 @@ function short(text: string): string {
 
 function fitName(name: string): string {
   return fitTo(simplify(cleanLine(name)), NAME_COLUMNS);
-}
-
-function lastLine(text: string): string {
-  return tellingLine(cleanText(text));
 }

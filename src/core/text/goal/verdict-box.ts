@@ -1,4 +1,4 @@
-/** The box at the end of a loop: what was verified and how, and what remains a risk (B15). Every line is a fact. */
+/** The box at the end of a loop: what was verified and how, and the risks (B15). */
 import { isRunOrMeasured, isWeak, VERIFICATIONS, whyBlocked } from "../../checks/kinds.ts";
 import type { Goal, Verdict } from "../../goal/goal.ts";
 import { acceptedNotes, greenNotes, isMet, verdictFor } from "../../goal/proof.ts";
@@ -10,7 +10,7 @@ const NARROW = 36;
 const WIDE = 76;
 const MAX_RISKS = 3;
 const LIGHTS: Readonly<Record<Verdict, string>> = { SHIP: "🟢", MONITOR: "🟡", RESEARCH: "🔴" };
-/** What was decided at the end; before that, what it would be now. A loop that did not end as done proves nothing. */
+/** The verdict at the end; before it, the current one. A loop that is not done proves nothing. */
 export function verdictOf(goal: Goal): Verdict {
   if (goal.end === null) return verdictFor(goal);
   return goal.end.status === "done" ? (goal.end.verdict ?? verdictFor(goal)) : "RESEARCH";
@@ -47,7 +47,6 @@ function checklistLine(goal: Goal): string {
   return `Checklist: ${met}/${goal.criteria.length} criteria verified`;
 }
 
-/** The seed has a guessed confidence here; the share that was run or measured is no guess. */
 function figuresLine(goal: Goal): string {
   const hard = goal.criteria.filter((criterion) => {
     return isMet(goal, criterion.name) && isRunOrMeasured(verifiedBy(goal, criterion));
@@ -66,12 +65,12 @@ function alternativeOf(goal: Goal): string {
 
 function shownRisks(goal: Goal): readonly string[] {
   const risks = risksOf(goal);
-  if (risks.length === 0) return ["what no check covers"];
+  if (risks.length === 0) return ["anything that no check covers"];
   const more = risks.length - MAX_RISKS;
   return more > 0 ? [...risks.slice(0, MAX_RISKS), `${more} more: loop report ${goal.id}`] : risks;
 }
 
-/** What is known to speak against it, the worst first. */
+/** Known risks, the worst first. */
 export function risksOf(goal: Goal): readonly string[] {
   const names = goal.criteria.map(({ name }) => name);
   const unmet = goal.criteria.filter(({ name, check }) => whyBlocked(check) === null && !isMet(goal, name));
@@ -84,14 +83,14 @@ export function risksOf(goal: Goal): readonly string[] {
     ...assumed.map(({ name }) => `${name} is assumed, nothing checks it`),
     ...unmet.map(({ name }) => `${name} is not met`),
     ...(goal.reversibility === "1" ? ["it takes hours or more to undo"] : []),
-    ...goal.accepted.map(({ path }) => `checks consist of ${path}, and a person accepted its change`),
+    ...goal.accepted.map(({ path }) => `checks depend on ${path}, and a person accepted its change`),
     ...green.map((name) => `${name} was green before any work`),
-    ...weak.map(({ name }) => `${name} was looked at, not run`),
+    ...weak.map(({ name }) => `${name} was reviewed, not run`),
     ...notesOf(goal),
   ];
 }
 
-/** Notes that no other line tells. */
+/** Notes that no other line shows. */
 function notesOf(goal: Goal): readonly string[] {
   const told = [...greenNotes(goal), ...acceptedNotes(goal)];
   const own = (goal.end?.notes ?? []).filter((note) => !told.includes(note));

@@ -1,4 +1,4 @@
-/** `loop backlog block | unblock US-003 [reason]`: a person's word on one story. */
+/** `loop backlog block | unblock US-003 [reason]`: a person excludes one story, or includes it again. */
 import { markBlocked, type StoryChange, unblock } from "../../core/backlog/prd/registry.ts";
 import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
@@ -24,12 +24,11 @@ export async function backlogBlockCommand(
     markBlocked(before, id, reason),
   );
   if (flags.json) io.json({ version: 1, story: viewStory(story), progress: countsOfStories(stories) });
-  else
-    io.out(`Blocked ${story.id}: ${cleanLine(story.title)}. Undo it with: loop backlog unblock ${story.id}`);
+  else io.out(`Blocked ${story.id}: ${cleanLine(story.title)}. To undo: loop backlog unblock ${story.id}`);
   return EXIT.ok;
 }
 
-/** The reason is kept for the next generator, who reads the notes. */
+/** The reason goes into the notes, which the next generator reads. */
 export async function backlogUnblockCommand(
   id: string,
   words: readonly string[],
@@ -41,7 +40,7 @@ export async function backlogUnblockCommand(
     withReason(unblock(before, id), reason),
   );
   if (flags.json) io.json({ version: 1, story: viewStory(story), progress: countsOfStories(stories) });
-  else io.out(`Unblocked ${story.id}: ${cleanLine(story.title)}. It has all its attempts again.`);
+  else io.out(`Unblocked ${story.id}: ${cleanLine(story.title)}. All its attempts are available again.`);
   return EXIT.ok;
 }
 
@@ -70,7 +69,7 @@ async function change(
     throw new LoopError(
       "surroundings",
       `${prdPath(root)}: ${done.message}`,
-      done.hint ?? "Mend it; it was left as it is.",
+      done.hint ?? "Fix the file; it was not changed.",
     );
   throw usageError(done.message, done.hint);
 }

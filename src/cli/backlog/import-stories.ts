@@ -1,7 +1,6 @@
 /**
- * `loop backlog import <file>` (C1, C2, C10): Ralph's prd.json, a list of features, or a PRD.md with its tasks. All of
- * it or nothing: a story that cannot be taken is named, because others may depend on it. Stories that are there are
- * archived first, and only after a yes.
+ * `loop backlog import <file>` (C1, C2, C10): imports Ralph's prd.json, a list of features, or a PRD.md with tasks.
+ * It imports all stories or none, because stories may depend on each other. It archives existing stories after a yes.
  */
 import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
@@ -32,7 +31,7 @@ import type { BacklogFlags } from "./show-story.ts";
 export interface BacklogImportFlags extends BacklogFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** Nothing counts as passed: what another tool says of its stories is a claim. */
+  /** Imports passed stories as open: the result of another tool is only a claim. */
   readonly reopen?: boolean;
 }
 
@@ -67,7 +66,7 @@ export async function backlogImportCommand(
   const accepted = isYes ? acceptChecks(root, [], prd.stories, process.env, Date.now()) : hasNoChecks(prd);
   if (flags.json) io.json({ ...view, written: true, archived: done.archived, checksAccepted: accepted });
   else {
-    if (done.archived !== null) io.out(`Archived what was there: ${done.archived}`);
+    if (done.archived !== null) io.out(`Archived the old stories: ${done.archived}`);
     io.out(`Wrote ${countStories(prd.stories.length)} to ${prdPath(root)}.`);
   }
   if (!accepted) io.say(NOT_ACCEPTED);
@@ -87,13 +86,13 @@ function readBacklog(file: string, root: string, isReopened: boolean): Read {
   if (parsed.kind === "invalid") throw refused(file, named(parsed.message, imported));
   const [first, ...more] = problemsOf(parsed.prd.stories).map(renderStoryProblem);
   if (first !== undefined)
-    throw refused(file, first.replace(/\.$/, ""), more.length === 0 ? null : `And: ${more.join(" ")}`);
+    throw refused(file, first.replace(/\.$/, ""), more.length === 0 ? null : `Also: ${more.join(" ")}`);
   const stories = parsed.prd.stories.map((story) => (isReopened ? { ...story, passes: false } : story));
   const { passed } = countsOfStories(stories);
   const claimed =
     passed === 0
       ? []
-      : [`${countStories(passed)} passed by the word of the file alone; --reopen takes them as open.`];
+      : [`${countStories(passed)} passed according to the file only; --reopen imports them as open.`];
   return { prd: { ...parsed.prd, stories }, remarks: [...imported.remarks, ...claimed] };
 }
 
@@ -103,7 +102,7 @@ function readGiven(file: string, root: string): string {
   if (!stat.isFile()) throw usageError(`${cleanLine(file)} is not a file.`);
   if (stat.size > MAX_BYTES) throw usageError(`${cleanLine(file)} has more than 5 MB.`);
   if (realpathSync(file) === realOr(prdPath(root)))
-    throw usageError(`${cleanLine(file)} is the backlog itself; there is nothing to import.`);
+    throw usageError(`${cleanLine(file)} is this project's backlog. Name another file.`);
   return readTextThroughLinks(file) ?? "";
 }
 
@@ -122,11 +121,11 @@ function importJson(text: string): ImportResult {
   try {
     return importRalph(JSON.parse(text.replace(/^\uFEFF/, "")));
   } catch (error) {
-    return { kind: "refused", message: `not JSON: ${(error as Error).message}` };
+    return { kind: "refused", message: `this is not valid JSON: ${(error as Error).message}` };
   }
 }
 
-/** `userStories[2].title: …` says more with the story's id. */
+/** Puts the story's id before `userStories[2].title: …`. */
 function named(message: string, { content }: ImportedBacklog): string {
   const [, index] = /^userStories\[(\d+)\]/.exec(message) ?? [];
   const id = index === undefined ? undefined : content.userStories[Number(index)]?.id;
@@ -142,7 +141,7 @@ function show({ stories }: Prd, remarks: readonly string[], io: Io): void {
   for (const remark of remarks) io.say(remark);
 }
 
-/** true: a person said yes to what was shown; false: nobody was asked, for nothing was there; null: no. */
+/** true: a person said yes; false: no question was needed, because there was no backlog; null: no. */
 async function agree(
   { stories }: Prd,
   there: Prd | null,
@@ -153,29 +152,29 @@ async function agree(
   if (flags.yes) return true;
   const old = there?.stories.length ?? 0;
   if (io.interactive && !flags.json) {
-    const instead = old === 0 ? "" : `, and archive what is there (${countStories(old)})`;
+    const instead = old === 0 ? "" : ` and archive the existing ${countStories(old)}`;
     return (await questions.confirm(`Write ${countStories(stories.length)}${instead}?`)) ? true : null;
   }
   if (old > 0)
     throw usageError(
-      `There is a backlog of ${countStories(old)} already, which would be archived; without a terminal add --yes.`,
-      "Nothing was written.",
+      `There is already a backlog with ${countStories(old)}, and the import would archive it.`,
+      "Nothing was written. To go ahead without a terminal, add --yes.",
     );
   return false;
 }
 
-/** What was asked about is what is replaced. */
+/** Refuses when the backlog is not the one that the person saw. */
 function decide(before: Prd | null, seen: string, prd: Prd): Replacement {
   if (JSON.stringify(before?.content ?? null) !== seen)
     return {
       kind: "refused",
-      message: "The backlog was changed meanwhile.",
+      message: "The backlog was changed since it was read.",
       hint: "Nothing was written; try again.",
     };
   return { kind: "replace", content: contentOf(prd, before), archive: (before?.stories.length ?? 0) > 0 };
 }
 
-/** A backlog without stories gives its header to one that has none. */
+/** Keeps the header of a backlog that has no stories yet. */
 function contentOf(prd: Prd, before: Prd | null): PrdContent {
   const header = before === null || before.stories.length > 0 ? {} : before.content;
   const said = Object.entries(prd.content).filter(([, value]) => value !== "" && value !== null);

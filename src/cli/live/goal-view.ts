@@ -1,5 +1,4 @@
-/** What a goal's runner shows: lines for people, or one JSON object per line. */
-
+/** The output of a goal's runner: lines for people, or one JSON object per line. */
 import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
 import { type GoalChange, isTurn } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -24,7 +23,6 @@ export interface GoalRunView {
   ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
   /** null: nobody answers. */
   askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
-  /** The last thing. */
   close(goal: Goal): Promise<void>;
 }
 
@@ -33,7 +31,7 @@ export function createGoalLineView(io: Io): GoalRunView {
   const countdown = createCountdown();
   const ask = createAsker(io);
   const closing = new AbortController();
-  /** What is drawn in place would be drawn into the question. */
+  /** The countdown must not draw over a question. */
   const put = <T>(question: (withdrawn: AbortSignal) => Promise<T>, withdrawn: AbortSignal) =>
     ask(() => countdown.hideDuring(() => question(AbortSignal.any([withdrawn, closing.signal]))));
   const print = (text: string) => {
@@ -54,7 +52,7 @@ export function createGoalLineView(io: Io): GoalRunView {
       const line = renderAgentEvent(event, io);
       if (line !== null) print(line);
     },
-    // What a notice would say stands on the screen already.
+    // the screen already shows what a notice says
     notify: () => {},
     problem: (error) => say(renderProblem(error, io)),
     say,
@@ -63,7 +61,7 @@ export function createGoalLineView(io: Io): GoalRunView {
     close: async () => {
       countdown.stop();
       closing.abort();
-      // its lines come before the last ones
+      // print the lines that a question held back
       await ask(async () => {});
       await finish();
     },
@@ -91,7 +89,7 @@ export function createGoalJsonView(io: Io): GoalRunView {
   };
 }
 
-/** An event of the stream: its type and its fields. */
+/** One event of the JSON stream: its type and its fields. */
 export function describeGoalChange(change: GoalChange, goal: Goal): [string, object] {
   const loop = goal.id;
   switch (change.type) {
@@ -145,23 +143,23 @@ function startOf(goal: Goal): object {
   return { spec, score, shape, workflow, reversibility, limits, agent, needsPlan, criteria };
 }
 
-/** Short: a line that wraps cannot be drawn over. What it waits for was said above it. */
+/** Short: a line that wraps cannot be erased. */
 function renderLeft(ms: number): string {
-  return `  goes on ${ms <= 0 ? "any moment now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
+  return `  continues ${ms <= 0 ? "now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
 }
 
 function seconds(ms: number): number {
   return Math.max(1, Math.round(ms / 1_000)) * 1_000;
 }
 
-/** What goes by while nothing else is printed; null: nothing does. */
+/** The line that counts while nothing else is printed; null: none. */
 function passingOf({ waitUntil, job }: Goal): ((now: number) => string) | null {
   if (waitUntil !== null) return (now) => renderLeft(waitUntil - now);
   if (job === null || !isTurn(job)) return null;
-  return (now) => `  at work for ${renderDuration(seconds(now - job.intendedAt))} (Ctrl-C stops)`;
+  return (now) => `  working for ${renderDuration(seconds(now - job.intendedAt))} (Ctrl-C stops)`;
 }
 
-/** The time that is left of a wait, or that a turn has taken, in place, where there is a terminal. */
+/** In a terminal, redraws the remaining wait or the time of a turn in place. */
 function createCountdown(): {
   follow(goal: Goal): void;
   clear(): void;

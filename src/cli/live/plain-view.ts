@@ -1,4 +1,4 @@
-/** The view of a run that has little to show: notices, problems and questions, one after the other. */
+/** A minimal view of a run: notices, problems and questions. */
 import type { Io } from "../io.ts";
 import { oneLine } from "../render/table.ts";
 import type { RunView } from "../run/foreground.ts";

@@ -1,4 +1,4 @@
-/** What a resident runner shows while it runs: one contract, three ways (screen, lines, JSON). */
+/** The output of `loop up`: one contract with three implementations (screen, lines, JSON). */
 import type { EngineNews } from "../../engine/engine.ts";
 import type { PermissionReply } from "./permission-question.ts";
 
@@ -10,7 +10,7 @@ export interface LiveView {
   stopping(signal: string): void;
   /** null: nobody to ask, or no answer. */
   ask(question: string, detail: string): Promise<boolean | null>;
-  /** For what an agent asks leave for. null: as with `ask`. */
+  /** For a permission that an agent requests. null: as with `ask`. */
   askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
   close(): void;
 }

@@ -41,7 +41,7 @@ describe("C1 C2 loop backlog init", () => {
       description: "",
       userStories: [],
     });
-    expect(stdout.join("\n")).toContain("Made with: node (npm)");
+    expect(stdout.join("\n")).toContain("Stack: node (npm)");
     expect(stdout.join("\n")).toContain("tests=npm test");
   });
 
@@ -162,7 +162,7 @@ describe("C1 C2 C10 loop backlog import", () => {
     await backlogImportCommand(join(root, "ralph.json"), flags, io(true), person);
     expect([names(".loop/archive"), stories()[0]?.id]).toEqual([[], "OLD-1"]);
     await backlogImportCommand(join(root, "ralph.json"), flags, io(true), person);
-    expect(person.asked[1]).toBe("Write 2 stories, and archive what is there (1 story)?");
+    expect(person.asked[1]).toBe("Write 2 stories and archive the existing 1 story?");
     const [archive = ""] = names(".loop/archive");
     expect(archive).toMatch(/^\d{4}-\d\d-\d\d-loop-old$/);
     expect(JSON.parse(read(`.loop/archive/${archive}/prd.json`))).toEqual(OLD);

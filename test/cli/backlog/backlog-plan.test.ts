@@ -96,7 +96,7 @@ describe("C14 loop backlog plan", () => {
     const { root, plan, has, stderr, json, answer } = plannerSays(TWO);
     expect(await plan({}, aPerson(false), true)).toBe(0);
     expect(await plan({ dryRun: true })).toBe(0);
-    expect(stderr.at(-1)).toMatch(/^Nothing was written; the plan is in .*said\.md$/);
+    expect(stderr.at(-1)).toMatch(/^Nothing was written\. The plan is in .*said\.md$/);
     expect(await plan({ ...json, dryRun: true })).toBe(0);
     expect(answer()).toMatchObject({
       version: 1,

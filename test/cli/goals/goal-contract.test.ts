@@ -372,7 +372,9 @@ describe.concurrent("B15 announcements, on stdout for people", () => {
     const cwd = makeRepository(onTestFinished);
     const first = await runLoop(untilArgs(makeAgent(cwd, "report true"), "--iterations", "1"), { cwd });
     const id = stateOf(cwd).id;
-    expect(first.stdout).toContain("\n  ✗ done: exit 1\n[LOOP] ↩ It claimed to be done and is sent back");
+    expect(first.stdout).toContain(
+      "\n  ✗ done: exit 1\n[LOOP] ↩ The agent claimed to be done, but it is not",
+    );
     expect(first.stdout).toContain(
       `\n[LOOP] ⏸ Paused: 1 of 1 iterations are used\nProgress: 0 steps complete, 1 remaining\nResume: loop continue ${id} --iterations=5\n`,
     );

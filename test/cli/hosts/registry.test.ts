@@ -152,7 +152,7 @@ describe("D12 mark-complete and mark-blocked", () => {
     const { io, flags, json, answer, stories } = setUp(TWO);
     expect(await markBlockedCommand("us-001", { ...flags, reason: "no key" }, io)).toBe(0);
     expect(io.stdout.splice(0)).toEqual([
-      "Marked US-001 blocked: Store it. Undo it with: loop mark-blocked US-001 --undo",
+      "Marked US-001 blocked: Store it. To undo: loop mark-blocked US-001 --undo",
     ]);
     expect(stories()[0]).toMatchObject({ blocked: true, notes: "[BLOCKED] no key" });
     await markBlockedCommand("US-001", { ...flags, undo: true }, io);
@@ -184,7 +184,7 @@ describe("D12 mark-complete and mark-blocked", () => {
       await expect(command).rejects.toMatchObject({
         code: "surroundings",
         message: `${path}: A depends on itself.`,
-        hint: "Mend it; it was left as it is.",
+        hint: "Fix the file; it was not changed.",
       });
   });
 
@@ -264,7 +264,7 @@ describe("D12 next-task", () => {
     await expect(nextTaskCommand(flags, io)).rejects.toMatchObject({
       code: "usage",
       message: expect.stringMatching(/^There are no stories here: .*prd\.json is missing\.$/),
-      hint: 'Add one: loop register-task "<title>"',
+      hint: 'Add a story: loop register-task "<title>"',
     });
     expect(existsSync(join(root, ".loop"))).toBe(false);
   });

@@ -320,13 +320,13 @@ describe("D12 which conversation", () => {
     writeSessionRecord(dir, recordOf());
     const { code, stdout } = await textOf(cwd);
     expect(code).toBe(0);
-    expect(stdout).toBe(`Goes on (verify): the stop is taken, and goal ${ID} goes on in the conversation.
-  session: s1, idle, no turn of ours
+    expect(stdout).toBe(`Goes on (verify): the stop is blocked, and goal ${ID} continues in the conversation.
+  session: s1, idle, no loop turn
   state: can be read
   goal: ${ID}, active, of this session
   loops here: on
   lease: nobody who is there holds it
-  a person waits: no
+  a person is waiting: no
 Next: iteration 1/10: Find the failing test
 `);
   });

@@ -14,7 +14,7 @@ import type { ProgramParts } from "../program-parts.ts";
 export function addBacklogCommands(program: Command, parts: ProgramParts): void {
   const backlog = program
     .command("backlog")
-    .description("work through a list of stories: one agent builds, another reviews, checks decide")
+    .description("work through stories: one agent builds, another reviews, checks decide")
     .enablePositionalOptions();
   addPlanCommands(backlog, parts);
   addRun(backlog, parts);

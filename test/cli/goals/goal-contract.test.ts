@@ -352,7 +352,7 @@ describe.concurrent("B15 announcements, on stdout for people", () => {
     expect(lines.slice(0, 11)).toEqual([
       "[LOOP] Starting | Shape: Tool (9/10) | Workflow: A | Steps: 1 | Budget: $25",
       "  check done: `sh check.sh` exits 0",
-      expect.stringMatching(/^ {2}\d+ files are protected: what the checks consist of$/),
+      expect.stringMatching(/^ {2}\d+ files are protected: the checks depend on them$/),
       `[LOOP] Iteration 1/10 | Cost: $0.00/$25 | Step: ${STEP}`,
       "  ✓ done",
       `[LOOP] ✓ ${STEP} complete | Progress: 1/1 | Next: none`,

@@ -322,10 +322,10 @@ describe("D12 which conversation", () => {
     expect(code).toBe(0);
     expect(stdout).toBe(`Goes on (verify): the stop is blocked, and goal ${ID} continues in the conversation.
   session: s1, idle, no loop turn
-  state: can be read
+  state: readable
   goal: ${ID}, active, of this session
   loops here: on
-  lease: nobody who is there holds it
+  lease: no running process holds it
   a person is waiting: no
 Next: iteration 1/10: Find the failing test
 `);

@@ -22,9 +22,7 @@ import { type Io, paint } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
 
-export interface AgentsTestFlags extends AgentChoice, ProjectFlags {
-  readonly json?: boolean;
-}
+type AgentsTestFlags = AgentChoice & ProjectFlags;
 
 const TURN_WITHIN_MS = 3 * 60_000;
 /** Long enough for a busy machine to kill a process that ignores the signal. */
@@ -161,16 +159,13 @@ async function stopStep(agent: Agent, signal: AbortSignal): Promise<Step> {
 
 type Ended = Extract<TurnEnd, { kind: "ok" }>;
 
-interface Timed {
-  readonly end: TurnEnd;
-  readonly ms: number;
-}
-
-async function timed(run: () => Promise<TurnEnd>): Promise<Timed> {
+async function timed(run: () => Promise<TurnEnd>) {
   const before = performance.now();
   const end = await run();
   return { end, ms: Math.round(performance.now() - before) };
 }
+
+type Timed = Awaited<ReturnType<typeof timed>>;
 
 function judged({ end, ms }: Timed, faultOf: (end: Ended) => string | null): Omit<Step, "name"> {
   if (end.kind === "cancelled") return { ok: false, needed: true, detail: "it was stopped", ms };

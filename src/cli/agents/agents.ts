@@ -25,10 +25,6 @@ import { openProject, type ProjectFlags } from "../project.ts";
 import { type Cell, oneLine, renderTable } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
 
-export interface AgentsFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
 /** Some agents start a whole runtime to print their version. */
 const VERSION_WITHIN_MS = 10_000;
 const SAY_AFTER_MS = 2_000;
@@ -46,7 +42,7 @@ interface AgentView {
   readonly install: string;
 }
 
-export async function agentsCommand(flags: AgentsFlags, io: Io): Promise<number> {
+export async function agentsCommand(flags: ProjectFlags, io: Io): Promise<number> {
   // version probes run in their own process group, which Ctrl-C does not reach
   const stop = listenForStop();
   const { env } = process;
@@ -72,7 +68,7 @@ type Choice =
   | { readonly kind: "unreadable"; readonly error: LoopError };
 
 /** Broken settings do not prevent the list. */
-function readChoice(flags: AgentsFlags, env: NodeJS.ProcessEnv, io: Io): Choice {
+function readChoice(flags: ProjectFlags, env: NodeJS.ProcessEnv, io: Io): Choice {
   try {
     return { kind: "chosen", spec: chooseAgentSpec({}, readConfig(openProject(flags, io)), env) };
   } catch (error) {

@@ -21,10 +21,7 @@ import { type Io, paint, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { oneLine, renderTable } from "../render/table.ts";
 
-export interface CapabilitiesFlags extends ProjectFlags {
-  readonly json?: boolean;
-  readonly refresh?: boolean;
-}
+type CapabilitiesFlags = ProjectFlags & { readonly refresh?: boolean };
 
 export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Promise<number> {
   const { root, dir } = openProjectToRead(flags, io);

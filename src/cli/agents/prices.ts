@@ -12,11 +12,7 @@ import { type Io, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTable } from "../render/table.ts";
 
-export interface PricesFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export async function pricesCommand(model: string | undefined, flags: PricesFlags, io: Io): Promise<number> {
+export async function pricesCommand(model: string | undefined, flags: ProjectFlags, io: Io): Promise<number> {
   const prices = readPrices(openProjectToRead(flags, io), process.env);
   const rows = model === undefined ? allOf(prices) : findPrices(model, prices);
   if (model !== undefined && rows.length === 0)

@@ -56,8 +56,13 @@ export function acceptChecks(
 ): boolean {
   if (checksText(stories) === "") return true;
   if (!areChecksAccepted(root, before, env)) return false;
+  return recordTrust(prdPath(root), checksText(stories), env, now);
+}
+
+/** false: nothing can be recorded on this machine. */
+export function recordTrust(path: string, content: string, env: NodeJS.ProcessEnv, now: number): boolean {
   try {
-    createTrustStore(env).trust({ path: prdPath(root), content: checksText(stories) }, now);
+    createTrustStore(env).trust({ path, content }, now);
     return true;
   } catch (error) {
     if (error instanceof LoopError) return false;

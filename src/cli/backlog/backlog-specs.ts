@@ -29,17 +29,19 @@ export function readSpecs(root: string, named: readonly string[]): readonly Spec
   });
 }
 
-interface Found {
-  readonly path: string;
-  readonly text: string;
-}
+type Found = Pick<SpecText, "path" | "text">;
 
-function readNamed(root: string, file: string): Found {
+/** The text of a file that a person named. Throws when it is missing, no file, or too large. */
+export function readGivenFile(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) throw usageError(`There is no file ${cleanLine(file)}.`);
   if (!stat.isFile()) throw usageError(`${cleanLine(file)} is not a file.`);
   if (stat.size > MAX_BYTES) throw usageError(`${cleanLine(file)} has more than 5 MB.`);
-  const text = readTextThroughLinks(file) ?? "";
+  return readTextThroughLinks(file) ?? "";
+}
+
+function readNamed(root: string, file: string): Found {
+  const text = readGivenFile(file);
   if (text.includes("\0")) throw usageError(`${cleanLine(file)} is not text.`);
   if (text.trim() === "") throw usageError(`${cleanLine(file)} is empty.`);
   const way = relative(root, resolve(file));

@@ -4,19 +4,17 @@ import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
-import { changeStories, prdPath } from "../../store/files/prd-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
+import { changeRegistry, openRegistry } from "../hosts/registry.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import type { ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { type BacklogFlags, loadBacklog } from "./show-story.ts";
+import { loadBacklog } from "./show-story.ts";
 
 export async function backlogBlockCommand(
   id: string,
   words: readonly string[],
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   const reason = words.join(" ");
@@ -32,7 +30,7 @@ export async function backlogBlockCommand(
 export async function backlogUnblockCommand(
   id: string,
   words: readonly string[],
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   const reason = cleanLine(words.join(" "));
@@ -53,23 +51,14 @@ function withReason(change: StoryChange, reason: string): StoryChange {
 }
 
 async function change(
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
   what: string,
   decide: (stories: readonly Story[]) => StoryChange,
 ): Promise<Extract<StoryChange, { kind: "changed" }>> {
-  const { root, dir, store } = openProject(flags, io);
-  refuseForeign(dir);
-  refuseTurns(store, what);
-  refuseDuringRun(store);
-  loadBacklog(root);
-  const done = await changeStories(root, decide);
-  if (done.kind === "changed") return done;
-  if (done.fault === "backlog")
-    throw new LoopError(
-      "surroundings",
-      `${prdPath(root)}: ${done.message}`,
-      done.hint ?? "Fix the file; it was not changed.",
-    );
-  throw usageError(done.message, done.hint);
+  const project = openRegistry(flags, io);
+  refuseTurns(project.store, what);
+  refuseDuringRun(project.store);
+  loadBacklog(project.root);
+  return changeRegistry(project, null, decide);
 }

@@ -2,13 +2,14 @@
  * `loop backlog import <file>` (C1, C2, C10): imports Ralph's prd.json, a list of features, or a PRD.md with tasks.
  * It imports all stories or none, because stories may depend on each other. It archives existing stories after a yes.
  */
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { checksText } from "../../core/backlog/accepted-checks.ts";
 import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { importPrdMarkdown } from "../../core/backlog/prd/import-prd-md.ts";
 import { type ImportedBacklog, type ImportResult, importRalph } from "../../core/backlog/prd/import-ralph.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
-import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
+import { countsOfStories } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
@@ -17,18 +18,17 @@ import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/p
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
-import { readTextThroughLinks } from "../../store/files/read-text.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import { acceptChecks, NOT_ACCEPTED } from "./backlog-settings.ts";
-import type { BacklogFlags } from "./show-story.ts";
+import { readGivenFile } from "./backlog-specs.ts";
 
-export interface BacklogImportFlags extends BacklogFlags {
+export interface BacklogImportFlags extends ProjectFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   /** Imports passed stories as open: the result of another tool is only a claim. */
@@ -48,7 +48,10 @@ export async function backlogImportCommand(
   const { prd, remarks } = readBacklog(file, root, flags.reopen ?? false);
   const there = loadPrd(root)?.prd ?? null;
   const view = { version: 1, file: resolve(file), stories: prd.stories.map(viewStory), remarks };
-  if (!flags.json) show(prd, remarks, io);
+  if (!flags.json) {
+    io.out(renderPlanned(prd.stories));
+    for (const remark of remarks) io.say(remark);
+  }
   if (flags.dryRun) {
     if (flags.json) io.json({ ...view, written: false, archived: null, checksAccepted: false });
     else io.say("Nothing was written.");
@@ -63,7 +66,9 @@ export async function backlogImportCommand(
   const done = await replacePrd(root, (before) => decide(before, seen, prd), Date.now());
   if (done.kind === "refused") throw usageError(done.message, done.hint);
   createFile(root, "progress.md", PROGRESS_HEADER);
-  const accepted = isYes ? acceptChecks(root, [], prd.stories, process.env, Date.now()) : hasNoChecks(prd);
+  const accepted = isYes
+    ? acceptChecks(root, [], prd.stories, process.env, Date.now())
+    : checksText(prd.stories) === "";
   if (flags.json) io.json({ ...view, written: true, archived: done.archived, checksAccepted: accepted });
   else {
     if (done.archived !== null) io.out(`Archived the old stories: ${done.archived}`);
@@ -73,14 +78,7 @@ export async function backlogImportCommand(
   return EXIT.ok;
 }
 
-interface Read {
-  readonly prd: Prd;
-  readonly remarks: readonly string[];
-}
-
-const MAX_BYTES = 5 * 1024 * 1024;
-
-function readBacklog(file: string, root: string, isReopened: boolean): Read {
+function readBacklog(file: string, root: string, isReopened: boolean) {
   const imported = convert(file, readGiven(file, root));
   const parsed = parsePrd(imported.content);
   if (parsed.kind === "invalid") throw refused(file, named(parsed.message, imported));
@@ -97,13 +95,10 @@ function readBacklog(file: string, root: string, isReopened: boolean): Read {
 }
 
 function readGiven(file: string, root: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) throw usageError(`There is no file ${cleanLine(file)}.`);
-  if (!stat.isFile()) throw usageError(`${cleanLine(file)} is not a file.`);
-  if (stat.size > MAX_BYTES) throw usageError(`${cleanLine(file)} has more than 5 MB.`);
+  const text = readGivenFile(file);
   if (realpathSync(file) === realOr(prdPath(root)))
     throw usageError(`${cleanLine(file)} is this project's backlog. Name another file.`);
-  return readTextThroughLinks(file) ?? "";
+  return text;
 }
 
 function convert(file: string, text: string): ImportedBacklog {
@@ -134,11 +129,6 @@ function named(message: string, { content }: ImportedBacklog): string {
 
 function refused(file: string, message: string, hint: string | null = null): Error {
   return usageError(`${basename(file)} cannot be imported: ${message}.`, hint ?? "Nothing was written.");
-}
-
-function show({ stories }: Prd, remarks: readonly string[], io: Io): void {
-  io.out(renderPlanned(stories));
-  for (const remark of remarks) io.say(remark);
 }
 
 /** true: a person said yes; false: no question was needed, because there was no backlog; null: no. */
@@ -181,10 +171,6 @@ function contentOf(prd: Prd, before: Prd | null): PrdContent {
   const names = { project: "", branchName: "", description: "", ...header, ...Object.fromEntries(said) };
   const content: PrdContent = { ...names, userStories: prd.content.userStories };
   return withStories({ ...prd, content }, prd.stories);
-}
-
-function hasNoChecks({ stories }: { readonly stories: readonly Story[] }): boolean {
-  return stories.every(({ checks }) => checks.length === 0);
 }
 
 function realOr(path: string): string {

@@ -15,19 +15,22 @@ import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
-import { createTrustStore } from "../../store/folder/trust.ts";
 import { readSmall, replaceIf } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
-import { type BacklogSettings, isSettingsTrusted, readBacklogSettings } from "./backlog-settings.ts";
+import {
+  type BacklogSettings,
+  isSettingsTrusted,
+  readBacklogSettings,
+  recordTrust,
+} from "./backlog-settings.ts";
 import { readStack } from "./backlog-stack.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogInitFlags extends BacklogFlags {
+export interface BacklogInitFlags extends ProjectFlags {
   readonly mode?: string;
   readonly prompts?: boolean;
 }
@@ -120,13 +123,7 @@ function writeSettings(settings: BacklogSettings, added: Added): boolean {
   }
   if (!wasTrusted) return false;
   if (!("checks" in { ...content, ...added }) && commandsOfRoles(backlog).length === 0) return true;
-  try {
-    createTrustStore(process.env).trust({ path, content: after }, Date.now());
-    return true;
-  } catch (error) {
-    if (error instanceof LoopError) return false;
-    throw error;
-  }
+  return recordTrust(path, after, process.env, Date.now());
 }
 
 const PROGRESS_TEMPLATE = "templates/progress.md.template";

@@ -24,7 +24,7 @@ import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
@@ -39,9 +39,8 @@ import {
 import { readSpecs } from "./backlog-specs.ts";
 import { readStack } from "./backlog-stack.ts";
 import { askPlanner, type Planned, type Planner } from "./planner.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogPlanFlags extends BacklogFlags, AgentChoice {
+export interface BacklogPlanFlags extends ProjectFlags, AgentChoice {
   readonly mode?: string;
   readonly model?: string;
   readonly timeout?: string;

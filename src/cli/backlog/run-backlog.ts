@@ -21,7 +21,7 @@ import { budgetFrom } from "../flags/limits.ts";
 import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
-import { openProject, openProjectToWrite, type Project } from "../project.ts";
+import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
 import { runBacklog } from "./backlog-runner.ts";
 import {
@@ -31,9 +31,8 @@ import {
   NOT_ACCEPTED,
   readBacklogSettings,
 } from "./backlog-settings.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogRunFlags extends BacklogFlags, AgentChoice {
+export interface BacklogRunFlags extends ProjectFlags, AgentChoice {
   readonly story?: string;
   readonly skipEval?: boolean;
   readonly mode?: string;
@@ -74,7 +73,7 @@ export async function backlogRunCommand(
   await store.catchUp();
   const before = openBacklog(store);
   if (flags.resume && before !== null) {
-    await goOnWith(project, before, { count, budget: flags.budget, session, stories });
+    await goOnWith(project, before, count, flags, session, stories);
     if (session !== null) return EXIT.ok;
     return runBacklog(project, before.id, flags, io, stop);
   }
@@ -93,16 +92,15 @@ export async function backlogRunCommand(
   return runBacklog(project, backlog.id, flags, io, stop);
 }
 
-interface GoOn {
-  readonly count: string | undefined;
-  readonly budget: string | undefined;
-  readonly session: string | null;
-  readonly stories: readonly Story[];
-}
-
 /** Adds the given iterations and budget, like `loop continue`. */
-async function goOnWith({ root, store }: Project, before: Backlog, given: GoOn): Promise<void> {
-  const { count, budget, session, stories } = given;
+async function goOnWith(
+  { root, store }: Project,
+  before: Backlog,
+  count: string | undefined,
+  { budget }: BacklogRunFlags,
+  session: string | null,
+  stories: readonly Story[],
+): Promise<void> {
   const iterations = count === undefined ? 0 : countFlag("N", count);
   const budgetUsd = budget === undefined ? 0 : budgetFlag("--budget", budget);
   if (budgetUsd > 0) checkBudget(before.terms.budgetUsd + budgetUsd);

@@ -20,13 +20,9 @@ import type { Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { renderStory } from "../render/stories.ts";
 
-export interface BacklogFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
 export async function backlogShowCommand(
   id: string | undefined,
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   const { root } = openProject(flags, io);
@@ -49,7 +45,7 @@ export function loadBacklog(root: string): { readonly project: string; readonly 
   return { project: loaded.prd.project ?? "", stories: loaded.prd.stories };
 }
 
-function showAll(stories: readonly Story[], flags: BacklogFlags, io: Io): void {
+function showAll(stories: readonly Story[], flags: ProjectFlags, io: Io): void {
   const next = nextOf(stories);
   if (flags.json) {
     io.json({
@@ -65,7 +61,7 @@ function showAll(stories: readonly Story[], flags: BacklogFlags, io: Io): void {
   io.out(next.kind === "story" ? `Next: ${cleanLine(renderNextStory(next))}` : renderNextStory(next));
 }
 
-function showOne(stories: readonly Story[], id: string, flags: BacklogFlags, io: Io): void {
+function showOne(stories: readonly Story[], id: string, flags: ProjectFlags, io: Io): void {
   const story = findStory(stories, id);
   if (story === null)
     throw usageError(`There is no story "${cleanLine(id)}".`, "List the stories: loop backlog show");

@@ -5,14 +5,14 @@ import { allGoals } from "../../engine/goals/goals.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openForChange } from "../goals/goal.ts";
 import type { Io } from "../io.ts";
+import type { ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
 /** null: the person means a goal, not the backlog. */
 export async function stopBacklog(
   how: "pause" | "cancel",
   id: string | undefined,
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number | null> {
   const { store } = openForChange(flags, io);

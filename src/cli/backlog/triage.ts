@@ -14,13 +14,13 @@ import { checksum } from "../../store/journal/checksum.ts";
 import { readSmall } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
-import { type BacklogFlags, loadBacklog } from "./show-story.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { loadBacklog } from "./show-story.ts";
 
 const BRIEF = "triage/TRIAGE_BRIEF.md";
 
 export async function backlogTriageCommand(
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
   attempts: readonly TriageAttempt[] = [],
   now: number = Date.now(),

@@ -106,12 +106,7 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
   return goal;
 }
 
-interface DemoView {
-  goal(before: Goal | null, goal: Goal): void;
-  agent(event: AgentEvent): void;
-}
-
-function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
+function createDemoView(flags: { json?: boolean }, io: Io) {
   let isReport = false;
   /** Hides the agent's report, which is for the engine. */
   const renderSaid = (line: string): string | null => {
@@ -121,7 +116,7 @@ function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
     return isForEngine ? null : paint(io, "dim", `  “${line}”`);
   };
   return {
-    goal: (before, goal) => {
+    goal: (before: Goal | null, goal: Goal) => {
       for (const change of changesOf(before, goal)) {
         if (flags.json) {
           const [type, fields] = describeGoalChange(change, goal);
@@ -129,7 +124,7 @@ function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
         } else for (const line of renderGoalChange(change, goal, Date.now(), io)) io.out(line);
       }
     },
-    agent: (event) => {
+    agent: (event: AgentEvent) => {
       const line = event.type === "text" ? renderSaid(event.text) : renderAgentEvent(event, io);
       if (line !== null && !flags.json) io.out(line);
     },
@@ -157,17 +152,8 @@ function writeProject(project: string): void {
   try {
     git("init", "-q");
     git("add", "-A");
-    git(
-      "-c",
-      "user.name=demo",
-      "-c",
-      "user.email=demo@localhost",
-      "-c",
-      "commit.gpgsign=false",
-      "commit",
-      "-qm",
-      "start",
-    );
+    const identity = "-c user.name=demo -c user.email=demo@localhost -c commit.gpgsign=false".split(" ");
+    git(...identity, "commit", "-qm", "start");
   } catch {
     // the loop runs without git too, and says what is missing
   }

@@ -66,7 +66,7 @@ const PARTS: readonly DemoPart[] = [
 
 export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<number> {
   const root = mkdtempSync(join(tmpdir(), "loopwright demo "));
-  const clock = createFastClock(morning());
+  const clock = createFastClock(at(9, 55));
   const stop = listenForStop();
   const say = (line: string) => {
     if (!flags.json) io.out(cut(line, process.stdout.columns ?? Number.POSITIVE_INFINITY));
@@ -179,10 +179,6 @@ function createFastClock(startAt: number): FastClock {
       jumped += ms;
     },
   };
-}
-
-function morning(): number {
-  return at(9, 55);
 }
 
 function at(hour: number, minute: number): number {

@@ -11,8 +11,7 @@ import { renderWhen } from "../render/times.ts";
 import { refuseTurns } from "../run/person.ts";
 import { hostSession } from "./host-session.ts";
 
-export interface LeaseFlags extends ProjectFlags {
-  readonly json?: boolean;
+interface LeaseFlags extends ProjectFlags {
   readonly owner?: string;
 }
 
@@ -34,12 +33,11 @@ export async function heartbeatCommand(flags: LeaseFlags, io: Io): Promise<numbe
   return EXIT.ok;
 }
 
-export interface ReleaseFlags extends LeaseFlags {
-  readonly force?: boolean;
-}
-
 /** --owner is required, so that nobody releases a lease that another owner has taken since. */
-export async function releaseLockCommand(flags: ReleaseFlags, io: Io): Promise<number> {
+export async function releaseLockCommand(
+  flags: LeaseFlags & { readonly force?: boolean },
+  io: Io,
+): Promise<number> {
   const owner = ownerFlag(flags);
   if (owner === null) throw usageError("--owner is missing.", "See who holds the lease: loop list --json");
   const project = openForChange(flags, io);

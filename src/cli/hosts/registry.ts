@@ -12,15 +12,9 @@ import {
   type StoryDraft,
   unblock,
 } from "../../core/backlog/prd/registry.ts";
-import {
-  countsOfStories,
-  DEPTHS,
-  nextOf,
-  renderNextStory,
-  type Story,
-  statusOf,
-} from "../../core/backlog/stories.ts";
+import { countsOfStories, DEPTHS, nextOf, renderNextStory, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { changeStories, loadPrd, prdPath } from "../../store/files/prd-file.ts";
@@ -31,11 +25,7 @@ import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
 
-export interface RegistryFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export interface RegisterFlags extends RegistryFlags {
+export interface RegisterFlags extends ProjectFlags {
   readonly description?: string;
   readonly criterion?: readonly string[];
   readonly check?: readonly string[];
@@ -56,7 +46,7 @@ export async function registerTaskCommand(
 ): Promise<number> {
   const draft = readDraft(words, flags);
   const project = openRegistry(flags, io);
-  const { story, stories } = await carryOut(project, "register-task", (before) =>
+  const { story, stories } = await changeRegistry(project, "register-task", (before) =>
     registerStory(before, draft),
   );
   answer(story, stories, flags, io, () => {
@@ -67,10 +57,12 @@ export async function registerTaskCommand(
 }
 
 /** `loop mark-complete <id>` */
-export async function markCompleteCommand(id: string, flags: RegistryFlags, io: Io): Promise<number> {
+export async function markCompleteCommand(id: string, flags: ProjectFlags, io: Io): Promise<number> {
   const project = openRegistry(flags, io);
   refuseTurns(project.store, "mark a story complete");
-  const { story, stories } = await carryOut(project, "mark-complete", (before) => markComplete(before, id));
+  const { story, stories } = await changeRegistry(project, "mark-complete", (before) =>
+    markComplete(before, id),
+  );
   answer(story, stories, flags, io, () => {
     const { passed, total } = countsOfStories(stories);
     return `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} stories have passed.`;
@@ -78,18 +70,17 @@ export async function markCompleteCommand(id: string, flags: RegistryFlags, io: 
   return EXIT.ok;
 }
 
-export interface BlockFlags extends RegistryFlags {
-  readonly reason?: string;
-  readonly undo?: boolean;
-}
-
 /** `loop mark-blocked <id>`. Refused inside a turn: a loop ends when all open stories are blocked. */
-export async function markBlockedCommand(id: string, flags: BlockFlags, io: Io): Promise<number> {
+export async function markBlockedCommand(
+  id: string,
+  flags: ProjectFlags & { readonly reason?: string; readonly undo?: boolean },
+  io: Io,
+): Promise<number> {
   if (flags.undo && flags.reason !== undefined)
     throw usageError("--reason and --undo cannot be used together.", "See: loop help mark-blocked");
   const project = openRegistry(flags, io);
   refuseTurns(project.store, flags.undo ? "unblock a story" : "mark a story blocked");
-  const { story, stories } = await carryOut(project, "mark-blocked", (before) =>
+  const { story, stories } = await changeRegistry(project, "mark-blocked", (before) =>
     flags.undo ? unblock(before, id) : markBlocked(before, id, flags.reason ?? ""),
   );
   answer(story, stories, flags, io, () =>
@@ -101,7 +92,7 @@ export async function markBlockedCommand(id: string, flags: BlockFlags, io: Io):
 }
 
 /** `loop next-task`: changes nothing. */
-export async function nextTaskCommand(flags: RegistryFlags, io: Io): Promise<number> {
+export async function nextTaskCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { root } = openProject(flags, io);
   const loaded = loadPrd(root);
   if (loaded === null) throw usageError(`There are no stories here: ${prdPath(root)} is missing.`, ADD_ONE);
@@ -153,22 +144,23 @@ function readTitle(words: readonly string[]): { readonly id: string | null; read
 }
 
 /** Creates nothing: a refused request leaves no `.loop`. */
-function openRegistry(flags: RegistryFlags, io: Io): Project {
+export function openRegistry(flags: ProjectFlags, io: Io): Project {
   const project = openProject(flags, io);
   refuseForeign(project.dir);
   return project;
 }
 
-async function carryOut(
+/** `command`: named in the hint. */
+export async function changeRegistry(
   { root, store }: Project,
-  command: string,
+  command: string | null,
   decide: (stories: readonly Story[]) => StoryChange,
 ): Promise<Extract<StoryChange, { kind: "changed" }>> {
   refuseDuringRun(store);
   const change = await changeStories(root, decide);
   if (change.kind === "changed") return change;
   if (change.fault === "backlog") throw faulty(root, change.message, change.hint);
-  throw usageError(change.message, change.hint ?? `See: loop help ${command}`);
+  throw usageError(change.message, change.hint ?? (command && `See: loop help ${command}`));
 }
 
 function refuseProblems(root: string, stories: readonly Story[]): void {
@@ -187,17 +179,12 @@ function faulty(root: string, message: string, hint: string | null): LoopError {
 function answer(
   story: Story,
   stories: readonly Story[],
-  flags: RegistryFlags,
+  flags: ProjectFlags,
   io: Io,
   sentence: () => string,
 ): void {
   if (flags.json) io.json({ story: viewStory(story), progress: countsOfStories(stories) });
   else io.out(sentence());
-}
-
-function viewStory(story: Story): object {
-  const { holdouts: _, ...shown } = story;
-  return { ...shown, status: statusOf(story) };
 }
 
 function renderStory(story: Story): string {

@@ -22,8 +22,7 @@ import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandNameIn, hostSession } from "./host-session.ts";
 
-export interface RouteFlags extends ProjectFlags {
-  readonly json?: boolean;
+interface RouteFlags extends ProjectFlags {
   readonly session?: string;
 }
 

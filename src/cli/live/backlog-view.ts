@@ -8,16 +8,16 @@ import {
   renderPassed,
   renderRejected,
 } from "../../core/backlog/report.ts";
-import { countsOfStories, type Story, statusOf } from "../../core/backlog/stories.ts";
+import { countsOfStories, statusOf } from "../../core/backlog/stories.ts";
 import type { Spent } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import type { Io } from "../io.ts";
-import type { RunView } from "../run/foreground.ts";
 import { renderAgentEvent } from "./goal-lines.ts";
 import { createAsker } from "./hold.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
 import { askPermission } from "./question.ts";
+import type { RunView } from "./view.ts";
 
 export interface BacklogRunView extends RunView {
   show(before: Backlog, now: Backlog): void;
@@ -97,12 +97,7 @@ export function createBacklogJsonView(io: Io): BacklogRunView {
   };
 }
 
-interface Begun {
-  readonly story: Story;
-  readonly iteration: number;
-}
-
-function begunSince(before: Backlog, now: Backlog): readonly Begun[] {
+function begunSince(before: Backlog, now: Backlog) {
   return now.attempts.flatMap((attempt) => {
     const story = now.stories.find(({ id }) => id === attempt.story);
     const isKnown = before.attempts.some((each) => each.story === attempt.story);

@@ -28,7 +28,7 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
     case "start":
       return [
         ...headOf(goal).map((line) => paint(io, "bold", line)),
-        ...goal.criteria.map((one) => `  check ${clean(renderCheck(one))}`),
+        ...goal.criteria.map((one) => `  check ${cleanLine(renderCheck(one))}`),
       ];
     case "survey":
       return surveyLines(change, goal, io);
@@ -48,7 +48,7 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
       // a turn without a failure is announced after its checks
       return change.receipt.failure === null ? [] : [renderIterationEnd(goal, change.receipt)];
     case "plan":
-      return goal.steps.map(({ name }, index) => `  ${index + 1}. ${clean(name)}`);
+      return goal.steps.map(({ name }, index) => `  ${index + 1}. ${cleanLine(name)}`);
     case "checks":
       return checkLines(goal, io);
     case "gate":
@@ -83,18 +83,18 @@ export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
       return paint(
         io,
         "dim",
-        `  · ${clean(event.name)}${event.detail === "" ? "" : ` ${clean(event.detail).slice(0, 100)}`}`,
+        `  · ${cleanLine(event.name)}${event.detail === "" ? "" : ` ${cleanLine(event.detail).slice(0, 100)}`}`,
       );
     case "permission":
-      return paint(io, "yellow", `  · permission for ${clean(event.tool)} ${event.answer}`);
+      return paint(io, "yellow", `  · permission for ${cleanLine(event.tool)} ${event.answer}`);
     case "taken":
       return paint(
         io,
         "yellow",
-        `  · ${clean(event.instead)}: ${clean(event.reason)}; ${clean(event.by)} takes the turn`,
+        `  · ${cleanLine(event.instead)}: ${cleanLine(event.reason)}; ${cleanLine(event.by)} takes the turn`,
       );
     case "failure":
-      return paint(io, "yellow", `  · ${clean(event.failure.class)}: ${clean(event.failure.reason)}`);
+      return paint(io, "yellow", `  · ${cleanLine(event.failure.class)}: ${cleanLine(event.failure.reason)}`);
     default:
       return null;
   }
@@ -110,7 +110,7 @@ function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal
   return [
     ...(goal.criteria.length === 0 ? [] : [`  ${guarded}`]),
     ...change.green.map((name) =>
-      paint(io, "yellow", `  ! ${clean(name)} passes before any work, so it cannot prove the work`),
+      paint(io, "yellow", `  ! ${cleanLine(name)} passes before any work, so it cannot prove the work`),
     ),
     ...git.map((line) => paint(io, "yellow", `  ! ${line}`)),
   ];
@@ -135,17 +135,17 @@ function checkLine(goal: Goal, name: string, io: Io): string {
   if (isMet(goal, name)) {
     const found = goal.evidence[name];
     const value = found?.value === null || found === undefined ? "" : ` (${found.value})`;
-    return paint(io, "green", `  ✓ ${clean(name)}${value}`);
+    return paint(io, "green", `  ✓ ${cleanLine(name)}${value}`);
   }
-  return paint(io, "red", `  ✗ ${clean(unmetLine(goal, name))}`);
+  return paint(io, "red", `  ✗ ${cleanLine(unmetLine(goal, name))}`);
 }
 
 function endLines(goal: Goal, io: Io): string[] {
   const complete = lines(renderComplete(goal));
   const learnable = suggestLearnable(goal);
-  const notes = (goal.end?.notes ?? []).map((note) => `  note: ${clean(note)}`);
+  const notes = (goal.end?.notes ?? []).map((note) => `  note: ${cleanLine(note)}`);
   if (goal.end?.status === "cancelled")
-    return [`[LOOP] Cancelled: ${clean(goal.end.reason)}`, ...receiptLines(goal)];
+    return [`[LOOP] Cancelled: ${cleanLine(goal.end.reason)}`, ...receiptLines(goal)];
   return [
     "",
     ...complete,
@@ -162,8 +162,4 @@ function receiptLines(goal: Goal): string[] {
 
 function lines(text: string | null): string[] {
   return text === null ? [] : text.split("\n");
-}
-
-function clean(text: string): string {
-  return cleanLine(text);
 }

@@ -11,18 +11,14 @@ import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
 import { createAsker } from "./hold.ts";
 import { renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
-import type { PermissionReply } from "./permission-question.ts";
 import { type Answer, askPermission, askYesNo } from "./question.ts";
+import type { RunView } from "./view.ts";
 
-export interface GoalRunView {
+export interface GoalRunView extends RunView {
   show(changes: readonly GoalChange[], goal: Goal): void;
   agent(event: AgentEvent): void;
-  notify(title: string, body: string): void;
-  problem(error: unknown): void;
   say(text: string): void;
   ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
-  /** null: nobody answers. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
   close(goal: Goal): Promise<void>;
 }
 
@@ -160,12 +156,7 @@ function passingOf({ waitUntil, job }: Goal): ((now: number) => string) | null {
 }
 
 /** In a terminal, redraws the remaining wait or the time of a turn in place. */
-function createCountdown(): {
-  follow(goal: Goal): void;
-  clear(): void;
-  stop(): void;
-  hideDuring<T>(question: () => Promise<T>): Promise<T>;
-} {
+function createCountdown() {
   let isHidden = false;
   let timer: NodeJS.Timeout | null = null;
   let isDrawn = false;
@@ -182,7 +173,7 @@ function createCountdown(): {
   return {
     clear,
     stop,
-    hideDuring: async (question) => {
+    hideDuring: async <T>(question: () => Promise<T>): Promise<T> => {
       clear();
       isHidden = true;
       try {
@@ -191,7 +182,7 @@ function createCountdown(): {
         isHidden = false;
       }
     },
-    follow(goal) {
+    follow(goal: Goal): void {
       stop();
       const render = canDraw && goal.status === "active" ? passingOf(goal) : null;
       if (render === null) return;

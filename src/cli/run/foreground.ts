@@ -15,18 +15,12 @@ import type { Engine, EngineNews, Role } from "../../engine/engine.ts";
 import { LoopError } from "../../errors.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import type { Io } from "../io.ts";
-import { createPermissionDesk, type PermissionReply } from "../live/permission-question.ts";
+import { createPermissionDesk } from "../live/permission-question.ts";
+import type { RunView } from "../live/view.ts";
 import type { Project } from "../project.ts";
 import { isFiring } from "./firing.ts";
 import { createNotifier } from "./notifier.ts";
 import type { StopRequest, StopSignal } from "./signals.ts";
-
-export interface RunView {
-  notify(title: string, body: string): void;
-  problem(error: unknown): void;
-  /** For a permission that an agent requests. null: nobody answers. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
-}
 
 export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goalAgent" | "clock"> {
   readonly project: Project;

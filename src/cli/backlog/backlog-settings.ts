@@ -83,7 +83,7 @@ function parseJson(path: string, text: string): Readonly<Record<string, unknown>
   try {
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw faulty(path, `this is not valid JSON: ${(error as Error).message}`);
+    throw faulty(path, `not JSON: ${(error as Error).message}`);
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
     throw faulty(path, "this must be a JSON object");

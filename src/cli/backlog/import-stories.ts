@@ -116,7 +116,7 @@ function importJson(text: string): ImportResult {
   try {
     return importRalph(JSON.parse(text.replace(/^\uFEFF/, "")));
   } catch (error) {
-    return { kind: "refused", message: `this is not valid JSON: ${(error as Error).message}` };
+    return { kind: "refused", message: `not JSON: ${(error as Error).message}` };
   }
 }
 

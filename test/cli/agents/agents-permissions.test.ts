@@ -12,9 +12,9 @@ import { until } from "../../support/until.ts";
 
 const ASKS_ONCE = acpWorker("asks=1:npm publish");
 const ASKS_TWICE = acpWorker("asks=2:npm publish");
-const ASKED = /◆ {2}The agent wants to run: npm publish\. May it\?\n│ {2}● No\n[\s\S]*└$/;
+const ASKED = /◆ {2}The agent wants to run: npm publish\. Allow it\?\n│ {2}● No\n[\s\S]*└$/;
 const ASKED_AGAIN =
-  /◇ {2}The agent wants to run: npm publish\. May it\?[\s\S]*◆ {2}The agent wants to run: npm publish[\s\S]*└$/;
+  /◇ {2}The agent wants to run: npm publish\. Allow it\?[\s\S]*◆ {2}The agent wants to run: npm publish[\s\S]*└$/;
 
 const untilLine = (agent: string, flags = "") =>
   `NO_COLOR=1 loop until ${flags} --check 'done=sh check.sh' --agent-acp '${agent}' '${SPEC}'; echo code=$?`;
@@ -47,7 +47,7 @@ describe.skipIf(!hasTmux)("at a terminal (E3)", () => {
     terminal.keys("Down", "Down", "Enter");
     const screen = await terminal.sees(/<\/loop-complete>[\s\S]*code=0\n\$$/);
     expect(answersTo(cwd)).toEqual(["yes", "yes", "yes"]);
-    expect(screen.match(/May it\?/g)).toHaveLength(1);
+    expect(screen.match(/Allow it\?/g)).toHaveLength(1);
   });
 
   test("E3 no: the agent is told, the receipt says what was denied, and the loop goes on", async () => {

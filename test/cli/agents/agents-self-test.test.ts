@@ -135,7 +135,7 @@ describe("loop agents test (E3)", () => {
       [GOES_ON, false],
     ]);
     const { stdout, stderr } = await runLoop(["agents", "test", ...args], options);
-    expect(stdout).toContain("\n--   goes on with a conversation: every turn starts anew");
+    expect(stdout).toContain("\n--   goes on with a conversation: every turn starts a new conversation");
     expect(stderr).toContain("This agent works with loops, without the steps marked --.");
   });
 

@@ -130,7 +130,7 @@ describe("loop agents (E3)", () => {
     const cwd = makeProject();
     install(cwd, "codex", "#!/bin/sh\nsleep 600 & wait\n");
     const run = startLoop(["agents"], { cwd });
-    await until(() => /Waiting for programs/.test(run.output.stderr), "it says what it waits for");
+    await until(() => /Waiting for the version/.test(run.output.stderr), "it says what it waits for");
     run.signal("SIGINT");
     expect(await run.ended).toBe(130);
     expect(run.output.stdout).toBe("");

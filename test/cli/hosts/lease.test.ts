@@ -82,12 +82,12 @@ describe("D12 heartbeat", () => {
     const stderr = await refused(cwd, ["heartbeat", "--owner", OWNER], 1);
     expect(stderr).toContain(`runner:r1 (pid ${process.pid} on ${hostname()}) holds the lease since `);
     expect(stderr).toMatch(/since .+ ago\), last heartbeat .+ ago\), not session:s1\.\n$/);
-    expect(await refused(cwd, ["heartbeat"], 1, { LOOP_SESSION: "s1" })).toContain("and not session:s1.");
+    expect(await refused(cwd, ["heartbeat"], 1, { LOOP_SESSION: "s1" })).toContain(", not session:s1.");
   });
 
   test("gives none for a process that is gone, nor where nobody holds it", async () => {
     const { cwd } = await held(GONE);
-    expect(await refused(cwd, ["heartbeat"], 1)).toContain("but its process is gone.");
+    expect(await refused(cwd, ["heartbeat"], 1)).toContain("but its process has ended.");
     const empty = makeProject();
     expect(await refused(empty, ["heartbeat"], 1)).toBe("loop: Nobody holds the lease of this project.\n");
     expect(existsSync(join(empty, ".loop"))).toBe(false);

@@ -125,7 +125,7 @@ describe("D12 register-task", () => {
     [["x"], { check: ["npm test"] }, /^--check 'npm test' has no "="/],
     [["x"], { check: ["a=true", "a=true"] }, /^There are two checks with the name "a"\.$/],
     [["x"], { criterion: [""] }, /^A criterion is empty\.$/],
-    [["x"], { dependsOn: [","] }, /^--depends-on is empty/],
+    [["x"], { dependsOn: [","] }, /^--depends-on has an empty id/],
     [["x"], { dependsOn: ["US-009"] }, /^US-001 depends on US-009, which is not there\.$/],
   ])("H5 %j %j is one sentence and makes no .loop", async (words, more, sentence) => {
     const { root, register } = setUp();
@@ -158,7 +158,7 @@ describe("D12 mark-complete and mark-blocked", () => {
     await markBlockedCommand("US-001", { ...flags, undo: true }, io);
     expect(io.stdout.splice(0)).toEqual(["Unblocked US-001: Store it."]);
     await markCompleteCommand("US-001", flags, io);
-    expect(io.stdout.splice(0)).toEqual(["Marked US-001 complete: Store it. 1 of 2 have passed."]);
+    expect(io.stdout.splice(0)).toEqual(["Marked US-001 complete: Store it. 1 of 2 stories have passed."]);
     await markCompleteCommand("US-002", json, io);
     expect(answer()).toMatchObject({ story: { status: "passed" }, progress: { passed: 2, open: 0 } });
     await expect(markCompleteCommand("US-002", flags, io)).rejects.toMatchObject({

@@ -210,7 +210,7 @@ describe("D12 D6 who holds the lease", () => {
     const { cwd } = await held("runner:r1");
     const lease = { owner: "runner:r1", isKept: false };
     expect(await routeOf(cwd)).toMatchObject({ row: "verify", facts: { otherOwner: null, lease } });
-    expect((await textOf(cwd)).stdout).toContain("which gives it up when it is asked");
+    expect((await textOf(cwd)).stdout).toContain("gives the lease up on request");
   });
 
   test("this conversation itself, or one whose process is gone: it goes on", async () => {

@@ -82,7 +82,7 @@ describe("D12 setup-loop", () => {
     expect(code).toBe(0);
     const id = /^Goal ([0-9a-f]+)\./.exec(stdout)?.[1];
     expect(stdout).toContain("The goal is bound to session:s1. It continues when that conversation stops.\n");
-    expect(stderr).toContain("No open conversation of that name");
+    expect(stderr).toContain("No open conversation with this id");
     const goal = await loopJson<GoalJson>(["status"], { cwd });
     expect(goal).toMatchObject({
       id,

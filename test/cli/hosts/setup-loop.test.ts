@@ -187,7 +187,8 @@ describe("D12 teardown-loop", () => {
     const { cwd } = await withTurn(HERE);
     const before = hashTree(cwd);
     for (const env of [{}, { LOOP_FIRE_ID: TURN }]) {
-      const { code, stderr } = await runHere(["teardown-loop"], { cwd, env });
+      // a process of its own: the turn's client must be its ancestor
+      const { code, stderr } = await runLoop(["teardown-loop"], { cwd, env });
       expect({ code, stderr }).toMatchObject({
         code: 64,
         stderr: expect.stringContaining("Only a person can tear"),

@@ -257,7 +257,9 @@ describe("C1 C2 C10 loop backlog import", () => {
     await expect(backlogImportCommand(join(root, "none.json"), flags, io())).rejects.toThrow(
       /^There is no file/,
     );
-    await expect(backlogImportCommand(file, flags, io())).rejects.toThrow(/and the import would archive it\.$/);
+    await expect(backlogImportCommand(file, flags, io())).rejects.toThrow(
+      /and the import would archive it\.$/,
+    );
     expect(await backlogImportCommand(file, { ...json, dryRun: true }, io())).toBe(0);
     expect(answer()).toMatchObject({ written: false, stories: [{ id: "US-001" }, { id: "US-002" }] });
     expect(hashTree(base)).toBe(before);

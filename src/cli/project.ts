@@ -16,6 +16,7 @@ export interface Project {
 
 export interface ProjectFlags {
   readonly project?: string;
+  readonly json?: boolean;
 }
 
 /** For reading: nothing is created. */

@@ -1,8 +1,8 @@
 /**
- * `loop agents test <name>`: does this agent do here what loops need of it? Four real turns in a folder of its own,
- * which cost what the agent's model costs: an answer, a conversation that goes on, a file, a turn that is stopped.
+ * `loop agents test <name>`: tests an agent with four real turns in a temporary folder: an answer, a continued
+ * conversation, a file, a stopped turn.
  *
- * JSON: `{ version: 1, agent, ok, steps: [{ name, ok, needed, detail, ms }] }`. What is not `needed` loops do without.
+ * JSON: `{ version: 1, agent, ok, steps: [{ name, ok, needed, detail, ms }] }`. Loops work without steps not `needed`.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -22,18 +22,15 @@ import { type Io, paint } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
 
-export interface AgentsTestFlags extends AgentChoice, ProjectFlags {
-  readonly json?: boolean;
-}
+type AgentsTestFlags = AgentChoice & ProjectFlags;
 
 const TURN_WITHIN_MS = 3 * 60_000;
-/** A person who stops a loop does not want to wait; a busy machine needs a moment to end what does not listen. */
+/** Long enough for a busy machine to kill a process that ignores the signal. */
 const STOP_WITHIN_MS = 3_000;
 
 interface Step {
   readonly name: string;
   readonly ok: boolean;
-  /** Loops cannot do without it. */
   readonly needed: boolean;
   readonly detail: string;
   readonly ms: number;
@@ -49,7 +46,7 @@ export async function agentsTestCommand(
   const agentName = cleanLine(renderAgentSpec(spec));
   const folder = mkdtempSync(join(tmpdir(), "loopwright agent "));
   const steps: Step[] = [];
-  if (!flags.json) io.say(`Testing ${agentName} with four short turns. They cost what its model costs.`);
+  if (!flags.json) io.say(`Testing ${agentName} with four short turns. Its model charges for them.`);
   const agent = agentFor(spec, folder, process.env);
   try {
     for await (const step of stepsOf(agent, folder, stop.signal)) {
@@ -71,14 +68,14 @@ export async function agentsTestCommand(
   return ok ? EXIT.ok : EXIT.failure;
 }
 
-/** Without a name, the agent that turns go to here. */
+/** Without a name: this project's agent. */
 function chosen(name: string | undefined, flags: AgentsTestFlags, io: Io): AgentSpec {
   if (name === undefined) {
     const config = isAgentTyped(flags) ? {} : readConfig(openProject(flags, io));
     return chooseAgent(flags, config, process.env);
   }
   if (isAgentTyped(flags))
-    throw usageError("The agent is named twice.", "Write: loop agents test <name>, or one of the flags.");
+    throw usageError("The agent is named twice.", "Use a name or a flag, not both: loop agents test <name>");
   return chooseAgent({ agent: name }, {}, process.env);
 }
 
@@ -86,14 +83,14 @@ function verdictOn(steps: readonly Step[]): string {
   const failed = steps.filter((step) => !step.ok);
   if (failed.some(({ needed }) => needed)) {
     const isLoggedOut = failed.some(({ detail }) => detail.startsWith("auth: "));
-    return `It does not do all that loops need.${isLoggedOut ? " Log in: start it once by itself." : ""}`;
+    return `This agent does not work with loops.${isLoggedOut ? " Start it once by itself to log in." : ""}`;
   }
   return failed.length === 0
-    ? "It does all that loops need."
-    : "It does what loops need, and lacks what is marked.";
+    ? "This agent works with loops."
+    : "This agent works with loops, without the steps marked --.";
 }
 
-/** The first turn that fails is the last: those after it could not say anything of their own. */
+/** Ends after the first turn that fails. */
 async function* stepsOf(agent: Agent, folder: string, signal: AbortSignal): AsyncGenerator<Step> {
   const word = `loop-${randomBytes(4).toString("hex")}`;
   const control: TurnControl = { signal, onStarted: () => {} };
@@ -110,7 +107,13 @@ async function* stepsOf(agent: Agent, folder: string, signal: AbortSignal): Asyn
 
   const name = "goes on with a conversation";
   if (conversation === null)
-    yield { name, ok: false, needed: false, detail: "every turn starts anew, with the whole prompt", ms: 0 };
+    yield {
+      name,
+      ok: false,
+      needed: false,
+      detail: "every turn starts a new conversation with the whole prompt",
+      ms: 0,
+    };
   else {
     const text = "Which word did you answer with a moment ago? Answer with it and nothing else.";
     const second = await timed(() => agent.run({ ...turnOf("resume", text), conversation }, control));
@@ -123,14 +126,14 @@ async function* stepsOf(agent: Agent, folder: string, signal: AbortSignal): Asyn
   const isWritten = () => read(join(folder, "hello.txt")).includes(word);
   yield {
     name: "writes a file",
-    ...judged(third, () => (isWritten() ? null : "hello.txt is not there, or not as it was asked for")),
+    ...judged(third, () => (isWritten() ? null : "hello.txt is missing or does not contain the word")),
   };
   if (third.end.kind !== "ok") return;
 
   yield await stopStep(agent, signal);
 }
 
-/** Stopped as soon as it says something, or some time after its process is there. */
+/** Stops the turn at its first event, or 2 s after its process started. */
 async function stopStep(agent: Agent, signal: AbortSignal): Promise<Step> {
   const stopping = new AbortController();
   let stoppedAt: number | null = null;
@@ -148,21 +151,21 @@ async function stopStep(agent: Agent, signal: AbortSignal): Promise<Step> {
   const isLate = ms > STOP_WITHIN_MS;
   const common = { name: "is stopped", ok: end.kind !== "failed" && !isLate, needed: true, ms };
   if (end.kind === "failed") return { ...common, detail: renderFailure(end) };
-  return { ...common, detail: isLate ? "too late" : end.kind === "ok" ? "it had ended by then" : "" };
+  return {
+    ...common,
+    detail: isLate ? "it stopped too late" : end.kind === "ok" ? "it ended before the stop" : "",
+  };
 }
 
 type Ended = Extract<TurnEnd, { kind: "ok" }>;
 
-interface Timed {
-  readonly end: TurnEnd;
-  readonly ms: number;
-}
-
-async function timed(run: () => Promise<TurnEnd>): Promise<Timed> {
+async function timed(run: () => Promise<TurnEnd>) {
   const before = performance.now();
   const end = await run();
   return { end, ms: Math.round(performance.now() - before) };
 }
+
+type Timed = Awaited<ReturnType<typeof timed>>;
 
 function judged({ end, ms }: Timed, faultOf: (end: Ended) => string | null): Omit<Step, "name"> {
   if (end.kind === "cancelled") return { ok: false, needed: true, detail: "it was stopped", ms };
@@ -184,7 +187,7 @@ function turnOf(id: string, text: string): Turn {
     conversation: null,
     budgetUsd: null,
     deadlineAt: Date.now() + TURN_WITHIN_MS,
-    // with a nonce, as turns of goals have: agents that stay warm between those do so here
+    // with a nonce like a goal's turn, so that warm agents stay warm here too
     env: { LOOP_KIND: "test", LOOP_ROLE: "generator", LOOP_NONCE: "00000000" },
   };
 }
@@ -198,12 +201,12 @@ function read(path: string): string {
 }
 
 function renderUsage(usage: Ended["usage"]): string {
-  if (usage === null) return "neither tokens nor cost: limits in dollars or tokens cannot be kept";
+  if (usage === null) return "reports no tokens and no cost: limits in dollars or tokens have no effect";
   const { inputTokens, outputTokens, costUsd, costFrom } = usage;
   const cost =
     costUsd === null
       ? "no cost"
-      : `$${costUsd.toFixed(4)}${costFrom === "prices" ? " by the price table" : ""}`;
+      : `$${costUsd.toFixed(4)}${costFrom === "prices" ? " from the price table" : ""}`;
   return `${inputTokens ?? "?"} tokens in, ${outputTokens ?? "?"} out, ${cost}`;
 }
 

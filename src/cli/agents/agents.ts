@@ -1,11 +1,10 @@
 /**
- * `loop agents`: which agents are here, in which ways each can be driven, and which of them turns go to.
+ * `loop agents`: lists the installed agents, how loop drives each of them, and which agent gets the turns.
  *
  * JSON: `{ version: 1, chosen, found, problem, agents: [{ name, title, installed, driver, executable, version, problem,
- * ways: [{ driver, program, executable }], install }] }`. `chosen` is as one types it after `--agent`, or a command, or
- * null where the settings cannot be read; `problem` says why. `found`: it, or one of the several, is here.
+ * ways: [{ driver, program, executable }], install }] }`. `chosen`: the value for `--agent`, or a command; null when
+ * the settings cannot be read, and `problem` says why. `found`: at least one chosen agent is installed.
  */
-
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findWay } from "../../agents/find-way.ts";
 import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice.ts";
@@ -26,20 +25,15 @@ import { openProject, type ProjectFlags } from "../project.ts";
 import { type Cell, oneLine, renderTable } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
 
-export interface AgentsFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-/** Some load a whole runtime before they tell it. */
+/** Some agents start a whole runtime to print their version. */
 const VERSION_WITHIN_MS = 10_000;
-/** Whoever waits longer is told for what. */
 const SAY_AFTER_MS = 2_000;
 
 interface AgentView {
   readonly name: AgentName;
   readonly title: string;
   readonly installed: boolean;
-  /** The way that is taken; null: not installed. */
+  /** null: not installed. */
   readonly driver: Driver | null;
   readonly executable: string | null;
   readonly version: string | null;
@@ -48,13 +42,13 @@ interface AgentView {
   readonly install: string;
 }
 
-export async function agentsCommand(flags: AgentsFlags, io: Io): Promise<number> {
-  // a program that was asked for its version has a group of its own, which Ctrl-C does not reach
+export async function agentsCommand(flags: ProjectFlags, io: Io): Promise<number> {
+  // version probes run in their own process group, which Ctrl-C does not reach
   const stop = listenForStop();
   const { env } = process;
   const choice = readChoice(flags, env, io);
   const slow = setTimeout(() => {
-    if (!flags.json) io.say("Waiting for programs to tell their version (10 s at the most).");
+    if (!flags.json) io.say("Waiting for the version of each program (at most 10 s).");
   }, SAY_AFTER_MS);
   const agents = await Promise.all(AGENT_NAMES.map((name) => lookAtAgent(name, env, stop.signal)));
   clearTimeout(slow);
@@ -63,8 +57,8 @@ export async function agentsCommand(flags: AgentsFlags, io: Io): Promise<number>
   else {
     io.out(renderAgents(agents, io));
     io.say(renderChoice(choice, env));
-    io.say("To try one:  loop agents test <name>");
-    io.say("Another one: --agent <name>, --agent-acp '<command>', --agent-cmd '<command>'");
+    io.say("Test an agent:    loop agents test <name>");
+    io.say("Choose an agent:  --agent <name>, --agent-acp '<command>', --agent-cmd '<command>'");
   }
   return EXIT.ok;
 }
@@ -73,8 +67,8 @@ type Choice =
   | { readonly kind: "chosen"; readonly spec: AgentSpec }
   | { readonly kind: "unreadable"; readonly error: LoopError };
 
-/** Settings that are broken do not keep anybody from looking at what is here. */
-function readChoice(flags: AgentsFlags, env: NodeJS.ProcessEnv, io: Io): Choice {
+/** Broken settings do not prevent the list. */
+function readChoice(flags: ProjectFlags, env: NodeJS.ProcessEnv, io: Io): Choice {
   try {
     return { kind: "chosen", spec: chooseAgentSpec({}, readConfig(openProject(flags, io)), env) };
   } catch (error) {
@@ -93,14 +87,12 @@ function viewChoice(choice: Choice, env: NodeJS.ProcessEnv): object {
   };
 }
 
-/** Who takes turns here, and who of them cannot. */
 function renderChoice(choice: Choice, env: NodeJS.ProcessEnv): string {
-  if (choice.kind === "unreadable")
-    return `Which of them turns go to is not known: ${oneLine(choice.error.message)}`;
+  if (choice.kind === "unreadable") return `The chosen agent is not known: ${oneLine(choice.error.message)}`;
   const parts = singlesOf(choice.spec).map(
     (one) => `${oneLine(renderAgentSpec(one))}${isThere(one, env) ? "" : " (not installed)"}`,
   );
-  return `Turns here go to: ${parts.join(", then ")}`;
+  return `Loops in this project use: ${parts.join(", then ")}`;
 }
 
 function singlesOf(spec: AgentSpec): readonly SingleAgentSpec[] {
@@ -128,7 +120,7 @@ function renderAgents(agents: readonly AgentView[], io: Io): string {
   const table = (rows: readonly (readonly Cell[])[]) => renderTable(rows, terminalWidth(), io);
   const parts = [
     here.length === 0
-      ? "None of the agents that have a name here is on the PATH."
+      ? "No known agent is on the PATH."
       : table([["AGENT", "VERSION", "DRIVEN BY", "PROGRAM"].map(dim), ...here.map(rowOf)]),
     ...(missing.length === 0
       ? []
@@ -139,7 +131,7 @@ function renderAgents(agents: readonly AgentView[], io: Io): string {
 
 const dim = (text: string) => ({ style: "dim", text }) as const;
 
-/** The way that is taken comes first. What is wrong stands where there is room for it. */
+/** The preferred driver comes first. A problem stands in the last column, where there is room. */
 function rowOf({ name, ways, executable, version, problem }: AgentView): readonly Cell[] {
   const drivers = ways.filter((way) => way.executable !== null).map(({ driver }) => driver);
   const trouble = problem === null ? [] : [{ style: "yellow", text: `${problem}:` } as const];

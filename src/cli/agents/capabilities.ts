@@ -1,8 +1,8 @@
 /**
- * `loop capabilities`: which agents, tools and MCP servers there are for loops in this project (D11), kept in
- * `.loop/capabilities.json`. A program that has not changed since is not started again, except with `--refresh`.
+ * `loop capabilities`: lists the agents, tools and MCP servers for loops in this project (D11) and stores the list in
+ * `.loop/capabilities.json`. Without `--refresh` it starts only programs that have changed since.
  *
- * JSON: what is in the file: `{ version: 1, at, agents: [{ name, path, version, changedAt }], tools: [the same],
+ * JSON, like the file: `{ version: 1, at, agents: [{ name, path, version, changedAt }], tools: [the same],
  * mcpServers: [{ name, client, transport, where, enabled }], problems: [{ where, problem }] }`.
  */
 import { join } from "node:path";
@@ -21,10 +21,7 @@ import { type Io, paint, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { oneLine, renderTable } from "../render/table.ts";
 
-export interface CapabilitiesFlags extends ProjectFlags {
-  readonly json?: boolean;
-  readonly refresh?: boolean;
-}
+type CapabilitiesFlags = ProjectFlags & { readonly refresh?: boolean };
 
 export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Promise<number> {
   const { root, dir } = openProjectToRead(flags, io);
@@ -34,16 +31,16 @@ export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Pro
     now: Date.now(),
     known: flags.refresh ? null : readKnown(dir),
     onAsking: (count) =>
-      io.say(`Asking ${count === 1 ? "1 program" : `${count} programs`} for the version …`),
+      io.say(`Checking the version of ${count === 1 ? "1 program" : `${count} programs`} …`),
   });
-  // what somebody else's files lie in is only read
+  // a .loop that came with the repository is only read
   if (originOf(dir) !== "foreign") save(root, found);
   if (flags.json) io.json(found);
   else io.out(renderCapabilities(found, terminalWidth(), io));
   return EXIT.ok;
 }
 
-/** A file that came with the repository could say anything. */
+/** Ignores a file that came with the repository. */
 function readKnown(dir: string): Capabilities | null {
   const text = readSmall(join(dir, "capabilities.json"));
   return text !== null && isMarked(dir) ? parseCapabilities(text) : null;

@@ -1,8 +1,8 @@
 /**
- * `loop prices [model]`: what tokens cost by the tables that hold here, for agents that tell tokens and no cost.
+ * `loop prices [model]`: shows the token prices for agents that report tokens but no cost.
  *
  * JSON: `{ model, prices: [{ name, table: "own" | "shipped" | "project", date, input, output, cacheRead, cacheWrite }] }`,
- * in US dollars for a million tokens; `model` is null without one.
+ * in US dollars per million tokens. `model` is null if none was given.
  */
 import { findPrices, type PriceSource, type Prices } from "../../core/cost/prices.ts";
 import { LoopError } from "../../errors.ts";
@@ -12,18 +12,14 @@ import { type Io, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTable } from "../render/table.ts";
 
-export interface PricesFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export async function pricesCommand(model: string | undefined, flags: PricesFlags, io: Io): Promise<number> {
+export async function pricesCommand(model: string | undefined, flags: ProjectFlags, io: Io): Promise<number> {
   const prices = readPrices(openProjectToRead(flags, io), process.env);
   const rows = model === undefined ? allOf(prices) : findPrices(model, prices);
   if (model !== undefined && rows.length === 0)
     throw new LoopError(
       "surroundings",
-      `No price is known for ${JSON.stringify(model)}: what its turns cost stays untold.`,
-      `Give one in ${ownPricesFile(process.env)}; docs/prices.md shows the form.`,
+      `No price is known for ${JSON.stringify(model)}, so the cost of its turns is unknown.`,
+      `Add a price to ${ownPricesFile(process.env)}; docs/prices.md shows the format.`,
     );
   if (flags.json) io.json({ model: model ?? null, prices: rows.map(viewPrice) });
   else io.out(renderPrices(rows, terminalWidth(), io));
@@ -49,7 +45,7 @@ export function renderPrices(rows: readonly PriceSource[], width: number, io: Pi
     return [name, ...[input, output, cacheRead, cacheWrite].map(dollars), `${table}, ${date}`];
   });
   const note =
-    "US dollars for a million tokens. Your own table comes first; of the project's and ours the dearer counts.";
+    "US dollars per million tokens. Your own table comes first, then the higher of the project's and the shipped price.";
   return `${renderTable([head, ...lines], width, io)}\n${note}`;
 }
 

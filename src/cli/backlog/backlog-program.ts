@@ -14,7 +14,7 @@ import type { ProgramParts } from "../program-parts.ts";
 export function addBacklogCommands(program: Command, parts: ProgramParts): void {
   const backlog = program
     .command("backlog")
-    .description("stories, each by a generator, judged by an evaluator, proved by checks")
+    .description("work through stories: one agent builds, another reviews, checks decide")
     .enablePositionalOptions();
   addPlanCommands(backlog, parts);
   addRun(backlog, parts);
@@ -24,46 +24,54 @@ export function addBacklogCommands(program: Command, parts: ProgramParts): void 
 
 function addPlanCommands(backlog: Command, { io, act }: ProgramParts): void {
   modeOption(
-    projectOptions(backlog.command("init").description("write the files of a backlog; what is there stays")),
+    projectOptions(
+      backlog.command("init").description("create the files of a backlog; keeps existing content"),
+    ),
   )
-    .option("--prompts", "write the built-in prompts out, to be changed")
+    .option("--prompts", "also write the built-in prompts to files, so that you can edit them")
     .action(act(async (flags) => (await import("./init-backlog.ts")).backlogInitCommand(flags, io)));
 
   const plan = agentOptions(
     projectOptions(
-      backlog.command("plan [files...]").description("stories out of specs, shown before they are written"),
+      backlog
+        .command("plan [files...]")
+        .description("turn specs into stories; shows them before it writes them"),
     ),
   );
-  timeoutOption(modeOption(plan).option("--model <name>", "the planner's model"))
-    .option("--replace", "instead of the stories that are there, which are archived")
-    .option("--dry-run", "show them; nothing is written");
-  yesOption(plan, "write them, and accept their checks, without asking").action(
+  timeoutOption(modeOption(plan).option("--model <name>", "the model that the planner uses"))
+    .option("--replace", "replace the existing stories; the old ones are archived")
+    .option("--dry-run", "show the stories and write nothing");
+  yesOption(plan, "write the stories and accept their checks without asking").action(
     act(async (flags, files) => (await import("./plan.ts")).backlogPlanCommand(files, flags, io)),
   );
 }
 
 function addRun(backlog: Command, { io, act }: ProgramParts): void {
   const run = agentOptions(
-    projectOptions(backlog.command("run [n]").description("work on the stories, at most n iterations")),
+    projectOptions(backlog.command("run [n]").description("work on the stories for at most n iterations")),
   )
-    .option("--story <id>", "only this one")
-    .option("--skip-eval", "no evaluator: the checks alone decide");
-  modeOption(run).option("--parallel <n>", "so many at a time, each in a git worktree of its own");
+    .option("--story <id>", "work on this story only")
+    .option("--skip-eval", "skip the evaluator; only the checks decide");
+  modeOption(run).option("--parallel <n>", "work on n stories at a time, each in its own git worktree");
   notifyOption(timeoutOption(budgetOption(run)))
-    .option("--resume", "go on with the run that was stopped, or whose process is gone")
-    .option("--dry-run", "show what would be run")
+    .option("--resume", "continue a run that was stopped or whose process ended")
+    .option("--dry-run", "show the plan and run nothing")
     .action(act(async (flags, [n]) => (await import("./run-backlog.ts")).backlogRunCommand(n, flags, io)));
 }
 
 function addStoryCommands(backlog: Command, { io, act }: ProgramParts): void {
-  projectOptions(backlog.command("show [id]").description("one story, or all of them in short")).action(
+  projectOptions(backlog.command("show [id]").description("show one story, or a list of all stories")).action(
     act(async (flags, [id]) => (await import("./show-story.ts")).backlogShowCommand(id, flags, io)),
   );
   for (const word of ["block", "unblock"] as const) {
     projectOptions(
       backlog
         .command(`${word} <id> [reason...]`)
-        .description(word === "block" ? "leave a story out" : "take a story up again"),
+        .description(
+          word === "block"
+            ? "stop work on a story until you unblock it"
+            : "allow work on a blocked story again",
+        ),
     ).action(
       act(async (flags, [id = "", ...words]) => {
         const commands = await import("./block.ts");
@@ -74,29 +82,31 @@ function addStoryCommands(backlog: Command, { io, act }: ProgramParts): void {
   }
   yesOption(
     projectOptions(
-      backlog.command("import <file>").description("take over the stories of a Ralph prd.json or a PRD.md"),
+      backlog.command("import <file>").description("import the stories of a Ralph prd.json or a PRD.md"),
     )
-      .option("--reopen", "what is marked as passed is open again")
-      .option("--dry-run", "show what would be taken"),
+      .option("--reopen", "import passed stories as open")
+      .option("--dry-run", "show the stories and write nothing"),
   ).action(
     act(async (flags, [file = ""]) =>
       (await import("./import-stories.ts")).backlogImportCommand(file, flags, io),
     ),
   );
   projectOptions(
-    backlog.command("triage").description("what a person has to decide, into .loop/triage/TRIAGE_BRIEF.md"),
+    backlog
+      .command("triage")
+      .description("write the decisions that wait for you to .loop/triage/TRIAGE_BRIEF.md"),
   ).action(act(async (flags) => (await import("./triage.ts")).backlogTriageCommand(flags, io)));
 }
 
 function addWorktreeCommands(program: Command, { io, act }: ProgramParts): void {
   const worktrees = program
     .command("worktrees")
-    .description("the git worktrees that stories are worked on in")
+    .description("the git worktrees in which agents work on stories")
     .enablePositionalOptions();
-  projectOptions(worktrees.command("list").description("all of ours, with their state")).action(
-    act(async (flags) => (await import("../setup/worktrees.ts")).worktreesListCommand(flags, io)),
-  );
-  projectOptions(worktrees.command("clean").description("remove those that hold nothing which could be lost"))
-    .option("--dry-run", "show which")
+  projectOptions(
+    worktrees.command("list").description("list the worktrees that loop created, with their state"),
+  ).action(act(async (flags) => (await import("../setup/worktrees.ts")).worktreesListCommand(flags, io)));
+  projectOptions(worktrees.command("clean").description("remove worktrees that hold no unmerged work"))
+    .option("--dry-run", "show them and remove nothing")
     .action(act(async (flags) => (await import("../setup/worktrees.ts")).worktreesCleanCommand(flags, io)));
 }

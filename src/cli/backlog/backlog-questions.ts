@@ -1,11 +1,11 @@
-/** Questions that are put to a person before a backlog runs. null: the person left. */
+/** Questions to a person before a backlog runs. null: the person cancelled. */
 export interface Questions {
   confirm(message: string): Promise<boolean>;
   choose(message: string, options: readonly string[], first: string): Promise<string | null>;
   text(message: string): Promise<string | null>;
 }
 
-/** In the terminal. The prompts are loaded when the first question is asked. */
+/** Asks in the terminal. The first question loads the prompt library. */
 export const terminalQuestions: Questions = {
   async confirm(message) {
     const { confirm, isCancel } = await import("@clack/prompts");

@@ -1,7 +1,4 @@
-/**
- * Runs one backlog in the foreground until it stands still. Ctrl-C once: it ends after what is under way; twice: now,
- * and what was under way is begun again by `--resume` (C12).
- */
+/** Runs one backlog in the foreground. The first Ctrl-C lets running turns finish; the second stops them (C12). */
 import { createReconciler } from "../../compose/engine.ts";
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import type { LoopId } from "../../core/loop.ts";
@@ -33,7 +30,7 @@ export function runBacklog(
     view,
     stop,
     backlogs: true,
-    // no task is fired by a run of a backlog: it is there for the stories
+    // a backlog run fires no tasks
     agent: createReconciler(project.root),
     hasPerson: hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
@@ -59,28 +56,27 @@ class BacklogRun implements RunKind {
     const view = this.#view;
     if (news.type === "problem") view.problem(new Error(news.message));
     else if (news.type === "role" && news.role === "passive")
-      view.say(`${news.lease?.owner ?? "Another process"} holds the lease; this run waits for it.`);
+      view.say(`${news.lease?.owner ?? "Another process"} holds the lease; this run waits until it is free.`);
     else if (news.type === "agent" && news.loopId === this.#id) view.agent(news.event);
     else if (news.type === "backlog" && news.backlog.id === this.#id) view.show(news.before, news.backlog);
     const now = this.#load();
     if (now === null) this.#run.lose();
-    else if (now.status !== "active" && isQuiet(now)) void this.#run.stop("the backlog stands still");
+    else if (now.status !== "active" && isQuiet(now)) void this.#run.stop("the backlog is no longer active");
   }
 
   async interrupt(signal: StopSignal): Promise<void> {
-    // nobody is left who could answer, and what is under way would wait for it
+    // the terminal is closed, so nobody can answer
     if (signal === "SIGHUP") this.#run.withdrawQuestions();
     const now = this.#load();
     if (this.#isStopping || now?.status !== "active")
       return void this.#run.stop(`stopped by a person (${signal})`);
     this.#isStopping = true;
-    this.#view.say("Ends after what is under way. Ctrl-C once more ends it now.");
+    this.#view.say("Stopping after the running turns. Press Ctrl-C again to stop now.");
     await requestBacklog(this.#project.store, now, { type: "backlog.stopping" }, Date.now()).catch(() => {});
     this.#run.nudge();
   }
 
   async end(): Promise<number> {
-    // what is merged holds nothing that could be lost
     await cleanWorktrees(this.#project.root, { isDryRun: false, keepMerged: 0 });
     const backlog = this.#load();
     if (this.#run.isGone || backlog === null || !this.#project.store.isInPlace()) throw goneError("The run");
@@ -95,7 +91,7 @@ class BacklogRun implements RunKind {
   }
 }
 
-/** The contract's four words. */
+/** The status word of the JSON contract. */
 function statusWord({ end, pause }: Backlog): "done" | "max_iterations" | "blocked" | "error" | "stopped" {
   if (end !== null && end.outcome !== "cancelled") return end.outcome;
   const isPersonal = pause === null || pause.code === "person" || pause.code === "interrupted";

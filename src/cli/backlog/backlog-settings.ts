@@ -1,4 +1,4 @@
-/** The settings of a backlog as they stand in `.loop/config.json`, and whose word there is for what it would run. */
+/** Reads a backlog's settings from `.loop/config.json`, and knows which of its commands a person has trusted. */
 import { join } from "node:path";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
 import type { Story } from "../../core/backlog/stories.ts";
@@ -17,15 +17,14 @@ import type { Project } from "../project.ts";
 
 export interface BacklogSettings {
   readonly path: string;
-  /** null: there is no file. */
+  /** null: the file does not exist. */
   readonly text: string | null;
-  /** As it was written. */
   readonly content: Readonly<Record<string, unknown>>;
   readonly backlog: BacklogConfig;
   readonly config: Config;
 }
 
-/** What is wrong in it is said with its place, and nothing is done. */
+/** Throws an error that names the wrong key. */
 export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSettings {
   const path = join(dir, "config.json");
   const text = readText(path);
@@ -39,7 +38,7 @@ export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSetti
   return { path, text, content, backlog: backlog.config, config: config.config };
 }
 
-/** Would it run something that nobody has trusted? */
+/** False when the settings contain commands that nobody has trusted. */
 export function isSettingsTrusted(settings: BacklogSettings, env: NodeJS.ProcessEnv): boolean {
   const { path, text, backlog, config } = settings;
   if (text === null || (commandsOfRoles(backlog).length === 0 && (config.checks ?? []).length === 0))
@@ -47,10 +46,7 @@ export function isSettingsTrusted(settings: BacklogSettings, env: NodeJS.Process
   return createTrustStore(env).isTrusted({ path, content: text });
 }
 
-/**
- * A person said yes to the checks of these stories, which were shown. false: what was there `before` has checks that
- * nobody said yes to, or there is no place to keep it; then nothing of it runs until `loop trust`.
- */
+/** Records that a person accepted these checks. false: older checks are not accepted, or nothing can be recorded. */
 export function acceptChecks(
   root: string,
   before: readonly Story[],
@@ -60,8 +56,13 @@ export function acceptChecks(
 ): boolean {
   if (checksText(stories) === "") return true;
   if (!areChecksAccepted(root, before, env)) return false;
+  return recordTrust(prdPath(root), checksText(stories), env, now);
+}
+
+/** false: nothing can be recorded on this machine. */
+export function recordTrust(path: string, content: string, env: NodeJS.ProcessEnv, now: number): boolean {
   try {
-    createTrustStore(env).trust({ path: prdPath(root), content: checksText(stories) }, now);
+    createTrustStore(env).trust({ path, content }, now);
     return true;
   } catch (error) {
     if (error instanceof LoopError) return false;
@@ -69,13 +70,13 @@ export function acceptChecks(
   }
 }
 
-/** B6, H2: whether the checks of a backlog may run at all. */
+/** B6, H2: whether the checks of a backlog may run. */
 export function areChecksAccepted(root: string, stories: readonly Story[], env: NodeJS.ProcessEnv): boolean {
   const content = checksText(stories);
   return content === "" || createTrustStore(env).isTrusted({ path: prdPath(root), content });
 }
 
-export const NOT_ACCEPTED = "Its checks do not run until you have looked at them and say so: loop trust";
+export const NOT_ACCEPTED = "The checks do not run until you review and accept them: loop trust";
 
 function parseJson(path: string, text: string): Readonly<Record<string, unknown>> {
   let content: unknown;
@@ -85,10 +86,10 @@ function parseJson(path: string, text: string): Readonly<Record<string, unknown>
     throw faulty(path, `not JSON: ${(error as Error).message}`);
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
-    throw faulty(path, "expected an object");
+    throw faulty(path, "this must be a JSON object");
   return content as Record<string, unknown>;
 }
 
 function faulty(path: string, message: string): LoopError {
-  return new LoopError("surroundings", `${path}: ${message}.`, "Mend or remove it.");
+  return new LoopError("surroundings", `${path}: ${message}.`, "Fix the file or remove it.");
 }

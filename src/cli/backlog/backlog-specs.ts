@@ -1,4 +1,4 @@
-/** The specs that a plan is made of: those that a person names, or those that a repository usually has. */
+/** Finds and reads the specs for a plan: the files that a person names, or the usual files of a repository. */
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
@@ -8,19 +8,18 @@ import { readTextThroughLinks } from "../../store/files/read-text.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 
 const MAX_FILES = 12;
-/** A file of this size is no spec. */
 const MAX_BYTES = 5 * 1024 * 1024;
-/** Of one, and of all of them together: the rest the planner can read for itself. */
+/** Limits for one spec and for all specs; the planner can read the rest itself. */
 const MAX_LETTERS = 60_000;
 const MAX_LETTERS_OF_ALL = 150_000;
 
-/** Throws the sentence for one that cannot be read. */
+/** Throws an error that names the file which cannot be read. */
 export function readSpecs(root: string, named: readonly string[]): readonly SpecText[] {
   const files = named.length > 0 ? named.map((file) => readNamed(root, file)) : findSpecs(root);
   if (files.length === 0)
     throw usageError(
-      "There is no spec here: no SPEC.md, PRD.md, README.md, and nothing in docs.",
-      "Write one, or name it: loop backlog plan <file>",
+      "No spec found: there is no SPEC.md, PRD.md or README.md, and docs/ has none.",
+      "Write a spec, or name one: loop backlog plan <file>",
     );
   let room = MAX_LETTERS_OF_ALL;
   return files.map(({ path, text }) => {
@@ -30,24 +29,26 @@ export function readSpecs(root: string, named: readonly string[]): readonly Spec
   });
 }
 
-interface Found {
-  readonly path: string;
-  readonly text: string;
-}
+type Found = Pick<SpecText, "path" | "text">;
 
-function readNamed(root: string, file: string): Found {
+/** The text of a file that a person named. Throws when it is missing, no file, or too large. */
+export function readGivenFile(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) throw usageError(`There is no file ${cleanLine(file)}.`);
   if (!stat.isFile()) throw usageError(`${cleanLine(file)} is not a file.`);
   if (stat.size > MAX_BYTES) throw usageError(`${cleanLine(file)} has more than 5 MB.`);
-  const text = readTextThroughLinks(file) ?? "";
+  return readTextThroughLinks(file) ?? "";
+}
+
+function readNamed(root: string, file: string): Found {
+  const text = readGivenFile(file);
   if (text.includes("\0")) throw usageError(`${cleanLine(file)} is not text.`);
   if (text.trim() === "") throw usageError(`${cleanLine(file)} is empty.`);
   const way = relative(root, resolve(file));
   return { path: way.startsWith("..") ? resolve(file) : way, text };
 }
 
-/** Folder from the root, and which of its files; what a spec is called comes before what only may be one. */
+/** Folders and file names, the most likely spec first. */
 const PLACES: readonly (readonly [string, RegExp])[] = [
   ["", /^(?:spec|specification|requirements)[\w.-]*\.(?:md|txt)$/i],
   ["", /^prd[\w.-]*\.md$/i],
@@ -59,7 +60,7 @@ const PLACES: readonly (readonly [string, RegExp])[] = [
   ["", /^readme\.md$/i],
 ];
 
-/** Plain files only: a link may lead anywhere. */
+/** Regular files only: a link may point anywhere. */
 function findSpecs(root: string): readonly Found[] {
   const paths = PLACES.flatMap(([folder, name]) =>
     namesIn(join(root, folder))
@@ -80,7 +81,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Whole lines, where there are any. */
+/** Cuts at the end of a line where possible. */
 function startOf(text: string, letters: number): string {
   if (text.length <= letters) return text;
   const cut = text.slice(0, Math.max(0, letters));

@@ -1,4 +1,4 @@
-/** The stack of a project, from its folder. Never throws: what cannot be read is not there. */
+/** Detects a project's stack from its files. Never throws: an unreadable file counts as missing. */
 import { join } from "node:path";
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { detectStack, MANIFESTS, type Stack } from "../../core/backlog/prd/detect.ts";

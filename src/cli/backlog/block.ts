@@ -1,22 +1,20 @@
-/** `loop backlog block | unblock US-003 [reason]`: a person's word on one story. */
+/** `loop backlog block | unblock US-003 [reason]`: a person excludes one story, or includes it again. */
 import { markBlocked, type StoryChange, unblock } from "../../core/backlog/prd/registry.ts";
 import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
-import { changeStories, prdPath } from "../../store/files/prd-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
+import { changeRegistry, openRegistry } from "../hosts/registry.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import type { ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { type BacklogFlags, loadBacklog } from "./show-story.ts";
+import { loadBacklog } from "./show-story.ts";
 
 export async function backlogBlockCommand(
   id: string,
   words: readonly string[],
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   const reason = words.join(" ");
@@ -24,16 +22,15 @@ export async function backlogBlockCommand(
     markBlocked(before, id, reason),
   );
   if (flags.json) io.json({ version: 1, story: viewStory(story), progress: countsOfStories(stories) });
-  else
-    io.out(`Blocked ${story.id}: ${cleanLine(story.title)}. Undo it with: loop backlog unblock ${story.id}`);
+  else io.out(`Blocked ${story.id}: ${cleanLine(story.title)}. To undo: loop backlog unblock ${story.id}`);
   return EXIT.ok;
 }
 
-/** The reason is kept for the next generator, who reads the notes. */
+/** The reason goes into the notes, which the next generator reads. */
 export async function backlogUnblockCommand(
   id: string,
   words: readonly string[],
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   const reason = cleanLine(words.join(" "));
@@ -41,7 +38,7 @@ export async function backlogUnblockCommand(
     withReason(unblock(before, id), reason),
   );
   if (flags.json) io.json({ version: 1, story: viewStory(story), progress: countsOfStories(stories) });
-  else io.out(`Unblocked ${story.id}: ${cleanLine(story.title)}. It has all its attempts again.`);
+  else io.out(`Unblocked ${story.id}: ${cleanLine(story.title)}. All its attempts are available again.`);
   return EXIT.ok;
 }
 
@@ -54,23 +51,14 @@ function withReason(change: StoryChange, reason: string): StoryChange {
 }
 
 async function change(
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
   what: string,
   decide: (stories: readonly Story[]) => StoryChange,
 ): Promise<Extract<StoryChange, { kind: "changed" }>> {
-  const { root, dir, store } = openProject(flags, io);
-  refuseForeign(dir);
-  refuseTurns(store, what);
-  refuseDuringRun(store);
-  loadBacklog(root);
-  const done = await changeStories(root, decide);
-  if (done.kind === "changed") return done;
-  if (done.fault === "backlog")
-    throw new LoopError(
-      "surroundings",
-      `${prdPath(root)}: ${done.message}`,
-      done.hint ?? "Mend it; it was left as it is.",
-    );
-  throw usageError(done.message, done.hint);
+  const project = openRegistry(flags, io);
+  refuseTurns(project.store, what);
+  refuseDuringRun(project.store);
+  loadBacklog(project.root);
+  return changeRegistry(project, null, decide);
 }

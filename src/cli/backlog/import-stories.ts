@@ -1,15 +1,15 @@
 /**
- * `loop backlog import <file>` (C1, C2, C10): Ralph's prd.json, a list of features, or a PRD.md with its tasks. All of
- * it or nothing: a story that cannot be taken is named, because others may depend on it. Stories that are there are
- * archived first, and only after a yes.
+ * `loop backlog import <file>` (C1, C2, C10): imports Ralph's prd.json, a list of features, or a PRD.md with tasks.
+ * It imports all stories or none, because stories may depend on each other. It archives existing stories after a yes.
  */
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { checksText } from "../../core/backlog/accepted-checks.ts";
 import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { importPrdMarkdown } from "../../core/backlog/prd/import-prd-md.ts";
 import { type ImportedBacklog, type ImportResult, importRalph } from "../../core/backlog/prd/import-ralph.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
-import { countsOfStories, type Story } from "../../core/backlog/stories.ts";
+import { countsOfStories } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
@@ -18,21 +18,20 @@ import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/p
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
-import { readTextThroughLinks } from "../../store/files/read-text.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import { acceptChecks, NOT_ACCEPTED } from "./backlog-settings.ts";
-import type { BacklogFlags } from "./show-story.ts";
+import { readGivenFile } from "./backlog-specs.ts";
 
-export interface BacklogImportFlags extends BacklogFlags {
+export interface BacklogImportFlags extends ProjectFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** Nothing counts as passed: what another tool says of its stories is a claim. */
+  /** Imports passed stories as open: the result of another tool is only a claim. */
   readonly reopen?: boolean;
 }
 
@@ -49,7 +48,10 @@ export async function backlogImportCommand(
   const { prd, remarks } = readBacklog(file, root, flags.reopen ?? false);
   const there = loadPrd(root)?.prd ?? null;
   const view = { version: 1, file: resolve(file), stories: prd.stories.map(viewStory), remarks };
-  if (!flags.json) show(prd, remarks, io);
+  if (!flags.json) {
+    io.out(renderPlanned(prd.stories));
+    for (const remark of remarks) io.say(remark);
+  }
   if (flags.dryRun) {
     if (flags.json) io.json({ ...view, written: false, archived: null, checksAccepted: false });
     else io.say("Nothing was written.");
@@ -64,47 +66,39 @@ export async function backlogImportCommand(
   const done = await replacePrd(root, (before) => decide(before, seen, prd), Date.now());
   if (done.kind === "refused") throw usageError(done.message, done.hint);
   createFile(root, "progress.md", PROGRESS_HEADER);
-  const accepted = isYes ? acceptChecks(root, [], prd.stories, process.env, Date.now()) : hasNoChecks(prd);
+  const accepted = isYes
+    ? acceptChecks(root, [], prd.stories, process.env, Date.now())
+    : checksText(prd.stories) === "";
   if (flags.json) io.json({ ...view, written: true, archived: done.archived, checksAccepted: accepted });
   else {
-    if (done.archived !== null) io.out(`Archived what was there: ${done.archived}`);
+    if (done.archived !== null) io.out(`Archived the old stories: ${done.archived}`);
     io.out(`Wrote ${countStories(prd.stories.length)} to ${prdPath(root)}.`);
   }
   if (!accepted) io.say(NOT_ACCEPTED);
   return EXIT.ok;
 }
 
-interface Read {
-  readonly prd: Prd;
-  readonly remarks: readonly string[];
-}
-
-const MAX_BYTES = 5 * 1024 * 1024;
-
-function readBacklog(file: string, root: string, isReopened: boolean): Read {
+function readBacklog(file: string, root: string, isReopened: boolean) {
   const imported = convert(file, readGiven(file, root));
   const parsed = parsePrd(imported.content);
   if (parsed.kind === "invalid") throw refused(file, named(parsed.message, imported));
   const [first, ...more] = problemsOf(parsed.prd.stories).map(renderStoryProblem);
   if (first !== undefined)
-    throw refused(file, first.replace(/\.$/, ""), more.length === 0 ? null : `And: ${more.join(" ")}`);
+    throw refused(file, first.replace(/\.$/, ""), more.length === 0 ? null : `Also: ${more.join(" ")}`);
   const stories = parsed.prd.stories.map((story) => (isReopened ? { ...story, passes: false } : story));
   const { passed } = countsOfStories(stories);
   const claimed =
     passed === 0
       ? []
-      : [`${countStories(passed)} passed by the word of the file alone; --reopen takes them as open.`];
+      : [`${countStories(passed)} passed according to the file only; --reopen imports them as open.`];
   return { prd: { ...parsed.prd, stories }, remarks: [...imported.remarks, ...claimed] };
 }
 
 function readGiven(file: string, root: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) throw usageError(`There is no file ${cleanLine(file)}.`);
-  if (!stat.isFile()) throw usageError(`${cleanLine(file)} is not a file.`);
-  if (stat.size > MAX_BYTES) throw usageError(`${cleanLine(file)} has more than 5 MB.`);
+  const text = readGivenFile(file);
   if (realpathSync(file) === realOr(prdPath(root)))
-    throw usageError(`${cleanLine(file)} is the backlog itself; there is nothing to import.`);
-  return readTextThroughLinks(file) ?? "";
+    throw usageError(`${cleanLine(file)} is this project's backlog. Name another file.`);
+  return text;
 }
 
 function convert(file: string, text: string): ImportedBacklog {
@@ -126,7 +120,7 @@ function importJson(text: string): ImportResult {
   }
 }
 
-/** `userStories[2].title: …` says more with the story's id. */
+/** Puts the story's id before `userStories[2].title: …`. */
 function named(message: string, { content }: ImportedBacklog): string {
   const [, index] = /^userStories\[(\d+)\]/.exec(message) ?? [];
   const id = index === undefined ? undefined : content.userStories[Number(index)]?.id;
@@ -137,12 +131,7 @@ function refused(file: string, message: string, hint: string | null = null): Err
   return usageError(`${basename(file)} cannot be imported: ${message}.`, hint ?? "Nothing was written.");
 }
 
-function show({ stories }: Prd, remarks: readonly string[], io: Io): void {
-  io.out(renderPlanned(stories));
-  for (const remark of remarks) io.say(remark);
-}
-
-/** true: a person said yes to what was shown; false: nobody was asked, for nothing was there; null: no. */
+/** true: a person said yes; false: no question was needed, because there was no backlog; null: no. */
 async function agree(
   { stories }: Prd,
   there: Prd | null,
@@ -153,39 +142,35 @@ async function agree(
   if (flags.yes) return true;
   const old = there?.stories.length ?? 0;
   if (io.interactive && !flags.json) {
-    const instead = old === 0 ? "" : `, and archive what is there (${countStories(old)})`;
+    const instead = old === 0 ? "" : ` and archive the existing ${countStories(old)}`;
     return (await questions.confirm(`Write ${countStories(stories.length)}${instead}?`)) ? true : null;
   }
   if (old > 0)
     throw usageError(
-      `There is a backlog of ${countStories(old)} already, which would be archived; without a terminal add --yes.`,
-      "Nothing was written.",
+      `There is already a backlog with ${countStories(old)}, and the import would archive it.`,
+      "Nothing was written. To go ahead without a terminal, add --yes.",
     );
   return false;
 }
 
-/** What was asked about is what is replaced. */
+/** Refuses when the backlog is not the one that the person saw. */
 function decide(before: Prd | null, seen: string, prd: Prd): Replacement {
   if (JSON.stringify(before?.content ?? null) !== seen)
     return {
       kind: "refused",
-      message: "The backlog was changed meanwhile.",
+      message: "The backlog was changed since it was read.",
       hint: "Nothing was written; try again.",
     };
   return { kind: "replace", content: contentOf(prd, before), archive: (before?.stories.length ?? 0) > 0 };
 }
 
-/** A backlog without stories gives its header to one that has none. */
+/** Keeps the header of a backlog that has no stories yet. */
 function contentOf(prd: Prd, before: Prd | null): PrdContent {
   const header = before === null || before.stories.length > 0 ? {} : before.content;
   const said = Object.entries(prd.content).filter(([, value]) => value !== "" && value !== null);
   const names = { project: "", branchName: "", description: "", ...header, ...Object.fromEntries(said) };
   const content: PrdContent = { ...names, userStories: prd.content.userStories };
   return withStories({ ...prd, content }, prd.stories);
-}
-
-function hasNoChecks({ stories }: { readonly stories: readonly Story[] }): boolean {
-  return stories.every(({ checks }) => checks.length === 0);
 }
 
 function realOr(path: string): string {

@@ -1,8 +1,7 @@
 /**
- * `loop backlog init` (C1, C2): the files of a backlog. What is there stays: settings are added to, stories and
- * progress are never touched. Nothing of the project is run to find out what it is made with.
+ * `loop backlog init` (C1, C2): creates the files of a backlog. It adds missing settings to config.json and
+ * changes no other existing file. It detects the stack from file names and runs no command of the project.
  */
-
 import { basename } from "node:path";
 import { CONTRACT_TEMPLATE } from "../../core/backlog/prd/contract.ts";
 import type { Stack } from "../../core/backlog/prd/detect.ts";
@@ -16,21 +15,23 @@ import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
-import { createTrustStore } from "../../store/folder/trust.ts";
 import { readSmall, replaceIf } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
-import { type BacklogSettings, isSettingsTrusted, readBacklogSettings } from "./backlog-settings.ts";
+import {
+  type BacklogSettings,
+  isSettingsTrusted,
+  readBacklogSettings,
+  recordTrust,
+} from "./backlog-settings.ts";
 import { readStack } from "./backlog-stack.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogInitFlags extends BacklogFlags {
+export interface BacklogInitFlags extends ProjectFlags {
   readonly mode?: string;
-  /** Writes the built-in prompts out, to be changed. */
   readonly prompts?: boolean;
 }
 
@@ -44,7 +45,7 @@ export async function backlogInitCommand(
   const { root, dir, store } = project;
   refuseForeign(dir);
   refuseTurns(store, "set up a backlog");
-  // all that can be wrong is found before the first file is written
+  // validate everything before the first write
   loadPrd(root);
   const settings = readBacklogSettings(project);
   const stack = readStack(root);
@@ -70,11 +71,12 @@ export async function backlogInitCommand(
       kept: Object.keys(files).filter((path) => !written.includes(path)),
     });
   else io.out(render(stack, mode, added, written, Object.keys(files)));
-  if (!isTrusted) io.say("The commands in config.json do not run until you have looked at them: loop trust");
+  if (!isTrusted)
+    io.say("The commands in config.json do not run until you review and accept them: loop trust");
   return EXIT.ok;
 }
 
-/** null: the person left. A mode that stands in the file is not asked for again. */
+/** null: the person cancelled. Does not ask when the file has a mode. */
 async function chooseMode(
   { content, backlog }: BacklogSettings,
   flags: BacklogInitFlags,
@@ -82,12 +84,12 @@ async function chooseMode(
   questions: Questions,
 ): Promise<string | null> {
   if ("mode" in content || !io.interactive || flags.json) return backlog.mode;
-  return await questions.choose("What are the stories about?", CONFIG_MODES, BACKLOG_DEFAULTS.mode);
+  return await questions.choose("Which kind of work are the stories?", CONFIG_MODES, BACKLOG_DEFAULTS.mode);
 }
 
 type Added = Readonly<Record<string, unknown>>;
 
-/** Only what is not there, and the mode when it was named. */
+/** The missing settings, and the mode if the person named one. */
 function additions({ content }: BacklogSettings, stack: Stack, mode: string, isNamed: boolean): Added {
   const wanted = {
     ...BACKLOG_DEFAULTS,
@@ -100,8 +102,8 @@ function additions({ content }: BacklogSettings, stack: Stack, mode: string, isN
 }
 
 /**
- * false: the file would run what nobody trusted. What init adds comes from the names of files alone and is shown to
- * the person, so that their word on what was there before holds for the whole.
+ * false: the file contains commands that nobody trusted. init derives its additions from file names and shows them, so
+ * a file that was trusted before stays trusted.
  */
 function writeSettings(settings: BacklogSettings, added: Added): boolean {
   const { path, text, content, backlog } = settings;
@@ -113,7 +115,7 @@ function writeSettings(settings: BacklogSettings, added: Added): boolean {
     if (!replaceIf(path, after, () => readSmall(path) === text))
       throw new LoopError(
         "surroundings",
-        `${path} was changed meanwhile.`,
+        `${path} was changed since it was read.`,
         "Nothing was written; try again.",
       );
   } catch (error) {
@@ -121,18 +123,12 @@ function writeSettings(settings: BacklogSettings, added: Added): boolean {
   }
   if (!wasTrusted) return false;
   if (!("checks" in { ...content, ...added }) && commandsOfRoles(backlog).length === 0) return true;
-  try {
-    createTrustStore(process.env).trust({ path, content: after }, Date.now());
-    return true;
-  } catch (error) {
-    if (error instanceof LoopError) return false;
-    throw error;
-  }
+  return recordTrust(path, after, process.env, Date.now());
 }
 
 const PROGRESS_TEMPLATE = "templates/progress.md.template";
 
-/** Path from `.loop` → text, for those that are not there yet. */
+/** Path inside `.loop` → text. */
 function filesFor(root: string, withPrompts: boolean): Readonly<Record<string, string>> {
   const own = readSmall(`${root}/.loop/${PROGRESS_TEMPLATE}`);
   return {
@@ -162,14 +158,14 @@ function render(
   const keys = Object.keys(added);
   const kept = all.filter((path) => !written.includes(path));
   const lines = [
-    `Made with: ${stack.names.length === 0 ? "nothing that is known here" : stack.names.join(", ")}`,
+    `Stack: ${stack.names.length === 0 ? "not recognised" : stack.names.join(", ")}`,
     `Mode: ${mode}`,
     ...("checks" in added
-      ? ["Checks of every story:", ...stack.checks.map((one) => `  ${cleanLine(one)}`)]
+      ? ["Checks for every story:", ...stack.checks.map((one) => `  ${cleanLine(one)}`)]
       : []),
-    keys.length === 0 ? "config.json has all of it already." : `Wrote to config.json: ${keys.join(", ")}`,
+    keys.length === 0 ? "config.json already has all settings." : `Wrote to config.json: ${keys.join(", ")}`,
     ...(written.length === 0 ? [] : [`Wrote: ${written.join(", ")}`]),
-    ...(kept.length === 0 ? [] : [`Left as they are: ${kept.join(", ")}`]),
+    ...(kept.length === 0 ? [] : [`Unchanged: ${kept.join(", ")}`]),
     "Next: loop backlog plan SPEC.md, or loop backlog import <file>",
   ];
   return lines.join("\n");

@@ -1,8 +1,7 @@
 /**
  * `loop backlog plan [SPEC.md…]` (C14): a planner reads the specs, asks at most 3 questions, and proposes stories
- * with checks. They are shown, and written after a yes; the checks of an agent never run without it.
+ * with checks. A person sees the stories and says yes before they are written and before any of their checks runs.
  */
-
 import { basename } from "node:path";
 import { type AgentChoice, chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
 import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
@@ -25,7 +24,7 @@ import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
@@ -40,15 +39,14 @@ import {
 import { readSpecs } from "./backlog-specs.ts";
 import { readStack } from "./backlog-stack.ts";
 import { askPlanner, type Planned, type Planner } from "./planner.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogPlanFlags extends BacklogFlags, AgentChoice {
+export interface BacklogPlanFlags extends ProjectFlags, AgentChoice {
   readonly mode?: string;
   readonly model?: string;
   readonly timeout?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** The stories that are there are archived; otherwise new ones are added to them. */
+  /** Archives the existing stories; otherwise the new stories are added. */
   readonly replace?: boolean;
 }
 
@@ -62,7 +60,7 @@ export async function backlogPlanCommand(
   refuseUnasked(flags, isAsking);
   const task = prepare(files, flags, io);
   const { root, request } = task;
-  // the turn of the planner is kept there
+  // the planner's turn is kept there
   ensureLoopDir(root);
   sayStart(request.specs, io);
   const planned = await plan(task, io, (asked) => askPerson(asked, isAsking, io, questions));
@@ -71,7 +69,7 @@ export async function backlogPlanCommand(
     return EXIT.interrupted;
   }
   if (JSON.stringify(loadPrd(root)?.prd.content) !== JSON.stringify(task.before?.content))
-    io.say(`${prdPath(root)} was changed while the planner worked; look at it before you run it.`);
+    io.say(`${prdPath(root)} was changed while the planner worked. Review it before you run it.`);
   refuseUnsound(request.stories, planned);
   const view = viewPlanned(request.specs, planned);
   if (!flags.json) io.out(renderPlanned(planned.plan.stories));
@@ -79,27 +77,25 @@ export async function backlogPlanCommand(
     flags.yes || (!flags.dryRun && (await questions.confirm(question(planned.plan, task.before, flags))));
   if (!isYes) {
     if (flags.json) io.json({ ...view, written: false, archived: null, checksAccepted: false });
-    else io.say(`Nothing was written; the plan is in ${planned.answerFile}`);
+    else io.say(`Nothing was written. The plan is in ${planned.answerFile}`);
     return EXIT.ok;
   }
   const { archived, accepted } = await write(root, planned, flags.replace ?? false);
   if (flags.json) io.json({ ...view, written: true, archived, checksAccepted: accepted });
   else {
-    if (archived !== null) io.out(`Archived what was there: ${archived}`);
-    io.out(
-      `Wrote ${countStories(planned.plan.stories.length)} to ${prdPath(root)}. Run them: loop backlog run`,
-    );
+    if (archived !== null) io.out(`Archived the old stories: ${archived}`);
+    io.out(`Wrote ${countStories(planned.plan.stories.length)} to ${prdPath(root)}. Next: loop backlog run`);
   }
   if (!accepted) io.say(NOT_ACCEPTED);
   return EXIT.ok;
 }
 
-/** Before anything is spent on a plan that could not be written. */
+/** Refuses before a plan that could not be written costs money. */
 function refuseUnasked(flags: BacklogPlanFlags, isAsking: boolean): void {
-  if (flags.yes && flags.dryRun) throw usageError("--yes and --dry-run do not go together.");
+  if (flags.yes && flags.dryRun) throw usageError("--yes and --dry-run cannot be used together.");
   if (!isAsking && !flags.yes && !flags.dryRun)
     throw usageError(
-      "plan shows the stories and asks before it writes them; without a terminal add --yes, or --dry-run to look only.",
+      "plan asks before it writes stories, and there is no terminal. Add --yes to write, or --dry-run to look.",
     );
 }
 
@@ -108,7 +104,7 @@ interface PlanTask extends Pick<Planner, "root" | "agent" | "model" | "timeoutMs
   readonly before: Prd | null;
 }
 
-/** All that can be wrong is found here, and nothing is written. */
+/** Validates everything and writes nothing. */
 function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): PlanTask {
   const project = openProject(flags, io);
   const { root, dir, store } = project;
@@ -137,7 +133,7 @@ function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): Pla
   };
 }
 
-/** Ctrl-C ends the planner, and what it started. */
+/** Ctrl-C ends the planner and its child processes. */
 async function plan({ request, ...task }: PlanTask, io: Io, ask: Planner["ask"]): Promise<Planned> {
   const stop = listenForStop();
   const onEvent: Planner["onEvent"] = (event) => {
@@ -174,15 +170,15 @@ async function write(
   return { archived: done.archived, accepted };
 }
 
-/** The command line, then the planner of the settings, then what every loop takes. */
+/** The command line first, then the planner in the settings, then the default agent. */
 function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): AgentSpec {
   const own = agentOfRole(settings.backlog.agents.planner);
   if (isAgentTyped(flags) || own === null) return chooseAgentSpec(flags, settings.config, process.env);
   if ((own.kind === "command" || own.kind === "acp") && !isSettingsTrusted(settings, process.env))
     throw new LoopError(
       "surroundings",
-      `${settings.path} names a command as the planner, which you have not trusted.`,
-      "Look at it and say so: loop trust",
+      `${settings.path} sets a command as the planner, and you have not trusted that command.`,
+      "Review and accept it: loop trust",
     );
   return own;
 }
@@ -193,7 +189,7 @@ function refuseFaulty(root: string, prd: Prd | null): void {
     throw new LoopError(
       "surroundings",
       `${prdPath(root)}: ${renderStoryProblem(problem)}`,
-      "Mend it; it was left as it is.",
+      "Fix the file; it was not changed.",
     );
 }
 
@@ -204,7 +200,7 @@ function sayStart(specs: readonly SpecText[], io: Io): void {
   io.say(`Planning from ${names.join(", ")} …`);
 }
 
-/** Where nobody sits, the planner is told so: it must not wait, and must not be left without an answer. */
+/** Without a terminal, every answer is null, so that the planner does not wait. */
 async function askPerson(
   asked: readonly string[],
   isAsking: boolean,
@@ -215,7 +211,7 @@ async function askPerson(
   for (const question of asked) {
     const text = isAsking ? await questions.text(question) : "";
     if (text === null) return null;
-    if (!isAsking) io.say(`The planner asks, and nobody is there to answer: ${question}`);
+    if (!isAsking) io.say(`The planner asks, but there is no terminal to answer in: ${question}`);
     answered.push({ question, answer: text.trim() === "" ? null : text.trim() });
   }
   return answered;
@@ -227,7 +223,7 @@ function refuseUnsound(there: readonly Story[], { plan, answerFile }: Done): voi
     throw new LoopError(
       "surroundings",
       `The planner's answer was refused: ${renderStoryProblem(problem)}`,
-      `Nothing was written; what it said is in ${answerFile}`,
+      `Nothing was written. The answer is in ${answerFile}`,
     );
 }
 
@@ -235,22 +231,26 @@ function question({ stories }: StoryPlan, before: Prd | null, { replace }: Backl
   const checks = stories.reduce((sum, story) => sum + story.checks.length, 0);
   const old = before?.stories.length ?? 0;
   const instead =
-    old === 0 ? "" : replace ? ` in place of ${countStories(old)}` : ` beside ${countStories(old)}`;
-  return `Write ${countStories(stories.length)}${instead}, and let ${checks === 1 ? "this check" : `these ${checks} checks`} run?`;
+    old === 0
+      ? ""
+      : replace
+        ? ` and archive the existing ${countStories(old)}`
+        : ` after the existing ${countStories(old)}`;
+  return `Write ${countStories(stories.length)}${instead}, and allow ${checks === 1 ? "this check" : `these ${checks} checks`} to run?`;
 }
 
-/** On what is there now: somebody may have changed it while the planner worked. */
+/** Decides on the current file: somebody may have changed it while the planner worked. */
 function decide(there: Prd | null, plan: StoryPlan, isReplacing: boolean, answerFile: string): Replacement {
   const old = isReplacing ? [] : (there?.stories ?? []);
   const [problem] = problemsOf([...old, ...plan.stories]);
   if (problem !== undefined)
     return {
       kind: "refused",
-      message: `The backlog was changed meanwhile: ${renderStoryProblem(problem)}`,
-      hint: `Nothing was written; the plan is in ${answerFile}`,
+      message: `The backlog was changed while the planner worked: ${renderStoryProblem(problem)}`,
+      hint: `Nothing was written. The plan is in ${answerFile}`,
     };
   const { project, branchName, description } = plan;
-  // what a person wrote there stays
+  // a person's text stays
   const isSaid = ([key, value]: [string, string]) => value !== "" && (isReplacing || !there?.content[key]);
   const header = Object.fromEntries(Object.entries({ project, branchName, description }).filter(isSaid));
   const base = isReplacing || there === null ? emptyPrd(there?.project ?? plan.project) : there;

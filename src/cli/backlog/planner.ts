@@ -1,7 +1,4 @@
-/**
- * One planner, asked once, or twice when it has questions (C14). It works in the project, so that it can read it; its
- * turns are kept as those of any agent, in `.loop/runs/plan/`.
- */
+/** Runs the planner: one turn, and a second one if it has questions (C14). Its turns are kept in `.loop/runs/plan/`. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { agentFor } from "../../compose/agents.ts";
@@ -26,7 +23,7 @@ export interface Planner {
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly onEvent: (event: AgentEvent) => void;
-  /** Answers to its questions, in their order; null: the person left. */
+  /** Returns the answers in the order of the questions; null: the person cancelled. */
   readonly ask: (questions: readonly string[]) => Promise<readonly AnsweredQuestion[] | null>;
 }
 
@@ -36,12 +33,11 @@ export type Planned =
       readonly plan: StoryPlan;
       readonly answered: readonly AnsweredQuestion[];
       readonly costUsd: number | null;
-      /** Where the answer is kept. */
       readonly answerFile: string;
     }
   | { readonly kind: "stopped" };
 
-/** Throws the sentence when it fails or answers something odd; what it answered is kept then too. */
+/** Throws when the planner fails or its answer is invalid. The answer is kept in every case. */
 export async function askPlanner(planner: Planner, request: PlanRequest): Promise<Planned> {
   const first = await takeTurn(planner, request, 1, null, null);
   if (first === null) return { kind: "stopped" };
@@ -70,7 +66,7 @@ interface Answered {
   readonly file: string;
 }
 
-/** null: it was stopped. */
+/** null: a person stopped it. */
 async function takeTurn(
   planner: Planner,
   request: PlanRequest,
@@ -104,25 +100,25 @@ async function takeTurn(
     throw new LoopError(
       "surroundings",
       `The planner's answer was refused: ${answer.message}.`,
-      `Nothing was written; what it said is in ${file}`,
+      `Nothing was written. The answer is in ${file}`,
     );
   return { answer, conversation: end.conversation, costUsd: end.usage?.costUsd ?? null, file };
 }
 
-/** Claude Code takes its model from the environment too; any other agent can look at LOOP_MODEL. */
+/** Claude Code reads ANTHROPIC_MODEL; other agents can read LOOP_MODEL. */
 function modelEnv({ model, agent }: Planner): Readonly<Record<string, string>> {
   if (model === null) return {};
   return { LOOP_MODEL: model, ...(agent.kind === "named" ? { ANTHROPIC_MODEL: model } : {}) };
 }
 
-/** Beside what the launcher keeps of the turn, which for some agents is a stream of events. */
+/** Kept beside the launcher's output, which is a stream of events for some agents. */
 function keepAnswer(root: string, id: string, answer: string): string {
   return replaceFile(root, join("runs", "plan", id, "said.md").replaceAll("\\", "/"), answer);
 }
 
 function refuseFailure(end: Exclude<TurnEnd, { kind: "cancelled" }>, file: string): void {
   if (end.kind === "ok") return;
-  const said = end.answer.trim() === "" ? "" : `; what it said is in ${file}`;
+  const said = end.answer.trim() === "" ? "" : `. The answer is in ${file}`;
   throw new LoopError(
     "surroundings",
     `The planner failed: ${cleanLine(end.failure.reason)}.`,

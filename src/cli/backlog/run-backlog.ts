@@ -1,5 +1,4 @@
-/** `loop backlog run`: stories one after another, or some at a time, until all have passed or a limit is reached. */
-
+/** `loop backlog run`: runs stories, one or several at a time, until all have passed or a limit is reached. */
 import { type AgentChoice, chooseAgentSpec, isAgentTyped, requireAgent } from "../../compose/agent-choice.ts";
 import { newLoopId } from "../../compose/engine.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
@@ -22,7 +21,7 @@ import { budgetFrom } from "../flags/limits.ts";
 import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import type { Io } from "../io.ts";
-import { openProject, openProjectToWrite, type Project } from "../project.ts";
+import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
 import { runBacklog } from "./backlog-runner.ts";
 import {
@@ -32,9 +31,8 @@ import {
   NOT_ACCEPTED,
   readBacklogSettings,
 } from "./backlog-settings.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-export interface BacklogRunFlags extends BacklogFlags, AgentChoice {
+export interface BacklogRunFlags extends ProjectFlags, AgentChoice {
   readonly story?: string;
   readonly skipEval?: boolean;
   readonly mode?: string;
@@ -62,11 +60,11 @@ export async function backlogRunCommand(
   const session = hostSession(process.env);
   if (session !== null && terms.parallel > 1)
     throw usageError(
-      "In a conversation, stories are worked on one at a time.",
-      "For more: loop backlog run, in a terminal.",
+      "A conversation can only work on one story at a time.",
+      "Leave out --parallel, or type loop backlog run in a terminal.",
     );
   if (flags.dryRun) return showRun(terms, stories, flags, io);
-  // before anything is written: an agent that is not there cannot be started
+  // a missing agent is an error before anything is written
   if (session === null && !flags.resume)
     for (const agent of [terms.generator, ...(terms.skipEval ? [] : [terms.evaluator])])
       requireAgent(agent, process.env);
@@ -75,39 +73,38 @@ export async function backlogRunCommand(
   await store.catchUp();
   const before = openBacklog(store);
   if (flags.resume && before !== null) {
-    await goOnWith(project, before, { count, budget: flags.budget, session, stories });
+    await goOnWith(project, before, count, flags, session, stories);
     if (session !== null) return EXIT.ok;
     return runBacklog(project, before.id, flags, io, stop);
   }
   if (before?.status === "paused") {
     const event = { type: "backlog.cancelled", reason: "another run was started" } as const;
     await requestBacklog(store, before, event, Date.now());
-    io.say(`The run ${before.id}, which was paused, is given up: what has passed stands in .loop/prd.json.`);
+    io.say(`Cancelled the paused run ${before.id}. Its passed stories stay passed.`);
   }
-  // a run that was killed may have left the file without them
+  // a killed run may have left prd.json without its holdouts
   const whole = keepHoldouts(stories, before?.stories ?? []);
   const backlog = await addBacklog(store, terms, whole, session, Date.now(), newLoopId);
   await store.published?.publish();
   if (!flags.json) io.out(renderLoopReady({ ...terms, stories }));
-  // the conversation in which it was typed does the work
+  // the conversation does the work
   if (session !== null) return EXIT.ok;
   return runBacklog(project, backlog.id, flags, io, stop);
 }
 
-interface GoOn {
-  readonly count: string | undefined;
-  readonly budget: string | undefined;
-  readonly session: string | null;
-  readonly stories: readonly Story[];
-}
-
-/** What is given here is added, as with `loop continue`. */
-async function goOnWith({ root, store }: Project, before: Backlog, given: GoOn): Promise<void> {
-  const { count, budget, session, stories } = given;
+/** Adds the given iterations and budget, like `loop continue`. */
+async function goOnWith(
+  { root, store }: Project,
+  before: Backlog,
+  count: string | undefined,
+  { budget }: BacklogRunFlags,
+  session: string | null,
+  stories: readonly Story[],
+): Promise<void> {
   const iterations = count === undefined ? 0 : countFlag("N", count);
   const budgetUsd = budget === undefined ? 0 : budgetFlag("--budget", budget);
   if (budgetUsd > 0) checkBudget(before.terms.budgetUsd + budgetUsd);
-  // not what a crash kept from the file
+  // prd.json may be older than the journal after a crash
   const read = createStoryFiles(root).read(before.stories);
   const written = "stories" in read ? read : { stories };
   const event = { type: "backlog.continued", iterations, budgetUsd, session, ...written } as const;
@@ -117,26 +114,26 @@ async function goOnWith({ root, store }: Project, before: Backlog, given: GoOn):
 function readStories({ root }: Project, { story }: BacklogRunFlags): readonly Story[] {
   const found = loadPrd(root);
   if (found === null)
-    throw usageError("There is no backlog here.", "Make one with: loop backlog plan, or loop register-task");
+    throw usageError("There is no backlog here.", "Create one: loop backlog plan, or loop register-task");
   const { stories } = found.prd;
   const [problem] = problemsOf(stories);
   if (problem !== undefined)
-    throw new LoopError("surroundings", renderStoryProblem(problem), "Mend it in .loop/prd.json.");
+    throw new LoopError("surroundings", renderStoryProblem(problem), "Fix it in .loop/prd.json.");
   if (story !== undefined && !stories.some(({ id }) => id === story))
-    throw usageError(`There is no story ${story} here.`, "See them with: loop backlog show");
+    throw usageError(`There is no story ${story} here.`, "List the stories: loop backlog show");
   for (const { id, checks } of stories) for (const text of checks) refuseUnrunnable(id, text);
   return stories;
 }
 
-/** Looking at things is what the evaluator is there for. */
+/** A story's checks are commands; the evaluator judges everything else. */
 function refuseUnrunnable(id: string, text: string): void {
   const parsed = parseCheckFlag(text);
   if (parsed.kind === "wrong") throw usageError(`${id}: ${parsed.message}`);
   const { name, check } = parsed.criterion;
   if (commandOf(check) === null)
     throw usageError(
-      `${id}: the check "${name}" is a ${check.kind}, and a story's checks are commands.`,
-      "Put it into its acceptanceCriteria: the evaluator looks at those.",
+      `${id}: the check "${name}" is a ${check.kind}, but a story's check must be a command.`,
+      "Move it to acceptanceCriteria: the evaluator judges those.",
     );
 }
 
@@ -150,7 +147,7 @@ async function termsFrom(
   const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, CONFIG_MODES);
   const parallel = flags.parallel === undefined ? 1 : countFlag("--parallel", flags.parallel);
   if (parallel > MOST_PARALLEL) throw usageError(`--parallel ${parallel} is more than ${MOST_PARALLEL}.`);
-  // all that can be wrong in what was typed comes before git, which keeps what it looked at
+  // flags are validated before git writes objects
   const typed = {
     maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
     generator: agentOf("generator", flags, settings),
@@ -163,12 +160,14 @@ async function termsFrom(
   if (noted.kind === "none")
     throw new LoopError(
       "surroundings",
-      `A backlog needs git, to know what was done for a story: ${noted.reason}.`,
-      "git init, and a first commit.",
+      `A backlog needs git to see which files a story changed: ${noted.reason}.`,
+      "Run git init, then make a first commit.",
     );
   const target = noted.moment.branch?.replace(/^refs\/heads\//, "") ?? null;
   if (parallel > 1 && (target === null || noted.moment.head === null))
-    throw usageError("--parallel needs a branch with a commit that is checked out: work is merged into it.");
+    throw usageError(
+      "--parallel merges work into the current branch, so a branch with a commit must be checked out.",
+    );
   return {
     ...typed,
     mode,
@@ -199,20 +198,20 @@ async function termsFrom(
 const MOST_PARALLEL = 16;
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
-/** What was typed comes before what the file says. */
+/** Flags come before the settings. */
 function agentOf(role: AgentRole, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
   return isAgentTyped(flags)
     ? chooseAgentSpec(flags, config, process.env)
     : (agentOfRole(backlog.agents[role]) ?? chooseAgentSpec({}, config, process.env));
 }
 
-/** H2: nothing of the project's files runs before a person has seen it. */
+/** H2: commands from the project's files run only after a person has reviewed them. */
 function refuseUntrusted({ root }: Project, settings: BacklogSettings, stories: readonly Story[]): void {
   if (!isSettingsTrusted(settings, process.env))
     throw new LoopError(
       "surroundings",
-      ".loop/config.json has commands in it that you have not trusted.",
-      "loop trust",
+      ".loop/config.json contains commands that you have not trusted.",
+      "Review and accept them: loop trust",
     );
   if (!areChecksAccepted(root, stories, process.env))
     throw new LoopError("surroundings", "The stories have checks that you have not accepted.", NOT_ACCEPTED);
@@ -228,6 +227,6 @@ function showRun(terms: BacklogTerms, stories: readonly Story[], flags: BacklogR
   io.out(
     next.kind === "story" ? renderIterationStart(1, terms.maxIterations, next.story) : renderNextStory(next),
   );
-  io.out("Nothing was run: --dry-run.");
+  io.out("--dry-run: nothing was run.");
   return EXIT.ok;
 }

@@ -1,4 +1,4 @@
-/** `loop backlog show [US-003]`: one story, or all of them in short. Changes nothing. */
+/** `loop backlog show [US-003]`: shows one story, or a list of all stories. Changes nothing. */
 import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import { findStory } from "../../core/backlog/prd/registry.ts";
 import {
@@ -20,36 +20,32 @@ import type { Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { renderStory } from "../render/stories.ts";
 
-export interface BacklogFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
 export async function backlogShowCommand(
   id: string | undefined,
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   const { root } = openProject(flags, io);
   const { stories } = loadBacklog(root);
   if (id === undefined) showAll(stories, flags, io);
   else showOne(stories, id, flags, io);
-  // a backlog that nothing can run with is shown all the same
+  // an invalid backlog is shown too
   for (const problem of problemsOf(stories)) io.say(renderStoryProblem(problem));
   return EXIT.ok;
 }
 
-/** Throws the sentence when there is none. */
+/** Throws when there is no backlog. */
 export function loadBacklog(root: string): { readonly project: string; readonly stories: readonly Story[] } {
   const loaded = loadPrd(root);
   if (loaded === null)
     throw usageError(
       `There is no backlog here: ${prdPath(root)} is missing.`,
-      "Make one: loop backlog plan, loop backlog import <file>, or loop register-task",
+      "Create one: loop backlog plan, loop backlog import <file>, or loop register-task",
     );
   return { project: loaded.prd.project ?? "", stories: loaded.prd.stories };
 }
 
-function showAll(stories: readonly Story[], flags: BacklogFlags, io: Io): void {
+function showAll(stories: readonly Story[], flags: ProjectFlags, io: Io): void {
   const next = nextOf(stories);
   if (flags.json) {
     io.json({
@@ -65,10 +61,10 @@ function showAll(stories: readonly Story[], flags: BacklogFlags, io: Io): void {
   io.out(next.kind === "story" ? `Next: ${cleanLine(renderNextStory(next))}` : renderNextStory(next));
 }
 
-function showOne(stories: readonly Story[], id: string, flags: BacklogFlags, io: Io): void {
+function showOne(stories: readonly Story[], id: string, flags: ProjectFlags, io: Io): void {
   const story = findStory(stories, id);
   if (story === null)
-    throw usageError(`There is no story "${cleanLine(id)}".`, "See them all: loop backlog show");
+    throw usageError(`There is no story "${cleanLine(id)}".`, "List the stories: loop backlog show");
   const isMet = passedIn(stories);
   const waitsFor = story.dependsOn.filter((other) => !isMet.has(other));
   const neededBy = stories.filter(({ dependsOn }) => dependsOn.includes(story.id)).map((one) => one.id);

@@ -1,19 +1,18 @@
-/** `loop pause` and `loop cancel` where what runs is a backlog. */
-
+/** `loop pause` and `loop cancel` for a backlog. */
 import { countsOfStories } from "../../core/backlog/stories.ts";
 import { openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openForChange } from "../goals/goal.ts";
 import type { Io } from "../io.ts";
+import type { ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import type { BacklogFlags } from "./show-story.ts";
 
-/** null: it is not a backlog that is meant. */
+/** null: the person means a goal, not the backlog. */
 export async function stopBacklog(
   how: "pause" | "cancel",
   id: string | undefined,
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number | null> {
   const { store } = openForChange(flags, io);
@@ -30,8 +29,7 @@ export async function stopBacklog(
   const after = await requestBacklog(store, backlog, event, Date.now());
   await store.published?.publish();
   const { passed, total } = countsOfStories(after.stories);
-  const goOn =
-    how === "pause" ? "Go on with: loop backlog run --resume" : "What has passed stands in .loop/prd.json.";
+  const goOn = how === "pause" ? "Go on with: loop backlog run --resume" : "Passed stories stay passed.";
   if (flags.json) io.json({ loop: after.id, status: after.status, passed, total });
   else
     io.out(

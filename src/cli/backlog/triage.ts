@@ -1,7 +1,4 @@
-/**
- * `loop backlog triage` (C14): writes `.loop/triage/TRIAGE_BRIEF.md` from prd.json and, where there are any, from the
- * receipts of the journal, which the caller brings. Offline. A brief that a person wrote into is kept beside it.
- */
+/** `loop backlog triage` (C14): writes `.loop/triage/TRIAGE_BRIEF.md`. It keeps a copy of a brief that a person edited. */
 import { join } from "node:path";
 import {
   reasonsOf,
@@ -17,13 +14,13 @@ import { checksum } from "../../store/journal/checksum.ts";
 import { readSmall } from "../../system/files.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject } from "../project.ts";
-import { type BacklogFlags, loadBacklog } from "./show-story.ts";
+import { openProject, type ProjectFlags } from "../project.ts";
+import { loadBacklog } from "./show-story.ts";
 
 const BRIEF = "triage/TRIAGE_BRIEF.md";
 
 export async function backlogTriageCommand(
-  flags: BacklogFlags,
+  flags: ProjectFlags,
   io: Io,
   attempts: readonly TriageAttempt[] = [],
   now: number = Date.now(),
@@ -48,11 +45,11 @@ export async function backlogTriageCommand(
     });
     return EXIT.ok;
   }
-  if (kept !== null) io.say(`The brief before was edited; it is kept as ${kept}.`);
+  if (kept !== null) io.say(`You edited the previous brief. A copy is in ${kept}.`);
   const found = blocked.length + rejected.length;
   io.out(
     found === 0
-      ? `Nothing waits for a decision. Wrote ${brief}.`
+      ? `No story needs a decision. Wrote ${brief}.`
       : `${blocked.length} blocked, ${rejected.length} rejected and open, ${waiting.length} waiting for them. Wrote ${brief}.`,
   );
   return EXIT.ok;
@@ -60,12 +57,12 @@ export async function backlogTriageCommand(
 
 const SEAL = /\n<!-- loopwright ([0-9a-f]{8}) -->\n$/;
 
-/** By its last line the next brief knows whether anybody wrote into this one. */
+/** The checksum in the last line shows whether somebody edited the brief. */
 function sealed(text: string): string {
   return `${text}\n<!-- loopwright ${checksum(text)} -->\n`;
 }
 
-/** The copy's path; null: there is none, or nobody wrote into it. */
+/** The path of the copy; null: no brief, or nobody edited it. */
 function keepEdited(root: string, now: number): string | null {
   const text = readSmall(join(root, ".loop", BRIEF));
   if (text === null) return null;

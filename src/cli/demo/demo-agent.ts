@@ -1,15 +1,13 @@
-/** `loop demo-agent`: the agent of the demo, for clients of the Agent Client Protocol (E4). */
+/** `loop demo-agent`: serves the demo's agent to an ACP client (E4). */
 import { serveDemoAgent } from "../../agents/demo/serve.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 
-/** Ends when the client closes stdin. Nothing but the protocol goes to stdout. */
+/** Ends when the client closes stdin. Only the protocol goes to stdout. */
 export async function demoAgentCommand(io: Io): Promise<number> {
   if (io.interactive)
-    io.say(
-      "Speaks the Agent Client Protocol on stdin and stdout, for a client to start. To see it: loop demo",
-    );
+    io.say("This is an agent for ACP clients. Let a client start it. To see it at work: loop demo");
   await serveDemoAgent(process.stdin, process.stdout, VERSION);
   return EXIT.ok;
 }

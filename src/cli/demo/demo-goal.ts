@@ -1,7 +1,6 @@
 /**
- * `loop demo`: a small repository with failing tests, repaired by a scripted agent that is not honest all the time. It
- * is driven as any other: a process of its own that speaks the Agent Client Protocol. Everything else is real: git, the
- * files, `npm test`, the engine, its checks, its journal.
+ * `loop demo`: a scripted agent, which lies twice, repairs a small repository with failing tests. The agent is a real
+ * process that speaks the Agent Client Protocol. Git, the files, `npm test`, the engine and its journal are real too.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -39,12 +38,12 @@ export async function demoGoal(flags: { json?: boolean }, io: Io): Promise<numbe
     if (!flags.json) io.out(line);
   };
   const stop = listenForStop();
-  // npm would take it for a folder `~` in the project, and write there while it runs
+  // with an empty HOME, npm writes to a folder `~` in the project
   if (process.env.HOME === "") delete process.env.HOME;
   try {
     writeProject(project);
     say(
-      `${paint(io, "bold", "Loopwright demo")}: a real repository, real tests and checks; only the agent is scripted, and it lies twice.`,
+      `${paint(io, "bold", "Loopwright demo")}: the repository, the tests and the checks are real. Only the agent is scripted, and it lies twice.`,
     );
     say("");
     say(`$ loop until "${WORDS[0]}" --yes ${WORDS[1]}`);
@@ -82,7 +81,7 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
         firing: true,
         hasPerson: false,
         stop,
-        // what a notice would say is shown by the goal itself
+        // the goal's lines already show what a notice says
         view: { ...createPlainView(io), notify: () => {} },
       },
       (run) => ({
@@ -107,14 +106,9 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
   return goal;
 }
 
-interface DemoView {
-  goal(before: Goal | null, goal: Goal): void;
-  agent(event: AgentEvent): void;
-}
-
-function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
+function createDemoView(flags: { json?: boolean }, io: Io) {
   let isReport = false;
-  /** Its report is for the engine, which says what it makes of it. */
+  /** Hides the agent's report, which is for the engine. */
   const renderSaid = (line: string): string | null => {
     if (line === START) isReport = true;
     const isForEngine = isReport;
@@ -122,7 +116,7 @@ function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
     return isForEngine ? null : paint(io, "dim", `  “${line}”`);
   };
   return {
-    goal: (before, goal) => {
+    goal: (before: Goal | null, goal: Goal) => {
       for (const change of changesOf(before, goal)) {
         if (flags.json) {
           const [type, fields] = describeGoalChange(change, goal);
@@ -130,14 +124,14 @@ function createDemoView(flags: { json?: boolean }, io: Io): DemoView {
         } else for (const line of renderGoalChange(change, goal, Date.now(), io)) io.out(line);
       }
     },
-    agent: (event) => {
+    agent: (event: AgentEvent) => {
       const line = event.type === "text" ? renderSaid(event.text) : renderAgentEvent(event, io);
       if (line !== null && !flags.json) io.out(line);
     },
   };
 }
 
-/** The same program once more, wherever it is. */
+/** Starts this program again as the agent. */
 function openAgent(projectDir: string): ReturnType<typeof createAcpAgent> {
   const [executable, script] = commandBeside(process.argv[1] ?? "");
   const profile = { ...profileOf("demo"), args: [script, "demo-agent"] };
@@ -158,19 +152,10 @@ function writeProject(project: string): void {
   try {
     git("init", "-q");
     git("add", "-A");
-    git(
-      "-c",
-      "user.name=demo",
-      "-c",
-      "user.email=demo@localhost",
-      "-c",
-      "commit.gpgsign=false",
-      "commit",
-      "-qm",
-      "start",
-    );
+    const identity = "-c user.name=demo -c user.email=demo@localhost -c commit.gpgsign=false".split(" ");
+    git(...identity, "commit", "-qm", "start");
   } catch {
-    // without git the loop runs all the same, and says what is lost
+    // the loop runs without git too, and says what is missing
   }
 }
 
@@ -179,10 +164,9 @@ function summarise(goal: Goal, say: (line: string) => void, io: Io): void {
   say("");
   say(paint(io, "bold", "What happened"));
   say(
-    `  The agent claimed to be done ${refused + 1} times. ${refused} times the engine's own run of the tests, or the changed`,
+    `  The agent claimed to be done ${refused + 1} times. The engine rejected ${refused} of these claims, because the`,
   );
-  say("  test itself, said otherwise, and it was sent back with the evidence. The last claim was proved.");
-  say(
-    '  Next: loop until "npm test passes" <what to do> in your own project; loop demo tasks shows schedules.',
-  );
+  say("  tests failed or a test was changed. The checks proved the last claim.");
+  say('  Next, in your own project: loop until "npm test passes" <what to do>');
+  say("  To see schedules: loop demo tasks");
 }

@@ -1,8 +1,7 @@
 /**
- * `loop demo tasks`: the real engine, journal, lease and checks on a sped-up clock, with a scripted agent.
- * A morning of three tasks in about ten seconds, with a closed laptop lid in the middle.
+ * `loop demo tasks`: a morning of three tasks in about ten seconds, with a closed laptop lid in the middle. The engine,
+ * journal, lease and checks are real; the clock is faster and the agent is scripted.
  */
-
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,7 +66,7 @@ const PARTS: readonly DemoPart[] = [
 
 export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<number> {
   const root = mkdtempSync(join(tmpdir(), "loopwright demo "));
-  const clock = createFastClock(morning());
+  const clock = createFastClock(at(9, 55));
   const stop = listenForStop();
   const say = (line: string) => {
     if (!flags.json) io.out(cut(line, process.stdout.columns ?? Number.POSITIVE_INFINITY));
@@ -78,7 +77,7 @@ export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<numb
     const dir = ensureLoopDir(root);
     const store = openStore(dir, { now: clock.now, say });
     say(
-      `${paint(io, "bold", "Loopwright demo")}: real engine, journal and checks; scripted agent; ${SPEED} times as fast as the clock.`,
+      `${paint(io, "bold", "Loopwright demo")}: the engine, the journal and the checks are real. The agent is scripted, and time runs ${SPEED} times faster.`,
     );
     say("");
     const agent = createTasksAgent(PARTS, root, clock, TURN_MS);
@@ -86,9 +85,9 @@ export async function demoTasks(flags: { json?: boolean }, io: Io): Promise<numb
     await createTasks(store, clock, say);
     await runUntil(at(10, 26), "on the desk", demo);
     say("");
-    sayAt("The laptop lid is closed. Nothing runs for 40 minutes.");
+    sayAt("You close the laptop lid. Nothing runs for 40 minutes.");
     clock.jump(40 * MINUTE);
-    sayAt("It is opened again.");
+    sayAt("You open the lid again.");
     await runUntil(at(11, 13), "after the break", demo);
     if (stop.signal.aborted) return EXIT.interrupted;
     const { outcomes } = await readHistory(store);
@@ -155,17 +154,11 @@ function summarise(outcomes: readonly Outcome[], say: (line: string) => void, io
   say("");
   say(paint(io, "bold", "What happened"));
   say(
-    `  ${outcomes.length} slots came due: ${count("ok")} succeeded, ${count("failed")} failed, ${count("missed")} were missed, ${count("skipped")} skipped.`,
+    `  ${outcomes.length} slots were due: ${count("ok")} succeeded, ${count("failed")} failed, ${count("missed")} were missed, ${count("skipped")} were skipped.`,
   );
-  say(
-    `  ${refuted} of the failures claimed to be done; the engine ran the check itself and found otherwise.`,
-  );
-  say(
-    "  Every slot that did not fire has a line that says why; each recurring task fired once after the break.",
-  );
-  say(
-    "  Next: loop 5m <prompt> in your own project, then loop up. It fires into Claude Code or --agent-cmd.",
-  );
+  say(`  In ${refuted} of the failures the agent claimed success, and the engine's own check failed.`);
+  say("  The history says why each other slot did not fire. Each recurring task fired once after the break.");
+  say("  Next, in your own project: loop 5m <prompt>, then loop up");
 }
 
 interface FastClock extends Clock {
@@ -186,10 +179,6 @@ function createFastClock(startAt: number): FastClock {
       jumped += ms;
     },
   };
-}
-
-function morning(): number {
-  return at(9, 55);
 }
 
 function at(hour: number, minute: number): number {

@@ -1,4 +1,4 @@
-/** `loop demo`: what this program is about, in a folder of its own; no agent, no key, no network. */
+/** `loop demo`: shows the product in a temporary folder, without an agent, a key or a network. */
 import { usageError } from "../../errors.ts";
 import type { Io } from "../io.ts";
 
@@ -14,6 +14,6 @@ export async function demoCommand(
     case "tasks":
       return (await import("./demo-tasks.ts")).demoTasks(flags, io);
     default:
-      throw usageError(`There is no demo "${what}"; there are goal and tasks.`);
+      throw usageError(`There is no demo "${what}". Type loop demo goal or loop demo tasks.`);
   }
 }

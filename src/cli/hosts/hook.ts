@@ -1,4 +1,4 @@
-/** `loop hook <client> <event>`: one hook of a client, on its own (D1). */
+/** `loop hook <client> <event>`: runs one hook of a client (D1). */
 import { usageError } from "../../errors.ts";
 import {
   CLIENT_EVENTS,
@@ -15,11 +15,9 @@ export async function hookCommand(client: string, event: string): Promise<number
     return EXIT.ok;
   }
   if (!isClientName(client))
-    throw usageError(
-      `There is no client "${client}" with hooks here; known: ${["claude", ...CLIENT_NAMES].join(", ")}.`,
-    );
+    throw usageError(`Unknown client "${client}". Known clients: ${["claude", ...CLIENT_NAMES].join(", ")}.`);
   if (!isClientEvent(event))
-    throw usageError(`There is no event "${event}" of ${client} here; known: ${CLIENT_EVENTS.join(", ")}.`);
+    throw usageError(`Unknown event "${event}" for ${client}. Known events: ${CLIENT_EVENTS.join(", ")}.`);
   const { runClientHookProcess } = await import("../../hosts/stop-hook/run-hook.ts");
   const { CLIENTS } = await import("../../hosts/stop-hook/clients/clients.ts");
   await runClientHookProcess(CLIENTS[client], event);

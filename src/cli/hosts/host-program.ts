@@ -1,5 +1,4 @@
-/** The commands around hosts: clients, tools, the registry of stories, and what helps to look inside (D8, D11, D12). */
-
+/** Commands for clients, agents, the story registry and debugging (D8, D11, D12), with their flags and help. */
 import { type Command, Option } from "commander";
 import { agentOptions, collect, projectOptions } from "../flags/options.ts";
 import type { ProgramParts } from "../program-parts.ts";
@@ -11,12 +10,12 @@ export function addHostCommands(program: Command, parts: ProgramParts): void {
   addDebugCommands(program, parts);
 }
 
-/** What a client starts, and no person types. */
+/** Commands that clients start. */
 function addClientPrograms(program: Command, { io, act }: ProgramParts): void {
   program
     .command("statusline", { hidden: true })
-    .description("for a client's status line: its JSON on stdin, one line out")
-    .option("--json", "accepted and ignored: it is one line")
+    .description("print the status line; a client sends its JSON on stdin")
+    .option("--json", "accepted and ignored; the output is always one line")
     .action(
       act(async () => {
         await import("./statusline.ts");
@@ -25,12 +24,12 @@ function addClientPrograms(program: Command, { io, act }: ProgramParts): void {
     );
 
   projectOptions(
-    program.command("mcp").description("for MCP clients: the tools for agents, over stdin and stdout"),
+    program.command("mcp").description("serve the tools for agents to an MCP client over stdin and stdout"),
   ).action(act(async (flags) => (await import("./mcp.ts")).mcpCommand(flags, io)));
 
   program
     .command("hook <client> <event>", { hidden: true })
-    .description("for clients: one event as JSON on stdin, the answer on stdout")
+    .description("handle one client event: JSON on stdin, answer on stdout")
     .action(
       act(async (_flags, [client = "", event = ""]) =>
         (await import("./hook.ts")).hookCommand(client, event),
@@ -39,23 +38,23 @@ function addClientPrograms(program: Command, { io, act }: ProgramParts): void {
 
   program
     .command("demo-agent", { hidden: true })
-    .description("for clients of the Agent Client Protocol: the agent of the demo, over stdin and stdout")
+    .description("serve the demo's agent to an ACP client over stdin and stdout")
     .action(act(async () => (await import("../demo/demo-agent.ts")).demoAgentCommand(io)));
 }
 
 function addAgentCommands(program: Command, { io, act }: ProgramParts): void {
   projectOptions(
-    program.command("capabilities").description("agents, tools and MCP servers that loops here can use"),
+    program.command("capabilities").description("list the agents, tools and MCP servers that loops can use"),
   )
-    .option("--refresh", "ask every program for its version again")
+    .option("--refresh", "check the version of every program again")
     .action(act(async (flags) => (await import("../agents/capabilities.ts")).capabilitiesCommand(flags, io)));
 
   const agents = projectOptions(
-    program.command("agents").description("which agents are here, and how each is driven"),
+    program.command("agents").description("list installed agents and how loop drives each of them"),
   ).action(act(async (flags) => (await import("../agents/agents.ts")).agentsCommand(flags, io)));
   agentOptions(
     projectOptions(
-      agents.command("test [name]").description("four short turns: does it do what loops need of it?"),
+      agents.command("test [name]").description("run four short turns to see if an agent works with loops"),
     ),
   ).action(
     act(async (flags, [name]) =>
@@ -64,9 +63,7 @@ function addAgentCommands(program: Command, { io, act }: ProgramParts): void {
   );
 
   projectOptions(
-    program
-      .command("prices [model]")
-      .description("what tokens cost by the tables here, for agents that tell no cost"),
+    program.command("prices [model]").description("show token prices, used for agents that report no cost"),
   ).action(
     act(async (flags, [model]) => (await import("../agents/prices.ts")).pricesCommand(model, flags, io)),
   );
@@ -78,11 +75,15 @@ function addRegistryCommands(program: Command, { io, act }: ProgramParts): void 
       .command("register-task [words...]", { hidden: true })
       .description("add a story to .loop/prd.json: [id] <title>"),
   )
-    .option("--description <text>", "what it is about")
-    .option("--criterion <text>", "what must be true at the end (again for more)", collect)
-    .option("--check <name=command>", "how the engine finds out (again for more)", collect)
-    .option("--depends-on <ids>", "stories that must have passed first, with commas", collect)
-    .option("--priority <n>", "1 is first; without one it is last")
+    .option("--description <text>", "what the story is about")
+    .option("--criterion <text>", "what must be true at the end (repeatable)", collect)
+    .option(
+      "--check <name=command>",
+      "a command that the engine runs to verify the story (repeatable)",
+      collect,
+    )
+    .option("--depends-on <ids>", "stories that must pass first, separated by commas", collect)
+    .option("--priority <n>", "1 is first; stories without a priority come last")
     .option("--depth <depth>", "quick, standard or thorough")
     .action(
       act(async (flags, words) => (await import("./registry.ts")).registerTaskCommand(words, flags, io)),
@@ -90,24 +91,24 @@ function addRegistryCommands(program: Command, { io, act }: ProgramParts): void 
   projectOptions(
     program
       .command("mark-complete <id>", { hidden: true })
-      .description("a story is done, by a person's word"),
+      .description("mark a story as done without running its checks"),
   ).action(
     act(async (flags, [id = ""]) => (await import("./registry.ts")).markCompleteCommand(id, flags, io)),
   );
   projectOptions(
     program
       .command("mark-blocked <id>", { hidden: true })
-      .description("leave a story out until a person has looked at it"),
+      .description("stop work on a story until you unblock it"),
   )
-    .option("--reason <text>", "why")
-    .option("--undo", "take it up again, with all its attempts")
+    .option("--reason <text>", "why the story is blocked")
+    .option("--undo", "unblock the story and reset its attempts")
     .action(
       act(async (flags, [id = ""]) => (await import("./registry.ts")).markBlockedCommand(id, flags, io)),
     );
   projectOptions(
     program
       .command("next-task", { hidden: true })
-      .description("the story that would be picked next; exit 3 when there is none"),
+      .description("show the next story to work on; exit 3 when there is none"),
   ).action(act(async (flags) => (await import("./registry.ts")).nextTaskCommand(flags, io)));
 }
 
@@ -115,43 +116,45 @@ function addDebugCommands(program: Command, { io, act }: ProgramParts): void {
   projectOptions(
     program
       .command("route")
-      .description("what would happen if a conversation stopped now, and why; changes nothing"),
+      .description("show what happens if a conversation stops now, and why; changes nothing"),
   )
-    .option("--session <id>", "the conversation (default: this one, or that of the newest goal)")
+    .option("--session <id>", "the conversation (default: this one, else the newest goal's)")
     .action(act(async (flags) => (await import("./route.ts")).routeCommand(flags, io)));
 
   untilOptions(
     program,
     program
       .command("setup-loop [words...]", { hidden: true })
-      .description("bind a goal loop to a conversation by hand; otherwise like until")
-      .requiredOption("--session <id>", "what the client calls the conversation"),
+      .description("bind a goal loop to a conversation; takes the flags of until")
+      .requiredOption("--session <id>", "the conversation's id in the client"),
   ).action(act(async (flags, words) => (await import("./setup-loop.ts")).setupLoopCommand(words, flags, io)));
   projectOptions(
     program
       .command("teardown-loop [goal]", { hidden: true })
-      .description("cancel a goal loop and take its turn out of the conversation; keeps its state"),
+      .description("cancel a goal loop and remove its turn from the conversation; keeps its state"),
   ).action(act(async (flags, [id]) => (await import("./setup-loop.ts")).teardownLoopCommand(id, flags, io)));
 
   projectOptions(
     program
       .command("heartbeat", { hidden: true })
-      .description("give the sign of life of who holds the lease, by hand"),
+      .description("write a heartbeat for the process that holds the lease"),
   )
-    .option("--owner <owner>", "only if it is held by this one, such as session:<id>")
+    .option("--owner <owner>", "only if this owner holds the lease, such as session:<id>")
     .action(act(async (flags) => (await import("./lease.ts")).heartbeatCommand(flags, io)));
   projectOptions(
-    program.command("release-lock", { hidden: true }).description("release a lease whose holder is gone"),
+    program.command("release-lock", { hidden: true }).description("release a lease whose process has ended"),
   )
-    .requiredOption("--owner <owner>", "who holds it, such as session:<id>; see loop list --json")
-    .option("--force", "also from a holder that is still there")
+    .requiredOption("--owner <owner>", "the owner of the lease, such as session:<id>; see loop list --json")
+    .option("--force", "release the lease even if its process is running")
     .action(act(async (flags) => (await import("./lease.ts")).releaseLockCommand(flags, io)));
 }
 
-/** All that `until` takes but what is about running it, which is done elsewhere. */
+/** The flags of `until`, without those about running it. */
 function untilOptions(program: Command, command: Command): Command {
   const until = program.commands.find((each) => each.name() === "until");
   for (const option of until?.options ?? [])
     if (option.long !== "--detach" && option.long !== "--notify-cmd") command.addOption(option);
-  return command.addOption(new Option("--detach", "what it always does").hideHelp());
+  return command.addOption(
+    new Option("--detach", "accepted and ignored; setup-loop never runs the goal itself").hideHelp(),
+  );
 }

@@ -1,4 +1,4 @@
-/** `loop heartbeat | release-lock`: the lease by hand (D6, D12). Who holds it is a line in the journal, never a file. */
+/** `loop heartbeat | release-lock`: a person works on the lease by hand (D6, D12). */
 import { hostname } from "node:os";
 import { cleanLine } from "../../core/text/clean.ts";
 import { LoopError, usageError } from "../../errors.ts";
@@ -11,37 +11,35 @@ import { renderWhen } from "../render/times.ts";
 import { refuseTurns } from "../run/person.ts";
 import { hostSession } from "./host-session.ts";
 
-export interface LeaseFlags extends ProjectFlags {
-  readonly json?: boolean;
+interface LeaseFlags extends ProjectFlags {
   readonly owner?: string;
 }
 
-/** For whoever holds the lease; without a name for this conversation, or else for the holder, whoever it is. */
+/** Without --owner: for this conversation, or, in a terminal, for any owner. */
 export async function heartbeatCommand(flags: LeaseFlags, io: Io): Promise<number> {
   const owner = ownerFlag(flags) ?? hostSession(process.env);
   const project = openForChange(flags, io);
   const { store } = project;
   const lease = leaseOf(project, owner);
   const now = Date.now();
-  // nothing keeps a process alive that has ended, and the file must not say so
+  // a heartbeat must not make an ended process look alive
   if (store.holderState(lease, now) === "gone")
-    throw refusal(`${renderHolder(project, lease, now)}, but its process is gone.`, takeOver(lease));
+    throw refusal(`${renderHolder(project, lease, now)}, but its process has ended.`, takeOver(lease));
   await store.heartbeat(lease, now);
   if (store.heartbeatAt(lease) < now)
-    throw refusal(`The sign of life for ${lease.owner} could not be written.`, null);
+    throw refusal(`The heartbeat for ${lease.owner} could not be written.`, null);
   if (flags.json) io.json(viewLease(project, lease));
-  else io.out(cleanLine(`${lease.owner} has given a sign of life; it holds the lease ${since(lease, now)}.`));
+  else io.out(cleanLine(`Wrote a heartbeat for ${lease.owner}, which holds the lease ${since(lease, now)}.`));
   return EXIT.ok;
 }
 
-export interface ReleaseFlags extends LeaseFlags {
-  readonly force?: boolean;
-}
-
-/** The owner is named, so that nobody releases a lease that changed hands meanwhile. */
-export async function releaseLockCommand(flags: ReleaseFlags, io: Io): Promise<number> {
+/** --owner is required, so that nobody releases a lease that another owner has taken since. */
+export async function releaseLockCommand(
+  flags: LeaseFlags & { readonly force?: boolean },
+  io: Io,
+): Promise<number> {
   const owner = ownerFlag(flags);
-  if (owner === null) throw usageError("--owner is missing.", "Who holds the lease: loop list --json");
+  if (owner === null) throw usageError("--owner is missing.", "See who holds the lease: loop list --json");
   const project = openForChange(flags, io);
   const { store } = project;
   refuseTurns(store, "release the lease");
@@ -49,37 +47,37 @@ export async function releaseLockCommand(flags: ReleaseFlags, io: Io): Promise<n
   const now = Date.now();
   if (!flags.force && !isGone(project, lease, now))
     throw refusal(
-      `${renderHolder(project, lease, now)}, and its process is still there.`,
-      "Stop that process, or take the lease from it all the same: --force",
+      `${renderHolder(project, lease, now)}, and its process is running.`,
+      "Stop that process, or add --force to release the lease anyway.",
     );
   const released = viewLease(project, lease);
   const isReleased = await store.release(lease.token, now);
-  // a runner that waits takes it while our line is still on its way to the disk
+  // a waiting runner may take the lease before our write reaches the disk
   const after = store.lease();
   if (after !== null && !isReleased)
-    throw refusal(`${renderHolder(project, after, now)}: it was faster.`, null);
+    throw refusal(`${renderHolder(project, after, now)}: it took the lease first.`, null);
   await store.published?.publish();
   if (flags.json) io.json({ released: true, ...released, holder: after?.owner ?? null });
   else io.out(cleanLine(`Released the lease that ${lease.owner} held ${since(lease, now)}.`));
-  if (after !== null) io.say(cleanLine(`${after.owner} has taken it since.`));
+  if (after !== null) io.say(cleanLine(`${after.owner} has taken the lease since.`));
   return EXIT.ok;
 }
 
 function ownerFlag({ owner }: LeaseFlags): string | null {
   if (owner?.trim() === "")
-    throw usageError("--owner is empty; write it as it is shown, such as session:<id>.");
+    throw usageError("--owner is empty. Write the owner as loop list --json shows it, such as session:<id>.");
   return owner ?? null;
 }
 
-/** The lease, when this owner holds it; null: whoever does. */
+/** The lease if this owner holds it; null: any owner. */
 function leaseOf(project: Project, owner: string | null): Lease {
   const lease = project.store.lease();
-  if (lease === null) throw refusal("Nobody holds the lease here.", null);
+  if (lease === null) throw refusal("Nobody holds the lease of this project.", null);
   if (owner === null || lease.owner === owner) return lease;
-  throw refusal(`${renderHolder(project, lease, Date.now())}, and not ${owner}.`, null);
+  throw refusal(`${renderHolder(project, lease, Date.now())}, not ${owner}.`, null);
 }
 
-/** A process of another machine cannot be asked: there, silence is all that tells. */
+/** A process on another machine counts as gone when it sends no heartbeat. */
 function isGone({ store }: Project, lease: Lease, now: number): boolean {
   const state = store.holderState(lease, now);
   return state === "gone" || (state === "silent" && lease.host !== hostname());
@@ -90,13 +88,13 @@ function refusal(message: string, hint: string | null): LoopError {
 }
 
 function takeOver({ owner }: Lease): string {
-  return `The next runner takes over by itself; to release it now: loop release-lock --owner '${owner}'`;
+  return `The next runner takes the lease over. To release it now: loop release-lock --owner '${owner}'`;
 }
 
 function renderHolder({ store }: Project, lease: Lease, now: number): string {
   const beat = renderWhen(store.heartbeatAt(lease), now);
   const { owner, pid, host } = lease;
-  return `${owner} (pid ${pid} on ${host}) holds the lease ${since(lease, now)}, last sign of life ${beat}`;
+  return `${owner} (pid ${pid} on ${host}) holds the lease ${since(lease, now)}, last heartbeat ${beat}`;
 }
 
 function since({ acquiredAt }: Lease, now: number): string {

@@ -1,5 +1,4 @@
-/** `loop mcp`: the tools for agents over stdio, for any MCP client (F6). Runs nothing: that is for who holds the lease. */
-
+/** `loop mcp`: serves the tools for agents to any MCP client over stdio (F6). It runs no loops itself. */
 import { newLoopId } from "../../compose/engine.ts";
 import { openStoreLate } from "../../compose/open-store.ts";
 import type { FireId } from "../../core/loop.ts";
@@ -16,9 +15,9 @@ import { renderRunner } from "../tasks/create.ts";
 import { adoptEdits } from "../tasks/requests.ts";
 
 const INSTRUCTIONS =
-  "Schedules prompts (Cron…) and reports on goal loops (loop_…) of the project in this folder. The person runs them with `loop up`.";
+  "Schedules prompts (Cron…) and reports on goal loops (loop_…) of the project in this folder. A person runs them with `loop up`.";
 
-/** Ends when the client closes stdin or stdout. Nothing but the protocol goes to stdout. */
+/** Ends when the client closes stdin or stdout. Only the protocol goes to stdout. */
 export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { LOOP_PROJECT: home, LOOP_FIRE_ID: fire } = process.env;
   const { dir } = openProjectToRead({ ...(home ? { project: home } : {}), ...flags }, io);
@@ -34,10 +33,9 @@ export async function mcpCommand(flags: ProjectFlags, io: Io): Promise<number> {
     currentFire: () => (fire ? (fire as FireId) : null),
     runner: () => renderRunner(liveOwner(store, Date.now()), isFiring(process.env)),
   });
-  if (io.interactive)
-    io.say("Speaks MCP on stdin and stdout, for a client to start: claude mcp add loop -- loop mcp");
+  if (io.interactive) io.say("This is an MCP server. Let a client start it: claude mcp add loop -- loop mcp");
 
-  /** Once for calls that come together. */
+  /** Shared by calls that arrive together. */
   let adopting: Promise<void> | null = null;
   const adopt = async (): Promise<void> => {
     await store.catchUp();

@@ -1,8 +1,7 @@
 /**
- * The registry of tasks (D8, D12): the stories of `.loop/prd.json`. `loop register-task | mark-complete |
- * mark-blocked | next-task`. What only the evaluator may see (holdouts, C15) is never printed.
+ * `loop register-task | mark-complete | mark-blocked | next-task`: edits the stories of `.loop/prd.json` (D8, D12).
+ * Never prints holdouts, which only the evaluator may see (C15).
  */
-
 import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependencies.ts";
 import {
   faultOfStoryId,
@@ -13,15 +12,9 @@ import {
   type StoryDraft,
   unblock,
 } from "../../core/backlog/prd/registry.ts";
-import {
-  countsOfStories,
-  DEPTHS,
-  nextOf,
-  renderNextStory,
-  type Story,
-  statusOf,
-} from "../../core/backlog/stories.ts";
+import { countsOfStories, DEPTHS, nextOf, renderNextStory, type Story } from "../../core/backlog/stories.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { changeStories, loadPrd, prdPath } from "../../store/files/prd-file.ts";
@@ -32,21 +25,17 @@ import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
 
-export interface RegistryFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export interface RegisterFlags extends RegistryFlags {
+export interface RegisterFlags extends ProjectFlags {
   readonly description?: string;
   readonly criterion?: readonly string[];
   readonly check?: readonly string[];
-  /** Each may be several ids with commas. */
+  /** Each entry may hold several ids, separated by commas. */
   readonly dependsOn?: readonly string[];
   readonly priority?: string;
   readonly depth?: string;
 }
 
-/** C16: nothing that could be worked on. */
+/** C16: the exit code when there is no story to work on. */
 const NOTHING_LEFT = 3;
 
 /** `loop register-task [id] <title>` */
@@ -57,7 +46,7 @@ export async function registerTaskCommand(
 ): Promise<number> {
   const draft = readDraft(words, flags);
   const project = openRegistry(flags, io);
-  const { story, stories } = await carryOut(project, "register-task", (before) =>
+  const { story, stories } = await changeRegistry(project, "register-task", (before) =>
     registerStory(before, draft),
   );
   answer(story, stories, flags, io, () => {
@@ -68,41 +57,42 @@ export async function registerTaskCommand(
 }
 
 /** `loop mark-complete <id>` */
-export async function markCompleteCommand(id: string, flags: RegistryFlags, io: Io): Promise<number> {
+export async function markCompleteCommand(id: string, flags: ProjectFlags, io: Io): Promise<number> {
   const project = openRegistry(flags, io);
   refuseTurns(project.store, "mark a story complete");
-  const { story, stories } = await carryOut(project, "mark-complete", (before) => markComplete(before, id));
+  const { story, stories } = await changeRegistry(project, "mark-complete", (before) =>
+    markComplete(before, id),
+  );
   answer(story, stories, flags, io, () => {
     const { passed, total } = countsOfStories(stories);
-    return `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} have passed.`;
+    return `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} stories have passed.`;
   });
   return EXIT.ok;
 }
 
-export interface BlockFlags extends RegistryFlags {
-  readonly reason?: string;
-  readonly undo?: boolean;
-}
-
-/** `loop mark-blocked <id>`. A loop ends when all that is left is blocked: an agent must not get out of it that way. */
-export async function markBlockedCommand(id: string, flags: BlockFlags, io: Io): Promise<number> {
+/** `loop mark-blocked <id>`. Refused inside a turn: a loop ends when all open stories are blocked. */
+export async function markBlockedCommand(
+  id: string,
+  flags: ProjectFlags & { readonly reason?: string; readonly undo?: boolean },
+  io: Io,
+): Promise<number> {
   if (flags.undo && flags.reason !== undefined)
-    throw usageError("--reason and --undo do not go together.", "See: loop help mark-blocked");
+    throw usageError("--reason and --undo cannot be used together.", "See: loop help mark-blocked");
   const project = openRegistry(flags, io);
   refuseTurns(project.store, flags.undo ? "unblock a story" : "mark a story blocked");
-  const { story, stories } = await carryOut(project, "mark-blocked", (before) =>
+  const { story, stories } = await changeRegistry(project, "mark-blocked", (before) =>
     flags.undo ? unblock(before, id) : markBlocked(before, id, flags.reason ?? ""),
   );
   answer(story, stories, flags, io, () =>
     flags.undo
       ? `Unblocked ${story.id}: ${cleanLine(story.title)}.`
-      : `Marked ${story.id} blocked: ${cleanLine(story.title)}. Undo it with: loop mark-blocked ${story.id} --undo`,
+      : `Marked ${story.id} blocked: ${cleanLine(story.title)}. To undo: loop mark-blocked ${story.id} --undo`,
   );
   return EXIT.ok;
 }
 
 /** `loop next-task`: changes nothing. */
-export async function nextTaskCommand(flags: RegistryFlags, io: Io): Promise<number> {
+export async function nextTaskCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { root } = openProject(flags, io);
   const loaded = loadPrd(root);
   if (loaded === null) throw usageError(`There are no stories here: ${prdPath(root)} is missing.`, ADD_ONE);
@@ -123,14 +113,14 @@ export async function nextTaskCommand(flags: RegistryFlags, io: Io): Promise<num
   return isPicked ? EXIT.ok : NOTHING_LEFT;
 }
 
-const ADD_ONE = 'Add one: loop register-task "<title>"';
+const ADD_ONE = 'Add a story: loop register-task "<title>"';
 
 function readDraft(words: readonly string[], flags: RegisterFlags): StoryDraft {
   const { id, title } = readTitle(words);
   if (title === "") throw usageError("A story needs a title.", ADD_ONE);
   const dependsOn = (flags.dependsOn ?? []).flatMap((list) => list.split(",")).map((one) => one.trim());
   if (dependsOn.includes(""))
-    throw usageError("--depends-on is empty; write ids with commas, such as US-001,US-002.");
+    throw usageError("--depends-on has an empty id. Separate ids with commas, such as US-001,US-002.");
   return {
     id,
     title,
@@ -153,53 +143,48 @@ function readTitle(words: readonly string[]): { readonly id: string | null; read
   return { id: null, title: words.join(" ").trim() };
 }
 
-/** Nothing is created: a request that is refused makes no `.loop`. */
-function openRegistry(flags: RegistryFlags, io: Io): Project {
+/** Creates nothing: a refused request leaves no `.loop`. */
+export function openRegistry(flags: ProjectFlags, io: Io): Project {
   const project = openProject(flags, io);
   refuseForeign(project.dir);
   return project;
 }
 
-async function carryOut(
+/** `command`: named in the hint. */
+export async function changeRegistry(
   { root, store }: Project,
-  command: string,
+  command: string | null,
   decide: (stories: readonly Story[]) => StoryChange,
 ): Promise<Extract<StoryChange, { kind: "changed" }>> {
   refuseDuringRun(store);
   const change = await changeStories(root, decide);
   if (change.kind === "changed") return change;
   if (change.fault === "backlog") throw faulty(root, change.message, change.hint);
-  throw usageError(change.message, change.hint ?? `See: loop help ${command}`);
+  throw usageError(change.message, change.hint ?? (command && `See: loop help ${command}`));
 }
 
-/** C2: by name. */
 function refuseProblems(root: string, stories: readonly Story[]): void {
   const [first, ...more] = problemsOf(stories).map(renderStoryProblem);
-  if (first !== undefined) throw faulty(root, first, more.length === 0 ? null : `And: ${more.join(" ")}`);
+  if (first !== undefined) throw faulty(root, first, more.length === 0 ? null : `Also: ${more.join(" ")}`);
 }
 
 function faulty(root: string, message: string, hint: string | null): LoopError {
   return new LoopError(
     "surroundings",
     `${prdPath(root)}: ${message}`,
-    hint ?? "Mend it; it was left as it is.",
+    hint ?? "Fix the file; it was not changed.",
   );
 }
 
 function answer(
   story: Story,
   stories: readonly Story[],
-  flags: RegistryFlags,
+  flags: ProjectFlags,
   io: Io,
   sentence: () => string,
 ): void {
   if (flags.json) io.json({ story: viewStory(story), progress: countsOfStories(stories) });
   else io.out(sentence());
-}
-
-function viewStory(story: Story): object {
-  const { holdouts: _, ...shown } = story;
-  return { ...shown, status: statusOf(story) };
 }
 
 function renderStory(story: Story): string {

@@ -1,5 +1,4 @@
-/** `loop route`: what would become of a conversation that stopped now, and why (D12). Changes nothing. */
-
+/** `loop route`: shows what happens if a conversation stops now, and why (D12). Changes nothing. */
 import { isTurn } from "../../core/goal/changes.ts";
 import { decideGoal } from "../../core/goal/decide-goal.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
@@ -23,27 +22,26 @@ import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandNameIn, hostSession } from "./host-session.ts";
 
-export interface RouteFlags extends ProjectFlags {
-  readonly json?: boolean;
+interface RouteFlags extends ProjectFlags {
   readonly session?: string;
 }
 
-/** All that the decision rests on, and what else helps to understand it. */
+/** The facts behind the decision. */
 interface Look {
   readonly facts: StopFacts;
   readonly goal: Goal | null;
   readonly holder: Holder | null;
   readonly record: SessionRecord | null;
   readonly isOpen: boolean;
-  /** Could an idle conversation be woken? */
+  /** An idle conversation can be woken. */
   readonly canWake: boolean;
 }
 
-/** Who holds the lease and is there. */
+/** The running owner of the lease. */
 interface Holder {
   readonly lease: Lease;
   readonly isOurs: boolean;
-  /** Would it not give it up to this conversation? */
+  /** It is at work and keeps the lease. */
   readonly isKept: boolean;
 }
 
@@ -52,7 +50,7 @@ interface Next {
   readonly text: string;
 }
 
-/** The decision of a stop hook as programs see it; near the client's own limit it is let go and woken again. */
+/** The stop hook's decision. Near the client's own limit, the conversation stops and is woken again. */
 type Shown = Route | { readonly kind: "wake"; readonly message: string };
 
 export async function routeCommand(flags: RouteFlags, io: Io): Promise<number> {
@@ -65,16 +63,16 @@ export async function routeCommand(flags: RouteFlags, io: Io): Promise<number> {
   return EXIT.ok;
 }
 
-/** `session:` before it is how owners are shown, and does no harm. Anything else binds to nothing, and is refused. */
+/** Accepts `<id>` and `session:<id>`; refuses ids that no client uses. */
 export function parseSessionFlag(text: unknown): string {
   const name = typeof text === "string" ? (sessionOf(text) ?? text) : "";
   if (isSessionId(name)) return name;
   throw usageError(
-    `--session needs what the client calls the conversation: letters, digits and dashes, at most 64.`,
+    "--session needs the conversation's id: letters, digits and dashes, at most 64 characters.",
   );
 }
 
-/** What cannot be read is a fact like others: the hook lets the conversation go for it. */
+/** An unreadable project is a fact too: the hook allows the stop then. */
 function lookAt(named: string | null, flags: RouteFlags, io: Io): Look {
   try {
     return readFacts(named, openProject(flags, io));
@@ -121,7 +119,7 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
   };
 }
 
-/** As in `engine/handover.ts`: it gives the lease to a conversation that needs it, but not while it works itself. */
+/** As in `engine/handover.ts`: an owner at work does not give the lease to a conversation. */
 function isAtWork(store: Store, { owner, token }: Lease): boolean {
   return [...store.loops()].some((loop) => {
     if (loop.kind === "task") return loop.fire?.token === token;
@@ -131,7 +129,7 @@ function isAtWork(store: Store, { owner, token }: Lease): boolean {
   });
 }
 
-/** As the stop hook sees it: the client tells at once, and writes it into the transcript some moments later. */
+/** As the stop hook sees it: the client reports a message at once and writes it to the transcript later. */
 function isSomeoneWaiting(record: SessionRecord | null): boolean {
   if (record === null) return false;
   const lines = readTranscript(record.transcript, record.offset);
@@ -139,7 +137,7 @@ function isSomeoneWaiting(record: SessionRecord | null): boolean {
 }
 
 function decide({ facts, record, canWake }: Look): Shown {
-  // The hook asks for the lease only where it would go on: a question is put whoever holds it.
+  // The hook needs the lease only to go on: it asks a question whoever holds the lease.
   const free = routeStop({ ...facts, otherOwner: null });
   const route = free.kind === "go-on" ? routeStop(facts) : free;
   const cap = capOf(process.env);
@@ -150,17 +148,17 @@ function decide({ facts, record, canWake }: Look): Shown {
   };
 }
 
-/** What follows the stop of a loop that goes on. */
+/** The next step of a loop that goes on. */
 function nextOf(goal: Goal, { record, facts }: Look): Next {
   const { job } = goal;
   if (job !== null && isTurn(job) && record?.turn?.id === job.id) return afterTurn(goal, job);
   const { job: next, pause, gate } = foresee(goal, facts.now);
   if (next !== null) return nextJob(goal, next);
-  if (gate !== null) return { kind: "question", text: `it asks: ${gate.question}` };
-  return { kind: "pause", text: `it pauses: ${pause?.reason ?? "nothing is left to do"}` };
+  if (gate !== null) return { kind: "question", text: `the loop asks: ${gate.question}` };
+  return { kind: "pause", text: `the loop pauses: ${pause?.reason ?? "nothing is left to do"}` };
 }
 
-/** Decided as its owner would, on a copy. A warning comes by itself, so one decision may not be enough. */
+/** Decides like the owner, on a copy. A warning is a decision of its own, so there may be several rounds. */
 function foresee(goal: Goal, now: number): Goal {
   let next = goal;
   for (let round = 0; round < MOST_ROUNDS && isFree(next); round++) {
@@ -177,9 +175,10 @@ function isFree({ status, job, gate }: Goal): boolean {
   return status === "active" && job === null && gate === null;
 }
 
-/** The turn that the conversation has: the stop is its end. */
+/** The stop ends the conversation's turn. */
 function afterTurn(goal: Goal, { id, kind }: Job): Next {
-  if (kind === "plan") return { kind: "turn", text: `turn ${id} ends, and the plan is read from its answer` };
+  if (kind === "plan")
+    return { kind: "turn", text: `turn ${id} ends, and the engine reads the plan from its answer` };
   return { kind: "checks", text: `turn ${id} ends, and the engine runs the checks: ${checksOf(goal)}` };
 }
 
@@ -192,17 +191,17 @@ function nextJob(goal: Goal, { kind }: Job): Next {
     case "plan":
       return { kind: "turn", text: "a turn that plans the steps" };
     case "precheck":
-      return { kind: "turn", text: "a turn of a second agent that looks at the plan" };
+      return { kind: "turn", text: "a second agent reviews the plan" };
     case "work":
       return {
         kind: "turn",
-        text: `iteration ${iterationOf(goal)}: ${currentStep(goal) ?? "what is unmet"}`,
+        text: `iteration ${iterationOf(goal)}: ${currentStep(goal) ?? "the unmet criteria"}`,
       };
   }
 }
 
 function checksOf({ criteria }: Goal): string {
-  return criteria.length === 0 ? "none is named yet" : criteria.map(({ name }) => name).join(", ");
+  return criteria.length === 0 ? "no check is set yet" : criteria.map(({ name }) => name).join(", ");
 }
 
 function viewRoute(route: Shown, look: Look, next: Next | null): object {
@@ -246,7 +245,7 @@ function viewLoop(loop: BoundLoop, session: string | null): object {
   };
 }
 
-/** An agent may name a moment that no calendar has. */
+/** null for a time outside the range of dates, which an agent may name. */
 function momentOf(at: number | null): string | null {
   return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
 }
@@ -255,12 +254,12 @@ function rowOf(route: Shown): string {
   return route.kind === "wake" ? "near the client's limit" : route.row;
 }
 
-/** The decision, what it rests on, and what follows. */
+/** The decision, its facts and the next step. */
 function renderRoute(route: Shown, look: Look, next: Next | null): readonly string[] {
   const decision =
     route.kind === "go-on"
-      ? `Goes on (${route.row}): the stop is taken, and goal ${route.loop} goes on in the conversation.`
-      : `Allows the stop (${rowOf(route)}): ${route.message ?? "nothing is said to the person."}`;
+      ? `Goes on (${route.row}): the stop is blocked, and goal ${route.loop} continues in the conversation.`
+      : `Allows the stop (${rowOf(route)}): ${route.message ?? "the person sees no message."}`;
   return [
     cleanLine(decision),
     ...renderFacts(look).map((fact) => `  ${cleanLine(fact)}`),
@@ -272,24 +271,24 @@ function renderFacts(look: Look): readonly string[] {
   const { facts, goal, holder } = look;
   return [
     `session: ${renderConversation(look)}`,
-    `state: ${facts.broken ?? "can be read"}`,
+    `state: ${facts.broken ?? "readable"}`,
     `goal: ${goal === null ? "none" : renderGoal(goal, facts.session)}`,
     `loops here: ${facts.off ?? "on"}`,
-    `lease: ${holder === null ? "nobody who is there holds it" : renderHolder(holder)}`,
-    `a person waits: ${facts.isSomeoneWaiting ? "yes" : "no"}`,
+    `lease: ${holder === null ? "no running process holds it" : renderHolder(holder)}`,
+    `a person is waiting: ${facts.isSomeoneWaiting ? "yes" : "no"}`,
   ];
 }
 
 function renderHolder({ lease: { owner, pid, host }, isOurs, isKept }: Holder): string {
-  const what = isKept ? ", which is at work" : isOurs ? "" : ", which gives it up when it is asked";
+  const what = isKept ? ", at work" : isOurs ? "" : ", gives the lease up on request";
   return `${owner}, pid ${pid} on ${host}${what}`;
 }
 
 function renderConversation({ facts, record, isOpen }: Look): string {
-  if (facts.session === "") return "none was named, and no goal is bound to one";
-  if (record === null) return `${facts.session}, of which there is no record here`;
+  if (facts.session === "") return "none named, and no goal is bound to one";
+  if (record === null) return `${facts.session}, not known in this project`;
   const turn = turnIn(record);
-  const what = turn === null ? "no turn of ours" : `turn ${turn}`;
+  const what = turn === null ? "no loop turn" : `turn ${turn}`;
   return `${facts.session}, ${isOpen ? record.state : "over"}, ${what}`;
 }
 
@@ -302,5 +301,5 @@ function renderGoal(goal: Goal, session: string): string {
   const whose =
     bound === null ? "bound to no session" : bound === ownerOf(session) ? "of this session" : `of ${bound}`;
   const busy = job === null ? "" : `, ${job.kind} under way`;
-  return `${id}, ${status}${busy}${gate === null ? "" : ", asks"}, ${whose}`;
+  return `${id}, ${status}${busy}${gate === null ? "" : ", has a question"}, ${whose}`;
 }

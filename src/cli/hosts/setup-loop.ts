@@ -1,5 +1,4 @@
-/** `loop setup-loop | teardown-loop`: a goal bound to a conversation by hand, and its end (D12). */
-
+/** `loop setup-loop | teardown-loop`: binds a goal to a conversation by hand, and cancels it (D12). */
 import type { Goal } from "../../core/goal/goal.ts";
 import { ownerOf, sessionOf } from "../../core/session.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
@@ -14,7 +13,7 @@ import { refuseTurns } from "../run/person.ts";
 import { settleOrphan } from "../tasks/settle-fire.ts";
 import { parseSessionFlag } from "./route.ts";
 
-/** Nothing runs it here: it goes on at the next stop of that conversation, as one that was typed there. */
+/** Does not run the goal: it continues at the next stop of that conversation. */
 export async function setupLoopCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
   const session = parseSessionFlag(flags.session);
   const owner = ownerOf(session);
@@ -22,13 +21,15 @@ export async function setupLoopCommand(words: string[], flags: UntilFlags, io: I
   refuseTurns(store, "set a loop up");
   const code = await untilCommand(words, { ...flags, session: owner, detach: true }, io);
   if (code !== EXIT.ok || flags.dryRun || flags.json) return code;
-  io.out(`It is bound to ${owner}, and goes on when that conversation stops.`);
+  io.out(`The goal is bound to ${owner}. It continues when that conversation stops.`);
   if (store.sessions.isOver(owner))
-    io.say(`No open conversation of that name is known here. See: loop route --session ${session}`);
+    io.say(
+      `No open conversation with this id is known in this project. See: loop route --session ${session}`,
+    );
   return code;
 }
 
-/** Cancelled at once, also while its conversation is open; its state stays. */
+/** Cancels at once, even while the conversation is open. The state stays. */
 export async function teardownLoopCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;
@@ -36,21 +37,22 @@ export async function teardownLoopCommand(id: string | undefined, flags: GoalFla
   const event = { type: "goal.cancelled", reason: "torn down by a person" } as const;
   const cancelled = await requestGoal(store, goal, event, Date.now());
   const turn = forgetTurn(project, goal);
-  // in a conversation that is open, its own process settles what is under way
+  // an open conversation settles its running turn itself
   const isElsewhere = goal.session !== null && !store.sessions.isOver(goal.session);
   if (cancelled.job !== null && !isElsewhere && liveOwner(store, Date.now()) === null)
     await settleOrphan(project, cancelled, io);
   await store.published?.publish();
   const after = store.load(goal.id);
   if (flags.json) io.json({ ...viewGoal(after?.kind === "goal" ? after : cancelled), forgotten: turn });
-  else io.out(`Tore down goal ${goal.id}. Its state is kept: loop report ${goal.id}`);
-  if (turn !== null && !flags.json) io.out(`${goal.session ?? ""} knows nothing of turn ${turn} any more.`);
+  else io.out(`Cancelled goal ${goal.id}. Its state is kept: loop report ${goal.id}`);
+  if (turn !== null && !flags.json)
+    io.out(`Removed turn ${turn} from ${goal.session ?? "the conversation"}.`);
   return EXIT.ok;
 }
 
-/** The turn that was taken out of the conversation's record; null: there was none. */
+/** The turn that was removed from the conversation's record; null: there was none. */
 function forgetTurn({ store }: Project, { id, session: owner }: Goal): string | null {
-  // a conversation that leads keeps its own record, and lets go of a turn that was cancelled
+  // a conversation that holds the lease drops a cancelled turn itself
   if (owner === null || liveOwner(store, Date.now())?.owner === owner) return null;
   const record = store.sessions.read(sessionOf(owner) ?? "");
   if (record === null || record.turn?.loopId !== id) return null;

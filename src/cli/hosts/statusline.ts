@@ -1,7 +1,6 @@
 /**
- * `loop statusline`, for the `statusLine` setting of Claude Code: reads what the client knows on stdin, prints one line
- * or nothing. A bundle of its own, because the client starts it all the time. It never fails and never complains:
- * what it would say would stand where the line stands.
+ * `loop statusline`, for the `statusLine` setting of Claude Code: reads the client's JSON on stdin, prints one line or
+ * nothing. It has its own bundle, because the client starts it often. It prints no errors: the client would show them.
  */
 import { fstatSync, lstatSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -13,16 +12,15 @@ import { keepSessionCost } from "../../store/ledger/session-cost.ts";
 import { isInside } from "../../system/inside.ts";
 import { writeNow } from "../io.ts";
 
-/** As it is typed in Claude Code, in full. */
 const COMMAND_NAME = "/loopwright:loop";
-/** The client's own frame around the line. */
+/** The client's frame around the line. */
 const MARGIN_COLUMNS = 4;
 const DEFAULT_COLUMNS = 120;
 const MAX_INPUT_BYTES = 1024 * 1024;
 const INPUT_WAIT_MS = 1_000;
 const INPUT_LOOK_MS = 5;
 
-/** What is used of the client's JSON; null for whatever is missing or odd. */
+/** The used part of the client's JSON; null: missing or invalid. */
 interface Payload {
   readonly session: string | null;
   readonly project: string | null;
@@ -45,14 +43,11 @@ function main(): void {
     });
     if (line !== "") writeNow(1, `${line}\n`);
   } catch {
-    // no line is the answer
+    // print nothing
   }
 }
 
-/**
- * All of stdin, or what came in time. Not `readFileSync(0)`: some clients give their children a pipe that does not
- * wait, and then a read before the first byte fails.
- */
+/** stdin until its end or the time limit. `readFileSync(0)` fails on a non-blocking pipe, which some clients use. */
 function readInput(): string {
   if (isTerminal()) return "";
   const chunks: Buffer[] = [];
@@ -72,7 +67,7 @@ function readInput(): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Nobody types JSON. What Node has for terminals is loaded only where it may be one. */
+/** Loads `node:tty` only for a character device, to start fast. */
 function isTerminal(): boolean {
   return fstatSync(0).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(0);
 }
@@ -100,7 +95,7 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Of this very folder: a `.loop` further up belongs to somebody else. A link is followed only inside the project. */
+/** Only in this folder: a `.loop` further up belongs to another project. Follows a link only inside the project. */
 function findLoopDir(project: string): string | null {
   const dir = join(project, ".loop");
   const stat = lstatSync(dir, { throwIfNoEntry: false });
@@ -108,18 +103,18 @@ function findLoopDir(project: string): string | null {
   return stat.isDirectory() || (stat.isSymbolicLink() && isInside(project, dir)) ? dir : null;
 }
 
-/** The file tells who held the lease when something last changed; whether that one is still there only the system. */
+/** Drops a lease whose process has ended: the file is as old as the last change. */
 function withLiveHolder(dir: string, progress: Progress, now: number): Progress {
   const { lease } = progress;
   return lease === null || holderState(dir, lease, now) === "alive" ? progress : { ...progress, lease: null };
 }
 
-/** A cost that cannot be kept is no reason to show nothing. */
+/** The line is shown even if the cost cannot be stored. */
 function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // the next update tells it again
+    // the next update has the cost again
   }
 }
 

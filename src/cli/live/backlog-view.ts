@@ -1,4 +1,4 @@
-/** What a run of a backlog shows: lines for people, or one JSON object per line. */
+/** The output of a backlog run: lines for people, or one JSON object per line. */
 import type { Backlog, StoryReceipt } from "../../core/backlog/backlog.ts";
 import {
   renderBlocked,
@@ -8,22 +8,22 @@ import {
   renderPassed,
   renderRejected,
 } from "../../core/backlog/report.ts";
-import { countsOfStories, type Story, statusOf } from "../../core/backlog/stories.ts";
+import { countsOfStories, statusOf } from "../../core/backlog/stories.ts";
 import type { Spent } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import type { Io } from "../io.ts";
-import type { RunView } from "../run/foreground.ts";
 import { renderAgentEvent } from "./goal-lines.ts";
 import { createAsker } from "./hold.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
 import { askPermission } from "./question.ts";
+import type { RunView } from "./view.ts";
 
 export interface BacklogRunView extends RunView {
   show(before: Backlog, now: Backlog): void;
   agent(event: AgentEvent): void;
   say(text: string): void;
-  /** The last thing. `status`: the word for how it came to stand still. */
+  /** Called last. `status`: why the run ended. */
   close(backlog: Backlog, status: string): Promise<void>;
 }
 
@@ -36,13 +36,15 @@ export function createBacklogLineView(io: Io): BacklogRunView {
         io.out(`\n${renderIterationStart(iteration, now.terms.maxIterations, story)}`);
       for (const receipt of now.receipts.slice(before.receipts.length)) showReceipt(now, receipt, io);
       if (hasWaitBegun(before, now))
-        io.say(`⚠ waits until ${new Date(now.waitUntil).toISOString()}: ${cleanLine(now.waitReason ?? "")}`);
+        io.say(
+          `⚠ Waiting until ${new Date(now.waitUntil).toISOString()}: ${cleanLine(now.waitReason ?? "")}`,
+        );
     },
     agent: (event) => {
       const line = renderAgentEvent(event, io);
       if (line !== null) io.say(line);
     },
-    // What a notice would say stands on the screen already.
+    // the screen already shows what a notice says
     notify: () => {},
     problem: (error) => sayProblem(error, io),
     say: io.say,
@@ -95,12 +97,7 @@ export function createBacklogJsonView(io: Io): BacklogRunView {
   };
 }
 
-interface Begun {
-  readonly story: Story;
-  readonly iteration: number;
-}
-
-function begunSince(before: Backlog, now: Backlog): readonly Begun[] {
+function begunSince(before: Backlog, now: Backlog) {
   return now.attempts.flatMap((attempt) => {
     const story = now.stories.find(({ id }) => id === attempt.story);
     const isKnown = before.attempts.some((each) => each.story === attempt.story);
@@ -135,7 +132,6 @@ function viewReceipt({ story, iteration, outcome, reason, spent, takenBy }: Stor
   };
 }
 
-/** What of it is by a price table is said beside it. */
 function costOf({ costUsd, estimatedUsd }: Spent): object {
   return { costUsd, ...(estimatedUsd === undefined ? {} : { estimatedUsd }) };
 }

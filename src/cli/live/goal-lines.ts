@@ -1,5 +1,4 @@
-/** What happens to a goal, as lines for people. */
-
+/** Renders the changes of a goal as lines for people. */
 import { renderCheck } from "../../core/checks/kinds.ts";
 import { unmetLine } from "../../core/goal/breakers.ts";
 import type { GoalChange } from "../../core/goal/changes.ts";
@@ -29,7 +28,7 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
     case "start":
       return [
         ...headOf(goal).map((line) => paint(io, "bold", line)),
-        ...goal.criteria.map((one) => `  check ${clean(renderCheck(one))}`),
+        ...goal.criteria.map((one) => `  check ${cleanLine(renderCheck(one))}`),
       ];
     case "survey":
       return surveyLines(change, goal, io);
@@ -42,14 +41,14 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
               "cyan",
               change.job.kind === "plan"
                 ? "[LOOP] Planning the steps"
-                : "[LOOP] A second agent looks for what could go wrong",
+                : "[LOOP] A second agent reviews the plan for risks",
             ),
           ];
     case "turn.end":
-      // A turn without a failure is announced once it was checked.
+      // a turn without a failure is announced after its checks
       return change.receipt.failure === null ? [] : [renderIterationEnd(goal, change.receipt)];
     case "plan":
-      return goal.steps.map(({ name }, index) => `  ${index + 1}. ${clean(name)}`);
+      return goal.steps.map(({ name }, index) => `  ${index + 1}. ${cleanLine(name)}`);
     case "checks":
       return checkLines(goal, io);
     case "gate":
@@ -59,7 +58,7 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
     case "wait":
       return lines(renderWaiting(goal, now)).map((line) => paint(io, "yellow", line));
     case "go-on":
-      return [`[LOOP] Goes on with goal ${goal.id}`];
+      return [`[LOOP] Continuing goal ${goal.id}`];
     case "pause":
       return [
         "",
@@ -71,31 +70,31 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
   }
 }
 
-/** Whoever goes on after a pause or a crash is told where it stands (B20). */
+/** After a pause or a crash, shows the state of the goal (B20). */
 function headOf(goal: Goal): string[] {
   const hasWorked = goal.receipts.some(({ kind }) => kind === "work");
   return hasWorked ? renderResumeHeader(goal).split("\n") : [renderStarting(goal)];
 }
 
-/** A tool call or a file, dim and short; text is left to the agent's own log. */
+/** One short line for an event of an agent. The agent's text stays in its own log. */
 export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
   switch (event.type) {
     case "tool":
       return paint(
         io,
         "dim",
-        `  · ${clean(event.name)}${event.detail === "" ? "" : ` ${clean(event.detail).slice(0, 100)}`}`,
+        `  · ${cleanLine(event.name)}${event.detail === "" ? "" : ` ${cleanLine(event.detail).slice(0, 100)}`}`,
       );
     case "permission":
-      return paint(io, "yellow", `  · permission for ${clean(event.tool)} ${event.answer}`);
+      return paint(io, "yellow", `  · permission for ${cleanLine(event.tool)} ${event.answer}`);
     case "taken":
       return paint(
         io,
         "yellow",
-        `  · ${clean(event.instead)}: ${clean(event.reason)}; ${clean(event.by)} takes the turn`,
+        `  · ${cleanLine(event.instead)}: ${cleanLine(event.reason)}; ${cleanLine(event.by)} takes the turn`,
       );
     case "failure":
-      return paint(io, "yellow", `  · ${clean(event.failure.class)}: ${clean(event.failure.reason)}`);
+      return paint(io, "yellow", `  · ${cleanLine(event.failure.class)}: ${cleanLine(event.failure.reason)}`);
     default:
       return null;
   }
@@ -106,16 +105,12 @@ function surveyLines(change: Extract<GoalChange, { type: "survey" }>, goal: Goal
   const git =
     goal.baseline?.isGit === true
       ? []
-      : ["No git here: files cannot be rolled back, and build output may count as work."];
-  const guarded = `${count === 0 ? "nothing is" : count === 1 ? "1 file is" : `${count} files are`} protected: what the checks consist of`;
+      : ["This folder has no git: loop cannot roll files back, and build output may count as work."];
+  const guarded = `${count === 0 ? "no file is" : count === 1 ? "1 file is" : `${count} files are`} protected: the checks depend on ${count === 1 ? "it" : "them"}`;
   return [
     ...(goal.criteria.length === 0 ? [] : [`  ${guarded}`]),
     ...change.green.map((name) =>
-      paint(
-        io,
-        "yellow",
-        `  ! ${clean(name)} is green before any work: it cannot prove that something was done`,
-      ),
+      paint(io, "yellow", `  ! ${cleanLine(name)} passes before any work, so it cannot prove the work`),
     ),
     ...git.map((line) => paint(io, "yellow", `  ! ${line}`)),
   ];
@@ -127,10 +122,11 @@ function checkLines(goal: Goal, io: Io): string[] {
   if (last === undefined || last.failure !== null || isConfirmed(goal.phase)) return lines;
   const isRefuted = last.claimedExit && !isProved(goal);
   if (isRefuted) {
-    const what = goal.status === "active" ? "and is sent back with the evidence" : "and is not";
-    return [...lines, paint(io, "yellow", `[LOOP] ↩ It claimed to be done ${what}`)];
+    const what =
+      goal.status === "active" ? ", but it is not: it continues with the evidence" : ", but it is not";
+    return [...lines, paint(io, "yellow", `[LOOP] ↩ The agent claimed to be done${what}`)];
   }
-  // done by proof alone: "goes on" would be wrong
+  // the checks proved the goal with steps still open: "goes on" would be wrong
   const isOver = goal.end !== null && goal.steps.some(({ status }) => status === "open");
   return isOver ? lines : [...lines, renderIterationEnd(goal, last)];
 }
@@ -139,17 +135,17 @@ function checkLine(goal: Goal, name: string, io: Io): string {
   if (isMet(goal, name)) {
     const found = goal.evidence[name];
     const value = found?.value === null || found === undefined ? "" : ` (${found.value})`;
-    return paint(io, "green", `  ✓ ${clean(name)}${value}`);
+    return paint(io, "green", `  ✓ ${cleanLine(name)}${value}`);
   }
-  return paint(io, "red", `  ✗ ${clean(unmetLine(goal, name))}`);
+  return paint(io, "red", `  ✗ ${cleanLine(unmetLine(goal, name))}`);
 }
 
 function endLines(goal: Goal, io: Io): string[] {
   const complete = lines(renderComplete(goal));
   const learnable = suggestLearnable(goal);
-  const notes = (goal.end?.notes ?? []).map((note) => `  note: ${clean(note)}`);
+  const notes = (goal.end?.notes ?? []).map((note) => `  note: ${cleanLine(note)}`);
   if (goal.end?.status === "cancelled")
-    return [`[LOOP] Cancelled: ${clean(goal.end.reason)}`, ...receiptLines(goal)];
+    return [`[LOOP] Cancelled: ${cleanLine(goal.end.reason)}`, ...receiptLines(goal)];
   return [
     "",
     ...complete,
@@ -166,8 +162,4 @@ function receiptLines(goal: Goal): string[] {
 
 function lines(text: string | null): string[] {
   return text === null ? [] : text.split("\n");
-}
-
-function clean(text: string): string {
-  return cleanLine(text);
 }

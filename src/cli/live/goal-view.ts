@@ -1,5 +1,4 @@
-/** What a goal's runner shows: lines for people, or one JSON object per line. */
-
+/** The output of a goal's runner: lines for people, or one JSON object per line. */
 import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
 import { type GoalChange, isTurn } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -12,19 +11,14 @@ import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
 import { createAsker } from "./hold.ts";
 import { renderProblem } from "./lines.ts";
 import { leftOutText, writeInBackground } from "./outlet.ts";
-import type { PermissionReply } from "./permission-question.ts";
 import { type Answer, askPermission, askYesNo } from "./question.ts";
+import type { RunView } from "./view.ts";
 
-export interface GoalRunView {
+export interface GoalRunView extends RunView {
   show(changes: readonly GoalChange[], goal: Goal): void;
   agent(event: AgentEvent): void;
-  notify(title: string, body: string): void;
-  problem(error: unknown): void;
   say(text: string): void;
   ask(question: string, withdrawn: AbortSignal): Promise<Answer>;
-  /** null: nobody answers. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
-  /** The last thing. */
   close(goal: Goal): Promise<void>;
 }
 
@@ -33,7 +27,7 @@ export function createGoalLineView(io: Io): GoalRunView {
   const countdown = createCountdown();
   const ask = createAsker(io);
   const closing = new AbortController();
-  /** What is drawn in place would be drawn into the question. */
+  /** The countdown must not draw over a question. */
   const put = <T>(question: (withdrawn: AbortSignal) => Promise<T>, withdrawn: AbortSignal) =>
     ask(() => countdown.hideDuring(() => question(AbortSignal.any([withdrawn, closing.signal]))));
   const print = (text: string) => {
@@ -54,7 +48,7 @@ export function createGoalLineView(io: Io): GoalRunView {
       const line = renderAgentEvent(event, io);
       if (line !== null) print(line);
     },
-    // What a notice would say stands on the screen already.
+    // the screen already shows what a notice says
     notify: () => {},
     problem: (error) => say(renderProblem(error, io)),
     say,
@@ -63,7 +57,7 @@ export function createGoalLineView(io: Io): GoalRunView {
     close: async () => {
       countdown.stop();
       closing.abort();
-      // its lines come before the last ones
+      // print the lines that a question held back
       await ask(async () => {});
       await finish();
     },
@@ -91,7 +85,7 @@ export function createGoalJsonView(io: Io): GoalRunView {
   };
 }
 
-/** An event of the stream: its type and its fields. */
+/** One event of the JSON stream: its type and its fields. */
 export function describeGoalChange(change: GoalChange, goal: Goal): [string, object] {
   const loop = goal.id;
   switch (change.type) {
@@ -145,29 +139,24 @@ function startOf(goal: Goal): object {
   return { spec, score, shape, workflow, reversibility, limits, agent, needsPlan, criteria };
 }
 
-/** Short: a line that wraps cannot be drawn over. What it waits for was said above it. */
+/** Short: a line that wraps cannot be erased. */
 function renderLeft(ms: number): string {
-  return `  goes on ${ms <= 0 ? "any moment now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
+  return `  continues ${ms <= 0 ? "now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
 }
 
 function seconds(ms: number): number {
   return Math.max(1, Math.round(ms / 1_000)) * 1_000;
 }
 
-/** What goes by while nothing else is printed; null: nothing does. */
+/** The line that counts while nothing else is printed; null: none. */
 function passingOf({ waitUntil, job }: Goal): ((now: number) => string) | null {
   if (waitUntil !== null) return (now) => renderLeft(waitUntil - now);
   if (job === null || !isTurn(job)) return null;
-  return (now) => `  at work for ${renderDuration(seconds(now - job.intendedAt))} (Ctrl-C stops)`;
+  return (now) => `  working for ${renderDuration(seconds(now - job.intendedAt))} (Ctrl-C stops)`;
 }
 
-/** The time that is left of a wait, or that a turn has taken, in place, where there is a terminal. */
-function createCountdown(): {
-  follow(goal: Goal): void;
-  clear(): void;
-  stop(): void;
-  hideDuring<T>(question: () => Promise<T>): Promise<T>;
-} {
+/** In a terminal, redraws the remaining wait or the time of a turn in place. */
+function createCountdown() {
   let isHidden = false;
   let timer: NodeJS.Timeout | null = null;
   let isDrawn = false;
@@ -184,7 +173,7 @@ function createCountdown(): {
   return {
     clear,
     stop,
-    hideDuring: async (question) => {
+    hideDuring: async <T>(question: () => Promise<T>): Promise<T> => {
       clear();
       isHidden = true;
       try {
@@ -193,7 +182,7 @@ function createCountdown(): {
         isHidden = false;
       }
     },
-    follow(goal) {
+    follow(goal: Goal): void {
       stop();
       const render = canDraw && goal.status === "active" ? passingOf(goal) : null;
       if (render === null) return;

@@ -1,18 +1,18 @@
-/** Questions on a terminal to which others print: one at a time, and nothing is printed over them. */
+/** Asks one question at a time and prints nothing over it. */
 import type { Io } from "../io.ts";
 
-/** Puts a question when the one before it is gone. Must not be called from within a question. */
+/** Asks after the previous question has ended. Must not be called within a question. */
 export type Asker = <T>(put: () => Promise<T>) => Promise<T>;
 
 const MOST_LINES = 200;
 
-/** Lines that come during a question wait for its end, the newest of them. */
+/** Holds lines back during a question; keeps the newest `MOST_LINES`. */
 export function createAsker(io: Io): Asker {
   const inLine = createLine();
   return (put) => inLine(() => holdLines(io, put));
 }
 
-/** One after the other, in the order in which they came. */
+/** Runs one call after another, in order. */
 export function createLine(): Asker {
   let last: Promise<unknown> = Promise.resolve();
   return (put) => {

@@ -1,5 +1,4 @@
 /** One JSON object per line on stdout, for programs. */
-
 import { changesOf } from "../../core/goal/changes.ts";
 import { iso } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";

@@ -1,5 +1,4 @@
 /** Plain lines, for logs and pipes. */
-
 import { hostname } from "node:os";
 import { viewTask } from "../../core/views/task-view.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
@@ -21,7 +20,7 @@ export function createLineView(project: Project, io: Io): LiveView {
       if (tasks.length > 0) {
         io.out(renderTaskList(tasks.map(viewTask), localZone(), Date.now(), io, Number.POSITIVE_INFINITY));
       }
-      io.out(firing ? `Fires go to: ${agent}` : "Firing is off: LOOP_DISABLE_SCHEDULER=1.");
+      io.out(firing ? `Agent: ${agent}` : "Scheduling is off: LOOP_DISABLE_SCHEDULER=1.");
     },
     show: (news) => {
       for (const line of renderNews(news, liveTasks(project.store).length, Date.now(), io)) io.out(line);
@@ -35,15 +34,15 @@ export function createLineView(project: Project, io: Io): LiveView {
   };
 }
 
-/** The last line: what becomes of the tasks now. */
+/** The last line: what happens to the tasks now. */
 export function farewell({ store }: Pick<Project, "store">): string {
   const count = liveTasks(store).length;
   if (count === 0) return "Stopped. There are no tasks.";
   const owner = liveOwner(store, Date.now());
-  // a lease that we could not give back is nobody's
+  // ignore our own lease if releasing it failed
   const next =
     owner === null || (owner.pid === process.pid && owner.host === hostname())
-      ? "nothing runs until `loop up` is started again"
-      : oneLine(`${owner.owner} goes on running ${count === 1 ? "it" : "them"}`);
+      ? "nothing runs until you start `loop up` again"
+      : oneLine(`${owner.owner} continues to run ${count === 1 ? "it" : "them"}`);
   return `Stopped. ${count === 1 ? "The task stays" : `The ${count} tasks stay`}; ${next}.`;
 }

@@ -1,4 +1,4 @@
-/** Engine news as lines for people; empty when there is nothing to say. */
+/** Renders engine news as lines for people. */
 import { changesOf } from "../../core/goal/changes.ts";
 import type { Task } from "../../core/loop.ts";
 import type { EngineNews } from "../../engine/engine.ts";
@@ -17,7 +17,6 @@ export function renderNews(news: EngineNews, count: number, now: number, io: Io)
   return cellsOf(news, count, now).map((cells) => renderLine([time, ...cells], io));
 }
 
-/** Told to the person: by the engine, in words that may quote an agent. */
 export function renderNotice(title: string, body: string, io: Io): string {
   return `${renderCell({ style: "yellow", text: `! ${title}` }, io)}: ${oneLine(body)}`;
 }
@@ -43,7 +42,7 @@ function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
     case "outcomes":
       return news.outcomes.map((line) => outcomeRow(line, now));
     case "answer":
-      // an empty part indents it below its fire
+      // the empty cell indents the answer below its fire
       return oneLine(news.text) === "" || news.loop.kind !== "task"
         ? []
         : [[[""], { style: "dim", text: lastLine(news.text) }]];
@@ -56,7 +55,7 @@ function cellsOf(news: EngineNews, count: number, now: number): Cell[][] {
     case "backlog":
       return [];
     case "agent": {
-      // what a turn does is in its own log; that another agent does it is news
+      // a turn's events are in its own log; only a fallback to another agent is news
       const { event, loopId } = news;
       if (event.type !== "taken") return [];
       const text = `${event.instead}: ${event.reason}; ${event.by} takes the turn`;
@@ -70,9 +69,11 @@ function roleText(news: Extract<EngineNews, { type: "role" }>, count: number): s
     case "owner":
       return `loop:${count} this runner fires the tasks of this project`;
     case "passive":
-      return `loop:${count} (passive) ${news.lease?.owner ?? "another process"} fires; this one takes over when it ends`;
+      return `loop:${count} (passive) ${news.lease?.owner ?? "another process"} fires the tasks; this runner takes over when it ends`;
     case "off":
-      return news.lease === null ? "not firing" : `not firing; ${news.lease.owner} does`;
+      return news.lease === null
+        ? "this runner does not fire tasks"
+        : `this runner does not fire tasks; ${news.lease.owner} does`;
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The output of a process that stays. Owns how much of it is unread.
+ * The output of a long-running process. Owns the amount of unread output.
  *
- * 1. A write neither blocks nor throws: a reader that is slow, stopped or gone must not hold up the engine.
- * 2. What is unread stays below the limit and one text more.
- * 3. What was left out is counted, and told once the reader is back, in front of what comes after it.
+ * 1. A write neither blocks nor throws: a slow, stopped or closed reader must not delay the engine.
+ * 2. The unread output stays below the limit plus one text.
+ * 3. Dropped lines are counted and reported when the reader reads again, before newer output.
  */
 import { Socket } from "node:net";
 import { type Io, writeNow } from "../io.ts";
@@ -11,13 +11,13 @@ import { type Io, writeNow } from "../io.ts";
 const LIMIT_BYTES = 8 * 1024 * 1024;
 
 export interface Outlet {
-  /** Whole or not at all; false: left out. `lines`: how many that is, where it is not told by the line breaks. */
+  /** Writes the whole text or drops it (false). `lines`: its line count if the line breaks do not tell. */
   write(text: string, lines?: number): boolean;
-  /** The reader has not taken all yet: what would be replaced soon anyway can wait. */
+  /** The reader is slow: output that is soon replaced can wait. */
   readonly isBehind: boolean;
 }
 
-/** `onBack` is called with the number of lines that were left out. */
+/** Calls `onBack` with the number of dropped lines. */
 export function createOutlet(
   stream: NodeJS.WriteStream,
   onBack: (lines: number) => void,
@@ -35,7 +35,7 @@ export function createOutlet(
   stream.on("drain", tell);
   return {
     write(text, lines = text.split("\n").length - 1) {
-      // once behind, not for every line that fits again
+      // after a drop, wait until half is free, so that lines are not dropped one by one
       const limit = leftOut === 0 ? limitBytes : limitBytes / 2;
       if (stream.writableLength > limit) {
         leftOut += lines;
@@ -54,25 +54,22 @@ export function createOutlet(
 function putterFor(stream: NodeJS.WriteStream & { readonly fd?: number }): (text: string) => void {
   const { fd = 1 } = stream;
   if (!((stream as unknown) instanceof Socket)) return (text) => putIntoFile(fd, text);
-  // Node makes terminals blocking, and one that is stopped by Ctrl-S would stop the engine too. libuv has opened
-  // it anew for us, so this does not reach the shell. There is no public way.
+  // Node makes terminals blocking, so Ctrl-S would stop the engine too. There is no public way to change that. libuv
+  // has reopened the terminal, so the shell is not affected.
   (stream as { _handle?: { setBlocking?(on: boolean): void } })._handle?.setBlocking?.(false);
   return (text) => void stream.write(text);
 }
 
-/** A full disk takes lines from the log; the runner goes on. */
+/** A full disk loses lines of the log; the runner continues. */
 function putIntoFile(fd: number, text: string): void {
   try {
     writeNow(fd, text);
   } catch {
-    // there is no other place to say it
+    // there is no other place to report it
   }
 }
 
-/**
- * From here on the process stays: what it prints waits for the reader, the process does not. Returns how to end
- * that: once the reader has taken all there is, so that what comes then is the last and is never left out.
- */
+/** Makes output non-blocking. The returned function waits for the reader and makes output blocking again. */
 export function writeInBackground(io: Io, renderLeftOut: (lines: number) => string): () => Promise<void> {
   const out = createOutlet(process.stdout, (lines) => out.write(`${renderLeftOut(lines)}\n`));
   const err = createOutlet(process.stderr, (lines) => err.write(`${leftOutText(lines)}\n`));
@@ -83,7 +80,7 @@ export function writeInBackground(io: Io, renderLeftOut: (lines: number) => stri
   };
 }
 
-/** Everything was read, or nobody is left to read it. */
+/** Resolves when everything was read or the reader is gone. */
 function taken(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.writableLength === 0 || stream.destroyed) {
@@ -92,11 +89,11 @@ function taken(stream: NodeJS.WriteStream): Promise<void> {
     }
     stream.once("error", () => resolve());
     stream.once("close", () => resolve());
-    // behind everything that waits
+    // after all pending output
     stream.write("", () => resolve());
   });
 }
 
 export function leftOutText(lines: number): string {
-  return `(${lines === 1 ? "1 line was" : `${lines} lines were`} left out: nobody read them)`;
+  return `(${lines === 1 ? "1 line was" : `${lines} lines were`} dropped: nobody read the output)`;
 }

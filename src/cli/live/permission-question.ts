@@ -1,10 +1,10 @@
-/** What an agent asks leave for, put to the person: one question at a time, and no question twice where they say so. */
+/** Asks the person for the permissions that agents request: one question at a time, and never again after "always". */
 import { cleanLine } from "../../core/text/clean.ts";
 import type { PermissionRequest, TurnControl } from "../../ports/agent.ts";
 
 export type PermissionReply = "once" | "always" | "no";
 
-/** `ask` answers null where nobody does. */
+/** `ask` returns null when nobody answers. */
 export function createPermissionDesk(
   ask: (question: string, signal: AbortSignal) => Promise<PermissionReply | null>,
 ): NonNullable<TurnControl["askPerson"]> {
@@ -13,7 +13,7 @@ export function createPermissionDesk(
   return (request, signal) => {
     const answered = line.then(() => answer(request, signal)).catch(() => "deny" as const);
     line = answered;
-    // whoever waits behind the question of another does so no longer than its own turn lasts
+    // a request in the queue ends with its own turn
     return unlessStopped(answered, signal);
   };
 
@@ -49,5 +49,5 @@ function renderQuestion({ tool, title, paths, command }: PermissionRequest): str
   };
   const verb = verbs[tool];
   const what = command ?? (paths.length > 0 ? paths.join(", ") : title);
-  return `The agent wants to ${verb === undefined ? "use a tool" : verb}: ${cleanLine(what)}. May it?`;
+  return `The agent wants to ${verb === undefined ? "use a tool" : verb}: ${cleanLine(what)}. Allow it?`;
 }

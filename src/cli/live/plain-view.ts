@@ -1,10 +1,10 @@
-/** The view of a run that has little to show: notices, problems and questions, one after the other. */
+/** A minimal view of a run: notices, problems and questions. */
 import type { Io } from "../io.ts";
 import { oneLine } from "../render/table.ts";
-import type { RunView } from "../run/foreground.ts";
 import { createAsker } from "./hold.ts";
 import { renderNotice } from "./lines.ts";
 import { askPermission } from "./question.ts";
+import type { RunView } from "./view.ts";
 
 export function createPlainView(io: Io): RunView {
   const ask = createAsker(io);

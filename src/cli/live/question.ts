@@ -1,4 +1,4 @@
-/** A yes or no that can be taken back: the process must be able to end while nobody has answered. */
+/** Questions that can be withdrawn, so that the process can end while nobody has answered. */
 import { PassThrough } from "node:stream";
 import type { PermissionReply } from "./permission-question.ts";
 
@@ -17,7 +17,7 @@ export async function askYesNo(message: string, withdrawn: AbortSignal): Promise
   }
 }
 
-/** null: it was taken back, or Ctrl-C, which stops more than this question. */
+/** null: withdrawn, or Ctrl-C, which also sends SIGINT. */
 export async function askPermission(
   message: string,
   withdrawn: AbortSignal,
@@ -31,7 +31,7 @@ export async function askPermission(
       options: [
         { value: "no", label: "No" },
         { value: "once", label: "Yes, this once" },
-        { value: "always", label: "Yes, this very thing for the rest of the run" },
+        { value: "always", label: "Yes, and do not ask again for this during the run" },
       ],
       signal,
       input,
@@ -45,17 +45,14 @@ export async function askPermission(
   }
 }
 
-/**
- * stdin as the prompt sees it, without its errors: `readline` emits those again, where nobody listens, and a
- * terminal that is closed during a question would be the end of the runner.
- */
+/** stdin without its errors: `readline` re-emits them, so a terminal closed during a question would end the runner. */
 function openQuestion(withdrawn: AbortSignal): {
   readonly input: PassThrough;
   readonly signal: AbortSignal;
   close(): void;
 } {
   const { stdin } = process;
-  // the prompt listens to its signal for ever, and would take the keyboard from the question after it
+  // the prompt never stops listening to its signal, so each question has its own
   const withdrawal = new AbortController();
   const withdraw = () => withdrawal.abort();
   withdrawn.addEventListener("abort", withdraw);

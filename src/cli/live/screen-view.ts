@@ -1,11 +1,10 @@
 /**
- * The live list in a terminal: news scroll away above, the list stays below and is redrawn in place.
+ * The live list in a terminal: news scroll above, the list stays below and is redrawn in place.
  *
- * 1. It is built anew when something happened, and by the clock only when a time in it reads otherwise.
- * 2. What is erased, the news and the list are one write: a terminal that takes no more gets all of it or nothing.
- * 3. While a question is open nothing is drawn; news wait, the newest of them.
+ * 1. The list is rebuilt on news, and on a tick only when a shown time changes.
+ * 2. Erasing, news and list are one write: a slow terminal gets all of it or nothing.
+ * 3. An open question stops drawing; the newest news wait.
  */
-
 import { viewTask } from "../../core/views/task-view.ts";
 import type { Role } from "../../engine/engine.ts";
 import { liveTasks } from "../../engine/tasks/tasks.ts";
@@ -36,7 +35,7 @@ export function createScreenView(
   return {
     open: ({ agent, firing, endAt }) => {
       list.about = ` · agent: ${agent}${endAt === null ? "" : ` · until ${renderClock(endAt, Date.now())}`}`;
-      if (!firing) list.log([paint(io, "yellow", "Firing is off: LOOP_DISABLE_SCHEDULER=1.")]);
+      if (!firing) list.log([paint(io, "yellow", "Scheduling is off: LOOP_DISABLE_SCHEDULER=1.")]);
       const ticker = setInterval(() => list.tick(), TICK_MS);
       undo = [
         io.divert({ say: (text) => list.log(printable(text).split("\n")) }),
@@ -74,7 +73,7 @@ export function createScreenView(
 /** The list at the bottom of the screen, and the news above it. */
 class LiveList {
   role: Role | null = null;
-  /** What stands in the last line besides. */
+  /** More text for the status line. */
   about = "";
   readonly #project: Project;
   readonly #io: Io;
@@ -86,7 +85,7 @@ class LiveList {
   #question: AbortController | null = null;
   #waiting: string[] = [];
   #leftOut = 0;
-  /** open, then stopping (no more questions), then closed (nothing more at all). */
+  /** stopping: no more questions; closed: no more output. */
   #phase: "open" | "stopping" | "closed" = "open";
 
   constructor(project: Project, io: Io, screen: Screen) {
@@ -123,7 +122,7 @@ class LiveList {
     this.#leftOut += all.length - this.#waiting.length;
   }
 
-  /** null: not now. */
+  /** null: another question is open, or the run is stopping. */
   async put<T>(
     detail: string,
     withdrawn: readonly AbortSignal[],
@@ -160,7 +159,7 @@ class LiveList {
     const rows = Math.max(3, this.#screen.rows - 6);
     const list =
       tasks.length === 0
-        ? "No tasks yet; create one in another terminal: loop 5m <prompt>"
+        ? "No tasks yet. Create one in another terminal: loop 5m <prompt>"
         : renderTaskList(tasks, this.#zone, this.#builtAt, this.#io, columns);
     const lines = list.split("\n");
     const hidden = lines.length - rows;
@@ -169,7 +168,7 @@ class LiveList {
     return ["", ...shown, cut(this.#dim(status), columns)].join("\n");
   }
 
-  /** A terminal that was made narrower has wrapped what stands there: lines count as what they take up now. */
+  /** A narrower terminal has wrapped the lines, so rows are counted at the current width. */
   #erasure(): string {
     if (this.#drawn === "") return "";
     const { columns } = this.#screen;

@@ -1,14 +1,13 @@
-/** The terminal below a live list: written to without waiting for it. */
+/** The terminal of a live list, with non-blocking writes. */
 import { createOutlet, type Outlet } from "./outlet.ts";
 
 export interface Screen extends Outlet {
   readonly columns: number;
   readonly rows: number;
-  /** Returns how to end that. */
+  /** Returns a function that stops listening. */
   onResize(callback: () => void): () => void;
 }
 
-/** `onBack`: it takes output again, after so many lines were left out. */
 export function openScreen(onBack: (lines: number) => void): Screen {
   const { stdout } = process;
   const outlet = createOutlet(stdout, onBack);

@@ -1,8 +1,7 @@
-/** Stories for people. Holdouts, which only the evaluator may see (C15), are left out. */
+/** Renders stories for people, without holdouts, which only the evaluator may see (C15). */
 import { type Story, statusOf } from "../../core/backlog/stories.ts";
 import { cleanLine, cleanText } from "../../core/text/clean.ts";
 
-/** One story with all that is to be seen of it. */
 export function renderStory(story: Story, more: readonly string[] = []): string {
   const { id, title, description, acceptanceCriteria, checks, dependsOn, notes, priority, depth } = story;
   const facts = [
@@ -26,7 +25,7 @@ function block(title: string, text: string): readonly string[] {
   return lines.length === 0 || title === "" ? lines : [title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Before they are written: what they are, what they wait for, and all that would run. */
+/** Shown before stories are written: title, dependencies, criteria and commands. */
 export function renderPlanned(stories: readonly Story[]): string {
   return stories.map((story) => renderPlannedStory(story)).join("\n");
 }

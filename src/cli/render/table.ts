@@ -1,6 +1,6 @@
 /**
- * Columns that line up, cut to the terminal's width. Width counts what is seen: colours and wide letters too.
- * Cells come without colours: whatever they quote is made harmless here, and painted after that.
+ * Aligned columns, cut to the terminal's width. Widths ignore colour codes and count wide letters twice.
+ * Cells contain no colours: control characters are removed first, then the text is coloured.
  */
 import { columnsOf, simplify, takeColumns } from "../../core/text/width.ts";
 import { type Io, paint, type Style } from "../io.ts";
@@ -10,14 +10,14 @@ export interface CellSpan {
   readonly text: string;
 }
 
-/** The parts of a cell stand side by side with a space between them. */
+/** Parts of a cell are joined with a space. */
 export type Cell = string | CellSpan | readonly (string | CellSpan)[];
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with one
 const ESCAPE = /(\u001b\[[0-9;]*m)/;
 const ESCAPES = new RegExp(ESCAPE, "g");
 
-/** Letters of one column each and nothing hidden: most of what is shown, and not worth a closer look. */
+/** ASCII: the fast path. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 export function renderTable(
@@ -46,7 +46,7 @@ function isSpan(cell: Exclude<Cell, string>): cell is CellSpan {
   return "style" in cell;
 }
 
-/** One line, control characters shown as spaces: what a repository or an agent wrote must not move the cursor. */
+/** One line without control characters: quoted text must not move the cursor. */
 export function oneLine(text: string): string {
   if (PLAIN.test(text) && !text.includes("  ")) return text.trim();
   return simplify(text)
@@ -54,12 +54,12 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Like `oneLine` for a text that keeps its lines. */
+/** Like `oneLine`, but keeps line breaks. */
 export function printable(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\n\t])[\p{Cc}]/gu, " ");
 }
 
-/** Cuts a line that is too long, with an ellipsis. */
+/** Cuts a long line with an ellipsis. */
 export function cut(line: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY || seenWidth(line) <= width) return line;
   let left = width - 1;

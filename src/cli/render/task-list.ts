@@ -1,7 +1,4 @@
-/**
- * The list of tasks, from what was published of them. `loop list` has hardly more time than bare Node takes to
- * start: nothing here may use Intl, whose first use alone costs half of that.
- */
+/** Renders `loop list`. Must not use Intl: its first use takes half as long as Node's start. */
 import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Io } from "../io.ts";
@@ -10,7 +7,7 @@ import { nextMidnight, renderClock, renderWhen, whenChanges } from "./times.ts";
 
 const NARROW = 72;
 
-/** `timeZone`: the one that the person's other times are in. */
+/** `timeZone`: the person's own. */
 export function renderTaskList(
   tasks: readonly TaskView[],
   timeZone: string,
@@ -18,7 +15,7 @@ export function renderTaskList(
   io: Io,
   width: number,
 ): string {
-  // a narrow terminal shows less about the times, so that the prompt can still be told
+  // a narrow terminal shows fewer times, so that the prompt fits
   const narrow = width < NARROW;
   const titles = ["ID", "SCHEDULE", "NEXT", ...(narrow ? [] : ["LAST"]), "PROMPT"];
   const head = titles.map((text): Cell => ({ style: "dim", text }));
@@ -32,7 +29,7 @@ export function renderTaskList(
   return renderTable([head, ...rows], width, io);
 }
 
-/** Goal loops that have not ended: what they are at, and where to see more. */
+/** Goal loops that have not ended. */
 export function renderGoalList(goals: readonly GoalLine[], io: Io, width: number): string {
   const head = ["GOAL", "STATE", "ITERATION", "SPEC"].map((text): Cell => ({ style: "dim", text }));
   const rows = goals.map(({ id, state, iteration, maxIterations, spec }): Cell[] => [
@@ -44,9 +41,9 @@ export function renderGoalList(goals: readonly GoalLine[], io: Io, width: number
   return renderTable([head, ...rows], width, io);
 }
 
-/** Backlogs that have not ended: how far they are, and which stories are worked on. */
+/** Backlogs that have not ended. */
 export function renderBacklogList(backlogs: readonly BacklogLine[], io: Io, width: number): string {
-  const head = ["BACKLOG", "STATE", "ITERATION", "STORIES", "AT WORK ON"].map(
+  const head = ["BACKLOG", "STATE", "ITERATION", "STORIES", "WORKING ON"].map(
     (text): Cell => ({ style: "dim", text }),
   );
   const rows = backlogs.map(
@@ -61,13 +58,13 @@ export function renderBacklogList(backlogs: readonly BacklogLine[], io: Io, widt
   return renderTable([head, ...rows], width, io);
 }
 
-/** From when on the list of the same tasks may read otherwise. */
+/** When the list of the same tasks next looks different. */
 export function listChangesAt(tasks: readonly TaskView[], now: number): number {
   const times = tasks.map(({ nextFireAt }) => Date.parse(nextFireAt ?? "")).filter((at) => !Number.isNaN(at));
   return times.reduce((soonest, at) => Math.min(soonest, whenChanges(at, now)), nextMidnight(now));
 }
 
-/** In words, with the time zone where it is another one. */
+/** Names the time zone if it differs from the person's. */
 export function renderSchedule({ human, cron, recurring, tz }: TaskView, timeZone: string): string {
   const isTimeOfDay = cron !== null && recurring && /\d:\d\d/.test(human);
   return isTimeOfDay && tz !== timeZone ? `${human} (${tz})` : human;
@@ -84,11 +81,11 @@ export function renderNext(task: TaskView, now: number, short = false): Cell {
   if (task.nextFireAt === null) return "-";
   const next = Date.parse(task.nextFireAt);
   if (short) return renderClock(next, now);
-  // nobody was there to fire it; a moment is what a runner may take
+  // a runner may be up to a second late
   return next < now - 1_000 ? `was due ${renderWhen(next, now)}` : renderWhen(next, now);
 }
 
-/** One line: who fires, and what to do when nobody does. */
+/** Who fires the tasks, or what to type when nobody does. */
 export function renderOwner(
   owner: { owner: string; host: string; pid: number } | null,
   count: number,

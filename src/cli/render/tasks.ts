@@ -1,4 +1,4 @@
-/** One task in full, and the history. */
+/** Renders one task in full, and the history. */
 import type { Outcome } from "../../core/event.ts";
 import type { Task } from "../../core/loop.ts";
 import { renderDuration } from "../../core/task/interval.ts";
@@ -14,7 +14,7 @@ export function renderTask(task: Task, recent: readonly Outcome[], now: number, 
   const { cadence } = task;
   const once = cadence.kind === "once";
   const expiry = task.expiresAt === null ? "never" : renderWhen(task.expiresAt, now);
-  const alarm = `after ${task.alertAfter} failed or silent in a row (now ${task.streak})`;
+  const alarm = `after ${task.alertAfter} failed or missed fires in a row (now ${task.streak})`;
   const fields: [string, Cell | null][] = [
     ["id", [task.id, "", statusText(task)]],
     ["schedule", renderCadence(cadence)],
@@ -46,7 +46,7 @@ function statusText(task: Task): string {
   return task.statusReason === null ? task.status : `${task.status}: ${task.statusReason}`;
 }
 
-/** The two fires behind the next one. */
+/** The two fires after the next one. */
 function laterSlots(task: Task, now: number): string | null {
   if (task.status !== "active") return null;
   const next = slotAfter(task.cadence, Math.max(now, task.cursorAt));

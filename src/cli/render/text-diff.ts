@@ -1,6 +1,4 @@
-/** The lines by which one text differs from another, where all of the change is in one place. */
-
-/** Lines that go with `-`, those that come with `+`, and one line that stays on either side. */
+/** A diff of two texts that differ in one place: `-` and `+` lines, with one line of context on either side. */
 export function renderTextDiff(before: string, after: string): readonly string[] {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   let from = 0;

@@ -1,9 +1,9 @@
-/** Times for people: short, local, and always with the distance from now. */
+/** Renders times for people: short, local, with the distance from now. */
 import { renderDuration } from "../../core/task/interval.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Below the first, seconds are shown; below the second, minutes. */
+/** Seconds are shown below the first limit, minutes below the second. */
 const SECONDS_UNTIL = 2 * MINUTE;
 const MINUTES_UNTIL = 24 * HOUR;
 
@@ -12,13 +12,13 @@ export function renderWhen(at: number, now: number): string {
   return `${renderClock(at, now)} (${at >= now ? `in ${words}` : `${words} ago`})`;
 }
 
-/** `renderWhen(at, ·)` reads the same until then. */
+/** When the text of `renderWhen(at, ·)` changes next. */
 export function whenChanges(at: number, now: number): number {
   const away = Math.abs(at - now);
   if (away < SECONDS_UNTIL) return now + 1;
   const unit = unitOf(away);
   const shown = Math.round(away / unit);
-  // it shrinks to the half below and to the finer unit, or grows to the half above and to the coarser one
+  // a future time changes at the half unit below or at a finer unit, a past time at the half unit above
   const change =
     at >= now
       ? at - Math.max((shown - 0.5) * unit, unit === HOUR ? MINUTES_UNTIL : SECONDS_UNTIL) + 1
@@ -26,13 +26,12 @@ export function whenChanges(at: number, now: number): number {
   return Math.min(Math.max(change, now + 1), nextMidnight(now));
 }
 
-/** Times of today are written without a date. */
 export function nextMidnight(now: number): number {
   const today = new Date(now);
   return new Date(today.getFullYear(), today.getMonth(), today.getDate() + 1).getTime();
 }
 
-/** Time of day; with the date when it is not today. */
+/** The time of day, with the date if it is not today. */
 export function renderClock(at: number, now: number): string {
   const then = new Date(at);
   const today = new Date(now);
@@ -47,7 +46,6 @@ function pad(count: number): string {
   return String(count).padStart(2, "0");
 }
 
-/** Seconds only when near, minutes only within hours. */
 function coarse(ms: number): number {
   const unit = unitOf(ms);
   return Math.max(1000, Math.round(ms / unit) * unit);

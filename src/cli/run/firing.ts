@@ -1,4 +1,4 @@
-/** LOOP_DISABLE_SCHEDULER=1 turns loops off: nothing fires, and nothing is worked on. */
+/** LOOP_DISABLE_SCHEDULER=1 turns all loops off. */
 export function isFiring(env: NodeJS.ProcessEnv): boolean {
   return env.LOOP_DISABLE_SCHEDULER !== "1";
 }

@@ -1,59 +1,48 @@
 /**
- * Runs loops in the foreground of this process. `loop until`, `loop up`, `loop run`, `loop backlog run` and the demo
- * have this in common, and nothing else starts an engine in a terminal.
+ * Runs loops in the foreground: for `loop until`, `loop up`, `loop run`, `loop backlog run` and the demo.
  *
- * Owns: the engine from its making to its end, the notifier, the questions of agents, the signals, and the look at
- * whether the folder `.loop` is still there. What is shown, when the run is over and which exit code it has is up to
- * the kind of run (`RunKind`).
+ * Owns the engine, the notifier, the questions of agents, the signals, and the watch on the folder `.loop`. The kind of
+ * run (`RunKind`) decides what is shown, when the run ends and which exit code it has.
  *
- * 1. The engine is made, started and awaited here only.
- * 2. Every signal reaches the kind with its number, also one that came before the engine was there. The process goes
- *    on listening to its end: closing a terminal sends more than one, and none may cut short what the first began.
- * 3. A folder that was removed or moved away ends the run. It is not put in its place again.
- * 4. When the engine is done, no question is open any more. Only then the kind is asked for the exit code.
+ * 1. Only this file creates, starts and awaits an engine in a terminal.
+ * 2. Every signal reaches the kind with its number, even one that came before the engine. The process listens until it
+ *    ends: closing a terminal sends several signals, and none may interrupt the work of the first.
+ * 3. The run ends when the folder `.loop` is removed or moved. The run never creates it again.
+ * 4. All questions are closed when the engine is done. Then the kind returns the exit code.
  */
 import { createEngine, type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import type { Engine, EngineNews, Role } from "../../engine/engine.ts";
 import { LoopError } from "../../errors.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import type { Io } from "../io.ts";
-import { createPermissionDesk, type PermissionReply } from "../live/permission-question.ts";
+import { createPermissionDesk } from "../live/permission-question.ts";
+import type { RunView } from "../live/view.ts";
 import type { Project } from "../project.ts";
 import { isFiring } from "./firing.ts";
 import { createNotifier } from "./notifier.ts";
 import type { StopRequest, StopSignal } from "./signals.ts";
 
-/** What every view of a run can do. */
-export interface RunView {
-  notify(title: string, body: string): void;
-  problem(error: unknown): void;
-  /** For what an agent asks leave for. null: nobody answers. */
-  askPermission(question: string, withdrawn: AbortSignal): Promise<PermissionReply | null>;
-}
-
 export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goalAgent" | "clock"> {
   readonly project: Project;
   readonly view: RunView;
   readonly stop: StopRequest;
-  /** Somebody can be asked. */
   readonly hasPerson: boolean;
-  /** The person's own command for notices. */
   readonly notifyCmd?: string | undefined;
-  /** A part of the project's store, for an engine that must see no more. */
+  /** For an engine that must see only a part of the project's store. */
   readonly store?: EngineSetup["store"];
   readonly self?: EngineSetup["self"];
   readonly firing?: boolean;
 }
 
-/** What a kind of run knows of it, and may do to it. */
+/** What a kind of run can read and do. */
 export interface Run {
   readonly role: Role;
-  /** The folder, or what the run is about, was removed or moved away. */
+  /** The folder or the loop was removed or moved. */
   readonly isGone: boolean;
-  /** Aborted when questions to the person are taken back. */
+  /** Aborted when questions to the person are withdrawn. */
   readonly withdrawn: AbortSignal;
   stop(reason: string): Promise<void>;
-  /** What the run is about is not there any more. */
+  /** Ends the run because its loop no longer exists. */
   lose(): void;
   nudge(): void;
   notify(title: string, body: string): void;
@@ -61,15 +50,15 @@ export interface Run {
 }
 
 export interface RunKind {
-  /** The engine runs, and signals are heard. */
+  /** Called when the engine runs and signals are handled. */
   started?(): void;
   observe(news: EngineNews): void;
-  /** Somebody wrote to the store. */
+  /** The store changed. */
   changed?(): void;
-  /** Called once, before the engine stops because of it. */
+  /** The folder is gone. Called once, before the engine stops. */
   lost?(): void;
   interrupt(signal: StopSignal, nth: number): void | Promise<void>;
-  /** Closes the view, and says the exit code. */
+  /** Closes the view and returns the exit code. */
   end(): number | Promise<number>;
 }
 
@@ -77,14 +66,14 @@ export function runForeground(parts: RunParts, createKind: (run: Run) => RunKind
   return new Foreground(parts, createKind).run();
 }
 
-/** Whether there is somebody who can be asked: LOOP_HEADLESS says that nobody is, whatever the terminal looks like. */
+/** Whether a person can answer questions. LOOP_HEADLESS says no, even in a terminal. */
 export function hasPerson({ interactive }: Io, flags: { readonly json?: boolean }): boolean {
   const { LOOP_HEADLESS = "" } = process.env;
   return interactive && !flags.json && /^(?:|0|false|no)$/i.test(LOOP_HEADLESS);
 }
 
 export function goneError(what: string): LoopError {
-  return new LoopError("surroundings", `${what} is gone: .loop was removed or moved away.`);
+  return new LoopError("surroundings", `${what} is gone: the folder .loop was removed or moved.`);
 }
 
 class Foreground implements Run {
@@ -120,7 +109,7 @@ class Foreground implements Run {
 
   async run(): Promise<number> {
     const { project, stop } = this.#parts;
-    // from here on this very folder is meant
+    // remember this folder, to notice when it is replaced
     project.store.isInPlace();
     const unwatch = project.store.watch(() => {
       if (this.#lookAtPlace()) this.#kind.changed?.();
@@ -155,7 +144,7 @@ class Foreground implements Run {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#kind.lost?.();
-    void this.#engine.stop("the folder .loop was removed or moved away");
+    void this.#engine.stop("the folder .loop was removed or moved");
   }
 
   nudge(): void {

@@ -1,4 +1,4 @@
-/** Tells the person: here, and through their own command, which never holds the runner up. */
+/** Notifies the person on the screen and through their own command, which never delays the runner. */
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import type { Notifier } from "../../ports/notifier.ts";
@@ -18,7 +18,7 @@ export function createNotifier(
       try {
         runCommand(command, oneLine(title), printable(body), view);
       } catch (error) {
-        // spawn throws where the system refuses the text (too long) or the process
+        // spawn throws if the text is too long or no process can start
         view.problem(error);
       }
     },
@@ -35,7 +35,7 @@ function runCommand(
     stdio: ["pipe", "ignore", "pipe"],
     env: { ...process.env, LOOP_TITLE: title, LOOP_BODY: body },
   });
-  // when no file can be opened any more, the child has no streams, whatever the types say
+  // without free file descriptors the child has no streams, whatever the types say
   const { stdin, stderr }: { stdin?: typeof child.stdin; stderr?: typeof child.stderr } = child;
   let said = "";
   stderr?.on("data", (bytes: Buffer) => {
@@ -44,7 +44,7 @@ function runCommand(
   child.on("error", (error) => view.problem(error));
   child.on("close", (code, signal) => {
     const how = code === null ? `by ${signal}` : `with exit ${code}`;
-    // without a pid it never ran, and `error` has told
+    // without a pid it never ran, and `error` was reported
     if (code !== 0 && child.pid !== undefined) view.problem(new Error(`--notify-cmd ended ${how}. ${said}`));
   });
   stdin?.on("error", () => {});

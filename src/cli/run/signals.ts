@@ -1,13 +1,13 @@
-/** The ways to be asked to end: Ctrl-C, a service manager, a terminal that is closed. */
+/** Signals that ask the process to end: from Ctrl-C, a service manager, or a closed terminal. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { isatty } from "node:tty";
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** Returns how to end listening; until then none of them ends the process by itself. */
+/** Returns a function that stops listening. Until then no signal ends the process by itself. */
 export function onStopSignals(callback: (signal: StopSignal) => void): () => void {
-  // nohup leaves no output on a terminal: where one is, the note is an old one
+  // nohup redirects output away from a terminal: with a terminal, `_` is stale
   const hangUp = !isatty(1) && isUnderNohup(process.env) ? () => {} : callback;
   process.on("SIGINT", callback).on("SIGTERM", callback).on("SIGHUP", hangUp);
   return () => {
@@ -16,10 +16,9 @@ export function onStopSignals(callback: (signal: StopSignal) => void): () => voi
 }
 
 /**
- * Whether `nohup` started us. Node sets every signal back to its default before any of our code runs, so that
- * SIGHUP was ignored cannot be seen any more, and a listener that does nothing has to ignore it again. What can be
- * seen: the shell's note of what it called, and what nohup puts in place of a terminal: the file nohup.out, and a
- * stdin that is open for writing only. With neither (a script in plain sh, its output sent to a file) it is not known.
+ * Whether `nohup` started us. Node resets every signal before our code runs, so an ignored SIGHUP is not visible, and an
+ * empty listener must ignore it again. Visible signs: the shell's variable `_`, the file nohup.out, and a stdin that is
+ * open for writing only. Without these (plain sh with output to a file) the answer is not known.
  */
 export function isUnderNohup(
   env: Readonly<Record<string, string | undefined>>,
@@ -39,12 +38,12 @@ export function isUnderNohup(
 export interface StopRequest {
   /** Aborted with the name of the first signal as its reason. */
   readonly signal: AbortSignal;
-  /** Calls back for every signal: those that came already, then each that comes. `nth` counts from 1. */
+  /** Calls back for every past and future signal. `nth` counts from 1. */
   hear(callback: (signal: StopSignal, nth: number) => void): void;
   off(): void;
 }
 
-/** For who has to listen before there is anything to stop. */
+/** Listens before there is anything to stop. */
 export function listenForStop(): StopRequest {
   const controller = new AbortController();
   const came: StopSignal[] = [];

@@ -55,7 +55,7 @@ describe("--agent-acp, wherever turns are taken (E3)", () => {
       code: 0,
       stderr: "SIGTERM: stopping.\n",
     });
-    expect(up.output.stdout).toMatch(/^Fires go to: acp$/m);
+    expect(up.output.stdout).toMatch(/^Agent: acp$/m);
     expect(promptsTo(cwd)).toEqual([expect.stringContaining("look around")]);
     expect(leftovers(cwd)).toEqual([]);
   });
@@ -246,7 +246,7 @@ describe("what is no agent (H5)", () => {
     const typed = await runJson([...args, "--agent-acp", acpWorker()], { cwd, env });
     expect(typed.end.status).toBe("done");
     const byEnv = await runLoop(["up", "--for", "1s"], { cwd, env });
-    expect(byEnv.stdout).toContain("Fires go to: command\n");
+    expect(byEnv.stdout).toContain("Agent: command\n");
     const bySettings = await runLoop(["up", "--for", "1s"], { cwd });
     expect([bySettings.code, bySettings.stderr]).toEqual([
       1,

@@ -94,7 +94,7 @@ describe("loop agents test (E3)", () => {
     );
     expect({ code, ok: result.ok, steps: result.steps.length }).toEqual({ code: 1, ok: false, steps: 5 });
     expect(failed).toMatchObject([
-      { name: WRITES, needed: true, detail: "hello.txt is not there, or not as it was asked for" },
+      { name: WRITES, needed: true, detail: "hello.txt is missing or does not contain the word" },
     ]);
   });
 
@@ -115,7 +115,7 @@ describe("loop agents test (E3)", () => {
     const { code, stdout, stderr } = await runLoop(args, options);
     expect({ code, lines: stdout.trimEnd().split("\n").length }).toEqual({ code: 1, lines: 1 });
     expect(stdout).toMatch(/^FAIL answers .*: auth: .*Authentication required/);
-    expect(stderr).toContain("It does not do all that loops need. Log in: start it once by itself.");
+    expect(stderr).toContain("This agent does not work with loops. Start it once by itself to log in.");
   });
 
   test("E3 a command has neither usage nor conversation, which loops do without", async ({
@@ -135,8 +135,8 @@ describe("loop agents test (E3)", () => {
       [GOES_ON, false],
     ]);
     const { stdout, stderr } = await runLoop(["agents", "test", ...args], options);
-    expect(stdout).toContain("\n--   goes on with a conversation: every turn starts anew");
-    expect(stderr).toContain("It does what loops need, and lacks what is marked.");
+    expect(stdout).toContain("\n--   goes on with a conversation: every turn starts a new conversation");
+    expect(stderr).toContain("This agent works with loops, without the steps marked --.");
   });
 
   test("E3 a command line that does not start is said with what the shell said", async ({

@@ -82,15 +82,12 @@ describe("loop agents (E3)", () => {
     expect(stdout).toMatch(/^AGENT +VERSION +DRIVEN BY +PROGRAM\ngemini +0\.9\.0 +acp, stream +\//);
     expect(stdout).toContain(gemini);
     expect(stdout).toMatch(/\nNOT INSTALLED\nclaude +npm install -g @anthropic-ai\/claude-code\n/);
-    expect(stderr).toContain("Turns here go to: claude (not installed)\n");
+    expect(stderr).toContain("Loops in this project use: claude (not installed)\n");
   });
 
   test("F1 where none is installed that is a sentence, not an empty table", async () => {
     const { code, stdout } = await runLoop(["agents"], { cwd: makeProject() });
-    expect([code, stdout.split("\n")[0]]).toEqual([
-      0,
-      "None of the agents that have a name here is on the PATH.",
-    ]);
+    expect([code, stdout.split("\n")[0]]).toEqual([0, "No known agent is on the PATH."]);
   });
 
   test.each([
@@ -102,7 +99,7 @@ describe("loop agents (E3)", () => {
     install(cwd, "pi", says("0.73.1"));
     writeConfig(cwd, config);
     const { stderr } = await runLoop(["agents"], { cwd, env });
-    expect(stderr.split("\n")[0]).toBe(`Turns here go to: ${said}`);
+    expect(stderr.split("\n")[0]).toBe(`Loops in this project use: ${said}`);
     const { chosen, found } = await agentsOf(cwd, env);
     expect({ chosen, found }).toEqual({
       chosen: said.replace(" (not installed), then ", ","),
@@ -133,7 +130,7 @@ describe("loop agents (E3)", () => {
     const cwd = makeProject();
     install(cwd, "codex", "#!/bin/sh\nsleep 600 & wait\n");
     const run = startLoop(["agents"], { cwd });
-    await until(() => /Waiting for programs/.test(run.output.stderr), "it says what it waits for");
+    await until(() => /Waiting for the version/.test(run.output.stderr), "it says what it waits for");
     run.signal("SIGINT");
     expect(await run.ended).toBe(130);
     expect(run.output.stdout).toBe("");

@@ -361,7 +361,7 @@ describe("D11 loop capabilities", () => {
       agents: [{ name: "claude", version: "2.1.325" }],
     });
     expect(statSync(file()).mode & 0o777).toBe(0o600);
-    expect(said).toEqual(["Asking 1 program for the version …"]);
+    expect(said).toEqual(["Checking the version of 1 program …"]);
   });
 
   test("D11 shows a table", async () => {

@@ -78,7 +78,7 @@ describe("loop prices", () => {
 
   test("F1 E3 a model that nobody knows is one sentence with the file to write", async () => {
     await expect(prices("unheard-of")).rejects.toMatchObject({
-      message: 'No price is known for "unheard-of": what its turns cost stays untold.',
+      message: 'No price is known for "unheard-of", so the cost of its turns is unknown.',
       hint: expect.stringContaining(join(root, "config", "loopwright", "prices.json")),
     });
   });

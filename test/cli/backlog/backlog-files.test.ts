@@ -41,7 +41,7 @@ describe("C1 C2 loop backlog init", () => {
       description: "",
       userStories: [],
     });
-    expect(stdout.join("\n")).toContain("Made with: node (npm)");
+    expect(stdout.join("\n")).toContain("Stack: node (npm)");
     expect(stdout.join("\n")).toContain("tests=npm test");
   });
 
@@ -162,7 +162,7 @@ describe("C1 C2 C10 loop backlog import", () => {
     await backlogImportCommand(join(root, "ralph.json"), flags, io(true), person);
     expect([names(".loop/archive"), stories()[0]?.id]).toEqual([[], "OLD-1"]);
     await backlogImportCommand(join(root, "ralph.json"), flags, io(true), person);
-    expect(person.asked[1]).toBe("Write 2 stories, and archive what is there (1 story)?");
+    expect(person.asked[1]).toBe("Write 2 stories and archive the existing 1 story?");
     const [archive = ""] = names(".loop/archive");
     expect(archive).toMatch(/^\d{4}-\d\d-\d\d-loop-old$/);
     expect(JSON.parse(read(`.loop/archive/${archive}/prd.json`))).toEqual(OLD);
@@ -212,7 +212,7 @@ describe("C1 C2 C10 loop backlog import", () => {
   test("--reopen takes no other tool's word for what passed", async () => {
     const { root, io, flags, stories, stderr } = setUp({ "ralph.json": RALPH });
     await backlogImportCommand(join(root, "ralph.json"), { ...flags, yes: true }, io());
-    expect(stderr.join()).toContain("1 story passed by the word of the file alone");
+    expect(stderr.join()).toContain("1 story passed according to the file only");
     await backlogImportCommand(join(root, "ralph.json"), { ...flags, yes: true, reopen: true }, io());
     expect(stories().map(({ passes }) => passes)).toEqual([false, false]);
   });
@@ -240,7 +240,7 @@ describe("C1 C2 C10 loop backlog import", () => {
     ["x.md", "# nothing", /^x\.md cannot be imported: it has no task/],
     ["x.md", "### T-1: a\n<!-- blockedBy: T-2 -->", /: T-1 depends on T-2, which does not exist\.$/],
     ["x/y.md", "", /x is not a file\.$/],
-    [".loop/prd.json", { userStories: [] }, /is the backlog itself/],
+    [".loop/prd.json", { userStories: [] }, /is this project's backlog/],
   ])("H5 %s with %j is refused by name, and nothing is written", async (file, content, sentence) => {
     const { base, root, io, flags } = setUp({ ".loop/prd.json": OLD, [file]: content });
     const before = hashTree(base);
@@ -257,7 +257,9 @@ describe("C1 C2 C10 loop backlog import", () => {
     await expect(backlogImportCommand(join(root, "none.json"), flags, io())).rejects.toThrow(
       /^There is no file/,
     );
-    await expect(backlogImportCommand(file, flags, io())).rejects.toThrow(/without a terminal add --yes\.$/);
+    await expect(backlogImportCommand(file, flags, io())).rejects.toThrow(
+      /and the import would archive it\.$/,
+    );
     expect(await backlogImportCommand(file, { ...json, dryRun: true }, io())).toBe(0);
     expect(answer()).toMatchObject({ written: false, stories: [{ id: "US-001" }, { id: "US-002" }] });
     expect(hashTree(base)).toBe(before);
@@ -348,7 +350,7 @@ describe("C14 loop backlog triage", () => {
     expect(JSON.stringify(given)).not.toContain("secret");
     write(".loop/prd.json", { userStories: [{ id: "A", title: "a" }] });
     await backlogTriageCommand(flags, io(), [], AT);
-    expect(stdout[0]).toMatch(/^Nothing waits for a decision\./);
+    expect(stdout[0]).toMatch(/^No story needs a decision\./);
   });
 });
 

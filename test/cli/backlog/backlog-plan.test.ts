@@ -65,7 +65,7 @@ describe("C14 loop backlog plan", () => {
     const { root, plan, stdout, read, stories, has } = plannerSays(TWO);
     const person = aPerson(true);
     expect(await plan({}, person, true)).toBe(0);
-    expect(person.asked).toEqual(["Write 2 stories, and let these 2 checks run?"]);
+    expect(person.asked).toEqual(["Write 2 stories, and allow these 2 checks to run?"]);
     expect(stdout[0]).toContain(
       "US-002: Do US-002 (quick, after US-001)\n  - US-002 works\n  runs: US-002=npx vitest run",
     );
@@ -96,7 +96,7 @@ describe("C14 loop backlog plan", () => {
     const { root, plan, has, stderr, json, answer } = plannerSays(TWO);
     expect(await plan({}, aPerson(false), true)).toBe(0);
     expect(await plan({ dryRun: true })).toBe(0);
-    expect(stderr.at(-1)).toMatch(/^Nothing was written; the plan is in .*said\.md$/);
+    expect(stderr.at(-1)).toMatch(/^Nothing was written\. The plan is in .*said\.md$/);
     expect(await plan({ ...json, dryRun: true })).toBe(0);
     expect(answer()).toMatchObject({
       version: 1,
@@ -250,13 +250,13 @@ describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {
 
 describe("H5 wrong use is one sentence before anything is spent", () => {
   test.each<[string, BacklogPlanFlags, string[], Readonly<Record<string, string>>, RegExp]>([
-    ["nobody to say yes", {}, [], {}, /without a terminal add --yes, or --dry-run to look only\.$/],
+    ["nobody to say yes", {}, [], {}, /there is no terminal\. Add --yes to write, or --dry-run to look\.$/],
     [
       "--yes with --dry-run",
       { yes: true, dryRun: true },
       [],
       {},
-      /^--yes and --dry-run do not go together\.$/,
+      /^--yes and --dry-run cannot be used together\.$/,
     ],
     ["a mode that is none", { yes: true, mode: "x" }, [], {}, /^--mode "x" is none of/],
     ["a spec that is not there", { yes: true }, ["none.md"], {}, /^There is no file none\.md\.$/],
@@ -269,7 +269,7 @@ describe("H5 wrong use is one sentence before anything is spent", () => {
       {},
       /^--timeout "soon" is not a length of time/,
     ],
-    ["no spec at all", { yes: true }, [], { "SPEC.md": " " }, /^There is no spec here: /],
+    ["no spec at all", { yes: true }, [], { "SPEC.md": " " }, /^No spec found: /],
   ])("%s", async (_, flags, specs, files, sentence) => {
     const { base, plan } = plannerSays(TWO, null, files);
     const before = hashTree(base);
@@ -288,7 +288,7 @@ describe("H5 wrong use is one sentence before anything is spent", () => {
     const config = { agents: { planner: { agentCmd: "touch ran" } } };
     const named = plannerSays(TWO, null, { ".loop/config.json": config });
     const run = backlogPlanCommand([], { ...named.flags, yes: true }, named.io(), aPerson());
-    await expect(run).rejects.toThrow(/names a command as the planner, which you have not trusted\.$/);
+    await expect(run).rejects.toThrow(/as the planner, and you have not trusted that command\.$/);
     expect(named.has("ran")).toBe(false);
     vi.stubEnv("LOOP_FIRE_ID", "x-1");
     await expect(named.plan({ yes: true })).rejects.toThrow(/^Only a person can plan a backlog/);

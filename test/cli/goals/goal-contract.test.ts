@@ -352,7 +352,7 @@ describe.concurrent("B15 announcements, on stdout for people", () => {
     expect(lines.slice(0, 11)).toEqual([
       "[LOOP] Starting | Shape: Tool (9/10) | Workflow: A | Steps: 1 | Budget: $25",
       "  check done: `sh check.sh` exits 0",
-      expect.stringMatching(/^ {2}\d+ files are protected: what the checks consist of$/),
+      expect.stringMatching(/^ {2}\d+ files are protected: the checks depend on them$/),
       `[LOOP] Iteration 1/10 | Cost: $0.00/$25 | Step: ${STEP}`,
       "  ✓ done",
       `[LOOP] ✓ ${STEP} complete | Progress: 1/1 | Next: none`,
@@ -372,7 +372,9 @@ describe.concurrent("B15 announcements, on stdout for people", () => {
     const cwd = makeRepository(onTestFinished);
     const first = await runLoop(untilArgs(makeAgent(cwd, "report true"), "--iterations", "1"), { cwd });
     const id = stateOf(cwd).id;
-    expect(first.stdout).toContain("\n  ✗ done: exit 1\n[LOOP] ↩ It claimed to be done and is sent back");
+    expect(first.stdout).toContain(
+      "\n  ✗ done: exit 1\n[LOOP] ↩ The agent claimed to be done, but it is not",
+    );
     expect(first.stdout).toContain(
       `\n[LOOP] ⏸ Paused: 1 of 1 iterations are used\nProgress: 0 steps complete, 1 remaining\nResume: loop continue ${id} --iterations=5\n`,
     );

@@ -61,10 +61,10 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const agent = makeAgent(cwd, "while [ ! -f go ]; do sleep 0.1; done; touch done.txt; report true");
     const terminal = openTerminal(cwd, 80, 50);
     terminal.run(untilLine(agent, SPEC, "--yes"));
-    await terminal.sees(/\n {2}at work for [2-9]s \(Ctrl-C stops\)$/);
+    await terminal.sees(/\n {2}working for [2-9]s \(Ctrl-C stops\)$/);
     writeFileSync(join(cwd, "go"), "");
     const end = await terminal.sees(/<\/loop-complete>[\s\S]*code=0\n\$$/);
-    expect(end).not.toContain("at work for");
+    expect(end).not.toContain("working for");
   });
 
   test("B14 a no at G1 pauses with 6; an answer from a second terminal takes the question away", async () => {

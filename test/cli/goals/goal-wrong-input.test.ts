@@ -284,7 +284,7 @@ describe.concurrent("git", () => {
     writeFileSync(join(cwd, "check.sh"), "test -f done.txt\n");
     const run = await runLoop(untilArgs(worker(cwd)), { cwd });
     expect(run.code).toBe(0);
-    expect(run.stdout).toContain("! No git here: files cannot be rolled back");
+    expect(run.stdout).toContain("! This folder has no git: loop cannot roll files back");
     expect(await runHere(["rollback"], { cwd })).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/has no checkpoints\.\n {2}They need git/),

@@ -71,7 +71,7 @@ describe("D12 heartbeat", () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^session:s1 has given a sign of life; it holds the lease since .+ ago\)\.\n$/,
+        /^Wrote a heartbeat for session:s1, which holds the lease since .+ ago\)\.\n$/,
       ),
     });
     expect(openStore(cwd).holderState(lease, Date.now() + SILENT_AFTER_MS - 5_000)).toBe("alive");
@@ -81,15 +81,15 @@ describe("D12 heartbeat", () => {
     const { cwd } = await held(ALIVE, "runner:r1");
     const stderr = await refused(cwd, ["heartbeat", "--owner", OWNER], 1);
     expect(stderr).toContain(`runner:r1 (pid ${process.pid} on ${hostname()}) holds the lease since `);
-    expect(stderr).toMatch(/since .+ ago\), last sign of life .+ ago\), and not session:s1\.\n$/);
-    expect(await refused(cwd, ["heartbeat"], 1, { LOOP_SESSION: "s1" })).toContain("and not session:s1.");
+    expect(stderr).toMatch(/since .+ ago\), last heartbeat .+ ago\), not session:s1\.\n$/);
+    expect(await refused(cwd, ["heartbeat"], 1, { LOOP_SESSION: "s1" })).toContain(", not session:s1.");
   });
 
   test("gives none for a process that is gone, nor where nobody holds it", async () => {
     const { cwd } = await held(GONE);
-    expect(await refused(cwd, ["heartbeat"], 1)).toContain("but its process is gone.");
+    expect(await refused(cwd, ["heartbeat"], 1)).toContain("but its process has ended.");
     const empty = makeProject();
-    expect(await refused(empty, ["heartbeat"], 1)).toBe("loop: Nobody holds the lease here.\n");
+    expect(await refused(empty, ["heartbeat"], 1)).toBe("loop: Nobody holds the lease of this project.\n");
     expect(existsSync(join(empty, ".loop"))).toBe(false);
     await refused(empty, ["heartbeat", "--owner", " "], 64);
   });
@@ -112,11 +112,11 @@ describe("D6 release-lock", () => {
     expect({ lease: next.lease(), last: next.lastToken() }).toEqual({ lease: null, last: lease.token });
   });
 
-  test("refuses one whose process is there, and says since when and its last sign of life", async () => {
+  test("refuses one whose process is there, and says since when and its last heartbeat", async () => {
     const { cwd } = await held(ALIVE);
     const stderr = await refused(cwd, ["release-lock", "--owner", OWNER], 1);
     expect(stderr).toMatch(
-      /session:s1 \(pid \d+ on .+\) holds the lease since .+ago\), last sign of life .+ago\)/,
+      /session:s1 \(pid \d+ on .+\) holds the lease since .+ago\), last heartbeat .+ago\)/,
     );
     expect(stderr).toContain("--force");
   });
@@ -151,7 +151,7 @@ describe("D6 release-lock", () => {
     const { cwd } = await held(GONE, "runner:r1");
     const args = ["release-lock", "--owner", OWNER, "--force"];
     expect(await refused(cwd, args, 1)).toContain("runner:r1 (pid");
-    expect(await refused(makeProject(), args, 1)).toBe("loop: Nobody holds the lease here.\n");
+    expect(await refused(makeProject(), args, 1)).toBe("loop: Nobody holds the lease of this project.\n");
     await refused(cwd, ["release-lock"], 64);
     await refused(cwd, ["release-lock", "--owner", ""], 64);
   });

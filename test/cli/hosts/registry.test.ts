@@ -125,7 +125,7 @@ describe("D12 register-task", () => {
     [["x"], { check: ["npm test"] }, /^--check 'npm test' has no "="/],
     [["x"], { check: ["a=true", "a=true"] }, /^There are two checks with the name "a"\.$/],
     [["x"], { criterion: [""] }, /^A criterion is empty\.$/],
-    [["x"], { dependsOn: [","] }, /^--depends-on is empty/],
+    [["x"], { dependsOn: [","] }, /^--depends-on has an empty id/],
     [["x"], { dependsOn: ["US-009"] }, /^US-001 depends on US-009, which does not exist\.$/],
   ])("H5 %j %j is one sentence and makes no .loop", async (words, more, sentence) => {
     const { root, register } = setUp();
@@ -152,13 +152,13 @@ describe("D12 mark-complete and mark-blocked", () => {
     const { io, flags, json, answer, stories } = setUp(TWO);
     expect(await markBlockedCommand("us-001", { ...flags, reason: "no key" }, io)).toBe(0);
     expect(io.stdout.splice(0)).toEqual([
-      "Marked US-001 blocked: Store it. Undo it with: loop mark-blocked US-001 --undo",
+      "Marked US-001 blocked: Store it. To undo: loop mark-blocked US-001 --undo",
     ]);
     expect(stories()[0]).toMatchObject({ blocked: true, notes: "[BLOCKED] no key" });
     await markBlockedCommand("US-001", { ...flags, undo: true }, io);
     expect(io.stdout.splice(0)).toEqual(["Unblocked US-001: Store it."]);
     await markCompleteCommand("US-001", flags, io);
-    expect(io.stdout.splice(0)).toEqual(["Marked US-001 complete: Store it. 1 of 2 have passed."]);
+    expect(io.stdout.splice(0)).toEqual(["Marked US-001 complete: Store it. 1 of 2 stories have passed."]);
     await markCompleteCommand("US-002", json, io);
     expect(answer()).toMatchObject({ story: { status: "passed" }, progress: { passed: 2, open: 0 } });
     await expect(markCompleteCommand("US-002", flags, io)).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe("D12 mark-complete and mark-blocked", () => {
       await expect(command).rejects.toMatchObject({
         code: "surroundings",
         message: `${path}: A depends on itself.`,
-        hint: "Mend it; it was left as it is.",
+        hint: "Fix the file; it was not changed.",
       });
   });
 
@@ -264,7 +264,7 @@ describe("D12 next-task", () => {
     await expect(nextTaskCommand(flags, io)).rejects.toMatchObject({
       code: "usage",
       message: expect.stringMatching(/^There are no stories here: .*prd\.json is missing\.$/),
-      hint: 'Add one: loop register-task "<title>"',
+      hint: 'Add a story: loop register-task "<title>"',
     });
     expect(existsSync(join(root, ".loop"))).toBe(false);
   });

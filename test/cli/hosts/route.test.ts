@@ -210,7 +210,7 @@ describe("D12 D6 who holds the lease", () => {
     const { cwd } = await held("runner:r1");
     const lease = { owner: "runner:r1", isKept: false };
     expect(await routeOf(cwd)).toMatchObject({ row: "verify", facts: { otherOwner: null, lease } });
-    expect((await textOf(cwd)).stdout).toContain("which gives it up when it is asked");
+    expect((await textOf(cwd)).stdout).toContain("gives the lease up on request");
   });
 
   test("this conversation itself, or one whose process is gone: it goes on", async () => {
@@ -320,13 +320,13 @@ describe("D12 which conversation", () => {
     writeSessionRecord(dir, recordOf());
     const { code, stdout } = await textOf(cwd);
     expect(code).toBe(0);
-    expect(stdout).toBe(`Goes on (verify): the stop is taken, and goal ${ID} goes on in the conversation.
-  session: s1, idle, no turn of ours
-  state: can be read
+    expect(stdout).toBe(`Goes on (verify): the stop is blocked, and goal ${ID} continues in the conversation.
+  session: s1, idle, no loop turn
+  state: readable
   goal: ${ID}, active, of this session
   loops here: on
-  lease: nobody who is there holds it
-  a person waits: no
+  lease: no running process holds it
+  a person is waiting: no
 Next: iteration 1/10: Find the failing test
 `);
   });

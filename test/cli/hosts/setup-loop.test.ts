@@ -81,8 +81,8 @@ describe("D12 setup-loop", () => {
     const { code, stdout, stderr } = await runHere([...SETUP, "--iterations", "3", SPEC], { cwd });
     expect(code).toBe(0);
     const id = /^Goal ([0-9a-f]+)\./.exec(stdout)?.[1];
-    expect(stdout).toContain("It is bound to session:s1, and goes on when that conversation stops.\n");
-    expect(stderr).toContain("No open conversation of that name");
+    expect(stdout).toContain("The goal is bound to session:s1. It continues when that conversation stops.\n");
+    expect(stderr).toContain("No open conversation with this id");
     const goal = await loopJson<GoalJson>(["status"], { cwd });
     expect(goal).toMatchObject({
       id,
@@ -144,8 +144,8 @@ describe("D12 teardown-loop", () => {
     const { cwd, dir, store } = await withTurn();
     const { code, stdout } = await runHere(["teardown-loop"], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain(`Tore down goal ${ID}. Its state is kept`);
-    expect(stdout).toContain(`session:s1 knows nothing of turn ${TURN} any more.`);
+    expect(stdout).toContain(`Cancelled goal ${ID}. Its state is kept`);
+    expect(stdout).toContain(`Removed turn ${TURN} from session:s1.`);
     expect(readSessionRecord(dir, "s1")).toEqual({
       ...recordOf(ID, GONE),
       turn: null,
@@ -187,6 +187,7 @@ describe("D12 teardown-loop", () => {
     const { cwd } = await withTurn(HERE);
     const before = hashTree(cwd);
     for (const env of [{}, { LOOP_FIRE_ID: TURN }]) {
+      // a process of its own: the turn's client must be its ancestor
       const { code, stderr } = await runLoop(["teardown-loop"], { cwd, env });
       expect({ code, stderr }).toMatchObject({
         code: 64,

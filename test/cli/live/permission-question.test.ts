@@ -27,9 +27,9 @@ test("E3 the question names the command or the files, and no control characters"
   await answer({ tool: "edit", title: "Edit", paths: ["/p/a", "/p/b"], command: null }, signal);
   await answer({ tool: "other", title: "Think hard", paths: [], command: null }, signal);
   expect(ask.mock.calls.map(([question]) => question)).toEqual([
-    expect.stringMatching(/^The agent wants to run: rm -rf \/[^\p{Cc}]* echo\. May it\?$/u),
-    "The agent wants to change: /p/a, /p/b. May it?",
-    "The agent wants to use a tool: Think hard. May it?",
+    expect.stringMatching(/^The agent wants to run: rm -rf \/[^\p{Cc}]* echo\. Allow it\?$/u),
+    "The agent wants to change: /p/a, /p/b. Allow it?",
+    "The agent wants to use a tool: Think hard. Allow it?",
   ]);
 });
 

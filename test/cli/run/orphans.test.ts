@@ -87,7 +87,7 @@ test("A8 a passive runner that stops says who goes on", async () => {
   await until(async () => (await listOf(cwd)).owner?.pid === owner.pid, "the first has the lease");
   const passive = await runLoop(["up", "--for", "1s", "--agent-cmd", "cat"], { cwd });
   expect(passive.stdout).toMatch(
-    new RegExp(`Stopped\\. The task stays; runner:${owner.pid}\\.\\w+ goes on running it\\.\n$`),
+    new RegExp(`Stopped\\. The task stays; runner:${owner.pid}\\.\\w+ continues to run it\\.\n$`),
   );
 });
 

@@ -58,7 +58,7 @@ describe("one task, all commands", () => {
       /^jitter +(none|[\dms ]+ late)$/m,
       /^missed +once, grace 2m$/m,
       /^expect +npm test$/m,
-      /^alert +after 3 failed or silent in a row \(now 0\)$/m,
+      /^alert +after 3 failed or missed fires in a row \(now 0\)$/m,
       /^kept +on disk \(durable\)$/m,
       /^look$/m,
     ])

@@ -17,7 +17,7 @@ describe("loop up", () => {
       'echo "$LOOP_SLOT $LOOP_KIND $LOOP_ID" >> slots; grep -c "initial run" >> initial || true';
     const up = await runLoop(["up", "--for", "2500ms", "--agent-cmd", command], { cwd });
     expect(up).toMatchObject({ code: 0, stderr: "" });
-    expect(up.stdout).toContain("Stopped. The task stays; nothing runs until `loop up` is started again.");
+    expect(up.stdout).toContain("Stopped. The task stays; nothing runs until you start `loop up` again.");
     const lines = readFileSync(join(cwd, "slots"), "utf8").trim().split("\n");
     expect(lines[0]).toBe(`${task.createdAt} initial ${task.id}`);
     expect(lines.length).toBeGreaterThanOrEqual(3);
@@ -109,7 +109,7 @@ describe("loop up", () => {
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "touch fired"], { cwd, env });
     expect(up).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("Firing is off: LOOP_DISABLE_SCHEDULER=1."),
+      stdout: expect.stringContaining("Scheduling is off: LOOP_DISABLE_SCHEDULER=1."),
     });
     expect(existsSync(join(cwd, "fired"))).toBe(false);
     expect((await runHere(["list"], { cwd, env })).stdout).toContain(off);

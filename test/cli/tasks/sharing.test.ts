@@ -22,7 +22,9 @@ async function twoRunners(cwd: string): Promise<[RunningLoop, RunningLoop]> {
   const first = startLoop(UP, { cwd });
   await first.line(/loop:\d this runner fires/);
   const second = startLoop(UP, { cwd });
-  await second.line(/loop:1 \(passive\) runner:\d+\.\w+ fires; this one takes over when it ends/);
+  await second.line(
+    /loop:1 \(passive\) runner:\d+\.\w+ fires the tasks; this runner takes over when it ends/,
+  );
   return [first, second];
 }
 

@@ -20,7 +20,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(screen).toMatch(/loop:1 · agent: command {2}Ctrl-C stops$/);
     expect(screen).not.toContain("Nothing runs it yet");
     terminal.keys("C-c");
-    await terminal.sees(/Stopped\. The task stays; nothing runs until `loop up` is started again\.\n\$$/);
+    await terminal.sees(/Stopped\. The task stays; nothing runs until you start `loop up` again\.\n\$$/);
     expect(await listOf(cwd)).toMatchObject({ owner: null, tasks: [{ prompt: "check the deploy" }] });
   });
 

@@ -1,6 +1,6 @@
 /**
- * The files that the lines of the ledger are in: `ledger.jsonl`, `ledger.2.jsonl`, … A full one is never renamed or
- * cut: whoever had it open before may still write to it, and such a line counts like every other.
+ * The files with the lines of the ledger: `ledger.jsonl`, `ledger.2.jsonl`, … A full file is never renamed or cut: a
+ * process that has it open may still write to it, and that line counts like every other.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,17 +9,17 @@ import { errorCode } from "../../system/files.ts";
 import { NO_BYTES, readBehind, tailBytes, writeLine } from "../journal/segment.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
 
-/** How far a file has been read, and by what it is known again. */
+/** How far a file was read, and how to recognise the file. */
 export interface SegmentMark {
   readonly ino: string;
   readonly offset: number;
   /** The last bytes before the offset. */
   readonly tail: Buffer;
-  /** Time of the newest entry so far. */
+  /** The time of the newest entry so far. */
   readonly latestAt: number;
 }
 
-export interface SegmentPart {
+interface SegmentPart {
   readonly entries: readonly LedgerEntry[];
   readonly mark: SegmentMark;
 }
@@ -35,7 +35,7 @@ export function ledgerSegments(dir: string): number[] {
   return found.sort((a, b) => a - b);
 }
 
-/** In one write(2): other writers' lines stand before it or behind it, never inside. */
+/** Uses one write(2), so that the lines of other writers are never in between. */
 export function appendToSegment(dir: string, lines: string, segmentBytes: number): void {
   const fd = openNewest(dir, segmentBytes);
   try {
@@ -45,7 +45,7 @@ export function appendToSegment(dir: string, lines: string, segmentBytes: number
   }
 }
 
-/** What is new behind the mark; null when the file is another one than it was. */
+/** The entries after the mark; null: it is not the same file any more. */
 export function readSegment(dir: string, segment: number, mark: SegmentMark | null): SegmentPart | null {
   const path = segmentPath(dir, segment);
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -68,7 +68,7 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
   };
 }
 
-/** What was read before, up to the mark. */
+/** The entries before the mark. */
 export function readAgain(dir: string, segment: number, { offset }: SegmentMark): LedgerEntry[] {
   const bytes = readBehind(segmentPath(dir, segment), 0, NO_BYTES) ?? NO_BYTES;
   return entriesOf(bytes.subarray(0, offset));

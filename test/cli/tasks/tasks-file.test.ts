@@ -138,7 +138,7 @@ describe("a damaged file", () => {
       expect(code).toBe(0);
       expect(stdout).toContain(task.id);
       expect(stderr).toMatch(
-        /^tasks\.json .*: moved to .*\.corrupt-.* and written anew from the journal\.\n$/,
+        /^tasks\.json .*: moved to .*\.corrupt-.* and written again from the journal\.\n$/,
       );
       const [aside = ""] = asideIn(cwd);
       expect(readFileSync(join(cwd, ".loop", aside), "utf8")).toBe(text);

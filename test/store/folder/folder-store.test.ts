@@ -353,7 +353,7 @@ describe("the folder", () => {
     const dir = loopDir();
     symlinkSync("/etc/hostname", join(dir, "journal.jsonl"));
     expect(() => opened(dir)).toThrow(
-      /^Cannot read .*: there is a symbolic link, which loopwright does not follow\.$/,
+      /^Cannot read .*: it is a symbolic link, and loopwright does not follow links here\.$/,
     );
   });
 

@@ -15,7 +15,7 @@ import type { Snapshot } from "../../ports/checks.ts";
 import type { EngineParts, GoalParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
 
-export interface GoalTurn {
+interface GoalTurn {
   readonly agent: Agent;
   readonly turn: Turn;
   readonly control: TurnControl;

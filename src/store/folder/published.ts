@@ -3,8 +3,6 @@
  * goal, and `progress.json`.
  */
 import { rmSync } from "node:fs";
-import type { Goal } from "../../core/goal/goal.ts";
-import type { Task } from "../../core/loop.ts";
 import { progressOf, progressParts } from "../../core/views/progress.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
@@ -54,7 +52,10 @@ export class FolderPublisher implements PublishedFiles {
     const { dir, say } = this.#folder;
     try {
       this.#folder.claim();
-      this.#publishGoals();
+      this.#goalFiles.publish(
+        [...this.#shown.loops()].filter((loop) => loop.kind === "goal"),
+        this.#folder.now(),
+      );
       this.#publishProgress();
       if (adopted === undefined && this.#isListPublished()) return;
       for (let round = 0; round < 10; round++) {
@@ -67,11 +68,6 @@ export class FolderPublisher implements PublishedFiles {
       const sentence = error instanceof LoopError ? error : cannotWrite(`${dir}/tasks.json`, error);
       say(sentence.message);
     }
-  }
-
-  #publishGoals(): void {
-    const goals = this.#goals();
-    if (goals.length > 0) this.#goalFiles.publish(goals, this.#folder.now());
   }
 
   /** For status lines (D9), which read once a second at most. */
@@ -120,16 +116,9 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   #listKey(): string {
-    const versions = this.#tasks().map(({ id, version }) => [id, version]);
+    const tasks = [...this.#shown.loops()].filter(({ kind }) => kind === "task");
+    const versions = tasks.map(({ id, version }) => [id, version]);
     return JSON.stringify([this.#shown.lease()?.token, versions]);
-  }
-
-  #tasks(): readonly Task[] {
-    return [...this.#shown.loops()].filter((loop) => loop.kind === "task");
-  }
-
-  #goals(): readonly Goal[] {
-    return [...this.#shown.loops()].filter((loop) => loop.kind === "goal");
   }
 
   #moveAside(now: number): void {

@@ -40,11 +40,15 @@ const LEFTOVER =
 const LEFTOVER_AFTER_MS = 60 * 60_000;
 
 export function generations(dir: string): number[] {
-  const found: number[] = [];
-  for (const name of listDir(dir)) {
-    const match = SEGMENT.exec(name);
-    if (match !== null) found.push(Number(match[1] ?? 1));
-  }
+  return segmentNumbers(listDir(dir), SEGMENT);
+}
+
+/** The numbers in the file names, in order. A name without a number is number 1. */
+export function segmentNumbers(names: readonly string[], pattern: RegExp): number[] {
+  const found = names.flatMap((name) => {
+    const match = pattern.exec(name);
+    return match === null ? [] : [Number(match[1] ?? 1)];
+  });
   return found.sort((a, b) => a - b);
 }
 

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from
 import { join } from "node:path";
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
 import { errorCode } from "../../system/files.ts";
-import { NO_BYTES, readBehind, tailBytes, writeLine } from "../journal/segment.ts";
+import { NO_BYTES, readBehind, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
 
 /** How far a file was read, and how to recognise the file. */
@@ -27,12 +27,7 @@ interface SegmentPart {
 const SEGMENT = /^ledger(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
 
 export function ledgerSegments(dir: string): number[] {
-  const found: number[] = [];
-  for (const name of readdirSync(dir)) {
-    const match = SEGMENT.exec(name);
-    if (match !== null) found.push(Number(match[1] ?? 1));
-  }
-  return found.sort((a, b) => a - b);
+  return segmentNumbers(readdirSync(dir), SEGMENT);
 }
 
 /** Uses one write(2), so that the lines of other writers are never in between. */
@@ -97,10 +92,6 @@ function open(path: string, flags: number): number {
 }
 
 function entriesOf(bytes: Buffer): LedgerEntry[] {
-  const found: LedgerEntry[] = [];
-  for (const line of bytes.toString("utf8").split("\n")) {
-    const entry = line === "" ? null : decodeLedgerEntry(line);
-    if (entry !== null) found.push(entry);
-  }
-  return found;
+  const lines = bytes.toString("utf8").split("\n");
+  return lines.flatMap((line) => decodeLedgerEntry(line) ?? []);
 }

@@ -1,4 +1,4 @@
-/** One event against one loop: decide on what is there, commit, and decide anew when somebody was faster. */
+/** Applies one event to one loop: decides on the current state, commits, and decides again after a conflict. */
 import { decide } from "../core/decide.ts";
 import type { LoopChange, LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
@@ -17,7 +17,7 @@ export async function applyEvent(
   event: LoopEvent,
   now: number,
   token: number | null,
-  /** Somebody was faster: whoever keeps a schedule looks again. */
+  /** Called when another process committed first, so that the schedule is updated. */
   onConflict: () => void = () => {},
 ): Promise<Applied> {
   for (;;) {
@@ -25,18 +25,19 @@ export async function applyEvent(
     if (loop === undefined) return { kind: "gone" };
     const decision = decide(loop, event, now);
     if (decision.kind !== "change") return decision;
-    const { effects, outcomes } = decision;
-    const result = await store.commit({
+    const { loop: after, effects, outcomes } = decision;
+    const commit = {
       id,
       expectedVersion: loop.version,
-      loop: decision.loop,
+      loop: after,
       event,
       effects,
       outcomes,
       at: now,
       token,
-    });
-    if (result.kind === "committed") return { kind: "committed", loop: decision.loop, effects, outcomes };
+    };
+    const result = await store.commit(commit);
+    if (result.kind === "committed") return { kind: "committed", loop: after, effects, outcomes };
     if (result.kind === "fenced") return { kind: "fenced" };
     onConflict();
   }

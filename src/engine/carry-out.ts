@@ -1,4 +1,4 @@
-/** What a decision asks the outside to do, once it is committed. */
+/** Carries out the effects of a committed decision. */
 import type { JobId } from "../core/goal/goal.ts";
 import type { Loop } from "../core/loop.ts";
 import type { Applied } from "./apply.ts";
@@ -11,7 +11,7 @@ export function carryOut(
   { turns, goals, backlogs, underway }: Crew,
   notices: Notices,
   { loop, effects }: Extract<Applied, { kind: "committed" }>,
-  /** Why the engine is on its way out; null: it is not. */
+  /** Why the engine is stopping; null: it is not stopping. */
   stopping: string | null,
 ): void {
   for (const effect of effects) {
@@ -23,7 +23,7 @@ export function carryOut(
         break;
       case "work":
         startWork({ goals, backlogs }, loop, effect.jobId);
-        // On the way out: recorded as interrupted, and taken again by the next owner.
+        // a stopping engine records the job as interrupted, and the next owner starts it again
         if (stopping !== null) underway.stop(effect.jobId, stopping);
         break;
       case "notify":

@@ -1,8 +1,8 @@
-/** What an owner does beside its events: signs of life, and the published files. */
+/** The periodic work of an owner: heartbeats and published files. */
 import type { Clock, Timer } from "../ports/clock.ts";
 import type { Lease, Store } from "../ports/store.ts";
 
-/** Looks come at least every 30 s, so that each of them is a sign of life when little happens. */
+/** The engine looks at least every 30 s, so each look of an idle engine sends a heartbeat. */
 const HEARTBEAT_MS = 20_000;
 const PUBLISH_AFTER_MS = 100;
 
@@ -24,7 +24,7 @@ export class Chores {
     void this.#store.heartbeat(lease, now);
   }
 
-  /** Soon, so that many commits in a row are published once. */
+  /** Waits a moment, so that many commits in a row are published once. */
   publishSoon(): void {
     this.#publishing ??= this.#clock.wake(this.#clock.now() + PUBLISH_AFTER_MS, () => {
       this.#publishing = null;

@@ -1,13 +1,13 @@
 /**
- * The one loop that runs loops: takes events in order, asks `decide`, commits, carries out.
+ * The loop that runs all loops: takes events in order, asks `decide`, commits, carries out the effects.
  *
- * Owns: the schedule, the one timer, the turns under way and this process's part in the lease.
- * Must not: decide anything about a loop itself, or act for a project whose lease it does not hold.
+ * Owns: the schedule, the one timer, the running turns and this process's part in the lease.
+ * Must not: decide anything about a loop itself, or act for a project without its lease.
  *
- * 1. Events are handled one at a time (`#pump`); turns run beside it and come back as events.
- * 2. Nothing is carried out before its commit was accepted under the current token.
- * 3. The timer is never set further ahead than 30 s: a suspended machine or a changed clock is noticed.
- * 4. A turn under way means that the host is busy: nothing else is delivered (A5).
+ * 1. The engine handles one event at a time (`#pump`). Turns run in the background and return as events.
+ * 2. An effect is carried out only after its commit was accepted under the current token.
+ * 3. The timer is never longer than 30 s, so that the engine notices a suspend or a changed clock.
+ * 4. While a turn runs, the host is busy and gets nothing else (A5).
  */
 import type { LoopEvent } from "../core/event.ts";
 import type { Loop, LoopId } from "../core/loop.ts";
@@ -39,7 +39,7 @@ import { Underway, type WorkEnded } from "./underway.ts";
 
 export type { EngineNews, EngineParts, Role } from "./parts.ts";
 
-/** After a failed write: do not spin. */
+/** The delay after a failed write. */
 const RETRY_AFTER_MS = 1_000;
 
 export class Engine {
@@ -86,7 +86,7 @@ export class Engine {
     }).then(() => parts.close?.());
   }
 
-  /** Resolves when the engine has stopped: turns ended, lease released, nothing kept warm. */
+  /** Resolves when the engine has stopped: turns ended, lease released, agents closed. */
   get done(): Promise<void> {
     return this.#done;
   }
@@ -103,25 +103,25 @@ export class Engine {
     this.#post({ type: "look" });
   }
 
-  /** Ends the turns under way, records them, gives the lease back. */
+  /** Ends the running turns, records them and releases the lease. */
   stop(reason: string): Promise<void> {
     if (this.#stopping === null) this.#post({ type: "stop", reason });
     return this.#done;
   }
 
-  /** Gives the lease back and leaves what is under way to whoever comes next. */
+  /** Releases the lease and leaves the running work to the next owner. */
   leave(): Promise<void> {
     this.#post({ type: "stop", reason: null });
     return this.#done;
   }
 
-  /** Takes the lease if nobody else works, also from another process of this conversation. */
+  /** Takes the lease if no other process works, or from another process of this conversation. */
   lead(): Promise<boolean> {
     if (this.#stopped || this.#stopping !== null) return Promise.resolve(false);
     return new Promise((answer) => this.#post({ type: "lead", answer }));
   }
 
-  /** Something may have changed. */
+  /** Tells the engine that something may have changed. */
   nudge = (): void => this.#post({ type: "look" });
 
   #post(message: EngineMessage): void {
@@ -145,7 +145,7 @@ export class Engine {
     this.#setTimer();
   }
 
-  /** Broken surroundings (a full disk) must not end the runner: say it, keep the event, try again. */
+  /** A broken environment (a full disk) must not end the runner: report it, keep the event, try again. */
   async #guard(message: Exclude<EngineMessage, Look> | null, act: () => Promise<void>): Promise<void> {
     try {
       await act();
@@ -153,10 +153,10 @@ export class Engine {
       const { clock, observe } = this.#parts;
       observe({ type: "problem", message: describe(error) });
       this.#retryAt = clock.now() + RETRY_AFTER_MS;
-      // A write that failed may have landed all the same: a fire that we do not know of would block its task.
+      // a failed write may have succeeded after all, and an unknown fire would block its task
       this.#recovered = false;
       if (message === null) return;
-      // On the way out nothing is waited for: the next owner finds the work and settles it.
+      // a stopping engine does not wait: the next owner finds the work and settles it
       const isLeaving = this.#stopping !== null && message.type === "work.ended";
       if (isLeaving) this.#underway.settle(message.workId);
       else clock.wake(this.#retryAt, () => this.#post(message));
@@ -194,7 +194,7 @@ export class Engine {
   }
 
   async #endWork({ loopId, workId, event, answer }: WorkEnded): Promise<void> {
-    // Abandoned since: its result belongs to another owner now.
+    // the work was abandoned, so its result belongs to another owner
     if (!this.#underway.has(workId)) return;
     const loop = this.#parts.store.load(loopId);
     if (answer !== null && loop !== undefined)
@@ -203,7 +203,7 @@ export class Engine {
     this.#underway.settle(workId);
   }
 
-  /** Everything that is not an answer to a particular event: what others did, the lease, what is due. */
+  /** Handles what no event brings: commits of others, the lease, due loops. */
   async #look(): Promise<void> {
     const { store, clock } = this.#parts;
     if (this.#awake.look(clock.now())) {
@@ -234,7 +234,7 @@ export class Engine {
     await this.#fireDue();
   }
 
-  /** Before anybody is told of what changed: nobody is to see it. */
+  /** Runs before changes are reported, so that nobody sees a forgery. */
   async #undoForgeries(): Promise<void> {
     const { store, clock } = this.#parts;
     const undone = await undoForgeries(store, clock.now(), this.#lead.lease?.token ?? null);
@@ -276,7 +276,7 @@ export class Engine {
     }
   }
 
-  /** `onCommitted` comes before its effects are carried out. */
+  /** Calls `onCommitted` before it carries out the effects. */
   async #apply(id: LoopId, event: LoopEvent, onCommitted: () => void = () => {}): Promise<Applied> {
     const { store, clock } = this.#parts;
     const before = store.load(id);
@@ -292,7 +292,7 @@ export class Engine {
     return applied;
   }
 
-  /** What a commit brings with it. */
+  /** Updates schedule and observers after a commit, and carries out its effects. */
   #follow(id: LoopId, before: Loop | undefined, applied: Applied, isNews: boolean): void {
     const { observe } = this.#parts;
     if (applied.kind === "fenced") this.#demote();
@@ -323,7 +323,7 @@ export class Engine {
       this.#timer.lookWhenOrphaned(ownDueAt(this.#parts));
       return;
     }
-    // A host that is not free nudges when it is: until then, what is due is no reason to look.
+    // a busy host nudges the engine when it is free, so until then there is no reason to look
     const isOpen = this.#lead.lease !== null && this.#underway.isRoomFor(this.#schedule.nextId());
     const isFree = isOpen && this.#parts.host?.isFree() !== false;
     const next = isFree ? (this.#schedule.nextAt() ?? Infinity) : Infinity;

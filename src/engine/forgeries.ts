@@ -1,5 +1,4 @@
-/** A line that does not follow from what stood before it is undone by the next: lines carry the whole loop. */
-
+/** Undoes forged lines of the journal: a line contains the whole loop, so one new line restores it. */
 import type { Backlog } from "../core/backlog/backlog.ts";
 import { decide } from "../core/decide.ts";
 import type { Goal } from "../core/goal/goal.ts";
@@ -8,15 +7,15 @@ import type { Applied } from "./apply.ts";
 
 type Guarded = Goal | Backlog;
 
-const REASON = "somebody wrote into the journal what does not follow from it, in place of the engine";
+const REASON = "the journal was tampered with: another program wrote a line that the engine did not write";
 
-export interface Undone {
-  /** As it is to be believed. */
+interface Undone {
+  /** The trusted state. */
   readonly good: Guarded;
   readonly applied: Applied;
 }
 
-/** Each goal as it was, and paused: a person has to look. */
+/** Restores each loop and pauses it, because a person has to look at it. */
 export async function undoForgeries(
   store: Store,
   now: number,

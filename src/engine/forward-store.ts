@@ -1,4 +1,4 @@
-/** Passes every call on to a store: for those who change a few of them and leave the rest as it is. */
+/** Forwards every call to a store. Callers override single methods of the result. */
 import type { Store } from "../ports/store.ts";
 
 export function forwardStore(store: Store): Store {

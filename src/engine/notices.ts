@@ -1,11 +1,11 @@
-/** Notices on their way to a person: those of this engine's decisions, and those that came with others' requests. */
+/** Sends notices to a person: from the engine's own decisions and from requests of other processes. */
 import type { Loop, LoopId, Notice } from "../core/loop.ts";
 import { type EngineParts, notifySafely } from "./parts.ts";
 
 export class Notices {
   readonly #parts: EngineParts;
   readonly #onHanded: (id: LoopId) => void;
-  /** Handed over, and not yet written down as such. */
+  /** Sent, but not yet recorded as sent. */
   readonly #handed = new Map<LoopId, string>();
 
   constructor(parts: EngineParts, onHanded: (id: LoopId) => void) {
@@ -21,7 +21,7 @@ export class Notices {
     this.#onHanded(id);
   }
 
-  /** What somebody else's request left to be said. */
+  /** Sends the notices that other processes left in these loops. */
   handAll(loops: Iterable<Loop | undefined>): void {
     for (const loop of loops) if (loop?.notice != null) this.hand(loop.id, loop.notice);
   }

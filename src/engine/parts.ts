@@ -1,4 +1,4 @@
-/** What an engine is made of, and what it tells those who watch it. */
+/** The parts of an engine, and the news that it reports to observers. */
 import type { Backlog } from "../core/backlog/backlog.ts";
 import type { Outcome } from "../core/event.ts";
 import type { AgentSpec, Goal } from "../core/goal/goal.ts";
@@ -12,22 +12,22 @@ import type { Lease, Store } from "../ports/store.ts";
 import type { StoryFiles, StoryPlaces } from "../ports/stories.ts";
 import type { WorkEnded, WorkId, WorkStarted } from "./underway.ts";
 
-/** What goals need beyond tasks. */
+/** The parts that only goals need. */
 export interface GoalParts {
-  /** Throws the sentence for the person when there is no such agent here. `side`: one with a context of its own. */
+  /** Throws a sentence for the person when the agent is not available. `side`: an agent with its own context. */
   agentFor(spec: AgentSpec, role: "work" | "side"): Agent;
   readonly workspace: Workspace;
   readonly protection: Protection;
   readonly checkpoints: Checkpoints;
-  /** Not to be guessed. */
+  /** Must not be guessable. */
   newNonce(): string;
-  /** Did somebody else write into the published state since it was published? */
+  /** Did somebody else change the published state? */
   wasStateEdited(): boolean;
 }
 
-/** What backlogs need. */
+/** The parts that only backlogs need. */
 export interface BacklogParts {
-  /** For this folder. Throws the sentence for the person when there is no such agent here. */
+  /** An agent for this folder. Throws a sentence for the person when the agent is not available. */
   agentFor(spec: AgentSpec, dir: string): Agent;
   checkerFor(dir: string): Checker;
   readonly places: StoryPlaces;
@@ -35,9 +35,9 @@ export interface BacklogParts {
   newNonce(): string;
 }
 
-/** A live conversation that turns go to. A person talks there too. */
+/** A live conversation that runs turns. A person uses it too. */
 export interface Host {
-  /** May a turn begin there now? Whoever makes it free nudges the engine. */
+  /** May a turn begin now? The host nudges the engine when it becomes free. */
   isFree(): boolean;
 }
 
@@ -45,28 +45,28 @@ export interface EngineParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly agent: Agent;
-  /** None: every turn is a process of its own. */
+  /** Absent: every turn is a separate process. */
   readonly host?: Host;
-  /** For tasks that want no conversation, where there is one. */
+  /** The agent for tasks that must not run in the conversation. */
   readonly headless?: () => Agent;
   readonly checker: Checker;
   readonly notifier: Notifier;
-  /** null: goals are not run here. */
+  /** null: this engine does not run goals. */
   readonly goals: GoalParts | null;
-  /** None: backlogs are not run here. */
+  /** Absent: this engine does not run backlogs. */
   readonly backlog?: BacklogParts;
-  /** Who we are when we hold the lease. */
+  /** This process, as the lease names it. */
   readonly self: Omit<Lease, "token" | "acquiredAt">;
-  /** false: watch only (A20). */
+  /** false: only watch (A20). */
   readonly firing: boolean;
   readonly observe: (news: EngineNews) => void;
-  /** Ends what was kept for later turns. Must not reject. */
+  /** Ends processes that were kept for later turns. Must not reject. */
   readonly close?: () => Promise<void>;
 }
 
 export type Role = "owner" | "passive" | "off";
 
-/** What surfaces are told. */
+/** The news for surfaces. */
 export type EngineNews =
   | { readonly type: "role"; readonly role: Role; readonly lease: Lease | null }
   | { readonly type: "tasks" }
@@ -74,13 +74,13 @@ export type EngineNews =
   | { readonly type: "outcomes"; readonly outcomes: readonly Outcome[] }
   | { readonly type: "answer"; readonly loop: Loop; readonly workId: WorkId; readonly text: string }
   | { readonly type: "ended"; readonly task: Task }
-  /** A goal before and after an event of the owner's. */
+  /** A goal before and after an event of this engine. */
   | { readonly type: "goal"; readonly before: Goal; readonly goal: Goal }
   | { readonly type: "backlog"; readonly before: Backlog; readonly backlog: Backlog }
   | { readonly type: "agent"; readonly loopId: LoopId; readonly event: AgentEvent }
   | { readonly type: "problem"; readonly message: string };
 
-/** What the engine handles, one after the other. A look is what it does after anything else anyway. */
+/** The engine handles one message at a time, and looks after every batch of messages. */
 export type Look = { readonly type: "look" };
 export type EngineMessage =
   | Look
@@ -88,16 +88,16 @@ export type EngineMessage =
   | ({ readonly type: "work.ended" } & WorkEnded)
   | { readonly type: "notified"; readonly loopId: LoopId }
   | { readonly type: "lead"; readonly answer: (isOwner: boolean) => void }
-  /** null: what is under way goes on without this process. */
+  /** null: the running work continues without this process. */
   | { readonly type: "stop"; readonly reason: string | null };
 
-/** What a surface does with the news must not reach the loops. */
+/** An error in a surface must not affect the loops. */
 export function harmless(observe: EngineParts["observe"]): EngineParts["observe"] {
   return (news) => {
     try {
       observe(news);
     } catch {
-      // nobody is left to tell
+      // there is nobody to report it to
     }
   };
 }
@@ -111,6 +111,6 @@ export function notifySafely({ notifier, observe }: EngineParts, { title, body, 
   try {
     notifier.notify(title, body, kind);
   } catch (error) {
-    observe({ type: "problem", message: `A notice could not be given: ${describe(error)}` });
+    observe({ type: "problem", message: `Cannot send a notification: ${describe(error)}` });
   }
 }

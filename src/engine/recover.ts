@@ -1,5 +1,4 @@
-/** What the owner before us left unfinished: notices, fires and jobs in flight, loops of conversations that are over. */
-
+/** Recovers the unfinished work of the owner before: notices, running fires and jobs, loops of ended conversations. */
 import type { Backlog } from "../core/backlog/backlog.ts";
 import type { LoopEvent } from "../core/event.ts";
 import type { Job } from "../core/goal/goal.ts";
@@ -28,7 +27,7 @@ export interface Crew {
   readonly backlogs: BacklogWork | null;
 }
 
-/** false: the lease was lost on the way, and the rest is the next owner's. */
+/** false: the lease was lost meanwhile, and the next owner does the rest. */
 export async function recoverWork(
   parts: EngineParts,
   crew: Crew,
@@ -38,7 +37,7 @@ export async function recoverWork(
 ): Promise<boolean> {
   const { store, clock, self } = parts;
   for (const loop of [...store.loops()]) {
-    // of a runner that is gone: another runner finds its turn by its ticket
+    // the loop of a dead runner: another runner finds its turn by its ticket
     if (loop.kind !== "task" && loop.session === null && !isForUs(parts, loop)) continue;
     const isElsewhere = loop.session !== null && loop.session !== self.owner;
     if (isElsewhere && !store.sessions.isOver(loop.session ?? "")) continue;
@@ -47,7 +46,7 @@ export async function recoverWork(
       if (applied.kind === "fenced") return false;
     }
     if (loop.notice !== null) {
-      // Handed over twice at worst, when the owner before us died right after it.
+      // sent twice if the owner before died right after sending it
       notify(loop.notice);
       if ((await apply(loop.id, notifiedEvent(loop))).kind === "fenced") return false;
     }
@@ -64,12 +63,12 @@ export async function recoverWork(
   return true;
 }
 
-/** Nobody is left who could tell how it ended. */
+/** The conversation is over, so the end of its job is unknown. */
 function conversationOver(job: Job): LoopEvent {
   return { type: "job.interrupted", jobId: job.id, reason: "its conversation ended while it ran" };
 }
 
-/** Delivered in a conversation that is not this one: whether it was read to its end, nobody can tell any more. */
+/** The fire ran in another conversation, so its end is unknown. */
 function cutFire({ store, self }: EngineParts, loop: Loop): LoopEvent | null {
   if (loop.kind !== "task" || loop.fire === null) return null;
   const session = store.sessions.deliveredTo(loop.fire.id);
@@ -82,7 +81,7 @@ export function notifiedEvent(loop: Loop): LoopEvent {
   return { type: `${loop.kind}.notified` };
 }
 
-/** Several may be under way at once. */
+/** Several attempts may run at the same time. */
 async function recoverAttempts(
   backlog: Backlog,
   { backlogs, underway }: Crew,
@@ -113,7 +112,7 @@ function recoverLoop(
 async function recoverFire(task: Task, crew: Crew, token: number, now: number): Promise<LoopEvent | null> {
   const { fire } = task;
   if (fire === null || crew.underway.has(fire.id)) return null;
-  // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
+  // intended by this process in a write that seemed to fail, so no process has started it
   if (fire.token === token && task.status !== "ended") {
     crew.turns.start(task, fire, now);
     return null;
@@ -139,7 +138,7 @@ function eventFor(task: Task, fire: Fire, fate: TurnFate): LoopEvent | null {
   }
 }
 
-/** Another process deleted the task of a running turn, or told a goal to stand still. */
+/** Stops work whose task was deleted, or whose goal or backlog was paused or ended, by another process. */
 export function stopUnwanted(underway: Underway, store: Store): void {
   for (const [workId, loopId] of underway.loops()) {
     const loop = store.load(loopId);

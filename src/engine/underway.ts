@@ -1,9 +1,9 @@
-/** What an engine has under way: fires and jobs, started by it or found running after a takeover. */
+/** The running fires and jobs of an engine, started by it or found after a takeover. */
 import type { LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
 import { ABANDONED } from "../ports/agent.ts";
 
-/** Ids of fires and jobs never meet: both begin with the id of their loop, and a loop is of one kind. */
+/** Ids of fires and jobs never collide: both start with the id of their loop, and a loop has one kind. */
 export type WorkId = string;
 
 interface WorkNote {
@@ -13,16 +13,16 @@ interface WorkNote {
 }
 
 export interface WorkStarted extends WorkNote {
-  /** Called once it is on record. */
+  /** Called when the start is on record. */
   readonly noted: () => void;
 }
 
 export interface WorkEnded extends WorkNote {
-  /** What the agent said, for those who watch. */
+  /** The agent's answer, for observers. */
   readonly answer: string | null;
 }
 
-export interface WorkNews {
+interface WorkNews {
   started(started: WorkStarted): void;
   ended(ended: WorkEnded): void;
 }
@@ -45,7 +45,7 @@ export class Underway {
     return this.#running.size;
   }
 
-  /** One thing at a time (A5); only a backlog does several, all of them its own. */
+  /** One turn at a time (A5). Only a backlog runs several, all of them its own. */
   isRoomFor(loopId: LoopId | null): boolean {
     if (this.#running.size === 0) return true;
     return [...this.#running.values()].every((running) => running.loopId === loopId);
@@ -70,7 +70,7 @@ export class Underway {
     if (running !== undefined) this.#news.started({ loopId: running.loopId, workId: id, event, noted });
   }
 
-  /** `finish` turns the result into an event; it is told why the work was stopped, when we stopped it. */
+  /** `finish` turns the result into an event. `stopped` is the reason if this process stopped the work. */
   follow<T>(
     id: WorkId,
     work: Promise<T>,
@@ -79,7 +79,7 @@ export class Underway {
   ): void {
     const running = this.#running.get(id);
     if (running === undefined) return;
-    // Abandoned since: its result belongs to another owner now.
+    // abandoned work belongs to another owner
     const isOurs = () => this.#running.get(id) === running;
     void work
       .then((result) => finish(result, running.stopped))
@@ -96,7 +96,7 @@ export class Underway {
     running.abort.abort();
   }
 
-  /** Their results belong to another owner now. */
+  /** Leaves all work to another owner. */
   abandonAll(): void {
     const all = [...this.#running.values()];
     this.#running.clear();

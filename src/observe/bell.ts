@@ -1,6 +1,6 @@
 /**
- * Rings when a store has news. Listens from its making on, so that nothing slips through between a read and the wait
- * for the next; a wait ends at once when the bell rang since the last one.
+ * Rings when a store has news. It listens from the constructor on, so it misses nothing between a read and the next
+ * wait. A wait ends at once when the bell rang since the last wait.
  */
 import type { Clock } from "../ports/clock.ts";
 
@@ -15,7 +15,7 @@ export class Bell {
   #hasRung = false;
   #wake: () => void = () => {};
 
-  /** `watch`: calls back on news and returns how to end that. The signal rings too. */
+  /** `watch` calls back on news and returns a function that ends the watch. The signal rings too. */
   constructor(watch: (callback: () => void) => () => void, clock: Clock, signal: AbortSignal) {
     this.#clock = clock;
     this.#signal = signal;
@@ -23,7 +23,7 @@ export class Bell {
     signal.addEventListener("abort", this.#ring);
   }
 
-  /** Until it rings, at most this long. */
+  /** Waits until the bell rings, at most this long. */
   async wait(atMostMs: number): Promise<void> {
     if (!this.#hasRung && !this.#signal.aborted) {
       const rung = new Promise<void>((resolve) => {

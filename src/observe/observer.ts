@@ -1,12 +1,11 @@
 /**
- * The one place to watch loops, from any process. Reads through the store's ports only, so it works the same over a
- * folder, in memory and over a database. Changes nothing and holds nothing: no lease, no lock, no file.
+ * The one place to watch loops, from any process. It reads only through the store's ports, so it works with every
+ * store. It changes nothing and holds nothing: no lease, no lock, no file.
  *
- * 1. A snapshot carries a cursor. `changes` from that cursor tells everything that happened after the snapshot; what
- *    happened while the snapshot was taken may be told twice, never left out.
- * 2. A reader that was away too long gets a fresh snapshot in place of the changes that are gone. It never gets a
- *    silent gap.
- * 3. The text and the tool calls of a turn are read by the turn's id, also while it runs in another process.
+ * 1. A snapshot has a cursor. `changes` from that cursor reports everything that happened after the snapshot. It may
+ *    repeat what happened while the snapshot was taken, but it never omits anything.
+ * 2. A reader that was away too long gets a fresh snapshot instead of the missing changes, never a silent gap.
+ * 3. The text and the tool calls of a turn are readable by the turn's id, even while another process runs the turn.
  */
 import type { Loop, LoopId } from "../core/loop.ts";
 import type { BacklogLine, GoalLine } from "../core/views/line.ts";
@@ -24,7 +23,7 @@ import type { LoopStore } from "../ports/loops.ts";
 import { Bell } from "./bell.ts";
 import { type OwnerView, viewOwner } from "./owner.ts";
 
-/** What is read of a store. */
+/** The parts of a store that the observer reads. */
 export type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
   Pick<LeaseStore, "lease" | "heartbeatAt" | "holderState"> & {
     readonly history: LoopHistory;
@@ -34,13 +33,13 @@ export interface LoopsSnapshot {
   readonly $schema: typeof SNAPSHOT_SCHEMA;
   readonly version: 1;
   readonly at: string;
-  /** Where `changes` goes on. */
+  /** Pass it to `changes` as `after`. */
   readonly cursor: string;
   readonly owner: OwnerView | null;
   readonly loops: readonly LoopView[];
 }
 
-/** The loops that have not ended, a line each: what `loop list` shows. */
+/** One line for each loop that has not ended: what `loop list` shows. */
 export interface Listing {
   readonly owner: OwnerView | null;
   readonly tasks: readonly TaskView[];
@@ -51,39 +50,44 @@ export interface Listing {
 export type Change =
   | {
       readonly kind: "change";
-      /** The place behind this change. */
+      /** The place after this change. */
       readonly cursor: string;
       readonly at: string;
-      /** What happened, by the name of the event: `task.created`, `job.turned`, … */
+      /** The name of the event: `task.created`, `job.turned`, … */
       readonly event: string;
-      /** What became of slots, for tasks. */
+      /** The outcomes of a task's slots. */
       readonly outcomes: readonly OutcomeView[];
-      /** The loop after it. */
+      /** The loop after the change. */
       readonly loop: LoopView;
     }
-  /** Older changes are gone: this snapshot takes their place. */
+  /** Older changes are no longer available: this snapshot replaces them. */
   | { readonly kind: "reset"; readonly cursor: string; readonly snapshot: LoopsSnapshot };
 
-/** A look every so often, where the system does not tell of changes. */
+/** How often to look when the system does not report changes. */
 const LOOK_MS = 1_000;
 const ACTIVITY_LOOK_MS = 150;
 const PAGE = 500;
+
+interface Following {
+  readonly after?: string;
+  readonly signal: AbortSignal;
+}
 
 export class Observer {
   readonly #store: Observed;
   readonly #clock: Clock;
   readonly #activity: TurnActivity | null;
 
-  /** `activity`: null where nothing of running turns can be read. */
+  /** `activity`: null when the store cannot show running turns. */
   constructor(store: Observed, clock: Clock, activity: TurnActivity | null) {
     this.#store = store;
     this.#clock = clock;
     this.#activity = activity;
   }
 
-  /** Every loop of all three kinds, those too that ended most recently. */
+  /** Every loop of all three kinds, recently ended ones included. */
   async snapshot(): Promise<LoopsSnapshot> {
-    // the cursor first: what comes between the two is told again, and not lost
+    // the cursor first: a change between the two reads is then reported twice, and not lost
     const cursor = await this.#store.history.end();
     await this.#store.catchUp();
     return {
@@ -96,7 +100,7 @@ export class Observer {
     };
   }
 
-  /** As of the last time that the store took in what others committed. */
+  /** The state as of the store's last `catchUp`. */
   listing(): Listing {
     const live = [...this.#store.loops()].filter(({ status }) => status !== "ended").sort(byAge);
     return {
@@ -118,14 +122,8 @@ export class Observer {
     return isAlive ? viewOwner(lease, this.#store.heartbeatAt(lease)) : null;
   }
 
-  /** Ends only with the signal. `after`: the cursor of a snapshot or of an earlier change; left out: from now on. */
-  async *changes({
-    after,
-    signal,
-  }: {
-    readonly after?: string;
-    readonly signal: AbortSignal;
-  }): AsyncGenerator<Change> {
+  /** Ends only with the signal. `after`: the cursor of a snapshot or of an earlier change. Default: from now on. */
+  async *changes({ after, signal }: Following): AsyncGenerator<Change> {
     const { history } = this.#store;
     const bell = new Bell((callback) => this.#store.watch(callback), this.#clock, signal);
     try {
@@ -147,17 +145,14 @@ export class Observer {
     }
   }
 
-  /** Ends when the turn has ended and everything was told, or with the signal. */
-  async *activity(
-    turn: TurnName,
-    { after, signal }: { readonly after?: string; readonly signal: AbortSignal },
-  ): AsyncGenerator<ActivityPage> {
-    // nobody tells of an agent's output: it is looked at
+  /** Ends when the turn has ended and all of it was reported, or with the signal. */
+  async *activity(turn: TurnName, { after, signal }: Following): AsyncGenerator<ActivityPage> {
+    // the system does not report an agent's output, so this looks again and again
     const bell = new Bell(() => () => {}, this.#clock, signal);
     try {
       let cursor = after;
       while (!signal.aborted) {
-        // before the page is read: what a turn did before its end is in the page then
+        // before the page is read: the page then has everything that the turn did before its end
         await this.#store.catchUp();
         const isRunning = this.loop(turn.loopId)?.turns.some(({ id }) => id === turn.turnId) ?? false;
         const page = await this.readActivity(turn, cursor);
@@ -171,7 +166,7 @@ export class Observer {
     }
   }
 
-  /** One page of it; null: nothing is known of this turn. */
+  /** One page of activity; null: the turn is unknown. */
   async readActivity(turn: TurnName, after?: string): Promise<ActivityPage | null> {
     return (await this.#activity?.read(turn, after === undefined ? {} : { after })) ?? null;
   }

@@ -1,8 +1,8 @@
-/** The holder of the lease as other programs see it. */
+/** The process that holds the lease, as other programs see it. */
 import { iso } from "../core/views/moment.ts";
 import type { Lease } from "../ports/lease.ts";
 
-/** Holds the lease and is alive. */
+/** A live process that holds the lease. */
 export interface OwnerView {
   readonly owner: string;
   readonly pid: number;

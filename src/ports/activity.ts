@@ -1,13 +1,13 @@
 /**
- * What a turn is doing now: its text, its tool calls, the files that it writes. Any process can read it while the turn
- * runs and for some time after it. Nothing is decided on it.
+ * The activity of a turn: its text, its tool calls, the files that it writes. Any process can read the activity while
+ * the turn runs and for some time after. The engine decides nothing from it.
  *
- * The folder has it in the run folders, where agents write what they send. A store without files keeps it as rows.
+ * The folder store reads it from the run folders, where agents write their output. Other stores keep it as rows.
  */
 import type { LoopId } from "../core/loop.ts";
 import type { AgentEvent } from "./agent.ts";
 
-/** Fires and jobs of a loop are its turns. */
+/** A turn is a fire or a job of a loop. */
 export interface TurnName {
   readonly loopId: LoopId;
   readonly turnId: string;
@@ -16,19 +16,19 @@ export interface TurnName {
 export interface ActivityPage {
   /** Oldest first. */
   readonly events: readonly AgentEvent[];
-  /** Where to read on: an opaque string, valid in every process while the turn is kept. */
+  /** The cursor for the next read: an opaque string, valid in every process while the store keeps the turn. */
   readonly next: string;
-  /** Events between the cursor and the first of these were dropped: there were too many. */
+  /** The store dropped events between the cursor and the first event of this page, because there were too many. */
   readonly hasGap: boolean;
 }
 
 export interface TurnActivity {
   /**
-   * Called by who runs the turn, as events come. Must not reject or throw. A store that has the events anyway, because
-   * the agent writes them where the store reads, does nothing.
+   * The runner of the turn calls this for each event. Must not reject or throw. A store that reads the agent's own
+   * output does nothing here.
    */
   append(turn: TurnName, events: readonly AgentEvent[]): void;
-  /** `after` is a `next` of before; left out: from the start. null: nothing is known of this turn. */
+  /** `after` is the `next` of an earlier page; without it the page starts at the beginning. null: unknown turn. */
   read(
     turn: TurnName,
     options?: { readonly after?: string; readonly limit?: number },

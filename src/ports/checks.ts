@@ -1,68 +1,68 @@
-/** Commands that the engine runs itself, the files they run on, and the files they depend on. */
+/** The commands that the engine runs itself, the files they run on, and the files they depend on. */
 import type { CommandOutput } from "../core/checks/kind.ts";
 import type { Criterion, MustNot, ProtectedChange } from "../core/goal/goal.ts";
 import type { LoopId } from "../core/loop.ts";
 
 export type CheckEvidence = CommandOutput;
 
-/** Runs a command of the person's in the project. Must not throw for anything that the command does. */
+/** Runs the person's commands in the project. Must not throw, whatever the command does. */
 export interface Checker {
-  /** `mark` names what it is run for, so that `sweep` finds it again after a crash. */
+  /** `mark` names the purpose of the run, so that `sweep` finds its processes after a crash. */
   run(command: string, timeoutMs: number, signal: AbortSignal, mark?: string): Promise<CheckEvidence>;
-  /** Ends everything that was run under this mark by a process that is gone. */
+  /** Ends every process that a dead engine process started under this mark. */
   sweep(mark: string): Promise<void>;
 }
 
 /** The files of a project at one moment. */
 export interface Snapshot {
-  /** Same hash, same files. */
+  /** Equal hashes mean equal files. */
   readonly hash: string;
-  /** Path, with `/`, and hash of mode and content. */
+  /** From the path, with `/`, to a hash of mode and content. */
   readonly files: ReadonlyMap<string, string>;
   readonly isGit: boolean;
 }
 
 /**
- * The files that count: what git tracks or would track, or, without git, everything but the folders that tools
- * fill. `.loop` never counts. Must not throw for anything that an agent does to them.
+ * The project's files: those that git tracks or would track; without git, every file outside the folders that tools
+ * fill. `.loop` is never part of them. Must not throw, whatever an agent does to the files.
  */
 export interface Workspace {
-  /** Files that match one of these globs are left out. */
+  /** Skips files that match one of these globs. */
   snapshot(except?: readonly string[]): Promise<Snapshot>;
 }
 
 export interface ProtectionRules {
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
-  /** Globs that add to what is found, and that take away from it. */
+  /** Globs of additional protected files, and globs of files that may change. */
   readonly protect: readonly string[];
   readonly allowChanges: readonly string[];
 }
 
-/** Path and what changes with every write to the file, also with one that leaves its content as it was. */
+/** From the path to a stamp. Every write changes the stamp, even a write of the same content. */
 export type Stamps = ReadonlyMap<string, string>;
 
 export type ProtectionState =
   | {
       readonly kind: "known";
       readonly changes: readonly ProtectedChange[];
-      /** Of the files of the project among them that the checks did not write to themselves before any work. */
+      /** Stamps of the protected project files, without the files that the checks themselves wrote before any work. */
       readonly stamps: Stamps;
     }
-  /** The record is gone or is not the one that was made. */
+  /** The record is missing, or it is not the record that the engine made. */
   | { readonly kind: "tampered"; readonly reason: string };
 
-/** What checks consist of (B7): found without being named, hashed before any work, compared after each turn. */
+/** The files that checks depend on (B7): found automatically, hashed before any work, compared after each turn. */
 export interface Protection {
-  /** Before the checks ran for the first time. */
+  /** Called before the checks run for the first time. */
   stamps(rules: ProtectionRules): Promise<Stamps>;
-  /** After that: what has another stamp than `before`, or had none, is written by the checks themselves. */
+  /** Called after that run: a file with a new stamp was written by the checks themselves. */
   record(
     loopId: LoopId,
     rules: ProtectionRules,
     before: Stamps,
   ): Promise<{ readonly digest: string; readonly count: number }>;
   compare(loopId: LoopId, digest: string, rules: ProtectionRules): Promise<ProtectionState>;
-  /** What a change looks like, as a unified diff for a person. */
+  /** Shows the change as a unified diff. */
   diff(loopId: LoopId, change: ProtectedChange): Promise<string>;
 }

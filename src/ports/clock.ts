@@ -1,12 +1,10 @@
-/** Time, as the engine reads it. */
-
+/** The engine's only source of time. */
 export interface Timer {
   cancel(): void;
 }
 
-/** The only source of time. */
 export interface Clock {
   now(): number;
-  /** Calls back once at or after `at`, never synchronously. A moment that has passed means soon. */
+  /** Calls back once at or after `at`, never synchronously. A time in the past means soon. */
   wake(at: number, callback: () => void): Timer;
 }

@@ -1,10 +1,9 @@
 /**
- * Who may act for the project. At most one process holds the lease; its token fences everything that it writes.
- *
- * Reads are synchronous and answer from memory, as those of `loops.ts` do.
+ * The lease decides which process may act for the project. At most one process holds it, and its token fences
+ * everything that this process writes. Reads are synchronous and answer from memory, as in `loops.ts`.
  */
 
-/** The token rises with every new holder. */
+/** Every new holder gets a higher token. */
 export interface Lease {
   readonly token: number;
   readonly owner: string;
@@ -18,31 +17,31 @@ export interface Lease {
 export type LeaseBid = Omit<Lease, "token">;
 
 /**
- * What is known of the process that holds a lease. `gone`: it has ended, for certain. `silent`: it gave no sign of
- * life for too long; it may have slept with the machine, or its host is gone. `frozen`: silent, and stopped.
+ * The state of the process that holds a lease. `gone`: the process has certainly ended. `silent`: its last heartbeat
+ * is too old; the machine may sleep or be off. `frozen`: silent, and the process is stopped (SIGSTOP).
  */
 export type HolderState = "alive" | "silent" | "frozen" | "gone";
 
-/** No sign of life for this long: a holder counts as silent, wherever it is. */
+/** A holder without a heartbeat for this long counts as silent, on every host. */
 export const SILENT_AFTER_MS = 5 * 60_000;
 
 export interface LeaseStore {
   lease(): Lease | null;
-  /** Highest token that was ever given out. */
+  /** The highest token so far. */
   lastToken(): number;
-  /** Compare-and-set on the token. `null`: someone else was first. */
+  /** Compare-and-set on the token. null: another process was first. */
   acquire(bid: LeaseBid, expectedToken: number): Promise<Lease | null>;
-  /** false: this token did not hold the lease any more. */
+  /** false: this token no longer holds the lease. */
   release(token: number, at: number): Promise<boolean>;
-  /** Must not reject: a sign of life that fails is a sign that comes later. Without the current token it does nothing. */
+  /** Must not reject: the next heartbeat replaces a failed one. Does nothing without the current token. */
   heartbeat(lease: Lease, at: number): Promise<void>;
-  /** The last sign of life of this lease's holder; its acquisition is the first. */
+  /** The last heartbeat of the holder; the acquisition is the first one. */
   heartbeatAt(lease: Lease): number;
   holderState(lease: Lease, now: number): HolderState;
-  /** Cheap enough to ask all the time: true is certain, false means that `holderState` has to tell. */
+  /** Cheap enough to call all the time. true is certain; after false, ask `holderState`. */
   isHolderGone(lease: Lease): boolean;
-  /** Tells the holder that another process has something to do that only it may do. Must not reject. */
+  /** Tells the holder that another process needs the lease for work that only that process can do. Must not reject. */
   askForLease(by: LeaseBid): void;
-  /** Who asked last, and when (`acquiredAt`); null: nobody does. */
+  /** The last process that asked, and when (`acquiredAt`); null: no process asks. */
   leaseAsked(): LeaseBid | null;
 }

@@ -1,13 +1,13 @@
 /**
- * What a person asked for by editing a published file. Only a store that is a folder has this. The store reads the
- * file and says what it means; the engine decides and commits like for a command.
+ * Requests that a person makes by editing a published file. Only the folder store has this. The store reads the file
+ * and says what it means; the engine decides and commits as for a command.
  *
- * A request stays until it is confirmed. So a process that dies in between loses nothing, and two processes that take
- * the same request come to the same ids and create each task once.
+ * A request stays until it is confirmed, so a process that dies meanwhile loses nothing. Two processes that take the
+ * same request compute the same ids and create each task once.
  */
 import type { LoopId, MissedPolicy } from "../core/loop.ts";
 
-/** A task as a person writes it. A missing field takes its default; a field that is derived is ignored. */
+/** A task as a person writes it. A missing field takes its default; a computed field is ignored. */
 export interface WantedTask {
   readonly id?: string | undefined;
   readonly prompt: string;
@@ -17,7 +17,7 @@ export interface WantedTask {
   readonly recurring: boolean;
   readonly state: "active" | "paused" | "missed";
   readonly createdAt?: string | undefined;
-  /** null: never; left out: as the config says. */
+  /** null: never. Default: the setting in the config. */
   readonly expiresAt?: string | null | undefined;
   readonly jitterMs?: number | undefined;
   readonly nextFireAt?: string | null | undefined;
@@ -26,38 +26,38 @@ export interface WantedTask {
   readonly timeoutMs?: number | undefined;
   readonly expect?: string | null | undefined;
   readonly alertAfter?: number | null | undefined;
-  /** Of the task when the file was written: an edit of an older one is refused. */
+  /** The version of the task in the file. The engine refuses an edit of an old version. */
   readonly version?: number | undefined;
 }
 
 export interface HandTask {
   readonly wanted: WantedTask;
-  /** The same for every process that reads the same edit; `round` counts the ids that were taken. */
+  /** Equal for every process that reads the same edit. `round` counts the ids that were already in use. */
   newId(round: number): LoopId;
 }
 
 export type HandRequest =
-  /** The file lists the tasks as they shall be. Tasks that were created after `knownBy` were not in it. */
+  /** The file lists the tasks that the person wants. It does not know tasks that were created after `knownBy`. */
   | { readonly kind: "edited"; readonly tasks: readonly HandTask[]; readonly knownBy: number }
-  /** The loops themselves are gone or damaged, and the published file still lists these tasks. */
+  /** The stored loops are missing or damaged, but the published file still lists these tasks. */
   | {
       readonly kind: "lost";
       readonly tasks: readonly HandTask[];
       /** The published file, for a person. */
       readonly from: string;
-      /** A copy of what is left of the loops, for a person; null: nothing is left. */
+      /** A copy of the remaining data, for a person; null: nothing remains. */
       readonly keptAs: string | null;
     }
-  /** The file means nothing. It was moved aside. */
+  /** The file is not valid. The store moved it aside. */
   | { readonly kind: "unreadable"; readonly why: string; readonly movedTo: string };
 
 export interface HandRequests {
-  /** Cheap enough to ask before every command. */
+  /** Cheap enough to call before every command. */
   isAnyWaiting(): boolean;
-  /** The tasks in the file, whoever wrote it: to show them to a person, never to carry them out. */
+  /** The tasks in the file, whoever wrote them. Only for display: the engine never runs them. */
   listed(): Promise<readonly WantedTask[]>;
-  /** Waits for an editor that is still saving. null: there is nothing to do. */
+  /** Waits for an editor that is still saving. null: there is no request. */
   take(): Promise<HandRequest | null>;
-  /** It was carried out: the files are published anew. An edit that a person made since stays for the next time. */
+  /** The request was carried out: publishes the files again. A newer edit stays for the next `take`. */
   confirm(request: HandRequest): Promise<void>;
 }

@@ -1,14 +1,14 @@
 /**
- * What is known of live conversations: for the processes that belong to one (its server, its monitor, its hooks), and
- * for everybody who wants to know whether it is over. Only the processes of a conversation write its record, and they
- * write it whole.
+ * Records of live conversations. The processes of a conversation (its server, its monitor, its hooks) share its record,
+ * and any process can see whether the conversation is over. Only the processes of the conversation write the record,
+ * always as a whole.
  *
- * Loops and leases name a conversation as `session:<id>` (`core/session.ts`); that name is called its owner here.
+ * Loops and leases name a conversation as `session:<id>` (`core/session.ts`). Here that name is called the owner.
  */
 import type { ProcessRef, Usage } from "../core/base.ts";
 import type { Failure } from "../core/goal/goal.ts";
 
-/** Of clients that tell it at once. */
+/** For clients that report it at once. */
 interface Used {
   readonly usage?: Usage;
   readonly edits?: Readonly<Record<string, number>>;
@@ -18,33 +18,33 @@ interface Used {
 export type SeatEnd =
   | ({ readonly kind: "ok"; readonly answer: string; readonly toolCalls: number } & Used)
   | ({ readonly kind: "failed"; readonly answer: string; readonly failure: Failure } & Used)
-  /** The person stopped it, or the conversation is over. */
+  /** The person stopped the turn, or the conversation is over. */
   | { readonly kind: "interrupted"; readonly reason: string };
 
-/** The turn of ours that the conversation has. */
+/** The loop's turn that runs in the conversation. */
 export interface SeatTurn {
-  /** The fire or the job, and its loop. */
+  /** The id of the fire or the job. */
   readonly id: string;
   readonly loopId: string;
   readonly token: number;
   readonly deliveredAt: number;
-  /** The client's name for the prompt that it runs under. */
+  /** The client's id of the prompt. */
   readonly promptId: string;
   readonly toolCalls: number;
   readonly end: SeatEnd | null;
 }
 
-/** The time of a turn of ours, until what it used is known: the client writes that down some moments later. */
+/** The time span of a turn. It is kept until its usage is known: the client writes the usage a little later. */
 export interface Span {
   readonly id: string;
   readonly loopId: string;
   readonly fromAt: number;
-  /** null: it is under way. */
+  /** null: the turn still runs. */
   readonly toAt: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly answers: number;
-  /** What the client said that the conversation had cost before it; null: it does not say. */
+  /** The cost of the conversation before the turn, as the client reports it; null: not reported. */
   readonly costUsd: number | null;
 }
 
@@ -54,40 +54,40 @@ export interface SessionRecord {
   readonly client: ProcessRef;
   readonly transcript: string | null;
   readonly state: "busy" | "idle" | "over";
-  /** The prompt that runs, or ran last. */
+  /** The current or the last prompt. */
   readonly promptId: string | null;
   /** The person typed something that the agent has not seen yet. */
   readonly isSomeoneWaiting: boolean;
-  /** Of what was queued since `offset`, how much has had its turn, whether or not the client has written that down. */
+  /** How many queued prompts since `offset` have had their turn, recorded by the client or not. */
   readonly taken: number;
-  /** Times in a row that a stop was answered with more work, without a call of a tool in between. */
+  /** How many times in a row a stop was answered with more work, without a tool call in between. */
   readonly blocks: number;
   readonly turn: SeatTurn | null;
   readonly spans: readonly Span[];
-  /** Stands before the next turn of a goal: a test failed on the way (D10). */
+  /** A text before the next turn of a goal, after a test failed (D10). */
   readonly directive: string | null;
-  /** How long the transcript was when the prompt came. */
+  /** The length of the transcript when the prompt arrived. */
   readonly offset: number;
-  /** What the person was told last, so that it is said once. */
+  /** The last message to the person, so that it is not repeated. */
   readonly said: string | null;
 }
 
-/** Reads are synchronous: hooks ask in the middle of an answer. A store on another machine answers as of `catchUp`. */
+/** Reads are synchronous, because hooks need them in the middle of an answer. A remote store answers as of `catchUp`. */
 export interface Sessions {
-  /** null: nothing is known of it, or its record cannot be read. */
+  /** null: the record is missing or unreadable. */
   read(session: string): SessionRecord | null;
-  /** All that can be read. */
+  /** All readable records. */
   list(): readonly SessionRecord[];
-  /** Changes with every write, whoever wrote; null: there is no record. Cheap enough to ask before every read. */
+  /** Changes with every write of any process; null: there is no record. Cheap enough to call before every read. */
   stamp(session: string): string | null;
-  /** This process reads it back at once; others see it at the latest after `flush`. */
+  /** This process sees the record at once; other processes see it after `flush` at the latest. */
   write(record: SessionRecord): void;
-  /** Resolves when everything that was written is where other processes see it. */
+  /** Resolves when other processes can see every written record. */
   flush(): Promise<void>;
-  /** Is the conversation over that a loop is bound to? One of which nothing is known is over. */
+  /** Is the conversation of this owner over? A conversation without a record is over. */
   isOver(owner: string): boolean;
-  /** The owner of the conversation that has, or had last, this fire or job; null: none. */
+  /** The owner of the conversation that has, or last had, this fire or job; null: none. */
   deliveredTo(turnId: string): string | null;
-  /** Removes the records of conversations that were over long ago. */
+  /** Removes the records of conversations that ended long ago. */
   prune(now: number): void;
 }

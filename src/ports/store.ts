@@ -1,8 +1,8 @@
 /**
- * Where everything of a project is kept. One file per concern beside this one has the contracts.
+ * Keeps all data of a project. The other files of this folder have the contracts of its parts.
  *
- * Loops and lease are one object, because a commit is judged against both in one step. Everything else is a part of
- * its own. A store without files has neither `published` nor `requests`.
+ * Loops and lease are one object, because a store compares a commit with both in one step. A store without files has
+ * neither `published` nor `requests`.
  */
 import type { TurnActivity } from "./activity.ts";
 import type { LoopHistory } from "./history.ts";

@@ -1,58 +1,58 @@
-/** What backlog loops need from the outside, beside `ports.ts`. */
+/** The ports that only backlog loops need. */
 import type { BacklogTerms, StoryPlace, StoryReceipt } from "../core/backlog/backlog.ts";
 import type { MergeRecord, StoryRound } from "../core/backlog/event.ts";
 import type { Story } from "../core/backlog/stories.ts";
 import type { Criterion } from "../core/goal/goal.ts";
 
-/** Where an attempt at a story works: the project's own folder, or a worktree. */
+/** The folder for an attempt at a story: the project's own folder or a worktree. */
 export interface WorkPlace {
   readonly place: StoryPlace;
   readonly dir: string;
 }
 
-/** What a generator did since its story was begun. */
+/** What a generator changed since the story began. */
 export interface StoryWork {
   readonly sha: string | null;
   readonly tree: string;
   readonly files: readonly { readonly path: string; readonly linesWritten: number }[];
   readonly isRewritten: boolean;
-  /** Another branch is checked out, or none. */
+  /** Another branch is checked out, or no branch. */
   readonly isElsewhere: boolean;
 }
 
-/** The folders that stories are worked on in (C5, C13). Throws half a sentence where the surroundings are broken. */
+/** The work folders of stories (C5, C13). Throws half a sentence when the environment is broken. */
 export interface StoryPlaces {
-  /** The same as before, or a new one; `base` is noted before anything is done. */
+  /** Returns the folder of `before`, or a new one. It records `base` before any work. */
   open(story: string, before: StoryPlace | null, terms: BacklogTerms): Promise<WorkPlace>;
-  /** After a crash; null: it is gone. */
+  /** Finds the folder after a crash; null: it no longer exists. */
   find(place: StoryPlace): Promise<WorkPlace | null>;
-  /** Fingerprint of all files there. */
+  /** A fingerprint of all files in the folder. */
   tree(place: WorkPlace): Promise<string>;
   workSince(place: WorkPlace): Promise<StoryWork>;
-  /** Into the target, when `verify` finds it green in a folder that has all of it. */
+  /** Merges into the target branch when `verify` passes in a folder that contains the merged files. */
   merge(
     place: WorkPlace,
     story: Story,
     terms: BacklogTerms,
     verify: (dir: string) => Promise<StoryRound>,
   ): Promise<MergeRecord>;
-  /** Nobody works there any more. */
+  /** Called when no attempt works in the folder any more. */
   release(place: StoryPlace): Promise<void>;
 }
 
-/** What is written down about stories, for people and agents to read. */
+/** The files about stories that people and agents read. */
 export interface StoryFiles {
-  /** As the file has them, or as they are `known` when only the engine wrote there; the sentence when it cannot be read. */
+  /** The stories of the file, or `known` when only the engine wrote the file. `problem` is a sentence. */
   read(known: readonly Story[]): { readonly stories: readonly Story[] } | { readonly problem: string };
-  /** Writes the engine's word into the file. */
+  /** Writes the engine's state of the stories into the file. */
   publish(stories: readonly Story[]): Promise<void>;
-  /** Puts back what somebody wrote there since; true: there was something. */
+  /** Undoes changes that others made to the file; true: there were changes. */
   putBack(stories: readonly Story[]): Promise<boolean>;
-  /** Throws the sentence when a prompt of the project cannot be used. */
+  /** Throws a sentence when a prompt of the project is not usable. */
   prompt(role: "generator" | "evaluator", facts: StoryPromptFacts): string;
-  /** What `explore` found out about a story; null: nothing was written. */
+  /** The result of `explore` for a story; null: there is none. */
   analysis(story: string): { readonly path: string; readonly text: string | null };
-  /** An entry of progress.md, once per attempt. */
+  /** Adds an entry to progress.md, once per attempt. */
   note(story: Story, receipt: StoryReceipt, skipEval: boolean): void;
 }
 

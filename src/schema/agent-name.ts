@@ -1,9 +1,9 @@
-/** Agents as files name them: one, or several of which the next takes over from the one before. */
+/** The agent in a settings file: one name, or a list in which each agent is the fallback of the one before. */
 import * as z from "zod";
 import { parseAgentList } from "../core/agents.ts";
 import type { AgentSpec } from "../core/goal/terms.ts";
 
-/** One error for both forms: zod would say of each what it is not. */
+/** One error for both forms; zod's own error would describe each form. */
 export const agentChoice = z
   .union([z.string(), z.array(z.string()).max(10)], {
     error: "expected the name of an agent, or a list of names",

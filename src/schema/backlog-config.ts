@@ -1,11 +1,12 @@
 /**
- * The backlog's keys of `.loop/config.json` (C2). `checks` stands beside them in `config.ts`. An `agentCmd` comes from
- * a file that a repository may have brought along: it runs only when a person trusted this very content (H2).
+ * The settings for backlogs in `.loop/config.json` (C2). The setting `checks` is in `config.ts`. The file may come with
+ * a repository, so its `agentCmd` runs only after a person trusted exactly this content (H2).
  */
 import * as z from "zod";
 import type { Mode, ScopeBudget } from "../core/backlog/backlog.ts";
 import type { AgentSpec } from "../core/goal/terms.ts";
 import { agentChoice } from "./agent-name.ts";
+import { faultOf, renderFault } from "./fault.ts";
 
 export const CONFIG_MODES = ["explore", "implement", "fix"] as const satisfies readonly Mode[];
 
@@ -13,7 +14,7 @@ export const ROLES = ["generator", "evaluator", "planner"] as const;
 
 export type AgentRole = (typeof ROLES)[number];
 
-/** What holds where the file says nothing, as one would write it there. */
+/** The defaults, in the form in which a person writes them. */
 export const BACKLOG_DEFAULTS = {
   mode: "implement",
   maxIterations: 20,
@@ -36,7 +37,7 @@ const from = (least: number, most: number) => {
 };
 
 const word = z.string().min(1, { error: "it is empty" }).max(200, { error: "it is too long" });
-/** Neither an option nor more than one word: models are named on command lines. */
+/** One word that is not an option, because the name goes on a command line. */
 const model = word.regex(/^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]*$/, {
   error: "expected the name of a model such as opus or claude-sonnet-4-5",
 });
@@ -60,7 +61,7 @@ const roleSchema = z
 
 const depth = z.strictObject({ model: model.optional() }).prefault({});
 
-/** A budget that names one figure keeps the other two. */
+/** A budget that sets one number keeps the defaults of the other two. */
 const budget = (mode: Mode) => {
   const held = BACKLOG_DEFAULTS.scopeBudgets[mode];
   return z
@@ -72,14 +73,14 @@ const budget = (mode: Mode) => {
     .prefault({});
 };
 
-/** git names no branch so; a prefix that it would refuse is found here and not in the middle of a run. */
+/** Git refuses such branch names. The check is here, so that a run does not fail in the middle. */
 const BRANCH_FAULT = /[\s~^:?*[\\]|[\p{Cc}]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.lock(?:\/|$)/u;
 
 /** For `z.strictObject({ ...backlogShape, … })`. */
 export const backlogShape = {
   mode: z.enum(CONFIG_MODES).default(BACKLOG_DEFAULTS.mode),
   maxIterations: from(1, 1_000).default(BACKLOG_DEFAULTS.maxIterations),
-  /** A story that was rejected so often is blocked. */
+  /** After this many rejections a story is blocked. */
   evalRetries: from(1, 100).default(BACKLOG_DEFAULTS.evalRetries),
   skipEval: z.boolean().default(BACKLOG_DEFAULTS.skipEval),
   branchPrefix: word
@@ -97,36 +98,32 @@ export const backlogShape = {
       planner: roleSchema.prefault({}),
     })
     .prefault({}),
-  /** What a story of each depth is worked on with. */
+  /** The model for stories of each depth. */
   depths: z.strictObject({ quick: depth, standard: depth, thorough: depth }).prefault({}),
 };
 
 export const BACKLOG_KEYS = Object.keys(backlogShape) as readonly (keyof typeof backlogShape)[];
 
-/** Other keys are for `config.ts` to judge. */
+/** Ignores other keys; `config.ts` checks them. */
 export const backlogConfigSchema = z.object(backlogShape);
 
 export type BacklogConfig = z.output<typeof backlogConfigSchema>;
 
-/** The message is a sentence without its full stop that begins with the place: `scopeBudgets.fix.maxFilesToRead: …`. */
-export type BacklogConfigResult =
+type BacklogConfigResult =
   | { readonly kind: "ok"; readonly config: BacklogConfig }
   | { readonly kind: "invalid"; readonly message: string };
 
 export function parseBacklogConfig(content: unknown): BacklogConfigResult {
   const result = backlogConfigSchema.safeParse(content, { error: faultOf });
   if (result.success) return { kind: "ok", config: result.data };
-  const issue = result.error.issues[0];
-  const where = (issue?.path ?? []).map(String).join(".");
-  const message = issue?.message ?? "it is not valid";
-  return { kind: "invalid", message: where === "" ? message : `${where}: ${message}` };
+  return { kind: "invalid", message: renderFault(result.error) };
 }
 
 export function defaultBacklogConfig(): BacklogConfig {
   return backlogConfigSchema.parse({});
 }
 
-/** What the file would run besides its checks, for `loop trust` to show. */
+/** The commands that the file runs besides its checks. `loop trust` shows them. */
 export function commandsOfRoles({
   agents,
 }: Pick<BacklogConfig, "agents">): readonly { readonly name: string; readonly command: string }[] {
@@ -136,7 +133,7 @@ export function commandsOfRoles({
   });
 }
 
-/** null: the file says nothing of it. */
+/** null: the file does not set the agent. */
 export function agentOfRole({
   agent,
   agentCmd,
@@ -145,33 +142,4 @@ export function agentOfRole({
   if (agentCmd !== undefined) return { kind: "command", command: agentCmd };
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   return agent ?? null;
-}
-
-/** Half a sentence for what zod found; what the schema itself says of a fault comes before this. */
-function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case "invalid_type":
-      return `expected ${EXPECTED[issue.expected] ?? issue.expected}, found ${nameOf(issue.input)}`;
-    case "invalid_value":
-      return `expected ${issue.values
-        .map(String)
-        .join(", ")
-        .replace(/, ([^,]*)$/, " or $1")}`;
-    case "unrecognized_keys":
-      return `there is no setting "${issue.keys[0]}" here`;
-    default:
-      return undefined;
-  }
-}
-
-const EXPECTED: Readonly<Record<string, string>> = {
-  string: "text",
-  boolean: "true or false",
-  object: "an object",
-};
-
-function nameOf(input: unknown): string {
-  if (input === null) return "null";
-  if (Array.isArray(input)) return "a list";
-  return typeof input === "string" ? "text" : typeof input === "object" ? "an object" : String(input);
 }

@@ -1,6 +1,6 @@
 /**
- * `.loop/config.json`: settings of a project. What `checks` says is run only after a person trusted this very content
- * of the file (`loop trust`); all else is names and numbers, of which nothing is ever executed.
+ * `.loop/config.json`: the settings of a project. The commands in the file run only after a person trusted exactly this
+ * content (`loop trust`). All other settings are names and numbers.
  */
 import * as z from "zod";
 import { type PermissionRules, wrongRules } from "../core/permissions.ts";
@@ -9,8 +9,9 @@ import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
 import { agentChoice } from "./agent-name.ts";
 import { backlogShape } from "./backlog-config.ts";
+import { renderFault } from "./fault.ts";
 
-/** What holds where the file says nothing, as one would write it there. */
+/** The defaults, in the form in which a person writes them. */
 export const DEFAULTS = {
   defaultInterval: "10m",
   maxTasks: 50,
@@ -35,7 +36,7 @@ const lifetime = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** In the form of `--check`, and kept in it. */
+/** Has the form of `--check`. */
 const check = z.string().superRefine((text, context) => {
   const parsed = parseCheckFlag(text);
   if (parsed.kind === "wrong") context.addIssue(parsed.message.replace(/\.$/, ""));
@@ -48,29 +49,29 @@ const permissions = z.unknown().transform((rules, context): PermissionRules => {
   return z.NEVER;
 });
 
-/** The file goes in, lengths of time come out in milliseconds. */
+/** Converts durations to milliseconds. */
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    /** Interval of `loop <prompt>` with none given. */
+    /** The interval of `loop <prompt>` without an interval. */
     defaultInterval: duration.prefault(DEFAULTS.defaultInterval),
-    /** Live tasks at the most. */
+    /** The highest number of live tasks. */
     maxTasks: z.int().min(1).max(100_000).default(DEFAULTS.maxTasks),
-    /** When recurring tasks end by themselves. */
+    /** The lifetime of recurring tasks. */
     expires: lifetime.prefault(DEFAULTS.expires),
     jitter: z.boolean().default(DEFAULTS.jitter),
     timeZone: z
       .string()
       .refine(isTimeZone, { error: "expected a time zone such as Europe/Paris" })
       .optional(),
-    /** The agent that fires go to when the command line names none. */
+    /** The agent for fires when the command line names none. */
     agent: agentChoice.optional(),
-    /** What agents that ask leave may do. What it allows counts only when a person trusted the file. */
+    /** What agents that ask for permission may do. The engine ignores `allow` until a person trusts the file. */
     permissions: permissions.optional(),
-    /** A turn that takes longer is stopped. */
+    /** The engine stops a turn that takes longer. */
     turnTimeout: duration.prefault(DEFAULTS.turnTimeout),
     ...backlogShape,
-    /** Criteria of every goal here. */
+    /** Criteria of every goal in the project. */
     checks: z.array(check).max(100).optional(),
   })
   .transform(({ $schema: _, defaultInterval, expires, turnTimeout, ...rest }) => ({
@@ -82,17 +83,14 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>;
 
-export type ConfigResult = { kind: "ok"; config: Config } | { kind: "invalid"; message: string };
+type ConfigResult = { kind: "ok"; config: Config } | { kind: "invalid"; message: string };
 
 export function parseConfig(content: unknown): ConfigResult {
   const result = configSchema.safeParse(content);
   if (result.success) return { kind: "ok", config: result.data };
-  const issue = result.error.issues[0];
-  const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  return { kind: "invalid", message: `${where}${issue?.message ?? "not valid"}` };
+  return { kind: "invalid", message: renderFault(result.error) };
 }
 
-/** The same, from the text of the file. */
 export function parseConfigText(text: string): ConfigResult {
   let content: unknown;
   try {

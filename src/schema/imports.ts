@@ -1,4 +1,4 @@
-/** Tasks of other loop tools, as they keep them on disk. Each is read by itself: one bad task spoils no other. */
+/** The task files of other loop tools. Each task is read separately, so an invalid task does not affect the others. */
 import * as z from "zod";
 
 const moment = z.union([
@@ -34,7 +34,7 @@ export interface ForeignTask {
   readonly expiresAt: number | null;
 }
 
-export type ForeignFile =
+type ForeignFile =
   | { readonly kind: "ok"; readonly tasks: readonly (ForeignTask | { readonly fault: string })[] }
   | { readonly kind: "invalid"; readonly message: string };
 
@@ -47,7 +47,7 @@ export type ForeignTool = keyof typeof schemas;
 
 export function parseForeignFile(tool: ForeignTool, content: unknown): ForeignFile {
   const list = Array.isArray(content) ? content : (content as { tasks?: unknown } | null)?.tasks;
-  if (!Array.isArray(list)) return { kind: "invalid", message: "it holds no list of tasks" };
+  if (!Array.isArray(list)) return { kind: "invalid", message: "it has no list of tasks" };
   return { kind: "ok", tasks: list.map((item) => parseTask(tool, item)) };
 }
 

@@ -1,10 +1,11 @@
 /**
- * `.loop/prd.json` (C2): the stories of a backlog, as a person, a planning agent or Ralph writes them. What is
- * optional may be missing or null. What is not ours to know stays as it is when the file is written again.
+ * `.loop/prd.json` (C2): the stories of a backlog, written by a person, a planning agent or Ralph. An optional field may
+ * be missing or null. Unknown fields stay unchanged when the engine writes the file.
  */
 import * as z from "zod";
 import { faultOfStoryId, faultsOfChecks } from "../core/backlog/prd/registry.ts";
 import { DEPTHS, type Story } from "../core/backlog/stories.ts";
+import { faultOf, renderFault } from "./fault.ts";
 
 const text = z.string();
 const texts = z.array(text);
@@ -20,15 +21,15 @@ const checks = texts.superRefine((given, context) => {
     context.addIssue({ code: "custom", message, path: [index] });
 });
 
-export const storySchema = z.looseObject({
+const storySchema = z.looseObject({
   id,
   title: text.min(1, { error: "it is empty" }),
   description: text.nullish(),
   acceptanceCriteria: texts.nullish(),
-  /** In the form of `--check`: 'name=command'. */
+  /** Have the form of `--check`: 'name=command'. */
   checks: checks.nullish(),
   /** 1 is first; missing is last. */
-  priority: z.int({ error: "expected a whole number, 1 for what comes first" }).min(0).nullish(),
+  priority: z.int({ error: "expected a whole number, 1 for the first story" }).min(0).nullish(),
   dependsOn: texts.nullish(),
   passes: z.boolean().nullish(),
   notes: text.nullish(),
@@ -40,7 +41,7 @@ export const storySchema = z.looseObject({
   holdouts: texts.nullish(),
 });
 
-export const prdSchema = z.looseObject({
+const prdSchema = z.looseObject({
   $schema: text.optional(),
   project: text.nullish(),
   branchName: text.nullish(),
@@ -53,7 +54,7 @@ export interface Prd {
   readonly branchName: string | null;
   readonly description: string | null;
   readonly stories: readonly Story[];
-  /** All of the file, with the keys that we do not know. */
+  /** The whole file, unknown keys included. */
   readonly content: PrdContent;
 }
 
@@ -63,19 +64,14 @@ export type PrdContent = Readonly<Record<string, unknown>> & {
 
 type StoryContent = Readonly<Record<string, unknown>>;
 
-/** The message is a sentence without its full stop that begins with the place: `userStories[2].priority: …`. */
-export type PrdResult =
+/** The message has no full stop and starts with the place: `userStories[2].priority: …`. */
+type PrdResult =
   | { readonly kind: "ok"; readonly prd: Prd }
   | { readonly kind: "invalid"; readonly message: string };
 
 export function parsePrd(content: unknown): PrdResult {
   const result = prdSchema.safeParse(content, { error: faultOf });
-  if (!result.success) {
-    const issue = result.error.issues[0];
-    const where = placeOf(issue?.path ?? []);
-    const message = issue?.message ?? "it is not valid";
-    return { kind: "invalid", message: where === "" ? message : `${where}: ${message}` };
-  }
+  if (!result.success) return { kind: "invalid", message: renderFault(result.error, placeOf) };
   const { project, branchName, description, userStories } = result.data;
   return {
     kind: "ok",
@@ -84,13 +80,12 @@ export function parsePrd(content: unknown): PrdResult {
       branchName: branchName ?? null,
       description: description ?? null,
       stories: userStories.map(toStory),
-      // not what zod made of it: that is a copy without keys such as __proto__
+      // not zod's copy, which lacks keys such as __proto__
       content: content as PrdContent,
     },
   };
 }
 
-/** The same, from the text of the file. */
 export function parsePrdText(given: string): PrdResult {
   let content: unknown;
   try {
@@ -102,19 +97,19 @@ export function parsePrdText(given: string): PrdResult {
   return parsePrd(content);
 }
 
-/** A backlog that has no file yet. */
+/** The content for a backlog without a file. */
 export function emptyPrd(project: string): Prd {
   const named = { project, branchName: "", description: "" };
   return { ...named, stories: [], content: { ...named, userStories: [] } };
 }
 
-/** The content with these stories in it. Of each, only keys whose meaning changed are written; ids are unique. */
+/** The content with these stories. Only keys whose meaning changed are written; ids are unique. */
 export function withStories({ content }: Prd, stories: readonly Story[]): PrdContent {
   const known = new Map(content.userStories.map((one) => [one.id, one]));
   return { ...content, userStories: stories.map((story) => mergeStory(known.get(story.id), story)) };
 }
 
-/** In the way of the text that it replaces: how deep lines are indented is not ours to change. */
+/** Keeps the indentation of the text that it replaces. */
 export function renderPrd(content: PrdContent, replaced: string | null): string {
   const [, indent = "  "] = /^\s*\{\r?\n([ \t]{1,8})"/.exec(replaced ?? "") ?? [];
   return `${JSON.stringify(content, null, indent)}\n`;
@@ -144,7 +139,7 @@ function toStory(one: z.infer<typeof storySchema>): Story {
   };
 }
 
-/** What a story of ours has to say even when it is empty: the shape that people and other tools expect. */
+/** Keys that a new story has even when they are empty, because people and other tools expect them. */
 const ALWAYS: ReadonlySet<string> = new Set(
   "id title description acceptanceCriteria checks dependsOn passes notes rejections blocked".split(" "),
 );
@@ -166,34 +161,4 @@ function mergeStory(before: StoryContent | undefined, story: Story): StoryConten
 function placeOf(path: readonly PropertyKey[]): string {
   const parts = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
   return parts.join("").replace(/^\./, "");
-}
-
-/** Half a sentence for what zod found; what the schema itself says of a fault comes before this. */
-function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case "invalid_type":
-      return issue.input === undefined
-        ? "it is missing"
-        : `expected ${EXPECTED[issue.expected] ?? issue.expected}, found ${nameOf(issue.input)}`;
-    case "invalid_value":
-      return `expected ${issue.values
-        .map(String)
-        .join(", ")
-        .replace(/, ([^,]*)$/, " or $1")}`;
-    default:
-      return undefined;
-  }
-}
-
-const EXPECTED: Readonly<Record<string, string>> = {
-  string: "text",
-  boolean: "true or false",
-  array: "a list",
-  object: "an object",
-};
-
-function nameOf(input: unknown): string {
-  if (input === null) return "null";
-  if (Array.isArray(input)) return "a list";
-  return typeof input === "string" ? "text" : typeof input === "object" ? "an object" : String(input);
 }

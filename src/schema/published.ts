@@ -1,4 +1,4 @@
-/** Every JSON Schema that the package publishes (F9), by the name of its file in `schemas/`. */
+/** Every JSON Schema that the package publishes in `schemas/` (F9). */
 import * as z from "zod";
 import { configSchema } from "./config.ts";
 import { prdJsonSchema } from "./prd.ts";
@@ -12,15 +12,15 @@ const DOCUMENTS: Readonly<Record<string, Titled>> = {
   config: ["The settings of a project: .loop/config.json", () => fromInput(configSchema)],
   prd: ["A backlog: .loop/prd.json", prdJsonSchema],
   prices: ["Prices of models: .loop/prices.json", () => fromInput(pricesSchema)],
-  tasks: ["Tasks, as a person may edit them: .loop/tasks.json", () => fromInput(tasksFileSchema)],
+  tasks: ["Tasks that a person may edit: .loop/tasks.json", () => fromInput(tasksFileSchema)],
   state: ["The newest goal: .loop/state.json", () => fromOutput(stateSchema)],
-  progress: ["What goes on, for status lines: .loop/progress.json", () => fromOutput(progressSchema)],
-  list: ["The answer of loop list --json", () => fromOutput(listSchema)],
+  progress: ["Progress, for status lines: .loop/progress.json", () => fromOutput(progressSchema)],
+  list: ["The output of loop list --json", () => fromOutput(listSchema)],
   snapshot: ["Every loop at one moment, from an observer", () => fromOutput(snapshotSchema)],
   change: ["One change of a loop, from an observer", () => fromOutput(changeSchema)],
 };
 
-/** File name and text of each. */
+/** From the file name to the text. */
 export function renderSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(DOCUMENTS).map(([name, [title, schema]]) => {

@@ -1,4 +1,4 @@
-/** `.loop/tasks.json` as a person may write it: what is missing takes its default, what is derived is ignored. */
+/** `.loop/tasks.json` as a person may write it. A missing field takes its default; a computed field is ignored. */
 import * as z from "zod";
 
 export const fileTaskSchema = z.object({
@@ -13,7 +13,7 @@ export const fileTaskSchema = z.object({
   recurring: z.boolean().default(true),
   state: z.enum(["active", "paused", "missed"]).default("active"),
   createdAt: z.iso.datetime().optional(),
-  /** null: never; left out: as the config says. */
+  /** null: never. Default: the setting in the config. */
   expiresAt: z.iso.datetime().nullish(),
   jitterMs: z.int().optional(),
   nextFireAt: z.iso.datetime().nullish(),

@@ -1,10 +1,11 @@
 /**
- * The JSON that other programs read: `--json`, `state.json`, `progress.json`, and snapshots and changes of an observer.
- * One schema per document, version 1. A field may be added under the same version; none changes its meaning.
+ * The JSON that other programs read: `--json`, `state.json`, `progress.json`, and the observer's snapshots and changes.
+ * There is one schema per document, version 1. A version may gain fields, but no field changes its meaning.
  */
 import * as z from "zod";
 
-const moment = z.iso.datetime().nullable();
+const time = z.iso.datetime();
+const moment = time.nullable();
 const id = z.string().regex(/^[0-9a-f]{8}$/);
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -42,22 +43,20 @@ const pause = z
 const gate = z
   .object({ kind: text, question: text, details: z.array(text), askedAt: moment, answerBy: moment })
   .nullable();
+/** What every view of a goal, a backlog or any loop starts with. */
+const identity = { id, version: count, session: textOrNull, createdAt: moment };
+/** What the lines of goals and backlogs share. */
+const line = { id, state: text, iteration: count, maxIterations: count };
+/** The process that holds the lease. */
+const holder = { owner: text, pid: count, procStart: textOrNull, host: text, token: count };
 const waiting = z.object({ until: moment, reason: textOrNull }).nullable();
 
-export const ownerViewSchema = z
-  .object({
-    owner: text,
-    pid: count,
-    procStart: textOrNull,
-    host: text,
-    token: count,
-    acquiredAt: z.iso.datetime(),
-    heartbeatAt: z.iso.datetime(),
-  })
+const ownerViewSchema = z
+  .object({ ...holder, acquiredAt: time, heartbeatAt: time })
   .nullable()
-  .describe("Holds the lease and is alive; null: nobody does");
+  .describe("The live process that holds the lease; null: there is none");
 
-export const taskViewSchema = z.object({
+const taskViewSchema = z.object({
   id,
   cron: textOrNull,
   everyMs: amount.nullable(),
@@ -70,7 +69,7 @@ export const taskViewSchema = z.object({
   stateReason: textOrNull,
   running: z.boolean(),
   waiting: z.enum(["initial", "manual"]).nullable(),
-  createdAt: z.iso.datetime(),
+  createdAt: time,
   expiresAt: moment,
   lastFiredAt: moment,
   nextFireAt: moment,
@@ -93,7 +92,7 @@ const criterionView = z.object({
   evidence: evidence.nullable(),
 });
 
-export const goalViewSchema = z.object({
+const goalViewSchema = z.object({
   spec: text,
   criteria: z.array(text),
   criteriaStatus: z.record(z.string(), criterionView),
@@ -113,10 +112,7 @@ export const goalViewSchema = z.object({
     noopCount: count,
   }),
   kind: z.literal("goal"),
-  id,
-  version: count,
-  session: textOrNull,
-  createdAt: moment,
+  ...identity,
   score: z.number(),
   shape: z.enum(["tool", "colleague"]),
   workflow: z.enum(["A", "B", "C"]),
@@ -179,13 +175,10 @@ const attemptView = z.object({
   spent,
 });
 
-export const backlogViewSchema = z.object({
+const backlogViewSchema = z.object({
   kind: z.literal("backlog"),
-  id,
-  version: count,
-  session: textOrNull,
+  ...identity,
   status: z.enum(["active", "paused", "ended"]),
-  createdAt: moment,
   mode: z.enum(["explore", "implement", "fix"]),
   iteration: count,
   maxIterations: count,
@@ -211,15 +204,12 @@ export const backlogViewSchema = z.object({
   receipts: z.array(z.looseObject({ story: text, iteration: count, outcome: text, failure })),
 });
 
-export const loopViewSchema = z.object({
+const loopViewSchema = z.object({
   kind: z.enum(["task", "goal", "backlog"]),
-  id,
-  version: count,
+  ...identity,
   title: text,
   status: z.enum(["active", "paused", "missed", "ended"]),
   phase: text,
-  session: textOrNull,
-  createdAt: moment,
   nextAt: moment,
   turns: z.array(z.object({ id: text, kind: text, startedAt: moment, story: textOrNull })),
   criteria: z.array(z.object({ name: text, met: z.boolean(), verification, evidence: evidence.nullable() })),
@@ -245,7 +235,7 @@ const schemaName = (name: string) => z.literal(`loopwright/schemas/${name}.json`
 export const snapshotSchema = z.object({
   $schema: schemaName("snapshot"),
   version: z.literal(1),
-  at: z.iso.datetime(),
+  at: time,
   cursor: text,
   owner: ownerViewSchema,
   loops: z.array(loopViewSchema),
@@ -254,8 +244,8 @@ export const snapshotSchema = z.object({
 const outcomeView = z.object({
   fireId: text,
   taskId: id,
-  slot: z.iso.datetime(),
-  dueAt: z.iso.datetime(),
+  slot: time,
+  dueAt: time,
   outcome: z.enum(["ok", "failed", "skipped", "missed", "interrupted"]),
   kind: text,
   reason: textOrNull,
@@ -264,14 +254,14 @@ const outcomeView = z.object({
   usage: usage.optional(),
   takenBy: text.optional(),
   count: count.optional(),
-  untilSlot: z.iso.datetime().optional(),
+  untilSlot: time.optional(),
 });
 
 export const changeSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("change"),
     cursor: text,
-    at: z.iso.datetime(),
+    at: time,
     event: text,
     outcomes: z.array(outcomeView),
     loop: loopViewSchema,
@@ -279,12 +269,9 @@ export const changeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("reset"), cursor: text, snapshot: snapshotSchema }),
 ]);
 
-const goalLine = z.object({ id, state: text, iteration: count, maxIterations: count, spec: text });
+const goalLine = z.object({ ...line, spec: text });
 const backlogLine = z.object({
-  id,
-  state: text,
-  iteration: count,
-  maxIterations: count,
+  ...line,
   passed: count,
   blocked: count,
   total: count,
@@ -338,17 +325,8 @@ export const progressSchema = z.object({
   goal: goalProgress.nullable(),
   otherGoals: z.array(goalProgress),
   backlogs: z.array(backlogLine),
-  lease: z
-    .object({
-      owner: text,
-      pid: count,
-      procStart: textOrNull,
-      host: text,
-      token: count,
-      acquiredAt: z.number(),
-    })
-    .nullable(),
-  folder: count.optional().describe("Inode of the folder: a copy elsewhere tells of another folder"),
+  lease: z.object({ ...holder, acquiredAt: z.number() }).nullable(),
+  folder: count.optional().describe("The inode of the folder: it does not match in a copy of the folder"),
 });
 
 export const stateSchema = goalViewSchema.extend({ $schema: schemaName("state"), sum: text.optional() });

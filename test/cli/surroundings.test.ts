@@ -123,7 +123,7 @@ describe("the folder", () => {
 
 describe("config.json", () => {
   test.each([
-    ["{ not json", /config\.json is not JSON: .*\n {2}Mend or remove it\.\n$/],
+    ["{ not json", /config\.json is not JSON: .*\n {2}Fix or remove it\.\n$/],
     ['{"maxTasks": "many"}', /config\.json: maxTasks: .*number/],
     ['{"expires": "soon"}', /config\.json: expires: expected a length of time such as 3d or 30d, or never\./],
     ['{"defaultInterval": "often"}', /config\.json: defaultInterval: expected a length of time/],

@@ -141,7 +141,7 @@ describe("in a project with tasks, they stay as they are", () => {
     writeFileSync(path, JSON.stringify(file));
     expect((await runHere(["list", "--ids"], { cwd })).stdout).toBe("aaaa1111\naaaa2222\n");
     const wrong: Case[] = ["show", "pause", "resume", "run", "delete"].flatMap((command) => [
-      [[command, "aaaa"], /aaaa is the beginning of several ids: aaaa1111, aaaa2222/] as const,
+      [[command, "aaaa"], /aaaa matches several ids: aaaa1111, aaaa2222/] as const,
       [[command, "bbbb"], /There is no (?:task|loop) bbbb here/] as const,
       [[command, "xyz"], /"xyz" is not an id/] as const,
     ]);

@@ -337,7 +337,7 @@ describe("A11 the lease", () => {
     const runner = await world.spawn();
     await world.clock.advance(5 * MINUTE);
     expect(world.deliveries(id)).toHaveLength(5);
-    expect(runner.problems).toEqual(["A notice could not be given: no such command"]);
+    expect(runner.problems).toEqual(["Cannot send a notification: no such command"]);
   });
 
   test("A17 the end of a fire carries its wake-up and its cost in one line", async () => {

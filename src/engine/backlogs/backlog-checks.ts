@@ -1,8 +1,7 @@
 /**
- * One round of all checks that count for a story, by the engine itself: its own, the project's, and those of every
- * story that has passed, so that none is broken by the next. In a worktree of its own there is nothing of what others
- * merged since: there, those count that it depends on, and all the others once it is merged. Evidence is of files that
- * stood still.
+ * Runs all checks that count for a story: its own checks, the project's, and those of every passed story, so that no
+ * story breaks an earlier one. A worktree lacks what others merged meanwhile, so only the checks of the stories that it
+ * depends on count there; the others count at the merge.
  */
 import type { Attempt, Backlog } from "../../core/backlog/backlog.ts";
 import type { StoryRound } from "../../core/backlog/event.ts";
@@ -17,13 +16,13 @@ import { type CheckPlace, runRound } from "../checks/round.ts";
 import type { BacklogParts } from "../parts.ts";
 import type { StoryJob } from "./story-job.ts";
 
-export interface NamedCheck {
-  /** As evidence names it. */
+interface NamedCheck {
+  /** The name in the evidence. */
   readonly name: string;
   readonly criterion: Criterion;
 }
 
-/** `isTogether`: where all that has passed is. */
+/** `isTogether`: the place contains all passed stories. */
 export function checksFor(
   { stories, terms }: Backlog,
   attempt: Attempt,
@@ -45,7 +44,7 @@ export function checksFor(
   ];
 }
 
-/** What a story depends on in the end, and itself. */
+/** The story and everything that it depends on, directly or not. */
 function behind(stories: readonly Story[], id: string): ReadonlySet<string> {
   const found = new Set([id]);
   for (const each of found)
@@ -53,7 +52,7 @@ function behind(stories: readonly Story[], id: string): ReadonlySet<string> {
   return found;
 }
 
-/** `isTogether`: is all that has passed in this place? */
+/** `isTogether`: the place contains all passed stories. */
 export async function runStoryRound(
   work: StoryJob,
   place: WorkPlace,
@@ -89,7 +88,7 @@ export async function runStoryRound(
   };
 }
 
-/** The files of a story are known by one fingerprint: it does not tell which of them changed. */
+/** One fingerprint covers all files of a story, so it does not show which file changed. */
 async function openFiles(places: StoryPlaces, place: WorkPlace): Promise<CheckPlace> {
   let last = await places.tree(place);
   return {
@@ -102,20 +101,20 @@ async function openFiles(places: StoryPlaces, place: WorkPlace): Promise<CheckPl
   };
 }
 
-/** The evaluator looks at what no command finds out. As a check it proves nothing. */
+/** A check without a command proves nothing here; the evaluator looks at it. */
 function withUnrun(criteria: readonly Criterion[], evidence: EvidenceByName, taken: Taken): EvidenceByName {
   return Object.fromEntries(
     criteria.flatMap(({ name, check }) => {
       const found =
         commandOf(check) === null
-          ? { ...noEvidence(verificationOf(check), taken), note: "nothing runs it" }
+          ? { ...noEvidence(verificationOf(check), taken), note: "no command runs this check" }
           : evidence[name];
       return found === undefined ? [] : [[name, found]];
     }),
   );
 }
 
-/** `explore` changes nothing: what it has to show is what it found out. */
+/** `explore` changes no files; its result is the analysis. */
 function analysisOf(
   { files }: BacklogParts,
   { terms }: Backlog,

@@ -1,4 +1,4 @@
-/** What a decision about a backlog leaves to be written down: prd.json, progress.md, and folders that are free. */
+/** Writes down the decisions about a backlog: prd.json, progress.md, and the release of unused folders. */
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import { type BacklogParts, describe, type EngineParts } from "../parts.ts";
 import { isGenerating, isSamePlace, shownStories } from "./story-job.ts";
@@ -20,7 +20,7 @@ export class BacklogRecords {
       .catch((error: unknown) => this.#parts.observe({ type: "problem", message: describe(error) }));
   }
 
-  /** Resolves when everything is written down. */
+  /** Resolves when everything is written. */
   written(): Promise<void> {
     return this.#writing;
   }

@@ -1,4 +1,4 @@
-/** One turn of a generator or an evaluator: what it is told, and what is recorded of it. */
+/** One turn of a generator or an evaluator: its prompt and its record. */
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import type { GeneratorRecord } from "../../core/backlog/event.ts";
 import { depthOf } from "../../core/backlog/prd/depth.ts";
@@ -12,7 +12,7 @@ import type { StoryWork, WorkPlace } from "../../ports/stories.ts";
 import { checksFor } from "./backlog-checks.ts";
 import { backlogNow, type StoryJob, shownStories, storyOf } from "./story-job.ts";
 
-export interface StoryTurn {
+interface StoryTurn {
   readonly agent: Agent;
   readonly turn: Turn;
 }
@@ -22,9 +22,9 @@ type Ended = Exclude<TurnEnd, { kind: "cancelled" }>;
 
 const FILES_KEPT = 50;
 const REWRITTEN = "commits from before the attempt were rewritten";
-const ELSEWHERE = "another branch is checked out than the one that the story was begun on";
+const ELSEWHERE = "the checked-out branch is not the branch on which the story began";
 
-/** Throws when the role's agent is not to be had here. */
+/** Throws when the agent of the role is not available. */
 export function openStoryTurn(work: StoryJob, { place, dir }: WorkPlace): StoryTurn {
   const { parts, backlogParts, backlog, attempt, job } = work;
   const { terms } = backlog;
@@ -72,7 +72,7 @@ function modelOf(backlog: Backlog, role: Role, story: Story): string | null {
   return models[role] ?? models.depths[depthOf(story, backlog)];
 }
 
-/** The event that ends the turn; null: it was stopped. */
+/** The event that ends the turn; null: the turn was stopped. */
 export async function recordStoryTurn(
   work: StoryJob,
   place: WorkPlace,
@@ -105,12 +105,12 @@ function judgedIn(
   { isRewritten, isElsewhere, tree }: StoryWork,
 ): { readonly verdict: SaidVerdict; readonly tree: string } {
   const { job } = work;
-  // An evaluator is there to look: what it does to the history is no verdict.
+  // an evaluator must only look, so a verdict does not count if it changed the history
   const verdict: SaidVerdict =
     isRewritten || isElsewhere
       ? { kind: "none", reason: `after the evaluator's turn ${isRewritten ? REWRITTEN : ELSEWHERE}` }
       : readVerdict(answer, toolVerdictsOf(backlogNow(work), job.id), job.nonce);
-  // Git does not tell of ignored files. So everything is proved once more: here now, or in a worktree at the merge.
+  // Git does not report ignored files. So the checks run once more: here now, or at the merge of a worktree.
   return { verdict, tree: place.worktree === null ? `${tree} and what is ignored` : tree };
 }
 

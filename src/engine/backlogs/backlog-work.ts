@@ -1,6 +1,6 @@
 /**
- * Carries out the jobs of backlog loops: generators, rounds of checks, evaluators, merges. Each comes back as one
- * event. Owns nothing that has to survive: a turn is found by its ticket, everything else is simply taken again.
+ * Carries out the jobs of backlogs: generators, rounds of checks, evaluators, merges. Each job ends with one event. Owns
+ * nothing that has to survive a crash: a turn is found by its ticket, everything else runs again.
  */
 import type { Attempt, AttemptJob, Backlog, StoryPlace } from "../../core/backlog/backlog.ts";
 import { withoutHoldouts } from "../../core/backlog/pick.ts";
@@ -31,7 +31,7 @@ export class BacklogWork {
     this.#follow(job, this.#carryOut(this.#open(backlog, attempt, job)));
   }
 
-  /** For a job that another process intended. The event that settles it, or null when it goes on. */
+  /** Recovers a job that another process intended. Returns the event that settles it; null: the job continues. */
   async recover(
     backlog: Backlog,
     attempt: Attempt,
@@ -48,14 +48,13 @@ export class BacklogWork {
       if (place !== null) await this.#backlogParts.checkerFor(place.dir).sweep(job.id);
       return interrupted(job, "the runner ended while the checks ran");
     }
-    // An agent is not started before it is on record where it works.
+    // an agent starts only after its folder is on record
     if (attempt.place === null) return withdrawn(job);
-    if (place === null)
-      return interrupted(job, "the runner ended, and the folder in which it worked is gone");
+    if (place === null) return interrupted(job, "the runner ended, and its work folder no longer exists");
     return this.#reconcile(this.#open(backlog, attempt, job), place);
   }
 
-  /** A turn of another process goes on, has ended, or is lost. */
+  /** Finds out whether the turn of another process still runs, has ended, or is lost. */
   async #reconcile(work: StoryJob, place: WorkPlace): Promise<LoopEvent | null> {
     const { job, backlogParts } = work;
     try {
@@ -71,7 +70,7 @@ export class BacklogWork {
       }
       this.#underway.settle(job.id);
       if (fate.kind === "never") return withdrawn(job);
-      // Nobody looked at what it wrote there before it was gone.
+      // undo what the lost agent wrote into the file
       await backlogParts.files.putBack(shownStories(backlogNow(work), job));
       return interrupted(job, `the runner ended while it ran, and ${fate.reason}`);
     } catch (error) {
@@ -100,7 +99,7 @@ export class BacklogWork {
     );
   }
 
-  /** null: it was stopped. */
+  /** null: the job was stopped. */
   async #carryOut(work: StoryJob): Promise<LoopEvent | null> {
     const { backlog, job } = work;
     if (job.phase === "generate") await this.#backlogParts.files.publish(withoutHoldouts(backlog.stories));
@@ -122,7 +121,7 @@ export class BacklogWork {
       job.phase === "generate" || attempt.place === null
         ? await places.open(attempt.story, attempt.place, backlog.terms)
         : await places.find(attempt.place);
-    if (place === null) throw new Error(`the folder in which ${attempt.story} was worked on is gone`);
+    if (place === null) throw new Error(`the work folder of ${attempt.story} no longer exists`);
     return place;
   }
 
@@ -135,7 +134,7 @@ export class BacklogWork {
     return recordStoryTurn(work, place, end);
   }
 
-  /** Before the agent runs: after a crash, what it did is told from what was there by this alone. */
+  /** Recorded before the agent runs: after a crash, only this shows what the agent changed. */
   #noteBegin(job: AttemptJob, place: StoryPlace): Promise<void> {
     const event: LoopEvent = { type: "attempt.started", jobId: job.id, process: null, place };
     return new Promise((noted) => this.#underway.started(job.id, event, noted));
@@ -162,7 +161,7 @@ export class BacklogWork {
     const story = storyOf(backlog, attempt);
     const merge = await this.#backlogParts.places.merge(place, story, backlog.terms, async (dir) => {
       const round = await runStoryRound(work, { ...place, dir }, true);
-      // A round that was cut short proves nothing, and nothing may be merged by it.
+      // an interrupted round proves nothing, so nothing may be merged
       signal.throwIfAborted();
       return round;
     });
@@ -170,12 +169,12 @@ export class BacklogWork {
     return { type: "attempt.merged", jobId: job.id, merge };
   }
 
-  /** What a decision leaves to be written down, one after the other. */
+  /** Writes down a decision, after the earlier ones. */
   settle(before: Backlog, after: Backlog): void {
     this.#records.add(before, after);
   }
 
-  /** Resolves when everything is written down. */
+  /** Resolves when everything is written. */
   settled(): Promise<void> {
     return this.#records.written();
   }

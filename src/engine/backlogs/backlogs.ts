@@ -1,4 +1,4 @@
-/** What people ask of backlog loops: start, find, change. Every surface goes through here. */
+/** The requests of people on backlogs: start, find, change. Every surface uses these functions. */
 import { NOTHING_SPENT } from "../../core/backlog/attempt-spent.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import type { BacklogEvent } from "../../core/backlog/event.ts";
@@ -9,13 +9,13 @@ import type { Store } from "../../ports/store.ts";
 import { allGoals } from "../goals/goals.ts";
 import { request } from "../tasks/tasks.ts";
 
-/** Oldest first, ended ones included as far as they are still known. */
-export function allBacklogs(store: Store): readonly Backlog[] {
+/** Oldest first, with the ended ones that the store still has. */
+function allBacklogs(store: Store): readonly Backlog[] {
   const found = [...store.loops()].filter((loop) => loop.kind === "backlog");
   return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-/** Under a new id. One at a time works on a project: a second one is refused, with the owner's name. */
+/** Creates a backlog under a new id. Refuses a second active goal or backlog in the project. */
 export async function addBacklog(
   store: Store,
   terms: BacklogTerms,
@@ -60,31 +60,31 @@ export async function addBacklog(
 
 function refuseSecond(store: Store): void {
   const run = allBacklogs(store).find(({ status }) => status === "active");
-  const owner = store.lease()?.owner ?? "nobody just now";
+  const owner = store.lease()?.owner ?? "no process";
   if (run !== undefined)
     throw usageError(
-      `The backlog is run already (${run.id}, by ${owner}), and two would undo each other's work.`,
-      "Go on with it: loop backlog run --resume; or end it: loop cancel",
+      `The backlog already runs (${run.id}, by ${owner}). Two runs would undo each other's work.`,
+      "Continue it: loop backlog run --resume. Or end it: loop cancel",
     );
   const goal = allGoals(store).find(({ status }) => status === "active");
   if (goal !== undefined)
     throw usageError(
-      `Goal ${goal.id} is at work in this folder, and two would undo each other's work.`,
+      `Goal ${goal.id} is at work in this folder. A backlog and a goal would undo each other's work.`,
       `Pause it (loop pause ${goal.id}), or end it (loop cancel ${goal.id}).`,
     );
 }
 
-/** While it runs the stories are the engine's: what is written into the file meanwhile is taken for an agent's. */
+/** During a run only the engine may write the stories: it takes other changes for an agent's and undoes them. */
 export function refuseDuringRun(store: Store): void {
   const run = allBacklogs(store).find(({ status }) => status === "active");
   if (run !== undefined)
     throw usageError(
-      `The backlog is run just now (${run.id}), and what is changed in it meanwhile would be put back.`,
-      "Stop it first (Ctrl-C in its terminal), change it, and go on: loop backlog run --resume",
+      `The backlog is running (${run.id}). The engine would undo your change.`,
+      "Stop it first (Ctrl-C in its terminal). Then make the change and continue: loop backlog run --resume",
     );
 }
 
-/** The run that has not ended; null: there is none. */
+/** The backlog that has not ended; null: there is none. */
 export function openBacklog(store: Store): Backlog | null {
   return allBacklogs(store).findLast(({ status }) => status !== "ended") ?? null;
 }

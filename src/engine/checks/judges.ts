@@ -1,6 +1,6 @@
 /**
- * Judges and reviewers: agents with a context of their own, asked whether a criterion is true. Weaker than a run.
- * Owns the order of the questions and the ids of their turns, by which they are found again after a crash.
+ * Asks judges and reviewers, agents with their own context, whether a criterion is met. Their answer is weaker evidence
+ * than a command. Owns the order of the questions and the ids of their turns, which are found by id after a crash.
  */
 import type { Criterion, Evidence } from "../../core/checks/check.ts";
 import { evidenceOfLook, type Taken } from "../../core/checks/evidence.ts";
@@ -13,9 +13,9 @@ import type { Agent, Turn, TurnEnd } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type AskedCriterion, type Judges, type Opinions, PASSES } from "./round.ts";
 
-/** Who is asked, and how. */
+/** The agent to ask, and its turns. */
 export interface Panel {
-  /** Throws the sentence for the person when there is no such agent here. */
+  /** Throws a sentence for the person when the agent is not available. */
   agent(): Agent;
   readonly nonce: string;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ async function askJudges(
     const [first, again] = numbersOf(index, pass);
     const control = { signal, onStarted: () => {} };
     let end = await agent.run(panel.turn(each, first, startedAt), control);
-    // One who forgot the form of the answer is asked once more, before the work is sent back for it.
+    // a judge that answered in the wrong form is asked once more
     if (end.kind === "ok" && parseJudgement(end.answer, { nonce }).kind === "none") {
       usage = sumUsage(usage, end.usage);
       end = await agent.run(panel.turn(each, again, startedAt), control);
@@ -74,12 +74,12 @@ function opinionOf(
   return evidenceOfLook(verificationOf(criterion.check), { isYes, text: reason ?? end.answer, note }, taken);
 }
 
-/** The turns in which a criterion is asked about in one pass: the first, and the second where that had no verdict. */
+/** The numbers of the turns for a criterion in one pass. The second turn runs only if the first gave no verdict. */
 function numbersOf(index: number, pass: number): readonly [first: string, again: string] {
   return [`${index + 1}.${pass}`, `${index + 1}.${pass}again`];
 }
 
-/** After a crash: judges that the owner before us asked go on for nobody. */
+/** Stops judges that a crashed owner left running. */
 export async function stopJudges(panel: Panel, criteria: readonly AskedCriterion[]): Promise<void> {
   if (criteria.length === 0) return;
   const agent = panel.agent();
@@ -96,7 +96,7 @@ export async function stopJudges(panel: Panel, criteria: readonly AskedCriterion
   }
 }
 
-/** The criteria that agents are asked about, in their order. */
+/** The criteria that need a judge, in their order. */
 export function askedOf(criteria: readonly Criterion[]): readonly AskedCriterion[] {
   return criteria.flatMap((criterion) => {
     const asked = questionOf(criterion.check);

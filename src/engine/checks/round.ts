@@ -1,14 +1,14 @@
 /**
- * One round of checks, by the engine itself, for goals and for stories: a list of checks, a place to run them in, and
- * judges to ask. Evidence comes back for each check, on one state of the files.
+ * Runs one round of checks for a goal or a story: a list of checks, a place to run them, and judges to ask. It returns
+ * evidence for each check, on one state of the files.
  *
- * 1. What must not become true is looked at first, then the commands run in their order, one at a time. Evidence is
- *    of the tree that the place was in before the first of them.
- * 2. Judges are asked last, and only when all commands are green: they cost money.
- * 3. When everything is green the place is looked at once more: evidence must not be older than the tree. Checks that
- *    write files (caches, builds) are run a second time, on the tree with those files in it. Evidence that does not
- *    settle proves nothing, and the round names the files.
- * 4. A round that is stopped returns what it has. Whoever stopped it does not use it.
+ * 1. The must-not conditions come first. Then the commands run in order, one at a time. The evidence belongs to the tree
+ *    before the first of them.
+ * 2. Judges are asked last, and only when all commands pass, because judges cost money.
+ * 3. When everything passes, the files are compared again: evidence must not be older than the tree. If checks wrote
+ *    files (caches, builds), they run a second time on the new tree. If the files still change, the evidence proves
+ *    nothing, and the round names the files.
+ * 4. A stopped round returns what it has. The caller that stopped it must not use the result.
  */
 import type { Criterion, Evidence, MustNot, RoundEvidence } from "../../core/checks/check.ts";
 import { evidenceOfOutput, isAllMet, keepTail, noEvidence } from "../../core/checks/evidence.ts";
@@ -19,51 +19,49 @@ import type { CheckRound } from "../../core/goal/event.ts";
 import type { Checker } from "../../ports/checks.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** How often checks are run until the files stand still. */
+/** How often checks run until the files stay unchanged. */
 export const PASSES = 2;
 
 export interface Round {
-  /** Names are unique: evidence is found by them. */
+  /** Names are unique, because evidence is stored by name. */
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
-  /** Runs commands in the folder that the round is about. */
+  /** Runs commands in the folder of the round. */
   readonly checker: Checker;
   readonly timeoutMs: number;
-  /** Commands run under this mark, so that they are found again after a crash. */
+  /** Commands run under this mark, so that they are found after a crash. */
   readonly mark: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** null: nobody is asked, and no evidence comes back for what only a judge can tell. */
+  /** null: ask nobody. Criteria that need a judge then get no evidence. */
   readonly judges: Judges | null;
 }
 
-/** A criterion that an agent is asked about, with the question. */
+/** A criterion that needs a judge, with the question. */
 export interface AskedCriterion {
   readonly criterion: Criterion;
   readonly asked: AgentRun;
 }
 
 export interface Judges {
-  /** `pass`: which pass of the round, from 0. */
+  /** `pass`: the number of the pass, from 0. */
   ask(criteria: readonly AskedCriterion[], tree: string, pass: number): Promise<Opinions>;
 }
 
 export type Opinions = Pick<CheckRound, "evidence" | "usage" | "failure">;
 
-/** The state of the files that the round is about. */
+/** The files that the round checks. */
 export interface CheckPlace {
-  /** Fingerprint at the start. */
+  /** The fingerprint at the start. */
   readonly tree: string;
-  /** After everything was green: the fingerprint now, and what changed since the last look. */
+  /** Called after all checks passed: the fingerprint now, and the files that changed since the last look. */
   look(): Promise<{ readonly tree: string; readonly changed: readonly string[] }>;
 }
 
-/** What one pass over all checks found. */
+/** The result of one pass over all checks. */
 export type Pass = Opinions & Pick<CheckRound, "mustNot">;
 
-export type RoundResult = RoundEvidence & Pass;
-
-export async function runRound(round: Round, place: CheckPlace): Promise<RoundResult> {
+export async function runRound(round: Round, place: CheckPlace): Promise<RoundEvidence & Pass> {
   const { clock, signal, criteria } = round;
   const startedAt = clock.now();
   const names = criteria.map(({ name }) => name);
@@ -81,11 +79,11 @@ export async function runRound(round: Round, place: CheckPlace): Promise<RoundRe
     unstable = seen.changed;
     if (unstable.length === 0) break;
   }
-  // A clock that was set back gives no time back.
+  // the clock may have been set back
   return { ...pass, tree, unstable, durationMs: Math.max(0, clock.now() - startedAt) };
 }
 
-/** All checks once. */
+/** Runs all checks once. */
 export async function runPass(round: Round, tree: string, n: number): Promise<Pass> {
   const mustNot = await watchMustNot(round);
   const { evidence, asked } = await runCommands(round, tree);
@@ -96,7 +94,7 @@ export async function runPass(round: Round, tree: string, n: number): Promise<Pa
   return { ...found, ...opinions, evidence: { ...evidence, ...opinions.evidence } };
 }
 
-/** Those that turned true. */
+/** The must-not conditions that became true. */
 async function watchMustNot({ mustNot, checker, timeoutMs, signal, mark }: Round): Promise<Pass["mustNot"]> {
   const found: { name: string; tail: string }[] = [];
   for (const { name, command } of mustNot) {
@@ -107,10 +105,7 @@ async function watchMustNot({ mustNot, checker, timeoutMs, signal, mark }: Round
   return found;
 }
 
-/**
- * Runs what the engine can run itself, and returns what is left for judges. This is the one place that knows all
- * commands of a round.
- */
+/** Runs all commands of a round, and returns the criteria that need a judge. */
 async function runCommands(
   { criteria, checker, timeoutMs, signal, mark, clock }: Round,
   tree: string,

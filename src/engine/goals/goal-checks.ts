@@ -1,10 +1,10 @@
 /**
  * The rounds of checks of a goal: the survey before any work, and the round after each turn. The checks themselves run
- * in `engine/checks/`. This file owns what only goals have: the files that the checks depend on, and checkpoints.
+ * in `engine/checks/`. This file owns what only goals have: protected files and checkpoints.
  *
- * The files and what the checks depend on are looked at before the first check, so that evidence is of the very state
- * that was compared. What the checks depend on is compared once more before each later look at the files: it may have
- * changed while they ran, and what was changed and put back in the meantime shows in its stamp only.
+ * The files and the protected files are compared before the first check, so that the evidence belongs to exactly this
+ * state. The protected files are compared again before each later look: they may change while the checks run. A file
+ * that was changed and restored meanwhile shows only by its stamp.
  */
 import type { LoopEvent } from "../../core/event.ts";
 import { changedFiles, rewrittenFiles } from "../../core/goal/changed-files.ts";
@@ -18,27 +18,26 @@ import { type CheckPlace, type Round, runPass, runRound } from "../checks/round.
 import type { EngineParts, GoalParts } from "../parts.ts";
 import { panelOf } from "./goal-judges.ts";
 
-/** What a round of a goal is taken with. */
-export interface GoalRound {
+interface GoalRound {
   readonly parts: EngineParts;
   readonly goals: GoalParts;
   readonly goal: Goal;
   readonly job: Job;
   readonly signal: AbortSignal;
-  /** What somebody just saw. */
+  /** The state at the end of the last turn, if it is still current. */
   readonly known: Sight | null;
   /** The files at the last checkpoint of this process. */
   readonly saved: Snapshot | null;
 }
 
-/** The files, and what the checks depend on, at one moment. */
+/** The files and the protected files at one moment. */
 export interface Sight {
   readonly snapshot: Snapshot;
   /** null: not compared. */
   readonly protection: ProtectionState | null;
 }
 
-/** Both at once: one waits for git while the other looks at files. */
+/** Both run in parallel: one waits for git while the other reads files. */
 export async function lookAround(goals: GoalParts, goal: Goal): Promise<Sight> {
   const [snapshot, protection] = await Promise.all([
     goals.workspace.snapshot(goal.policy.allowChanges),
@@ -47,20 +46,20 @@ export async function lookAround(goals: GoalParts, goal: Goal): Promise<Sight> {
   return { snapshot, protection };
 }
 
-export interface RoundEnd {
+interface RoundEnd {
   readonly event: LoopEvent;
   readonly snapshot: Snapshot;
   readonly saved: Snapshot | null;
 }
 
-/** Before any work: what is green already, and what the checks depend on. Nobody is asked. */
+/** Runs before any work: finds the checks that already pass and records the protected files. Asks no judge. */
 export async function runSurvey(round: GoalRound): Promise<RoundEnd> {
   const { parts, goals, goal, job } = round;
   const startedAt = parts.clock.now();
   const first = await look(round);
   const before = await goals.protection.stamps(rulesOf(goal));
   const pass = await runPass({ ...checksOf(round), judges: null }, first.hash, 0);
-  // After the checks: what they write themselves (a lock file, snapshots) is no change of the agent's.
+  // after the checks: files that the checks write themselves (a lock file, snapshots) are not the agent's changes
   const { digest, count } = await goals.protection.record(goal.id, rulesOf(goal), before);
   const last = round.signal.aborted ? first : await look(round);
   const checkpoint = await goals.checkpoints.save(goal.id, "before any work");
@@ -85,7 +84,7 @@ export async function runSurvey(round: GoalRound): Promise<RoundEnd> {
   return { event, snapshot: last, saved: isSaved(goal, checkpoint) ? last : null };
 }
 
-/** After a turn: all checks, on the files as they are. */
+/** Runs all checks after a turn. */
 export async function runGoalRound(round: GoalRound): Promise<RoundEnd> {
   const { parts, goals, goal, job } = round;
   const startedAt = parts.clock.now();
@@ -125,12 +124,12 @@ function checksOf({ parts, goals, goal, job, signal }: GoalRound): Round {
   };
 }
 
-/** A clock that was set back gives no time back. */
+/** Never negative, because the clock may have been set back. */
 function since({ parts }: GoalRound, startedAt: number): number {
   return Math.max(0, parts.clock.now() - startedAt);
 }
 
-/** The files of the project while the checks run: as they were at the last look. */
+/** The state of the project's files at the last look. */
 class WatchedFiles implements CheckPlace {
   readonly #round: GoalRound;
   readonly tree: string;
@@ -147,7 +146,7 @@ class WatchedFiles implements CheckPlace {
   async look(): Promise<{ readonly tree: string; readonly changed: readonly string[] }> {
     const { goals, goal } = this.#round;
     const [before, known] = [this.snapshot, this.#protection];
-    // Between two looks that agree: what is compared here is what the checks ran on.
+    // before the snapshot: if both looks agree, the checks ran on the compared files
     this.#protection = await compare(goals, goal);
     this.snapshot = await look(this.#round);
     const rewritten = rewrittenBetween(goal, known, this.#protection);
@@ -163,14 +162,14 @@ class WatchedFiles implements CheckPlace {
   }
 }
 
-/** Written to while the checks ran, and as it was again; what is not as it was is for a person anyway. */
+/** Files that were changed and restored while the checks ran. A person reviews the other changes anyway. */
 function rewrittenBetween(goal: Goal, before: ProtectionState, after: ProtectionState): readonly string[] {
   if (before.kind === "tampered" || after.kind === "tampered") return [];
   const pending = new Set(pendingChanges(goal, after.changes).map(({ path }) => path));
   return rewrittenFiles(before.stamps, after.stamps).filter((path) => !pending.has(path));
 }
 
-/** Files that do not count are in no snapshot, so that a snapshot does not tell all that a checkpoint needs. */
+/** A snapshot lacks the allowed files, so with such files it does not describe a whole checkpoint. */
 function isSaved({ policy }: Goal, saved: CheckpointResult | CheckpointBegun): boolean {
   return saved.kind !== "none" && policy.allowChanges.length === 0;
 }
@@ -189,7 +188,7 @@ export function rulesOf({ criteria, mustNot, policy }: Goal): ProtectionRules {
   return { criteria, mustNot, protect: policy.protect, allowChanges: policy.allowChanges };
 }
 
-/** B4: what is hard to undo gets a checkpoint per step; what is easy is free. */
+/** B4: work that is hard to undo gets a checkpoint per step. */
 function wantsCheckpoint(goal: Goal, { hash }: Snapshot): boolean {
   return goal.reversibility !== "2A" && hash !== goal.tree;
 }

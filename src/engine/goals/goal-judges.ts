@@ -1,4 +1,4 @@
-/** What the judges of a goal are told, and what their turns may cost. */
+/** The turns of a goal's judges: their prompt and their budget. */
 import { VERDICT_SCHEMA } from "../../core/claims/json-verdict.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { renderJudgePrompt } from "../../core/text/goal/goal-prompt.ts";

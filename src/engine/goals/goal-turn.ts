@@ -1,4 +1,4 @@
-/** One turn of a goal's agent: what it is told, and what is recorded of it. */
+/** One turn of a goal's agent: its prompt and its record. */
 import { commandsOfChecks } from "../../core/checks/kinds.ts";
 import { parseClaims, parseVerdict } from "../../core/claims/claims.ts";
 import { changedFiles } from "../../core/goal/changed-files.ts";
@@ -15,7 +15,7 @@ import type { Snapshot } from "../../ports/checks.ts";
 import type { EngineParts, GoalParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
 
-export interface GoalTurn {
+interface GoalTurn {
   readonly agent: Agent;
   readonly turn: Turn;
   readonly control: TurnControl;
@@ -25,7 +25,7 @@ const ROLES = { plan: "planner", precheck: "judge", work: "generator" } as const
 const FILES_KEPT = 20;
 const LEAST_TURN_MS = 1_000;
 
-/** Throws when the goal's agent is not to be had here. */
+/** Throws when the goal's agent is not available. */
 export function openTurn(
   { clock, observe }: EngineParts,
   goals: GoalParts,
@@ -61,7 +61,7 @@ export function openTurn(
   };
 }
 
-/** Whoever cannot go on in it is told everything, as in a new one. */
+/** An agent that cannot resume the conversation gets the complete prompt. */
 function conversationOf(goal: Goal, job: Job): Pick<Turn, "conversation" | "textIfFresh"> {
   if (turnKind(job) === "precheck" || goal.conversation === null) return { conversation: null };
   return {
@@ -70,7 +70,7 @@ function conversationOf(goal: Goal, job: Job): Pick<Turn, "conversation" | "text
   };
 }
 
-/** Not longer than what is left of the goal's own time (B12). */
+/** At most the remaining time of the goal (B12). */
 function turnTimeOf({ policy, limits, spent }: Goal): number {
   if (limits.timeMs === null) return policy.turnTimeoutMs;
   return Math.min(policy.turnTimeoutMs, Math.max(LEAST_TURN_MS, limits.timeMs - spent.timeMs));
@@ -92,9 +92,8 @@ function turnKind({ kind }: Job): "plan" | "precheck" | "work" {
 }
 
 export interface Ended {
-  readonly turn: GoalTurn;
   readonly end: Exclude<TurnEnd, { kind: "cancelled" }>;
-  /** null: another process started it. */
+  /** null: another process started the turn. */
   readonly before: Snapshot | null;
   readonly after: Snapshot;
 }

@@ -1,28 +1,29 @@
 /**
- * Carries out the jobs of goals: the survey before any work, turns of the agent, rounds of checks. Each comes back
- * as one event. Owns nothing that has to survive: a round is simply taken again, a turn is found by its ticket.
+ * Carries out the jobs of goals: the survey before any work, turns of the agent, rounds of checks. Each job ends with one
+ * event. Owns nothing that has to survive a crash: a round runs again, a turn is found by its ticket.
  */
 import type { LoopEvent } from "../../core/event.ts";
 import type { Goal, Job, JobId } from "../../core/goal/goal.ts";
 import { isIterationRound } from "../../core/goal/phase.ts";
 import type { LoopId } from "../../core/loop.ts";
+import type { TurnEnd } from "../../ports/agent.ts";
 import type { Snapshot } from "../../ports/checks.ts";
 import { askedOf, stopJudges } from "../checks/judges.ts";
 import { describe, type EngineParts, type GoalParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
 import { lookAround, runGoalRound, runSurvey, type Sight } from "./goal-checks.ts";
 import { panelOf } from "./goal-judges.ts";
-import { type GoalTurn, openTurn, recordTurn } from "./goal-turn.ts";
+import { openTurn, recordTurn } from "./goal-turn.ts";
 
 export class GoalWork {
   readonly #parts: EngineParts;
   readonly #goals: GoalParts;
   readonly #underway: Underway;
-  /** What was seen at the end of the last job, so that it need not be looked at again at the start of the next. */
+  /** The state at the end of the last job, so that the next job need not look again. */
   #last: Sight | null = null;
-  /** The files at the last checkpoint that this process made. */
+  /** The files at the last checkpoint of this process. */
   #saved: { readonly loopId: LoopId; readonly snapshot: Snapshot | null } | null = null;
-  /** The turn after which they were read last, until its round has begun. */
+  /** The turn after which `#last` was read, until its round begins. */
   #lastTurn: JobId | null = null;
 
   constructor(parts: EngineParts, goals: GoalParts, underway: Underway) {
@@ -37,16 +38,16 @@ export class GoalWork {
     else this.#startTurn(goal, job, signal);
   }
 
-  /** For a job that another process intended. The event that settles it, or null when it goes on. */
+  /** Recovers a job that another process intended. Returns the event that settles it; null: the job continues. */
   async recover(goal: Goal, job: Job, token: number, now: number): Promise<LoopEvent | null> {
     const interrupted = (reason: string): LoopEvent => ({ type: "job.interrupted", jobId: job.id, reason });
     try {
       this.#goals.agentFor(goal.agent, "work");
     } catch (error) {
-      // Asked again and again it would keep all other loops from being recovered.
+      // another attempt would fail again and keep all other loops from being recovered
       return this.#broken(job, error, null);
     }
-    // Intended by us in a write that seemed to fail: nobody else can have started it, and we did not.
+    // intended by this process in a write that seemed to fail, so no process has started it
     if (job.token === token && goal.status === "active") {
       this.start(goal, job);
       return null;
@@ -71,12 +72,12 @@ export class GoalWork {
       const fate = await turn.agent.reconcile(turn.turn, turn.control);
       switch (fate.kind) {
         case "running":
-          this.#followTurn(goal, job, turn, fate.end, null);
+          this.#followTurn(goal, job, fate.end);
           return job.startedAt === null
             ? { type: "job.started", jobId: job.id, process: fate.process }
             : null;
         case "ended":
-          this.#followTurn(goal, job, turn, Promise.resolve(fate.end), null);
+          this.#followTurn(goal, job, Promise.resolve(fate.end));
           return null;
         case "never":
           this.#underway.settle(job.id);
@@ -92,13 +93,19 @@ export class GoalWork {
   }
 
   #startTurn(goal: Goal, job: Job, signal: AbortSignal): void {
-    const started = this.#before(goal).then((before) => {
-      const turn = openTurn(this.#parts, this.#goals, this.#underway, goal, job, signal);
-      return { turn, before, end: turn.agent.run(turn.turn, turn.control) };
+    let before: Snapshot | null = null;
+    const end = this.#before(goal).then((snapshot) => {
+      before = snapshot;
+      const { agent, turn, control } = openTurn(this.#parts, this.#goals, this.#underway, goal, job, signal);
+      return agent.run(turn, control);
     });
+    this.#followTurn(goal, job, end, () => before);
+  }
+
+  #followTurn(goal: Goal, job: Job, end: Promise<TurnEnd>, before: () => Snapshot | null = () => null): void {
     this.#underway.follow(
       job.id,
-      started.then(async ({ turn, before, end }) => this.#record(goal, job, turn, await end, before)),
+      end.then((ended) => this.#record(goal, job, ended, before())),
       ({ event, answer, conversation }, stopped) => ({
         event: event ?? this.#interrupted(job, stopped, conversation),
         answer,
@@ -107,43 +114,19 @@ export class GoalWork {
     );
   }
 
-  #followTurn(
-    goal: Goal,
-    job: Job,
-    turn: GoalTurn,
-    end: ReturnType<GoalTurn["agent"]["run"]>,
-    before: Snapshot | null,
-  ): void {
-    this.#underway.follow(
-      job.id,
-      end.then((ended) => this.#record(goal, job, turn, ended, before)),
-      ({ event, answer, conversation }, stopped) => ({
-        event: event ?? this.#interrupted(job, stopped, conversation),
-        answer,
-      }),
-      (error, stopped) => this.#broken(job, error, stopped),
-    );
-  }
-
-  async #record(
-    goal: Goal,
-    job: Job,
-    turn: GoalTurn,
-    end: Awaited<ReturnType<GoalTurn["agent"]["run"]>>,
-    before: Snapshot | null,
-  ): Promise<Recorded> {
+  async #record(goal: Goal, job: Job, end: TurnEnd, before: Snapshot | null): Promise<Recorded> {
     if (end.kind === "cancelled") return { event: null, answer: null, conversation: end.conversation?.id };
     const seen = await lookAround(this.#goals, goal);
     this.#last = seen;
     this.#lastTurn = job.id;
     const after = seen.snapshot;
-    const record = recordTurn(this.#parts, this.#goals, goal, job, { turn, end, before, after });
+    const record = recordTurn(this.#parts, this.#goals, goal, job, { end, before, after });
     return { event: { type: "job.turned", jobId: job.id, turn: record }, answer: end.answer };
   }
 
   #startRound(goal: Goal, job: Job, signal: AbortSignal): void {
     const take = job.kind === "survey" ? runSurvey : runGoalRound;
-    // A round that is taken later, or again, looks for itself.
+    // only the round right after the turn may use its state; a later one looks again
     const isNext = isIterationRound(goal.phase) && this.#lastTurn === goal.receipts.at(-1)?.jobId;
     const known = isNext ? this.#last : null;
     this.#lastTurn = null;
@@ -178,7 +161,7 @@ export class GoalWork {
     };
   }
 
-  /** Not the agent's fault and not the goal's: a person has to look at the surroundings. */
+  /** The environment is broken, and a person has to look at it. */
   #broken(job: Job, error: unknown, stopped: string | null): LoopEvent {
     if (stopped !== null) return this.#interrupted(job, stopped);
     return { type: "goal.paused", code: "surroundings", reason: describe(error) };
@@ -186,10 +169,10 @@ export class GoalWork {
 }
 
 interface Recorded {
-  /** null: it was stopped. */
+  /** null: the turn was stopped. */
   readonly event: LoopEvent | null;
   readonly answer: string | null;
-  /** Of a turn that was stopped, where it had begun one. */
+  /** The conversation of a stopped turn, if the turn had begun one. */
   readonly conversation?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What people and agents ask of goals: create, find, change. Every surface goes through here. */
+/** The requests of people and agents on goals: create, find, change. Every surface uses these functions. */
 import { createGoal, type GoalDraft } from "../../core/goal/create.ts";
 import type { GoalEvent } from "../../core/goal/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -7,13 +7,13 @@ import { usageError } from "../../errors.ts";
 import type { LoopStore } from "../../ports/loops.ts";
 import { pick, request } from "../tasks/tasks.ts";
 
-/** Oldest first, ended ones included as far as they are still known. */
+/** Oldest first, with the ended ones that the store still has. */
 export function allGoals(store: LoopStore): readonly Goal[] {
   const goals = [...store.loops()].filter((loop) => loop.kind === "goal");
   return goals.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-/** Under a new id. One at a time works on the files of a project: a second one is refused. */
+/** Creates a goal under a new id. Refuses a second active goal in the project. */
 export async function addGoal(
   store: LoopStore,
   draft: Omit<GoalDraft, "id">,
@@ -36,12 +36,12 @@ function refuseSecond(store: LoopStore, own: LoopId | null): void {
   const active = allGoals(store).find(({ id, status }) => status === "active" && id !== own);
   if (active !== undefined)
     throw usageError(
-      `Goal ${active.id} is at work in this folder, and two would undo each other's work.`,
+      `Goal ${active.id} is at work in this folder. Two goals would undo each other's work.`,
       `Pause it (loop pause ${active.id}), end it (loop cancel ${active.id}), or use another worktree.`,
     );
 }
 
-/** A unique beginning of an id is enough; without one, the only goal that has not ended, or else the newest. */
+/** Finds a goal by a unique beginning of its id. Without an id: the only live goal, or the newest with `any`. */
 export function findGoal(
   store: LoopStore,
   prefix: string | undefined,
@@ -50,20 +50,15 @@ export function findGoal(
   const goals = allGoals(store);
   const live = goals.filter(({ status }) => status !== "ended");
   if (prefix !== undefined) {
-    const found = goals[
-      pick(
-        prefix,
-        goals.map(({ id }) => id),
-        "goal",
-      )
-    ] as Goal;
+    const ids = goals.map(({ id }) => id);
+    const found = goals[pick(prefix, ids, "goal")] as Goal;
     if (wanted === "live" && found.status === "ended")
       throw usageError(`Goal ${found.id} has ended (${found.end?.status ?? "ended"}).`);
     return found;
   }
   const [only, second] = live;
   if (second !== undefined && wanted === "live")
-    throw usageError(`There are several goals here; name one: ${live.map(({ id }) => id).join(", ")}.`);
+    throw usageError(`There are several goals here. Name one: ${live.map(({ id }) => id).join(", ")}.`);
   const found = live.at(-1) ?? only ?? (wanted === "any" ? goals.at(-1) : undefined);
   if (found === undefined)
     throw usageError(

@@ -1,18 +1,18 @@
 /**
- * The lease from one live process to another. A runner or an idle conversation holds it as long as it lives; another
- * conversation that has something to do which nobody else may do asks for it, and gets it between two turns.
+ * Hands the lease from one live process to another. A runner or an idle conversation keeps the lease while it lives.
+ * Another conversation with work that only it may do asks for the lease, and gets it between two turns.
  *
- * Must not take anything: who holds the lease gives it up, or does not.
+ * Must not take the lease: only the holder gives it up.
  */
 import type { Loop } from "../../core/loop.ts";
 import type { EngineParts } from "../parts.ts";
 import { isForUs, lookTimeOf } from "../time/schedule.ts";
 import { isAskedFor, type Leadership } from "./leadership.ts";
 
-/** For how long a holder is asked, and how often it is looked for. */
+/** How long to ask a holder, and how often to look for its answer. */
 const GIVEN_WITHIN_MS = 3_000;
 const ASK_AGAIN_MS = 50;
-/** What is asked stands for some time: asking more often would only wake everybody who watches. */
+/** A request stays valid for a while. Asking more often would only wake all watching processes. */
 const ASKED_AGAIN_AFTER_MS = 1_000;
 
 export class Handover {
@@ -25,7 +25,7 @@ export class Handover {
     this.#lead = lead;
   }
 
-  /** Between two turns, to who has something to do that only it may do. */
+  /** Releases the lease between two turns when another process asks for it. */
   async giveUpWhenAsked(underway: number): Promise<void> {
     const { store, clock } = this.#parts;
     const { lease } = this.#lead;
@@ -40,7 +40,7 @@ export class Handover {
     if (dueAt !== null && dueAt <= clock.now() && host?.isFree() === true) this.#askNow();
   }
 
-  /** Answers when the holder has given it up, or has not for too long. */
+  /** Answers when this process has the lease, or after a timeout. */
   ask(answer: (isOwner: boolean) => void, lookAgain: () => void): void {
     const { clock } = this.#parts;
     const until = clock.now() + GIVEN_WITHIN_MS;
@@ -63,7 +63,7 @@ export class Handover {
   }
 }
 
-/** A goal at work is not interrupted by anybody. */
+/** An active goal keeps the lease. */
 function mayGiveUp({ store, self }: EngineParts, underway: number): boolean {
   const isAtWork = (loop: Loop) =>
     loop.kind === "goal" &&
@@ -72,7 +72,7 @@ function mayGiveUp({ store, self }: EngineParts, underway: number): boolean {
   return underway === 0 && ![...store.loops()].some(isAtWork);
 }
 
-/** When something is due that only this process may do; null: nothing is. */
+/** The next due time of a loop that only this process may run; null: there is none. */
 export function ownDueAt(parts: EngineParts): number | null {
   const { store, self, host, clock } = parts;
   if (host === undefined) return null;

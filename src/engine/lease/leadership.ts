@@ -1,15 +1,15 @@
 /**
- * This process's part in the lease: whether it acts for the project, watches somebody else do so, or neither.
- * Must not act itself: what follows from a change is the engine's.
+ * This process's part in the lease: owner, passive observer of another owner, or off. Must not act itself: the engine
+ * reacts to a change.
  */
 import type { Lease } from "../../ports/store.ts";
 import type { EngineParts, Role } from "../parts.ts";
 import { MAX_TIMER_MS } from "../time/look-timer.ts";
 
-/** A gap between two looks that is longer than this was no normal wait: nobody was there. */
+/** A longer gap between two looks means that the machine slept or the process was stopped. */
 export const ASLEEP_AFTER_MS = MAX_TIMER_MS + 15_000;
 
-/** Who asked and then said nothing for so long does not want it any more. */
+/** A request for the lease expires after this time. */
 const ASKED_FOR_MS = 10_000;
 
 export class Leadership {
@@ -21,7 +21,7 @@ export class Leadership {
     this.#parts = parts;
   }
 
-  /** Ours; null while somebody else leads. */
+  /** The own lease; null: another process leads, or none. */
   get lease(): Lease | null {
     return this.#lease;
   }
@@ -30,26 +30,26 @@ export class Leadership {
     return this.#role;
   }
 
-  /** Somebody else has taken over. */
+  /** Another process has taken over. */
   get isLost(): boolean {
     return this.#lease !== null && this.#parts.store.lease()?.token !== this.#lease.token;
   }
 
-  /** `after-silence`: the owner before us was there and did nothing, so nobody fired meanwhile. */
+  /** `after-silence`: the owner before existed but did nothing, so no process fired meanwhile. */
   async tryLead(
     now: number,
     awakeSince: number,
-    /** Also from another process of the same conversation, which is the one that nobody asks just now. */
+    /** Take the lease from another process of the same conversation too. */
     fromSibling = false,
   ): Promise<"no" | "yes" | "after-silence"> {
     const { store, self, firing } = this.#parts;
     const holder = store.lease();
     if (!firing) return this.#enter("off", holder);
     if (isAskedFor(this.#parts)) return this.#enter("passive", holder);
-    // Our own, when acquiring it failed after it was written: taken anew, under a token that nothing was done with.
+    // An own lease exists if acquiring it failed after the write. It is acquired again, under a new token.
     const isOurs = holder !== null && holder.owner === self.owner && (fromSibling || holder.pid === self.pid);
     const state = holder === null || isOurs ? "gone" : store.holderState(holder, now);
-    // After a suspend everybody wakes at once, and the owner's next look, with its sign of life, is still to come.
+    // after a suspend all processes wake at once, and the owner has not sent its heartbeat yet
     const isWaiting = state === "silent" && now - awakeSince < ASLEEP_AFTER_MS;
     if (state === "alive" || isWaiting) return this.#enter("passive", holder);
     const lease = await store.acquire({ ...self, acquiredAt: now }, store.lastToken());
@@ -76,7 +76,7 @@ export class Leadership {
   }
 }
 
-/** Is somebody else to have it now? */
+/** Does another live process ask for the lease? */
 export function isAskedFor({ store, self, clock }: EngineParts): boolean {
   const asked = store.leaseAsked();
   if (asked === null || asked.owner === self.owner) return false;

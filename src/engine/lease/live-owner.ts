@@ -1,7 +1,6 @@
-/** Who runs the loops of a project at this moment. */
 import type { Lease, Store } from "../../ports/store.ts";
 
-/** Who holds the lease and is there. */
+/** The lease of the process that runs the project's loops now; null: no live process does. */
 export function liveOwner(store: Store, now: number): Lease | null {
   const lease = store.lease();
   return lease !== null && store.holderState(lease, now) === "alive" ? lease : null;

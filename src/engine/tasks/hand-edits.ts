@@ -1,4 +1,4 @@
-/** Carries out what a person asked for by editing the published tasks, as commands would: edit, delete, create. */
+/** Carries out a person's edits of the published tasks like commands: edit, delete, create. */
 import type { LoopEvent, TaskEdit } from "../../core/event.ts";
 import type { Cadence, LoopId, Task } from "../../core/loop.ts";
 import { planCron } from "../../core/task/plan.ts";
@@ -9,13 +9,13 @@ import type { HandRequest, HandTask, WantedTask } from "../../ports/requests.ts"
 import type { Store } from "../../ports/store.ts";
 import { addTaskAs, draftTask, fullMessage, requestEvent, type TaskDefaults } from "./tasks.ts";
 
-export interface HandEditSettings extends TaskDefaults {
+interface HandEditSettings extends TaskDefaults {
   readonly maxTasks: number;
-  /** For tasks that name no zone. */
+  /** The zone of tasks that name none. */
   readonly tz: string;
 }
 
-/** Does nothing when nobody edited anything. `say` tells the person what became of it. */
+/** Does nothing without an edit. `say` tells the person the result. */
 export async function carryOutHandEdits(
   store: Store,
   settings: HandEditSettings,
@@ -27,7 +27,7 @@ export async function carryOutHandEdits(
   if (requests === undefined || request == null) return;
   switch (request.kind) {
     case "unreadable":
-      say(`tasks.json ${request.why}: moved to ${request.movedTo} and written anew from the journal.`);
+      say(`tasks.json ${request.why}: moved to ${request.movedTo} and written again from the journal.`);
       break;
     case "lost":
       await restoreLost(store, settings, request, now, say);
@@ -47,7 +47,7 @@ async function adoptFile(
 ): Promise<void> {
   const done: string[] = [];
   const listed = new Set(tasks.map(({ wanted }) => wanted.id));
-  // first, so that a file that replaces all tasks does not meet the limit
+  // deletions first, so that a file that replaces all tasks stays below the limit
   for (const task of [...store.loops()].filter((loop) => loop.kind === "task")) {
     const removed =
       task.session === null && task.status !== "ended" && !listed.has(task.id) && task.createdAt <= knownBy;
@@ -61,13 +61,13 @@ async function adoptFile(
       if (what !== null) done.push(what);
     } catch (error) {
       if (!(error instanceof LoopError)) throw error;
-      say(`tasks.json, task ${each.wanted.id ?? "(new)"}: ${error.message} It was left out.`);
+      say(`tasks.json, task ${each.wanted.id ?? "(new)"}: ${error.message} This task was skipped.`);
     }
   }
   if (done.length > 0) say(`tasks.json was edited: ${done.join(", ")}.`);
 }
 
-/** The journal is gone, cut or damaged, but what it said was published: tasks must not vanish with it (A13). */
+/** Restores published tasks when the journal was removed, cut or damaged (A13). */
 async function restoreLost(
   store: LoopStore,
   settings: HandEditSettings,
@@ -82,12 +82,12 @@ async function restoreLost(
       if (task !== null) restored.push(task.id);
     } catch (error) {
       if (!(error instanceof LoopError)) throw error;
-      say(`Task ${lost.wanted.id} could not be restored: ${error.message}`);
+      say(`Cannot restore task ${lost.wanted.id}: ${error.message}`);
     }
   }
   const what =
-    keptAs === null ? "The journal was gone" : `The journal was cut or damaged (kept as ${keptAs})`;
-  say(`${what}; restored from ${from}: ${restored.join(", ")}. Slots count from now.`);
+    keptAs === null ? "The journal was missing" : `The journal was cut or damaged (kept as ${keptAs})`;
+  say(`${what}; restored from ${from}: ${restored.join(", ")}. Their schedules start now.`);
 }
 
 async function adoptTask(
@@ -105,7 +105,7 @@ async function adoptTask(
   const events = changesTo(task, wanted, settings, now);
   if (events.length === 0) return null;
   if (wanted.version !== undefined && wanted.version !== task.version) {
-    throw new LoopError("usage", "it changed elsewhere after the file was read, so the edit was not taken.");
+    throw new LoopError("usage", "the task changed after the file was read, so the edit was ignored.");
   }
   let changed = task;
   for (const event of events) changed = await requestEvent(store, changed, event, now);
@@ -147,10 +147,7 @@ function changesTo(task: Task, wanted: WantedTask, settings: HandEditSettings, n
   return events;
 }
 
-/**
- * Several processes may read the same file at once: all of them come to the same ids, so that a new task is created
- * once. null: another process was faster.
- */
+/** Several processes may read the same file, but the ids are equal, so a task is created once. null: it exists. */
 async function createNew(
   store: LoopStore,
   settings: HandEditSettings,
@@ -161,13 +158,13 @@ async function createNew(
     const id = round === 0 && wanted.id !== undefined ? (wanted.id as LoopId) : newId(round);
     const task = await createFrom(store, settings, wanted, id, now);
     if (task !== null || liveTask(store, id) !== null) return task;
-    // The id was used before, by a task that has ended.
+    // an ended task has this id
     if (wanted.version !== undefined)
-      throw new LoopError("usage", "it was deleted after the file was read, and stays deleted.");
+      throw new LoopError("usage", "the task was deleted after the file was read, and it stays deleted.");
   }
 }
 
-/** null: the id is taken. */
+/** null: the id is in use. */
 async function createFrom(
   store: LoopStore,
   settings: HandEditSettings,
@@ -209,7 +206,7 @@ function cadenceOf(wanted: WantedTask, settings: HandEditSettings, now: number):
     if (planned.kind === "plan") return planned.cadence;
     throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "it has no prompt.");
   }
-  // A one-shot that was missed has no next time; it stays missed.
+  // a missed one-shot has no next time and stays missed
   const at = Date.parse(wanted.nextFireAt ?? (wanted.state === "missed" ? wanted.createdAt : null) ?? "");
   if (wanted.recurring && Number.isNaN(at)) throw new LoopError("usage", "it has neither cron nor everyMs.");
   if (wanted.recurring) return { kind: "paced", wakeAt: at, reason: "restored from tasks.json" };

@@ -1,4 +1,4 @@
-/** What people and agents ask of tasks: create, find, change. Every surface goes through here. */
+/** The requests of people and agents on tasks: create, find, change. Every surface uses these functions. */
 import type { LoopEvent } from "../../core/event.ts";
 import type { Loop, LoopId, Task } from "../../core/loop.ts";
 import { createTask, type TaskDraft } from "../../core/task/decide-task.ts";
@@ -9,15 +9,15 @@ import { type Applied, applyEvent } from "../apply.ts";
 /** A task that has no id yet. */
 export type Draft = Omit<TaskDraft, "id">;
 
-/** What a project says of tasks that do not say it themselves. */
+/** The project's defaults for tasks. */
 export interface TaskDefaults {
-  /** How long a recurring task lives; null: for ever. */
+  /** The lifetime of a recurring task; null: for ever. */
   readonly expiresMs: number | null;
   readonly jitter: boolean;
   readonly turnTimeoutMs: number;
 }
 
-/** What is not given takes its default; a one-shot never expires. */
+/** Fills in the defaults. A one-shot never expires. */
 export function draftTask(
   given: Pick<Draft, "prompt" | "cadence"> & Partial<Draft>,
   defaults: TaskDefaults,
@@ -40,7 +40,7 @@ export function draftTask(
   };
 }
 
-/** Under a new id. Throws the sentence for the person when there is no room. */
+/** Creates a task under a new id. Throws a sentence for the person when there are too many tasks. */
 export async function addTask(
   store: LoopStore,
   draft: Draft,
@@ -58,11 +58,11 @@ export async function addTask(
 
 export type Added =
   | { readonly kind: "added"; readonly task: Task }
-  /** There is, or was a moment ago, a task of this id. */
+  /** A task has or had this id. */
   | { readonly kind: "taken" }
   | { readonly kind: "full"; readonly live: number };
 
-/** Under this id or not at all. */
+/** Creates a task under this id, or not at all. */
 export async function addTaskAs(
   id: LoopId,
   store: LoopStore,
@@ -72,17 +72,9 @@ export async function addTaskAs(
 ): Promise<Added> {
   if (store.load(id) !== undefined) return { kind: "taken" };
   const { loop, effects, outcomes } = createTask({ ...draft, id }, now);
-  const result = await store.commit({
-    id,
-    expectedVersion: 0,
-    loop,
-    event: { type: "task.created" },
-    effects,
-    outcomes,
-    at: now,
-    token: null,
-    maxLive: maxTasks,
-  });
+  const event = { type: "task.created" } as const;
+  const commit = { id, expectedVersion: 0, loop, event, effects, outcomes, at: now, token: null };
+  const result = await store.commit({ ...commit, maxLive: maxTasks });
   if (result.kind === "committed") return { kind: "added", task: loop };
   return result.kind === "full" ? result : { kind: "taken" };
 }
@@ -91,24 +83,20 @@ export function fullMessage(live: number, maxTasks: number): string {
   return `There are ${live} live tasks, and at most ${maxTasks} are allowed per project (maxTasks in .loop/config.json).`;
 }
 
-/** A unique beginning of an id is enough. */
+/** Finds a task by a unique beginning of its id. */
 export function findTask(store: LoopStore, prefix: string): Task {
   const isGoal = [...store.loops()].some((loop) => loop.kind === "goal" && loop.id === prefix.toLowerCase());
   if (isGoal)
     throw usageError(
-      `${prefix} is a goal loop, and this is for tasks.`,
+      `${prefix} is a goal loop, and this command is for tasks.`,
       `For goals: loop status | pause | continue | cancel | report ${prefix}`,
     );
   const live = [...store.loops()].filter((loop) => loop.kind === "task" && loop.status !== "ended");
-  return live[
-    pick(
-      prefix,
-      live.map((task) => task.id),
-    )
-  ] as Task;
+  const ids = live.map(({ id }) => id);
+  return live[pick(prefix, ids)] as Task;
 }
 
-/** Index of the id that `prefix` means; throws the sentence for the person when it is none or several. */
+/** The index of the id with this beginning. Throws a sentence for the person when no id or several ids match. */
 export function pick(
   prefix: string,
   ids: readonly string[],
@@ -117,7 +105,7 @@ export function pick(
   const wanted = prefix.toLowerCase();
   if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
     throw usageError(
-      `"${prefix}" is not an id; ids are up to 8 characters of 0-9 and a-f.`,
+      `"${prefix}" is not an id; an id has up to 8 characters of 0-9 and a-f.`,
       "See them with: loop list",
     );
   }
@@ -127,12 +115,12 @@ export function pick(
   const [only, second] = matches;
   if (only === undefined) throw usageError(`There is no ${what} ${prefix} here.`, "See them with: loop list");
   if (second !== undefined) {
-    throw usageError(`${prefix} is the beginning of several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
+    throw usageError(`${prefix} matches several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
   }
   return only;
 }
 
-/** Carries out a request on one task. Returns the task after it. */
+/** Carries out a person's request on a task. Returns the changed task. */
 export async function requestEvent(
   store: LoopStore,
   task: Task,
@@ -142,7 +130,7 @@ export async function requestEvent(
   return (await request(store, task, event, now)) as Task;
 }
 
-/** Carries out a person's request on a loop of any kind. Returns the loop after it. */
+/** Carries out a person's request on a loop of any kind. Returns the changed loop. */
 export async function request(store: LoopStore, loop: Loop, event: LoopEvent, now: number): Promise<Loop> {
   const applied: Applied = await applyEvent(store, loop.id, event, now, null);
   const name = `${loop.kind === "task" ? "Task" : "Goal"} ${loop.id}`;
@@ -154,9 +142,13 @@ export async function request(store: LoopStore, loop: Loop, event: LoopEvent, no
     case "refused":
       throw usageError(applied.message);
     case "gone":
-      throw usageError(`${name} is gone: somebody else ended it.`);
+      throw usageError(`${name} no longer exists: another process ended it.`);
     case "fenced":
-      throw new LoopError("surroundings", `${name} belongs to the owner of the lease just now; try again.`);
+      throw new LoopError(
+        "surroundings",
+        `${name} is in use by the process that holds the lease.`,
+        "Try again.",
+      );
   }
 }
 

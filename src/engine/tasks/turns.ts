@@ -1,13 +1,13 @@
-/** The fires of tasks: one turn each, and the postcondition after it. */
+/** Runs the fires of tasks: one turn each, and the postcondition after it. */
 import type { LoopEvent } from "../../core/event.ts";
 import type { Fire, ProcessRef, Task } from "../../core/loop.ts";
 import { parseWakeupLine } from "../../core/task/wakeup.ts";
 import { renderFireText } from "../../core/text/fire-text.ts";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../../ports/agent.ts";
-import type { EngineParts } from "../parts.ts";
+import { describe, type EngineParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
 
-/** Time that a postcondition may take. */
+/** The time limit of a postcondition. */
 const EXPECT_TIMEOUT_MS = 10 * 60_000;
 
 export class Turns {
@@ -24,14 +24,14 @@ export class Turns {
     this.#follow(task, fire, this.#agentFor(task).run(turn, control), control.signal);
   }
 
-  /** For a fire that another process intended. A turn that still runs is followed to its end. */
+  /** Recovers a fire that another process intended. Follows a turn that still runs to its end. */
   async reconcile(task: Task, fire: Fire, now: number): Promise<TurnFate> {
     const { turn, control } = this.#open(task, fire, now);
     let fate: TurnFate;
     try {
       fate = await this.#agentFor(task).reconcile(turn, control);
     } catch (error) {
-      // Not known, so it must be asked again: a turn that stayed listed here would never end.
+      // the fate is unknown, so it must be asked again: a turn that stays listed here would never end
       this.#underway.settle(fire.id);
       throw error;
     }
@@ -41,7 +41,7 @@ export class Turns {
     return fate;
   }
 
-  /** A task that wants no conversation is run beside it. */
+  /** A headless task does not run in the conversation. */
   #agentFor({ where }: Task): Agent {
     const { agent, headless } = this.#parts;
     return where === "headless" && headless !== undefined ? headless() : agent;
@@ -79,12 +79,12 @@ export class Turns {
         type: "fire.finished",
         fireId: id,
         outcome: "failed",
-        reason: error instanceof Error ? error.message : String(error),
+        reason: describe(error),
       }),
     );
   }
 
-  /** A18: the agent's exit code is its word; the postcondition is ours. */
+  /** A18: the agent's exit code is a claim; the engine checks the postcondition. */
   async #verify(task: Task, end: TurnEnd, signal: AbortSignal): Promise<TurnEnd> {
     if (end.kind !== "ok" || task.expect === null) return end;
     const evidence = await this.#parts.checker.run(
@@ -101,7 +101,7 @@ export class Turns {
   }
 }
 
-/** What the end of a turn means for its fire. */
+/** The event for the end of a turn. */
 function endingOf({ id }: Fire, end: TurnEnd, stopped: string | null): LoopEvent {
   if (end.kind === "cancelled") {
     return { type: "fire.interrupted", fireId: id, reason: stopped ?? "the turn was stopped" };
@@ -118,7 +118,7 @@ function endingOf({ id }: Fire, end: TurnEnd, stopped: string | null): LoopEvent
   };
 }
 
-/** For a sentence: what a program printed is not trusted with the terminal. */
+/** Removes control characters, because a program's output is not trusted on the terminal. */
 function lastLine(output: string): string {
   const line = output.trim().split("\n").at(-1) ?? "";
   return line

@@ -1,4 +1,4 @@
-/** Since when somebody has been there to act. A machine that slept, or a clock that was set, starts it anew. */
+/** The time since which this process could act without a gap. A suspend or a changed clock starts it again. */
 import { ASLEEP_AFTER_MS } from "../lease/leadership.ts";
 
 export class Awake {
@@ -9,7 +9,7 @@ export class Awake {
     return this.#since;
   }
 
-  /** Nobody was there before this. */
+  /** No process could act before this time. */
   start(now: number): void {
     this.#since = now;
     this.#lastLookAt = now;

@@ -1,14 +1,14 @@
 /**
- * The one timer of an engine. Never longer than 30 s, so that a suspended machine or a changed clock is noticed;
- * short for a passive process, which asks for the owner often, and for nothing else.
+ * The one timer of an engine. It is never longer than 30 s, so that the engine notices a suspend or a changed clock. In a
+ * passive process it is short, because that process often checks whether the owner is alive.
  */
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
 
 export const MAX_TIMER_MS = 30_000;
-/** How often a passive process asks whether the owner's process still exists. */
+/** How often a passive process checks whether the owner's process exists. */
 const PROBE_MS = 400;
-/** How often it asks whether that process is the owner, and not frozen or another one with the same pid. */
+/** How often it checks that this process is not frozen, and not another one with the same pid. */
 const FULL_PROBE_MS = 2_000;
 
 export class LookTimer {
@@ -28,10 +28,7 @@ export class LookTimer {
     this.#timer = this.#clock.wake(Math.min(at, this.#clock.now() + MAX_TIMER_MS), this.#look);
   }
 
-  /**
-   * Looks when the owner is gone, and when something is due that only this process may do. What the owner writes
-   * comes through the watch.
-   */
+  /** Looks when the owner is gone or at `dueAt`. The watch of the store reports the owner's writes. */
   lookWhenOrphaned(dueAt: number | null = null): void {
     const now = this.#clock.now();
     this.#probe(now, now, dueAt);

@@ -1,6 +1,6 @@
 /**
- * Which loop is next: one binary heap. Re-arming leaves the old node in place and ignores it when it surfaces,
- * so arming is O(log n) and a look at the next due time is O(1), however many loops wait.
+ * Finds the next loop with a binary heap. Re-arming leaves the old node in the heap and skips it at the top, so arming
+ * is O(log n) and the next due time is O(1).
  */
 import { loopWakeAt } from "../../core/decide.ts";
 import type { LoopEvent } from "../../core/event.ts";
@@ -21,7 +21,7 @@ export class Schedule {
     return this.#armed.size;
   }
 
-  /** `null` takes the loop out. */
+  /** null removes the loop. */
   arm(id: LoopId, at: number | null): void {
     if (at === null) {
       this.#armed.delete(id);
@@ -46,7 +46,7 @@ export class Schedule {
     return this.#top()?.id ?? null;
   }
 
-  /** Takes out the loop whose time has come, the longest waiting first, if there is room for it. */
+  /** Removes and returns the loop that is due the longest, if there is room for it. */
   popDue(now: number, hasRoom: (id: LoopId) => boolean = () => true): LoopId | null {
     const top = this.#top();
     if (top === null || top.at > now || !hasRoom(top.id)) return null;
@@ -101,24 +101,24 @@ export class Schedule {
   }
 }
 
-/** Ties go by id, so that every owner takes the same order. */
+/** The id breaks ties, so that every owner uses the same order. */
 function isBefore(a: Node, b: Node): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);
 }
 
-/** When an owner has to look at the loop; null: not before something happens to it. */
+/** When an owner has to look at the loop; null: not before its next event. */
 export function lookTimeOf(loop: Loop, now: number): number | null {
   const at = loopWakeAt(loop);
-  // A goal or a backlog is always ready: it takes its place behind the tasks whose time has come.
+  // a goal or a backlog is always ready, and comes after the due tasks
   if (loop.kind !== "task") return at === null ? null : Math.max(at, now);
-  // A run by hand waits for nothing, also when the clock was set back since it was asked for.
+  // a manual run never waits, even when the clock was set back after the request
   const isSoon = clockWentBack(loop, now) || (at !== null && loop.request?.kind === "manual");
   return isSoon ? Math.min(at ?? now, now) : at;
 }
 
 /**
- * Loops of other conversations are not touched, nor tasks that want one where there is none. A goal that was started
- * in a terminal is never taken up by a conversation, which did not ask for it.
+ * Excludes loops of other conversations, and tasks that need a conversation when this engine has none. A conversation
+ * never takes over a goal that was started in a terminal.
  */
 export function isForUs({ self, goals, host, backlog }: EngineParts, loop: Loop): boolean {
   if (loop.session !== null && loop.session !== self.owner) return false;
@@ -127,7 +127,7 @@ export function isForUs({ self, goals, host, backlog }: EngineParts, loop: Loop)
   return goals !== null && (loop.session !== null || host === undefined);
 }
 
-/** What an owner tells a loop whose time has come. */
+/** The event for a due loop. */
 export function dueEvent(
   { store, goals, backlog }: EngineParts,
   id: LoopId,
@@ -137,7 +137,7 @@ export function dueEvent(
   const loop = store.load(id);
   if (loop?.kind === "goal") return { type: "goal.due", token, nonce: goals?.newNonce() ?? "" };
   if (loop?.kind === "backlog") {
-    const read = backlog?.files.read(loop.stories) ?? { problem: "backlogs are not run here" };
+    const read = backlog?.files.read(loop.stories) ?? { problem: "this process does not run backlogs" };
     const stories = "stories" in read ? read.stories : null;
     const problem = "problem" in read ? read.problem : null;
     return { type: "backlog.due", token, nonce: backlog?.newNonce() ?? "", stories, problem };

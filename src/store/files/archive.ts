@@ -1,53 +1,40 @@
 /**
- * A whole backlog in the place of the one that is there (C10).
+ * Replaces a whole backlog (C10).
  *
- * 1. It is decided on what was read, and written only if that is still there; otherwise it is decided anew.
- * 2. What it takes the place of is in `.loop/archive/<date>-<branch>/` before anything is written: prd.json as a
- *    copy, what belongs to its stories by its name alone. A kill in between leaves all of it, here or there.
- * 3. What is refused writes nothing at all, not even `.loop`.
+ * 1. The decision is based on the file as read. It is written only if the file is unchanged; otherwise it is made again.
+ * 2. Before that, the old backlog goes to `.loop/archive/<date>-<branch>/`: prd.json is copied, the files of its stories
+ *    are moved. A kill in between loses nothing.
+ * 3. A refused change writes nothing, not even `.loop`.
  */
 import { lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ARCHIVED, archiveName } from "../../core/backlog/prd/archive.ts";
-import { LoopError } from "../../errors.ts";
 import { type Prd, type PrdContent, renderPrd } from "../../schema/prd.ts";
 import { errorCode, fsyncDir, readIfThere, replaceIf, writeAtomic } from "../../system/files.ts";
-import { cannotWrite, ensureLoopDir } from "../folder/loop-dir.ts";
-import { whileLocked } from "../folder/write-lock.ts";
 import { ensureFolder } from "./backlog-files.ts";
-import { loadPrd, prdPath } from "./prd-file.ts";
+import { loadPrd, prdPath, writePrd } from "./prd-file.ts";
 
-/** `archive`: what is there is kept as an archive; a file that is not there has nothing to keep. */
+/** `archive`: keep the old backlog, if there is one. */
 export type Replacement =
   | { readonly kind: "replace"; readonly content: PrdContent; readonly archive: boolean }
   | { readonly kind: "refused"; readonly message: string; readonly hint: string | null };
 
-export type Replaced =
-  /** `archived` is the folder; null: nothing was. `before` is what is no longer there. */
+type Replaced =
+  /** `archived` is the folder of the archive; null: there is none. `before` is the old backlog. */
   | { readonly kind: "replaced"; readonly archived: string | null; readonly before: Prd | null }
   | Extract<Replacement, { kind: "refused" }>;
 
-/** `decide` may be called several times, each time with what is there; its last answer is carried out. */
+/** May call `decide` several times, each time with the current backlog, and carries out the last answer. */
 export async function replacePrd(
   root: string,
   decide: (before: Prd | null) => Replacement,
   now: number,
 ): Promise<Replaced> {
   const asked = decide(loadPrd(root)?.prd ?? null);
-  if (asked.kind === "refused") return asked;
-  const dir = ensureLoopDir(root);
-  try {
-    for (;;) {
-      // the same lock as for every other change of the file
-      const done = await whileLocked(join(dir, "prd.lock.tmp"), () => tryToReplace(root, decide, now));
-      if (done !== null) return done;
-    }
-  } catch (error) {
-    throw errorCode(error) === null || error instanceof LoopError ? error : cannotWrite(prdPath(root), error);
-  }
+  return asked.kind === "refused" ? asked : writePrd(root, () => tryToReplace(root, decide, now));
 }
 
-/** null: somebody else, an editor say, wrote in between; nothing was changed then. */
+/** null: another program, for example an editor, wrote the file meanwhile; nothing was changed. */
 function tryToReplace(
   root: string,
   decide: (before: Prd | null) => Replacement,
@@ -101,7 +88,7 @@ function makeArchive(root: string, { branchName }: Prd, text: string, now: numbe
   return { folder, undo };
 }
 
-/** One that nobody else has. */
+/** Creates a folder that no other process has. */
 function newFolder(parent: string, branchName: string | null, now: number): string {
   for (let count = 1; ; count++) {
     const folder = join(parent, archiveName(branchName, now, count));

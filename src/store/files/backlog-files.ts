@@ -1,6 +1,6 @@
 /**
- * Files of a backlog that people write too: templates, prompts, progress.md, a triage brief. What is there stays
- * unless it is to be replaced whole, and nothing is written outside of the project, whatever links lie there (H4).
+ * Files of a backlog that people write too: templates, prompts, progress.md, a triage brief. An existing file stays
+ * unless the caller replaces it. No link leads a write out of the project (H4).
  */
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { createOnce, errorCode, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { cannotWrite } from "../folder/loop-dir.ts";
 
-/** `path` is from `.loop`, with `/`. false: something of that name is there, and stays. */
+/** `path` is relative to `.loop`, with `/`. false: the name exists already, and nothing was written. */
 export function createFile(root: string, path: string, text: string): boolean {
   const target = join(ensureFolder(root, dirname(path)), path.split("/").at(-1) ?? path);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
@@ -19,14 +19,14 @@ export function createFile(root: string, path: string, text: string): boolean {
   });
 }
 
-/** A link of that name is replaced, not followed. Returns where it is. */
+/** Replaces a link instead of following it. Returns the path of the file. */
 export function replaceFile(root: string, path: string, text: string): string {
   const target = join(ensureFolder(root, dirname(path)), path.split("/").at(-1) ?? path);
   orSentence(target, () => writeAtomic(target, text));
   return target;
 }
 
-/** The folder below `.loop`, which has to be there. Level by level: no folder is made behind a link. */
+/** Creates a folder in `.loop`, which must exist. It goes level by level, so that it creates nothing behind a link. */
 export function ensureFolder(root: string, path: string): string {
   let folder = join(root, ".loop");
   for (const name of path.split("/").filter((part) => part !== "" && part !== ".")) {

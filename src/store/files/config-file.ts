@@ -1,18 +1,18 @@
-/** The project's settings, `.loop/config.json`. */
+/** Reads the project's settings, `.loop/config.json`. */
 import { join } from "node:path";
 import { LoopError, usageError } from "../../errors.ts";
 import { type Config, defaultConfig, parseConfig } from "../../schema/config.ts";
 import { systemTimeZone } from "../../system/time-zone.ts";
 import { parseJsonFile, readText } from "./read-text.ts";
 
-/** What is wrong in it is said with its place, and nothing is done. */
+/** Throws a sentence with the place of the first fault. */
 export function readConfig(project: { readonly dir: string }): Config {
   const path = join(project.dir, "config.json");
   const text = readText(path);
   if (text === null) return defaultConfig();
   const result = parseConfig(parseJsonFile(path, text));
   if (result.kind === "invalid")
-    throw new LoopError("surroundings", `${path}: ${result.message}.`, "Mend or remove it.");
+    throw new LoopError("surroundings", `${path}: ${result.message}.`, "Fix or remove it.");
   return result.config;
 }
 
@@ -21,7 +21,7 @@ export function localTimeZone(config: Pick<Config, "timeZone">): string {
   if (zone !== null) return zone;
   const { TZ } = process.env;
   throw usageError(
-    TZ === undefined ? "This machine's time zone has no name." : `No time zone is known by TZ=${TZ}.`,
-    "Name it with TZ or with --tz, such as --tz Europe/Paris.",
+    TZ === undefined ? "This machine's time zone has no name." : `TZ=${TZ} is not a known time zone.`,
+    "Set TZ, or use --tz, for example --tz Europe/Paris.",
   );
 }

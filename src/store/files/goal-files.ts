@@ -1,7 +1,7 @@
 /**
- * What is published of goals: `.loop/state.json` (the newest goal, in the shape that the seed's stop hook read) and
- * `.loop/runs/<id>/{state.json,iterations.jsonl,summary.md}`. All of it is written anew from the journal. What
- * anybody else writes there is a claim at best: it is noticed, and written over.
+ * The published files of goals: `.loop/state.json` (the newest goal, in the stop hook's format) and
+ * `.loop/runs/<id>/{state.json,iterations.jsonl,summary.md}`. All of them are written from the journal. A change by
+ * anybody else is only a claim: it is detected and overwritten.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ export class GoalFiles {
   readonly #dir: string;
   readonly #say: (message: string) => void;
   readonly #published = new Map<string, number>();
-  /** The state that stands in state.json was written by this process. */
+  /** This process wrote the current state.json. */
   #isOurs = false;
 
   constructor(dir: string, say: (message: string) => void) {
@@ -35,12 +35,11 @@ export class GoalFiles {
     }
   }
 
-  /** A person did not want to keep what is left of a goal that has ended. */
+  /** A person removed the run folder of an ended goal. */
   #isRemoved({ id, status }: Goal): boolean {
     return status === "ended" && !this.#published.has(id) && !existsSync(join(this.#dir, "runs", id));
   }
 
-  /** Did somebody else write into state.json since it was published? */
   wasStateEdited(): boolean {
     const text = this.#read();
     return this.#isOurs && (text === null || !isSummed(text));
@@ -73,7 +72,7 @@ export class GoalFiles {
     return join(this.#dir, "state.json");
   }
 
-  /** null: nothing there that could be read as a file. */
+  /** null: there is no file. */
   #read(): string | null {
     try {
       return readIfThere(this.#path());
@@ -83,7 +82,7 @@ export class GoalFiles {
   }
 }
 
-/** While it works it is published again in a moment, and after a crash from the journal. */
+/** An active goal is published again soon, and after a crash from the journal, so its files need no fsync. */
 function isAtRest({ status }: Goal): boolean {
   return status !== "active";
 }

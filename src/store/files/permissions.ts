@@ -1,4 +1,4 @@
-/** The `permissions` of a project's settings, as far as they count here (H2). */
+/** The `permissions` of a project's settings (H2). */
 import { join } from "node:path";
 import { type PermissionRules, withoutAllow } from "../../core/permissions.ts";
 import { parseConfigText } from "../../schema/config.ts";
@@ -6,8 +6,8 @@ import { createTrustStore } from "../folder/trust.ts";
 import { readText } from "./read-text.ts";
 
 /**
- * A file that came with a repository may only make it stricter: until a person trusted this very content, what it
- * allows is asked. What is wrong in the file is said by who reads all of it.
+ * Until a person trusts exactly this content, the file may only add restrictions, and its `allow` is ignored. This
+ * function ignores faults in the file: `readConfig` reports them.
  */
 export function permissionsOf(project: string, env: NodeJS.ProcessEnv): PermissionRules {
   const path = join(project, ".loop", "config.json");

@@ -1,9 +1,9 @@
 /**
- * `.loop/prd.json` on disk. People, planning agents and several commands at once write it, so:
+ * `.loop/prd.json` on disk. People, planning agents and several commands may write it at the same time.
  *
- * 1. A change is decided on what was read, and is written only if that is still there; otherwise it is decided anew.
- * 2. What does not parse is said and left as it is, as is what is no file: a link, a folder, a pipe.
- * 3. A change that is refused writes nothing at all, not even `.loop`.
+ * 1. A change is based on the file as read. It is written only if the file is unchanged; otherwise it is decided again.
+ * 2. An invalid file stays unchanged and is reported. So is a link, a folder or a pipe with that name.
+ * 3. A refused change writes nothing, not even `.loop`.
  */
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,8 +15,8 @@ import { errorCode, readIfThere, replaceIf } from "../../system/files.ts";
 import { cannotRead, cannotWrite, checkLoopDir, ensureLoopDir } from "../folder/loop-dir.ts";
 import { whileLocked } from "../folder/write-lock.ts";
 
-/** `text` is what was read. The message of a broken file is a sentence with its path. */
-export type PrdState =
+/** `text` is the text of the file. `message` is a sentence with the path. */
+type PrdState =
   | { readonly kind: "absent" }
   | { readonly kind: "broken"; readonly message: string }
   | { readonly kind: "whole"; readonly prd: Prd; readonly text: string };
@@ -25,7 +25,7 @@ export function prdPath(root: string): string {
   return join(root, ".loop", "prd.json");
 }
 
-/** Throws the sentence when it cannot be read at all. */
+/** Throws a sentence when the file is unreadable. */
 export function readPrd(root: string): PrdState {
   const text = checkLoopDir(root) ? readFile(prdPath(root)) : null;
   if (text === null) return { kind: "absent" };
@@ -34,34 +34,38 @@ export function readPrd(root: string): PrdState {
   return { kind: "broken", message: `${prdPath(root)}: ${parsed.message}.` };
 }
 
-/** The same, for whoever cannot do anything about a broken file; null: there is none. */
+/** Like `readPrd`, but throws when the file is broken. null: there is no file. */
 export function loadPrd(root: string): { readonly prd: Prd; readonly text: string } | null {
   const state = readPrd(root);
   if (state.kind === "broken")
-    throw new LoopError("surroundings", state.message, "Mend it; it was left as it is.");
+    throw new LoopError("surroundings", state.message, "Fix the file. It was not changed.");
   return state.kind === "absent" ? null : state;
 }
 
-/** `decide` may be called several times, each time with what is there; its last answer is carried out and returned. */
+/** May call `decide` several times, each time with the current stories. Carries out and returns the last answer. */
 export async function changeStories(
   root: string,
   decide: (stories: readonly Story[]) => StoryChange,
 ): Promise<StoryChange> {
   const asked = decide(loadPrd(root)?.prd.stories ?? []);
-  if (asked.kind === "refused") return asked;
+  return asked.kind === "refused" ? asked : writePrd(root, () => tryToChange(root, decide));
+}
+
+/** Repeats `attempt` under the lock of prd.json until it returns a result. */
+export async function writePrd<T>(root: string, attempt: () => T | null): Promise<T> {
   const dir = ensureLoopDir(root);
   try {
     for (;;) {
-      // not in .gitignore by its own name, but as a .tmp
-      const change = await whileLocked(join(dir, "prd.lock.tmp"), () => tryToChange(root, decide));
-      if (change !== null) return change;
+      // .gitignore covers this name by *.tmp
+      const done = await whileLocked(join(dir, "prd.lock.tmp"), attempt);
+      if (done !== null) return done;
     }
   } catch (error) {
     throw errorCode(error) === null || error instanceof LoopError ? error : cannotWrite(prdPath(root), error);
   }
 }
 
-/** null: somebody else, an editor say, wrote in between. */
+/** null: another program, for example an editor, wrote the file meanwhile. */
 function tryToChange(root: string, decide: (stories: readonly Story[]) => StoryChange): StoryChange | null {
   const before = loadPrd(root);
   const prd = before?.prd ?? emptyPrd(basename(root));
@@ -76,9 +80,9 @@ function tryToChange(root: string, decide: (stories: readonly Story[]) => StoryC
 function readFile(path: string): string | null {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // opening a pipe would wait for its other end; a link is refused by the reading itself
+    // opening a pipe would block; `readIfThere` refuses links
     if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink() && !stat.isDirectory())
-      throw new LoopError("surroundings", `${path} is not a file.`, "Mend or remove it.");
+      throw new LoopError("surroundings", `${path} is not a file.`, "Fix or remove it.");
     return readIfThere(path);
   } catch (error) {
     if (error instanceof LoopError) throw error;

@@ -1,4 +1,4 @@
-/** The price tables that hold for a project. */
+/** Reads the price tables of a project. */
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { Prices, PriceTable } from "../../core/cost/prices.ts";
@@ -6,12 +6,13 @@ import { LoopError } from "../../errors.ts";
 import { parsePrices, SHIPPED_PRICES } from "../../schema/prices.ts";
 import { parseJsonFile, readText, readTextThroughLinks } from "./read-text.ts";
 
-/** What is wrong in one of them is said with its place: a budget is counted by them. */
+/** Throws a sentence with the place of the first fault, because budgets depend on the prices. */
 export function readPrices(project: { readonly dir: string } | null, env: NodeJS.ProcessEnv): Prices {
   const own = ownPricesFile(env);
+  const ofProject = project === null ? null : join(project.dir, "prices.json");
   return {
     own: readTable(own, readTextThroughLinks(own)),
-    project: project === null ? null : readProjectTable(join(project.dir, "prices.json")),
+    project: ofProject === null ? null : readTable(ofProject, readText(ofProject)),
     shipped: SHIPPED_PRICES,
   };
 }
@@ -22,13 +23,9 @@ export function ownPricesFile(env: NodeJS.ProcessEnv): string {
   return join(folder, "loopwright", "prices.json");
 }
 
-function readProjectTable(path: string): PriceTable | null {
-  return readTable(path, readText(path));
-}
-
 function readTable(path: string, text: string | null): PriceTable | null {
   if (text === null) return null;
   const result = parsePrices(parseJsonFile(path, text));
   if (result.kind === "ok") return result.table;
-  throw new LoopError("surroundings", `${path}: ${result.message}.`, "Mend or remove it.");
+  throw new LoopError("surroundings", `${path}: ${result.message}.`, "Fix or remove it.");
 }

@@ -1,6 +1,6 @@
 /**
- * `.loop/progress.json` (D9): what goes on in the project, for status lines. Nothing is decided on it, and nothing is
- * lost with it: whatever is in its way is said once, and the next change writes it anew.
+ * `.loop/progress.json` (D9): the progress of the project, for status lines. The engine decides nothing from it. A write
+ * error is reported once, and the next change writes the file again.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { writeAtomic } from "../../system/files.ts";
 import { readSmallFile } from "../../system/small-file.ts";
 
 interface StoredProgress extends Progress {
-  /** Inode of the folder: one that came with a clone or a copy tells of another folder. */
+  /** The inode of the folder. It does not match in a clone or a copy. */
   readonly folder: number;
 }
 
@@ -34,7 +34,7 @@ export class ProgressFile {
     this.#say = say;
   }
 
-  /** Written only when it tells something new. Does not throw. */
+  /** Writes only news. Does not throw. */
   publish(progress: Progress): void {
     try {
       const path = progressPath(this.#dir);
@@ -49,14 +49,14 @@ export class ProgressFile {
   }
 
   #complain(message: string): void {
-    // it names a temporary file, which has another name each time
+    // the message names a temporary file, which has another name each time
     const kind = message.replaceAll(/'[^']*'/g, "");
     if (this.#said !== kind) this.#say(message);
     this.#said = kind;
   }
 }
 
-/** null for whatever this program, in this folder, did not write like that. By hand: it is a part of a fast path. */
+/** null: this program did not write the file in this folder. Validated by hand, because zod is too slow to load here. */
 export function readProgress(dir: string): Progress | null {
   const text = readSmallFile(progressPath(dir), MAX_BYTES);
   if (text === null) return null;

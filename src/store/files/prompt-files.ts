@@ -1,6 +1,6 @@
 /**
- * What people write for the agents of a backlog: `.loop/prompts`, contracts and progress.md, read and never written
- * here. Links inside of the project are followed; one that leads out of it is refused (H4).
+ * Reads what people write for the agents of a backlog: `.loop/prompts`, contracts and progress.md. Follows links inside
+ * the project and refuses links that lead out of it (H4).
  */
 import {
   closeSync,
@@ -37,7 +37,7 @@ export function contractPath(root: string, storyId: string): string {
   return join(root, ".loop", "contracts", `${checkedId(storyId)}.contract.md`);
 }
 
-/** Where explore leaves what it found. */
+/** The result of `explore` for a story. */
 export function analysisPath(root: string, storyId: string): string {
   return join(root, ".loop", "triage", `${checkedId(storyId)}-analysis.md`);
 }
@@ -46,7 +46,7 @@ export function progressPath(root: string): string {
   return join(root, ".loop", "progress.md");
 }
 
-/** Each of the two is the project's own, or ours where it has none. An empty one is nobody's intention. */
+/** Each of the two texts is the project's own or the default. An empty file is an error. */
 export function readPrompts(root: string, role: PromptRole, mode: Mode): PromptTexts {
   const ours = defaultPrompts(role, mode);
   return {
@@ -59,11 +59,15 @@ function readPrompt(root: string, path: string): PromptText | null {
   const text = readInside(root, path);
   if (text === null) return null;
   if (text.trim() === "")
-    throw new LoopError("surroundings", `${path} is empty.`, "Remove it to have the default, or fill it.");
+    throw new LoopError(
+      "surroundings",
+      `${path} is empty.`,
+      "Write the prompt, or remove the file to use the default.",
+    );
   return { text, path };
 }
 
-/** null: the story has none. */
+/** null: the story has no contract. */
 export function readContract(root: string, storyId: string): string | null {
   return readInside(root, contractPath(root, storyId));
 }
@@ -72,7 +76,7 @@ export function readAnalysis(root: string, storyId: string): string | null {
   return readInside(root, analysisPath(root, storyId));
 }
 
-/** The end of progress.md, from the beginning of a line; empty: there is none. */
+/** The last lines of progress.md; empty without the file. */
 export function readProgressTail(root: string): string {
   const path = progressPath(root);
   return (
@@ -91,14 +95,14 @@ function readInside(root: string, path: string): string | null {
     if (size > MAX_BYTES)
       throw new LoopError(
         "surroundings",
-        `${path} has more than ${MAX_BYTES / 1024} KiB.`,
+        `${path} is larger than ${MAX_BYTES / 1024} KiB.`,
         "Make it shorter.",
       );
     return withoutMark(readFileSync(fd, "utf8"));
   });
 }
 
-/** null: there is no such file. What is opened is where all links lead, and no further link. */
+/** null: there is no such file. Opens the target of all links, and no further link. */
 function withFile<Result>(
   root: string,
   path: string,
@@ -112,11 +116,11 @@ function withFile<Result>(
       "Replace it with a file.",
     );
   try {
-    // a pipe would be waited on for ever
+    // opening a pipe without O_NONBLOCK would block for ever
     const fd = openSync(realpathSync(path), constants.O_RDONLY | NO_LINK | NO_WAIT);
     try {
       const stat = fstatSync(fd);
-      if (!stat.isFile()) throw new LoopError("surroundings", `${path} is not a file.`, "Mend or remove it.");
+      if (!stat.isFile()) throw new LoopError("surroundings", `${path} is not a file.`, "Fix or remove it.");
       return read(fd, stat.size);
     } finally {
       closeSync(fd);
@@ -126,16 +130,16 @@ function withFile<Result>(
   }
 }
 
-/** Windows has neither. */
+/** Windows has neither flag. */
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
-/** Some editors put a byte order mark in front. */
+/** Some editors start a file with a byte order mark. */
 function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 
-/** H4: an id is a part of a path here. */
+/** H4: the id becomes a part of a path. */
 function checkedId(id: string): string {
   const fault = faultOfStoryId(id);
   if (fault !== null) throw usageError(`"${cleanLine(id)}" cannot be the id of a story: ${fault}.`);

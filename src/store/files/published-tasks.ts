@@ -1,4 +1,4 @@
-/** What tasks.json says: the durable tasks, and a line for each goal and backlog that has not ended. */
+/** The content of tasks.json: the durable tasks, and a line for each goal and backlog that has not ended. */
 import { statSync } from "node:fs";
 import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
 import { iso } from "../../core/views/moment.ts";

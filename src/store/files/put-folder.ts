@@ -1,4 +1,4 @@
-/** A folder of ours that others start programs from: put in place as a whole. */
+/** Installs a folder as a whole, because other programs start commands from it. */
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorCode } from "../../system/files.ts";
@@ -7,8 +7,8 @@ import { cannotWrite } from "../folder/loop-dir.ts";
 const ATTEMPTS = 3;
 
 /**
- * A new folder beside the old one, then two renames: who starts meanwhile meets the old, the new, or none, never a
- * half. `fill` may say that it is not wanted after all (false).
+ * Fills a new folder and swaps it in by two renames. A program that starts meanwhile finds the old folder, the new one
+ * or none, never half of one. `fill` returns false to cancel.
  */
 export function putFolder(target: string, fill: (fresh: string) => boolean): boolean {
   const fresh = `${target}.${process.pid}.new`;
@@ -33,7 +33,7 @@ function makeParent(target: string): void {
   }
 }
 
-/** Another installation may be at it at the same time. */
+/** Another installation may run at the same time. */
 function swap(fresh: string, target: string, old: string): void {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -3,12 +3,12 @@ import { LoopError } from "../../errors.ts";
 import { errorCode, readIfThere } from "../../system/files.ts";
 import { cannotRead } from "../folder/loop-dir.ts";
 
-/** The text of a file that may be missing; a link, a folder or a file that is closed to us is one clear sentence. */
+/** The text of a file; null: there is no file. Throws a sentence for a link, a folder or an unreadable file. */
 export function readText(path: string): string | null {
   return orSentence(path, readIfThere);
 }
 
-/** For files outside of a project: dotfile managers keep them as links. */
+/** For files outside a project: dotfile managers keep them as links. */
 export function readTextThroughLinks(path: string): string | null {
   return orSentence(path, (at) => readFileSync(at, "utf8"));
 }
@@ -22,12 +22,12 @@ function orSentence(path: string, read: (path: string) => string | null): string
   }
 }
 
-/** Of a file that a person writes; what is wrong with it is one sentence. */
+/** Throws a sentence when the file is not JSON. */
 export function parseJsonFile(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     const message = `${path} is not JSON: ${(error as Error).message}.`;
-    throw new LoopError("surroundings", message, "Mend or remove it.", error);
+    throw new LoopError("surroundings", message, "Fix or remove it.", error);
   }
 }

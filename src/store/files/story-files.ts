@@ -1,7 +1,6 @@
 /**
- * The files of a backlog while it runs: prd.json, which is the engine's as long as an agent works, the prompts, and
- * progress.md. What an agent writes into prd.json is put back; what was there before it is kept beside the engine's
- * own keys, since people keep more in that file than the engine knows.
+ * The files of a running backlog: prd.json, the prompts and progress.md. While an agent works, only the engine may write
+ * prd.json: changes by the agent are undone. Keys of prd.json that the engine does not know stay unchanged.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,22 +30,22 @@ import {
 } from "./prompt-files.ts";
 
 export function createStoryFiles(root: string): StoryFiles {
-  /** The text as the engine wrote it last: everything in it that is not ours is taken from here. */
+  /** The last text that the engine wrote. The unknown keys come from here. */
   let written: string | null = null;
-  /** As they were before any agent worked: a generator must not tell its judge what to say. */
+  /** Read before any agent works, so that a generator cannot change the prompt of its evaluator. */
   let prompts: Readonly<Record<PromptRole, PromptTexts>> | null = null;
   const lock = join(root, ".loop", "prd.lock.tmp");
-  /** Its checksum, for whoever comes after a crash. */
+  /** The checksum of the last written text, for recovery after a crash. */
   const mark = join(root, ".loop", "prd.written.tmp");
 
-  /** false: it says what it is to say already. */
+  /** false: the file has this content already, or it cannot be parsed. */
   const write = (stories: readonly Story[], from: string | null): boolean => {
     const parsed = from === null ? null : parsePrdText(from);
     if (parsed === null || parsed.kind !== "ok") return false;
     const text = renderPrd(withStories(parsed.prd, stories), from);
     const isSame = readPlain(prdPath(root)) === text;
     if (!isSame) writeAtomic(prdPath(root), text);
-    // after the file: cut short between the two, the file is read, and has the engine's word
+    // after the file: after a crash between the two writes, the file is read, and it has the engine's state
     if (readIfThere(mark) !== checksum(text)) writeAtomic(mark, checksum(text), false);
     written = text;
     return !isSame;
@@ -55,7 +54,7 @@ export function createStoryFiles(root: string): StoryFiles {
   return {
     read(known) {
       const now = readPlain(prdPath(root));
-      // nobody wrote there since the engine did: if the two differ, its last word did not reach the file
+      // only the engine wrote the file: if the stories differ, its last write did not reach the file
       if (now !== null && readIfThere(mark) === checksum(now)) return { stories: known };
       const state = readPrd(root);
       if (state.kind === "broken") return { problem: state.message };
@@ -70,9 +69,9 @@ export function createStoryFiles(root: string): StoryFiles {
       await whileLocked(lock, () => write(stories, readPlain(prdPath(root))));
     },
     putBack(stories) {
-      // what stands there now is the agent's, if it is not what we wrote
+      // a text that the engine did not write comes from the agent
       return whileLocked(lock, () => {
-        // a branch that was left may have taken it along, and then git would see the journal
+        // a change of the branch may have removed .gitignore, and git would see the journal
         if (checkLoopDir(root)) claimLoopDir(join(root, ".loop"));
         const now = readPlain(prdPath(root));
         if (now === written) return false;
@@ -92,7 +91,7 @@ export function createStoryFiles(root: string): StoryFiles {
   };
 }
 
-/** A link in its place is not the file: as if it were gone, so that the file is put there again. */
+/** A link counts as a missing file, so that the file is written again. */
 function readPlain(path: string): string | null {
   try {
     return readIfThere(path);
@@ -135,7 +134,7 @@ function failingOf({ failing }: StoryReceipt): readonly FailingCheck[] {
   }));
 }
 
-/** Once per attempt, also when a crash came between the journal and this file. */
+/** Adds one entry per attempt, even after a crash between the journal and this file. */
 function note(root: string, story: Story, receipt: StoryReceipt, skipEval: boolean): void {
   const { iteration, outcome, reason, at } = receipt;
   const path = progressPath(root);

@@ -1,9 +1,8 @@
 /**
  * `.loop/tasks.json`: the durable tasks, published for people and other programs.
  *
- * The journal is the truth. A file that is exactly what some process published is replaced without a thought;
- * one that a person changed is read as requests (`loop` carries them out like commands); one that does not
- * parse is moved aside, and said so.
+ * The journal is the truth. An unchanged published file is replaced. A file that a person edited is read as requests,
+ * which `loop` carries out like commands. A file that does not parse is moved aside and reported.
  */
 import { join } from "node:path";
 import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
@@ -13,38 +12,37 @@ import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../../sys
 import { checksum } from "../journal/checksum.ts";
 
 export interface TasksFile {
-  /** Missing where an earlier version wrote it. */
+  /** Missing in files of earlier versions. */
   readonly $schema?: string;
   readonly version: 1;
   readonly publishedAt: string;
-  /** How far the journal had been read. While it has not grown, this file says all there is to say. */
+  /** The position in the journal. While the journal has not grown, this file is up to date. */
   readonly journal: { readonly generation: number; readonly bytes: number };
-  /** Inode of the folder: a copy of it that lies elsewhere says so itself. */
+  /** The inode of the folder. It does not match in a copy of the folder. */
   readonly folder: number;
-  /** The mark in `origin` under which it was published. */
+  /** The mark in `origin` at the time of publication. */
   readonly mark: string;
-  /** Zone of the machine that published it: times of other zones are shown with their zone. */
+  /** The zone of the publishing machine. Times of other zones are shown with their zone. */
   readonly timeZone: string;
   readonly lease: Lease | null;
-  /** Tasks that live with a session are not kept here, only counted. */
+  /** The number of tasks that live with a session. They are not listed. */
   readonly sessionTasks: number;
   readonly tasks: readonly TaskView[];
-  /** Goal loops that have not ended, for the list; missing where an earlier version wrote it. */
+  /** Goals that have not ended. Missing in files of earlier versions, like `backlogs`. */
   readonly goals?: readonly GoalLine[];
-  /** The same for backlogs. */
   readonly backlogs?: readonly BacklogLine[];
-  /** Checksum of all the above: tells what a process published from what a person edited. */
+  /** The checksum of all other fields. It shows whether a person edited the file. */
   readonly sum: string;
 }
 
-/** `text` is what was read; null: there is nothing that could be read as a file. */
+/** `text` is the text of the file; null: there is no readable file. */
 export type TasksFileState =
   | { readonly kind: "absent"; readonly text: null }
   | { readonly kind: "published"; readonly text: string; readonly content: TasksFile }
   | { readonly kind: "edited"; readonly text: string; readonly content: unknown }
   | { readonly kind: "damaged"; readonly text: string | null };
 
-export function tasksPath(dir: string): string {
+function tasksPath(dir: string): string {
   return join(dir, "tasks.json");
 }
 
@@ -62,10 +60,10 @@ function readTasksFileAt(path: string): TasksFileState {
   try {
     text = readIfThere(path);
     if (text === null) return { kind: "absent", text };
-    // some editors put a byte order mark in front
+    // some editors start a file with a byte order mark
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    // ELOOP: a link, which we do not follow; EISDIR: a folder
+    // ELOOP: a link; EISDIR: a folder
     const code = errorCode(error);
     if (error instanceof SyntaxError || code === "ELOOP" || code === "EISDIR")
       return { kind: "damaged", text };
@@ -78,7 +76,7 @@ function readTasksFileAt(path: string): TasksFileState {
   return { kind: "published", text, content: content as TasksFile };
 }
 
-/** `mayReplace` is asked at the last moment. false: the file was left alone. */
+/** Calls `mayReplace` at the last moment. false: the file was not changed. */
 export function writeTasksFile(
   dir: string,
   text: string,
@@ -89,8 +87,8 @@ export function writeTasksFile(
 }
 
 /**
- * The file, if nobody touched it since it was published: it has the time of its own publication. Quicker than the
- * checksum, which decides about anything that is done with the file; null says nothing but that.
+ * The file, if its modification time is the time of its publication. Faster than the checksum, and only for display.
+ * null: use the checksum.
  */
 export function readUntouched(dir: string): TasksFile | null {
   const text = readIfThere(tasksPath(dir));
@@ -103,7 +101,7 @@ export function quarantineTasksFile(dir: string, now: number): string {
   return quarantine(tasksPath(dir), now);
 }
 
-/** Is this, under whatever name, a file that some process published? */
+/** Did a process publish this file, whatever its name is? */
 export function isPublished(path: string): boolean {
   return readTasksFileAt(path).kind === "published";
 }

@@ -1,7 +1,6 @@
 /**
- * The store in `.loop/`: nothing to install, safe between processes. `journal/journal.ts` says how.
- *
- * This class has the loops; the lease is the class that it extends, because both are lines of one journal.
+ * The store in the folder `.loop/`. It needs no server and is safe between processes; `journal/journal.ts` explains how.
+ * This class has the loops and extends the lease, because both are lines of one journal.
  */
 import type { Loop, LoopId } from "../../core/loop.ts";
 import type { Commit, CommitResult, StoreFault } from "../../ports/loops.ts";
@@ -66,7 +65,7 @@ export class FolderStore extends FolderLease implements Store {
     }
   }
 
-  /** What the journal says, whoever wrote it. */
+  /** The loop in the journal, whoever wrote it. */
   #said(id: LoopId): Loop | undefined {
     return this.journal.state.loops.get(id);
   }
@@ -102,7 +101,7 @@ export class FolderStore extends FolderLease implements Store {
     };
   }
 
-  /** One look at the folder for all who want to know. Loaded here: only resident processes need it. */
+  /** One watcher for all callbacks. Imported here, because only resident processes need it. */
   #startWatching(): void {
     let isWanted = true;
     this.#stopWatching = () => {

@@ -1,4 +1,4 @@
-/** The history of the folder: the lines of the journal, in the segments that are kept. */
+/** The history of the folder store: the lines of the journal in the kept segments. */
 import type { Loop } from "../../core/loop.ts";
 import type {
   HistoryEntry,
@@ -14,7 +14,7 @@ import { type JournalPlace, JournalReader } from "../journal/journal-reader.ts";
 
 export class FolderHistory implements LoopHistory {
   readonly #dir: string;
-  /** Stands where the last page ended, so that whoever follows the journal reads nothing twice. */
+  /** The reader at the end of the last page, so that a follower reads nothing twice. */
   #reader: JournalReader | null = null;
 
   constructor(dir: string) {
@@ -44,11 +44,11 @@ export class FolderHistory implements LoopHistory {
     return receiptsOf(await this.everyLoop(), query);
   }
 
-  /** null: the place is gone. */
+  /** null: the place no longer exists. */
   #readerAt(after: JournalPlace | undefined): JournalReader | null {
     if (after === undefined) return new JournalReader(this.#dir);
     const kept = this.#reader;
-    // it moves while it reads: nobody else may have it meanwhile
+    // a reader moves while it reads, so two calls must not share it
     this.#reader = null;
     return kept?.place === after && kept.isInPlace() ? kept : JournalReader.resume(this.#dir, after);
   }

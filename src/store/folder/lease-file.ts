@@ -1,10 +1,9 @@
 /**
- * `.loop/loop.lock`: who holds the lease, for people and other programs to read, with its heartbeat.
+ * `.loop/loop.lock`: shows the holder of the lease and its heartbeat to people and other programs.
  *
- * The lease itself is a line in the journal; this file is written by the holder only and decides nothing but
- * one question: when did a holder on another machine last give a sign of life?
+ * The lease itself is a line in the journal. Only the holder writes this file. The file decides one question: when was
+ * the last heartbeat of a holder on another machine?
  */
-
 import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -33,7 +32,7 @@ export function writeLeaseFile(dir: string, lease: Lease, now: number): void {
     acquired_at: new Date(lease.acquiredAt).toISOString(),
     heartbeat_at: new Date(now).toISOString(),
   };
-  // A heartbeat that a power cut takes away is no loss: the holder is gone with it.
+  // no fsync: a power cut ends the holder too
   writeAtomic(leasePath(dir), `${JSON.stringify(file, null, 2)}\n`, false);
 }
 
@@ -41,7 +40,7 @@ export function removeLeaseFile(dir: string, token: number): void {
   if ((readLeaseFile(dir)?.token ?? token) === token) rmSync(leasePath(dir), { force: true });
 }
 
-/** null when there is none or it does not parse: the journal knows the holder anyway. */
+/** null: there is no file, or it does not parse. The journal knows the holder anyway. */
 export function readLeaseFile(dir: string): LeaseFile | null {
   try {
     const text = readIfThere(leasePath(dir));
@@ -51,33 +50,33 @@ export function readLeaseFile(dir: string): LeaseFile | null {
   }
 }
 
-/** Last sign of life of this lease's holder. */
+/** The last heartbeat of the holder. */
 export function heartbeatOf(dir: string, lease: Lease): number {
   const file = readLeaseFile(dir);
   const beat = file !== null && file.token === lease.token ? Date.parse(file.heartbeat_at) : Number.NaN;
   return Number.isNaN(beat) ? lease.acquiredAt : Math.max(beat, lease.acquiredAt);
 }
 
-/** A dead process on this host is known at once; otherwise, and for a frozen one, the heartbeat tells. */
+/** A dead process on this host is detected at once. In other cases the heartbeat decides. */
 export function holderState(dir: string, lease: Lease, now: number): HolderState {
   if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return "gone";
   if (now - heartbeatOf(dir, lease) < SILENT_AFTER_MS) return "alive";
   return lease.host === HOST && isStopped(lease.pid) ? "frozen" : "silent";
 }
 
-/** One question to the system and no file: a process of this host that does not answer is gone. */
+/** Cheap: one system call and no file. Works only for processes on this host. */
 export function isHolderGone(lease: Lease): boolean {
   return lease.host === HOST && !answers(lease.pid);
 }
 
-/** `.loop/lease.asked`: another process wants the lease. One small file: who asks last is heard. */
+/** `.loop/lease.asked`: another process wants the lease. The last request replaces earlier ones. */
 export function writeAsk(dir: string, by: LeaseBid): void {
   writeAtomic(join(dir, "lease.asked"), `${JSON.stringify(by)}\n`, false);
 }
 
 export function readAsk(dir: string): LeaseBid | null {
   const path = join(dir, "lease.asked");
-  // asked at every look, and nearly never there: an error that is caught costs more than the question
+  // the file is read often and rarely exists, and a caught error costs more than this stat
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   try {
     const ask = JSON.parse(readIfThere(path) ?? "null") as LeaseBid | null;
@@ -87,7 +86,7 @@ export function readAsk(dir: string): LeaseBid | null {
   }
 }
 
-/** It does not change while we run, and asking costs a system call. */
+/** Read once: the name does not change while the process runs. */
 const HOST = hostname();
 
 function leasePath(dir: string): string {

@@ -1,4 +1,4 @@
-/** The lease of the folder: a line of the journal says who holds it, `loop.lock` shows it and carries the heartbeat. */
+/** The lease of the folder store: a line of the journal names the holder; `loop.lock` shows it with its heartbeat. */
 import type { HolderState, Lease, LeaseBid, LeaseStore } from "../../ports/lease.ts";
 import {
   heartbeatOf,
@@ -45,7 +45,7 @@ export class FolderLease implements LeaseStore {
   }
 
   async heartbeat(lease: Lease, at: number): Promise<void> {
-    // A holder that lost the lease must not write over the sign of life of the new one.
+    // a holder that lost the lease must not overwrite the heartbeat of the new holder
     if (this.lease()?.token !== lease.token) return;
     this.#tryFile(() => writeLeaseFile(this.#folder.dir, lease, at));
   }
@@ -70,7 +70,7 @@ export class FolderLease implements LeaseStore {
     return readAsk(this.#folder.dir);
   }
 
-  /** The lease is the line in the journal: it counts whatever becomes of the file. */
+  /** Reports an error and continues: the lease is the line in the journal, not the file. */
   #tryFile(act: () => void): void {
     const { dir, say } = this.#folder;
     try {

@@ -1,4 +1,4 @@
-/** Where a project keeps its `.loop` folder, and the first thing written into it. */
+/** Finds, checks and creates the `.loop` folder of a project. */
 import {
   accessSync,
   constants,
@@ -17,8 +17,8 @@ import { isInside } from "../../system/inside.ts";
 import { createOrigin, refuseForeign } from "./origin.ts";
 
 /**
- * The project of a folder: inside a git work tree the nearest folder with a `.loop` up to the tree's root, else
- * that root; outside of git the folder itself (a `.loop` further up belongs to somebody else).
+ * The project of a folder. Inside a git work tree: the nearest folder with a `.loop` up to the root of the tree, else
+ * that root. Outside git: the folder itself, because a `.loop` further up may belong to another project.
  */
 export function findProject(from: string): string {
   const start = resolve(from);
@@ -31,13 +31,13 @@ export function findProject(from: string): string {
   }
 }
 
-/** The same for as long as it is the same folder; null: there is none. The system gives an inode out again at once. */
+/** Identifies a folder; null: there is none. An inode alone is not enough: the system reuses inodes at once. */
 export function folderIdentity(dir: string): string | null {
   const stat = statSync(dir, { throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.ino}:${stat.birthtimeMs}`;
 }
 
-/** Checks an existing `.loop`; false when there is none. Throws when it cannot be what we need. */
+/** Checks an existing `.loop`; false: there is none. Throws when it is not usable. */
 export function checkLoopDir(project: string): boolean {
   const dir = join(project, ".loop");
   const stat = lstatSync(dir, { throwIfNoEntry: false });
@@ -59,7 +59,7 @@ export function checkLoopDir(project: string): boolean {
   return true;
 }
 
-/** The folder is there afterwards and may be written to. Throws when it is foreign. */
+/** Creates the folder if it is missing. Throws when it is foreign or not writable. */
 export function ensureLoopDir(project: string): string {
   const dir = join(project, ".loop");
   const isNew = !checkLoopDir(project) && makeDir(dir);
@@ -73,7 +73,7 @@ export function ensureLoopDir(project: string): string {
   return dir;
 }
 
-/** To be called before the engine writes anything: its files are then known as ours, and git does not see them. */
+/** Call before any write to the folder: it marks the files as created here and hides them from git. */
 export function claimLoopDir(dir: string): void {
   refuseForeign(dir);
   const ignore = join(dir, ".gitignore");
@@ -81,7 +81,7 @@ export function claimLoopDir(dir: string): void {
   createOrigin(dir);
 }
 
-/** For a runner: what it would only find out at its first fire is said before it starts. */
+/** Lets a runner report a missing permission at its start instead of at its first fire. */
 export function checkWritable(dir: string): void {
   check(dir);
   for (const name of readdirSync(dir)) {
@@ -108,13 +108,13 @@ function makeDir(dir: string): boolean {
   }
 }
 
-/** Not the mark: another process may have begun to work with it. */
+/** Keeps the mark, because another process may use it already. */
 function undo(dir: string): void {
   try {
     rmSync(join(dir, ".gitignore"), { force: true });
     rmdirSync(dir);
   } catch {
-    // somebody put something into it: then it stays
+    // the folder is not empty, so it stays
   }
 }
 
@@ -138,7 +138,7 @@ function why(cause: unknown): string {
     case "EROFS":
       return "the file system is read-only";
     case "ELOOP":
-      return "there is a symbolic link, which loopwright does not follow";
+      return "it is a symbolic link, and loopwright does not follow links here";
     case "EISDIR":
       return "it is a folder";
     case "ENOENT":
@@ -148,7 +148,7 @@ function why(cause: unknown): string {
   }
 }
 
-/** What people write stays visible to git; what the engine writes does not. */
+/** Hides the engine's files from git, but not the files that people write. */
 const GITIGNORE = `# Written by loopwright: the engine's own files. Commit the rest (config.json, loop.md) if you like.
 /journal*.jsonl
 /origin

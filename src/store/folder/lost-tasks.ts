@@ -1,4 +1,4 @@
-/** Tasks that were published, and of which the journal, gone, cut or damaged since, knows nothing any more. */
+/** Finds published tasks that a removed, cut or damaged journal no longer has. */
 import type { LoopId } from "../../core/loop.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import { readTasksFile } from "../files/tasks-file.ts";
@@ -7,7 +7,7 @@ import type { OpenedFolder } from "./opened-folder.ts";
 export function lostTasks({ dir, journal }: Pick<OpenedFolder, "dir" | "journal">): readonly TaskView[] {
   const file = readTasksFile(dir);
   if (file.kind !== "published") return [];
-  // After the file: whatever it had seen of the journal, we have seen too, unless it is not there any more.
+  // after the file: this read then includes everything that the file includes, unless the journal lost it
   journal.catchUp();
   const { generation, bytes } = journal.position;
   const { journal: seen, tasks } = file.content;

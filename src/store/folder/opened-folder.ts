@@ -1,4 +1,4 @@
-/** `.loop` as one process has it open: its journal, and what has to be true before anything is written there. */
+/** An open `.loop` folder: its journal, and the check before every write. */
 import { statSync } from "node:fs";
 import { LoopError } from "../../errors.ts";
 import type { LineVerdict } from "../journal/admission.ts";
@@ -7,7 +7,7 @@ import { cannotRead, cannotWrite, claimLoopDir, folderIdentity } from "./loop-di
 
 export interface FolderOptions extends Partial<JournalOptions> {
   readonly now: () => number;
-  /** Told to a person: a file was moved aside, watching degraded. */
+  /** Shows a message to the person: a file was moved aside, or watching is limited. */
   readonly say: (message: string) => void;
 }
 
@@ -26,7 +26,7 @@ export class OpenedFolder {
     this.journal = new Journal(dir, options);
   }
 
-  /** Not after `rm -rf`, `git clean -fdx` or a move of the project. */
+  /** false after `rm -rf`, `git clean -fdx` or a move of the project. */
   isInPlace(): boolean {
     const identity = folderIdentity(this.dir);
     this.#identity ??= identity;
@@ -50,10 +50,7 @@ export class OpenedFolder {
     }
   }
 
-  /**
-   * Throws the sentence where nothing may be written. Asked anew for every folder that stands under this name: a
-   * checkout may replace it under a runner.
-   */
+  /** Throws a sentence when writing is not allowed. Checks again when a checkout replaced the folder. */
   claim(): void {
     const { dev, ino } = statSync(this.dir);
     const folder = `${dev}:${ino}`;

@@ -1,14 +1,14 @@
 /**
- * `.loop/origin`: the sign that the engine's files in this folder were made here (H2). Without it they are foreign:
- * a clone or a copy brought them along, so they may be read, but nothing of them runs and nothing is written.
+ * `.loop/origin`: proves that the engine's files in this folder were created here (H2). Without the proof they are
+ * foreign: they came with a clone or a copy. Foreign files may be read, but they do not run and nothing is written.
  *
- * A mark is a hash of what a repository cannot bring with it: this machine, this user and this very folder. Nothing
- * is kept elsewhere, moving the project on its disk keeps the mark, and a copy of the file fits no other folder. The
- * number of the device is not in it: it is given out anew at every boot.
+ * A mark is a hash of facts that a repository cannot contain: the machine, the user and the inode of the folder. A move
+ * of the project on its disk keeps the mark valid; a copy of the file is not valid elsewhere. The device number is not
+ * part of the hash, because it may change at every boot.
  *
- * 1. The mark is written before the first of the engine's files, and looked at after them: two first commands at
- *    once never take each other's files for foreign.
- * 2. A person's word (`loop trust`) adds a mark; the marks of others who use the folder stay.
+ * 1. The mark is written before the engine's first file and checked after it. So two first commands at the same time
+ *    never see each other's files as foreign.
+ * 2. `loop trust` adds a mark; the marks of other users of the folder stay.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -17,19 +17,17 @@ import { join } from "node:path";
 import { LoopError } from "../../errors.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 
-/** `none`: the engine has no files here yet. */
-export type Origin = "none" | "ours" | "foreign";
-
 export const FOREIGN =
-  "The tasks here were not made on this machine; nothing of them runs until you say so: loop trust";
+  "The tasks here were not made on this machine. They do not run until you trust them: loop trust";
 
-/** Names under which the engine finds something to run, also on disks that do not tell A from a. */
+/** The names of files with something to run. Some disks ignore upper and lower case. */
 const ENGINE_FILES = /^(?:journal.*\.jsonl|tasks\.json|runs)$/i;
 const MARK = /^[0-9a-f]{64}$/;
-/** Users and machines that share a folder; more would be guesses. */
+/** The highest number of users and machines that share a folder. More marks would be guesses. */
 const MAX_MARKS = 8;
 
-export function originOf(dir: string): Origin {
+/** `none`: the engine has no files here yet. */
+export function originOf(dir: string): "none" | "ours" | "foreign" {
   if (!hasEngineFiles(dir)) return "none";
   return isMarked(dir) ? "ours" : "foreign";
 }
@@ -39,17 +37,17 @@ export function isMarked(dir: string): boolean {
   return marks.length > 0 && marks.includes(markOf(dir));
 }
 
-/** Throws the sentence when what is there is foreign. */
+/** Throws a sentence when the folder is foreign. */
 export function refuseForeign(dir: string): void {
   if (originOf(dir) === "foreign") throw new LoopError("surroundings", FOREIGN);
 }
 
-/** For a folder in which the engine has no files yet: whatever mark lies there proves nothing. */
+/** For a folder without engine files: an existing mark of another folder proves nothing there. */
 export function createOrigin(dir: string): void {
   if (!isMarked(dir)) writeAtomic(originPath(dir), `${markOf(dir)}\n`);
 }
 
-/** A person looked at what is there and wants it run. */
+/** Called after a person reviewed the files and trusts them. */
 export function trustOrigin(dir: string): void {
   if (isMarked(dir)) return;
   const marks = [...readMarks(dir), markOf(dir)].slice(-MAX_MARKS);
@@ -72,17 +70,13 @@ function readMarks(dir: string): string[] {
 
 export function markOf(dir: string): string {
   const { ino } = statSync(dir, { bigint: true });
-  const parts = ["loopwright origin 1", machineId(), String(process.getuid?.() ?? ""), String(ino)];
+  machine ??= readMachineId() ?? hostname();
+  const parts = ["loopwright origin 1", machine, String(process.getuid?.() ?? ""), String(ino)];
   return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
-/** It cannot change while we run. */
+/** Read once: it does not change while the process runs. */
 let machine: string | null = null;
-
-function machineId(): string {
-  machine ??= readMachineId() ?? hostname();
-  return machine;
-}
 
 function readMachineId(): string | null {
   for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
@@ -90,7 +84,7 @@ function readMachineId(): string | null {
       const [, id] = /^([0-9a-f]{32})\s*$/.exec(readFileSync(path, "latin1")) ?? [];
       if (id !== undefined) return id;
     } catch {
-      // not every system has one
+      // some systems have no such file
     }
   }
   return null;

@@ -1,10 +1,8 @@
 /**
- * Publishes what people and other programs read: `tasks.json`, `state.json` with the files of each goal, and
- * `progress.json`. All are made from the journal.
+ * Publishes files for people and other programs, all from the journal: `tasks.json`, `state.json` with the files of each
+ * goal, and `progress.json`.
  */
 import { rmSync } from "node:fs";
-import type { Goal } from "../../core/goal/goal.ts";
-import type { Task } from "../../core/loop.ts";
 import { progressOf, progressParts } from "../../core/views/progress.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
@@ -24,10 +22,9 @@ import { cannotWrite } from "./loop-dir.ts";
 import { lostTasks } from "./lost-tasks.ts";
 import type { OpenedFolder } from "./opened-folder.ts";
 
-/** What is published. */
 type Shown = Pick<Store, "loops" | "lease">;
 
-/** While a goal is at work, its progress is published this often. */
+/** The shortest time between two publications of the progress of an active goal. */
 const PROGRESS_MS = 500;
 
 export class FolderPublisher implements PublishedFiles {
@@ -36,7 +33,7 @@ export class FolderPublisher implements PublishedFiles {
   readonly #goalFiles: GoalFiles;
   readonly #progress: ProgressFile;
   #progressAt = 0;
-  /** What tasks.json lists, as this process wrote it. */
+  /** A key of the list that this process last wrote to tasks.json. */
   #publishedList: string | null = null;
 
   constructor(folder: OpenedFolder, shown: Shown) {
@@ -50,18 +47,21 @@ export class FolderPublisher implements PublishedFiles {
     return this.#goalFiles.wasStateEdited();
   }
 
-  /** `adopted`: the text of tasks.json whose requests were taken. One that was edited since stays for the next time. */
+  /** `adopted`: the text of tasks.json whose requests were carried out. A newer edit stays for the next time. */
   async publish(adopted?: string): Promise<void> {
     const { dir, say } = this.#folder;
     try {
       this.#folder.claim();
-      this.#publishGoals();
+      this.#goalFiles.publish(
+        [...this.#shown.loops()].filter((loop) => loop.kind === "goal"),
+        this.#folder.now(),
+      );
       this.#publishProgress();
       if (adopted === undefined && this.#isListPublished()) return;
       for (let round = 0; round < 10; round++) {
         const result = this.#publishOnce(adopted);
         this.#publishProgress();
-        // Two that publish at once: whoever writes last looks once more, so that the newest state stands.
+        // two processes may publish at once: the last writer looks again, so that the newest state stays
         if (result === "left" || (result === "written" && !this.#hasNews())) return;
       }
     } catch (error) {
@@ -70,12 +70,7 @@ export class FolderPublisher implements PublishedFiles {
     }
   }
 
-  #publishGoals(): void {
-    const goals = this.#goals();
-    if (goals.length > 0) this.#goalFiles.publish(goals, this.#folder.now());
-  }
-
-  /** For status lines (D9), which look once a second at most. */
+  /** For status lines (D9), which read once a second at most. */
   #publishProgress(): void {
     const now = this.#folder.now();
     if (this.#isAtWork() && Math.abs(now - this.#progressAt) < PROGRESS_MS) return;
@@ -83,7 +78,7 @@ export class FolderPublisher implements PublishedFiles {
     this.#progress.publish(progressOf(progressParts(this.#shown.loops(), this.#shown.lease(), now)));
   }
 
-  /** `left`: it waits to be adopted. `overtaken`: somebody wrote it in between. */
+  /** `left`: the file has requests that nobody carried out yet. `overtaken`: somebody wrote the file meanwhile. */
   #publishOnce(adopted: string | undefined): "written" | "left" | "overtaken" {
     const { dir, journal } = this.#folder;
     const now = this.#folder.now();
@@ -91,7 +86,7 @@ export class FolderPublisher implements PublishedFiles {
     const there = readTasksFile(dir);
     const isTaken = there.text !== null && there.text === adopted;
     if (there.kind === "edited" && !isTaken) return "left";
-    // The journal was taken away or damaged: what was published is the last that is known of some tasks.
+    // the journal was removed or damaged, so the published file is the last record of some tasks
     const isLost = lostTasks(this.#folder).length > 0;
     if (isLost && !isTaken) return "left";
     if (there.kind === "damaged") this.#moveAside(now);
@@ -109,8 +104,8 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   /**
-   * A goal or a backlog at work writes to the journal all the time, and next to nothing of that is in tasks.json. The
-   * file stays as it is until a task changes, or the loop comes to rest. `loop list` reads the journal meanwhile.
+   * An active goal or backlog writes to the journal all the time, but changes almost nothing in tasks.json. So the file
+   * is not rewritten until a task changes or the loop stops. Meanwhile `loop list` reads the journal.
    */
   #isListPublished(): boolean {
     return this.#isAtWork() && this.#publishedList === this.#listKey();
@@ -121,16 +116,9 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   #listKey(): string {
-    const versions = this.#tasks().map(({ id, version }) => [id, version]);
+    const tasks = [...this.#shown.loops()].filter(({ kind }) => kind === "task");
+    const versions = tasks.map(({ id, version }) => [id, version]);
     return JSON.stringify([this.#shown.lease()?.token, versions]);
-  }
-
-  #tasks(): readonly Task[] {
-    return [...this.#shown.loops()].filter((loop) => loop.kind === "task");
-  }
-
-  #goals(): readonly Goal[] {
-    return [...this.#shown.loops()].filter((loop) => loop.kind === "goal");
   }
 
   #moveAside(now: number): void {
@@ -142,9 +130,9 @@ export class FolderPublisher implements PublishedFiles {
       if (errorCode(error) === "ENOENT") return;
       throw error;
     }
-    // Another process was faster with the damaged file, and this is the one that it published.
+    // another process was faster with the damaged file, and this is the file that it published
     if (isPublished(aside)) rmSync(aside);
-    else say(`tasks.json did not parse: moved to ${aside} and written anew from the journal.`);
+    else say(`tasks.json did not parse: moved to ${aside} and written again from the journal.`);
   }
 
   #hasNews(): boolean {

@@ -1,6 +1,6 @@
 /**
- * Edits of `tasks.json` by hand, as requests: changed prompts and schedules are edits, missing tasks are deletions,
- * new ones creations. A file that cannot be understood is moved aside.
+ * Turns a person's changes in `tasks.json` into requests: a changed task is an edit, a missing one a deletion, a new one
+ * a creation. An invalid file is moved aside.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -18,7 +18,7 @@ const SETTLE_LOOKS = 5;
 export class FolderRequests implements HandRequests {
   readonly #folder: OpenedFolder;
   readonly #publisher: FolderPublisher;
-  /** The text of the file that a request was read from. */
+  /** The text of the file of each request. */
   readonly #texts = new WeakMap<HandRequest, string>();
 
   constructor(folder: OpenedFolder, publisher: FolderPublisher) {
@@ -26,7 +26,7 @@ export class FolderRequests implements HandRequests {
     this.#publisher = publisher;
   }
 
-  /** Did a person change, damage or bring back tasks.json? What a repository brought along is no person's word. */
+  /** Did a person change, damage or restore tasks.json? A file that came with a repository is not a request. */
   isAnyWaiting(): boolean {
     const { dir } = this.#folder;
     return originOf(dir) !== "foreign" && this.#isRequest(readTasksFile(dir));
@@ -86,7 +86,7 @@ export class FolderRequests implements HandRequests {
   }
 }
 
-/** An editor that saves in place leaves half a file for a moment: only what stays broken is damaged. */
+/** An editor that saves in place leaves half a file for a moment, so a damaged file is read again. */
 async function readSettled(dir: string): Promise<TasksFileState> {
   let file = readTasksFile(dir);
   for (let look = 0; look < SETTLE_LOOKS && file.kind === "damaged"; look++) {
@@ -96,10 +96,7 @@ async function readSettled(dir: string): Promise<TasksFileState> {
   return file;
 }
 
-/**
- * An id follows from the task and from the publication that was edited: a person who saves twice before the file is
- * published anew adds a task once.
- */
+/** The id is a hash of the task and of the edited publication, so saving the same file twice adds a task once. */
 function idsFrom(content: unknown): (wanted: WantedTask) => (round: number) => LoopId {
   const { publishedAt, journal } = content as { publishedAt?: string; journal?: unknown };
   const base = publishedAt === undefined ? content : [publishedAt, journal];

@@ -1,6 +1,6 @@
 /**
- * `.loop/sessions/<id>.json`: what is known of a live conversation, for the processes that belong to it (its server,
- * its monitor, its hooks) and for whoever wants to know whether it is over. Written by these processes only, whole.
+ * `.loop/sessions/<id>.json`: the record of a live conversation. Only the processes of the conversation (its server, its
+ * monitor, its hooks) write it, always as a whole. Other processes read it to see whether the conversation is over.
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,7 +21,7 @@ export function createSessions(dir: string): Sessions {
     list: () => listSessionRecords(dir),
     stamp: (session) => stampOf(dir, session),
     write: (record) => writeSessionRecord(dir, record),
-    // a file is there for everybody once it was written
+    // other processes see a file as soon as it is written
     flush: async () => {},
     isOver: (owner) => isSessionOver(dir, owner),
     deliveredTo: (turnId) => deliveredTo(dir, turnId),
@@ -44,7 +44,7 @@ export function readSessionRecord(dir: string, session: string): SessionRecord |
 export function writeSessionRecord(dir: string, record: SessionRecord): void {
   const path = sessionPath(dir, record.session);
   ensureSessions(dir);
-  // lost in a power cut, it is lost together with the conversation
+  // no fsync: a power cut ends the conversation too
   writeAtomic(path, `${JSON.stringify(record)}\n`, false);
 }
 
@@ -55,14 +55,14 @@ export function ensureSessions(dir: string): string {
   return folder;
 }
 
-/** Is the conversation that a loop is bound to over? A runner that is not there any more always is. */
+/** Is the conversation of this owner over? An owner that is not a conversation counts as over. */
 export function isSessionOver(dir: string, owner: string): boolean {
   const session = sessionOf(owner);
   const record = session === null ? null : readSessionRecord(dir, session);
   return record === null || record.state === "over" || !isAlive(record.client);
 }
 
-/** The conversation that has, or had last, this turn. */
+/** The owner of the conversation that has, or last had, this turn. */
 export function deliveredTo(dir: string, turnId: string): string | null {
   const record = listSessionRecords(dir).find(({ turn }) => turn?.id === turnId);
   return record === undefined ? null : ownerOf(record.session);
@@ -82,7 +82,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Records of conversations that are long over, with what else was kept of them. */
+/** Removes all files of conversations that ended long ago. */
 export function pruneSessionRecords(dir: string, now: number): void {
   const folder = join(dir, "sessions");
   for (const name of namesIn(folder)) {

@@ -1,13 +1,12 @@
 /**
- * Whose word it takes that a command from a file of a repository runs (H2): a person's, for that very content.
+ * A command from a file of a repository runs only after a person trusted exactly this content of the file (H2).
  *
- * Kept outside of every repository, in `$XDG_CONFIG_HOME/loopwright/trust` or `~/.config/loopwright/trust`: one
- * small file per trusted content, named by the hashes of the file's real path and of its content. So two processes
- * at once lose nothing, a content that was trusted once stays so when one changes branches, and a project that was
- * moved or copied asks again: its files have other paths.
+ * The trust is kept outside every repository, in `$XDG_CONFIG_HOME/loopwright/trust` or `~/.config/loopwright/trust`:
+ * one small file per trusted content, named by the hashes of the real path and of the content. So two processes at the
+ * same time lose nothing, a content stays trusted across branches, and a moved or copied project asks again.
  *
- * It keeps out what a clone brings along. It does not keep out a program that runs as the same user, such as an
- * agent without a sandbox: that could write here as well as anywhere.
+ * This protects against files that come with a clone. It does not protect against a program that runs as the same user,
+ * such as an agent without a sandbox: that program can write here too.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, type Stats } from "node:fs";
@@ -17,27 +16,27 @@ import { LoopError } from "../../errors.ts";
 import { errorCode, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
 import { cannotRead, cannotWrite } from "./loop-dir.ts";
 
-export interface TrustedFile {
+interface TrustedFile {
   readonly path: string;
-  /** All of it, as it was read: what is run is taken from this text, not from the disk. */
+  /** The whole text as read. Commands come from this text and not from the disk. */
   readonly content: string;
 }
 
-export interface TrustEntry {
-  /** With all links followed. */
+interface TrustEntry {
+  /** The real path, with all links resolved. */
   readonly path: string;
   readonly sha256: string;
   readonly at: number;
 }
 
 export interface TrustStore {
-  /** False whenever it is not certain. A damaged entry is moved aside. */
+  /** false in case of doubt. Moves a damaged entry aside. */
   isTrusted(file: TrustedFile): boolean;
-  /** Throws the sentence when it cannot be kept. */
+  /** Throws a sentence when the trust cannot be saved. */
   trust(file: TrustedFile, at: number): void;
-  /** Whatever its content was. False: nothing of it was trusted. */
+  /** Revokes every trusted content of this file. false: there was none. */
   revoke(path: string): boolean;
-  /** By path, oldest first. */
+  /** Ordered by path, then oldest first. */
   list(): readonly TrustEntry[];
 }
 
@@ -66,7 +65,7 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
     trust({ path, content }, at) {
       if (dir === null) throw noHome();
       const real = realPath(path);
-      if (real === null) throw new LoopError("surroundings", `${path} is not there any more.`);
+      if (real === null) throw new LoopError("surroundings", `${path} no longer exists.`);
       const sha256 = hash(content);
       makeFolder(dir);
       try {
@@ -95,7 +94,7 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
   };
 }
 
-/** null: there is no place for it. A relative XDG_CONFIG_HOME does not count, as its rules say. */
+/** null: neither variable is usable. The XDG rules say to ignore a relative XDG_CONFIG_HOME. */
 function trustFolder({ XDG_CONFIG_HOME: config, HOME: home }: NodeJS.ProcessEnv): string | null {
   if (config !== undefined && isAbsolute(config)) return join(config, "loopwright", "trust");
   return home !== undefined && isAbsolute(home) ? join(home, ".config", "loopwright", "trust") : null;
@@ -104,8 +103,8 @@ function trustFolder({ XDG_CONFIG_HOME: config, HOME: home }: NodeJS.ProcessEnv)
 function noHome(): LoopError {
   return new LoopError(
     "surroundings",
-    "There is no place to keep what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
-    "Set HOME to your own folder.",
+    "Cannot save what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
+    "Set HOME to your home folder.",
   );
 }
 
@@ -117,20 +116,20 @@ function makeFolder(dir: string): void {
   }
   const fault = faultOf(dir);
   if (fault !== null)
-    throw new LoopError("surroundings", `${dir} ${fault}.`, "Make it yours alone: chmod 700.");
+    throw new LoopError("surroundings", `${dir} ${fault}.`, `Make it private: chmod 700 ${dir}`);
 }
 
-/** Who can write there could trust for the person. */
+/** Another user who can write to this folder could trust files for the person. */
 function faultOf(dir: string): string | null {
   let stat: Stats;
   try {
     stat = lstatSync(dir);
   } catch (error) {
-    return errorCode(error) === "ENOENT" ? null : "cannot be looked at";
+    return errorCode(error) === "ENOENT" ? null : "cannot be read";
   }
   if (!stat.isDirectory()) return "is not a folder";
-  if (process.getuid !== undefined && stat.uid !== process.getuid()) return "belongs to somebody else";
-  return (stat.mode & 0o022) === 0 ? null : "can be written to by others";
+  if (process.getuid !== undefined && stat.uid !== process.getuid()) return "belongs to another user";
+  return (stat.mode & 0o022) === 0 ? null : "is writable for other users";
 }
 
 function readEntry(path: string, now: () => number): TrustEntry | null {
@@ -147,7 +146,7 @@ function readEntry(path: string, now: () => number): TrustEntry | null {
   return isNewer(content) ? null : moveAside(path, now);
 }
 
-/** Of a later loopwright: it is not ours to judge. */
+/** A later version of loopwright wrote the entry, so this version leaves it alone. */
 function isNewer(content: unknown): boolean {
   const parsed = z.object({ version: z.int().min(VERSION + 1) }).safeParse(content);
   return parsed.success;
@@ -157,7 +156,7 @@ function moveAside(path: string, now: () => number): null {
   try {
     quarantine(path, now());
   } catch {
-    // another process was faster, or it may not be moved: it is not trusted either way
+    // another process was faster, or there is no permission to move it: it is not trusted in both cases
   }
   return null;
 }

@@ -1,19 +1,19 @@
 /**
- * Notices what other processes write into `.loop/`.
+ * Detects what other processes write into `.loop/`.
  *
- * The system's own notification is fast but no promise: it is missing on network drives, runs out of watches, and
- * dies with the folder. So it only says when to look, and until it has told of a file that we put there ourselves, a
- * look every 250 ms finds what it missed. (chokidar is not used: it drops what changes within 50 ms of the event
- * before, and the last commit of a burst is what counts.)
+ * The system's notification is fast but not reliable: network drives do not have it, watches run out, and it ends with
+ * the folder. So it only triggers a look. Until it has reported a probe file of this process, there is also a look every
+ * 250 ms. chokidar is not used: it drops changes within 50 ms of the last event, and the last commit matters most.
  */
-import { type FSWatcher, readdirSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
+import { type FSWatcher, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { generations } from "../journal/segment.ts";
+import { segmentPath } from "../journal/segment-path.ts";
 import { folderIdentity } from "./loop-dir.ts";
 
-const SEGMENT = /^journal(?:\.(\d+))?\.jsonl$/;
-/** A change is seen within 500 ms (A12), also by a busy process. */
+/** Even a busy process sees a change within 500 ms (A12). */
 const LOOK_MS = 250;
-/** The system's notification works here: this is only for what it may lose. An idle process should sleep. */
+/** Where the system's notification works, a look only finds what it lost. An idle process should sleep. */
 const PROVED_LOOK_MS = 5_000;
 
 export function watchFolder(dir: string, callback: () => void, say: (message: string) => void): () => void {
@@ -42,7 +42,7 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     );
   }
 
-  /** Many events of one moment are one look. */
+  /** Many events at the same moment cause one look. */
   function lookSoon(): void {
     soon ??= setImmediate(() => {
       soon = null;
@@ -50,7 +50,7 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     });
   }
 
-  /** The watch belongs to a folder, not to its name: a new folder needs a new one. */
+  /** A watch belongs to a folder and not to its name, so a new folder needs a new watch. */
   function follow(): void {
     const inode = statSync(dir, { throwIfNoEntry: false })?.ino ?? 0;
     if (!isSystemUsable || inode === (system?.inode ?? 0)) return;
@@ -90,37 +90,33 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
   };
 }
 
-/** Something for the system to tell of. Where it cannot be written, the looks stay frequent. */
+/** Writes a probe file for the system to report. If that fails, the looks stay frequent. */
 function proveSystem(dir: string): void {
   const probe = join(dir, `watch.${process.pid}.tmp`);
   try {
     writeFileSync(probe, "", { mode: 0o600 });
     rmSync(probe, { force: true });
   } catch {
-    // a folder that we may only read
+    // the folder is read-only
   }
 }
 
 /**
- * Changes with every line of the journal and every new tasks.json, and with the folder itself: what `rm -rf` emptied
- * and then removed looks the same twice but for that. Not with a heartbeat, which is no news.
+ * Changes with every line of the journal, every new tasks.json and every replacement of the folder: without the last,
+ * an emptied folder and a removed one look the same. Does not change with a heartbeat.
  */
 function signature(dir: string): string {
-  const files = [newestSegment(dir), "tasks.json", "lease.asked"].map((name) => stamp(join(dir, name)));
-  return [folderIdentity(dir) ?? "-", ...files].join(" ");
+  const files = [newestSegment(dir), join(dir, "tasks.json"), join(dir, "lease.asked")];
+  return [folderIdentity(dir) ?? "-", ...files.map(stamp)].join(" ");
 }
 
 function newestSegment(dir: string): string {
-  let newest = 0;
   try {
-    for (const name of readdirSync(dir)) {
-      const match = SEGMENT.exec(name);
-      if (match !== null) newest = Math.max(newest, Number(match[1] ?? 1));
-    }
+    return segmentPath(dir, generations(dir).at(-1) ?? 1);
   } catch {
-    // no folder, no journal
+    // an unreadable folder shows no journal
+    return segmentPath(dir, 1);
   }
-  return newest > 1 ? `journal.${newest}.jsonl` : "journal.jsonl";
 }
 
 function stamp(path: string): string {

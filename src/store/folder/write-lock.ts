@@ -1,12 +1,12 @@
 /**
- * One process at a time changes a file that people write too, and that therefore cannot be a journal.
+ * Lets one process at a time change a file that people write too. Such a file cannot be a journal.
  *
- * 1. The lock is a file that only one process can create. It says who that is, so that a process that was killed
- *    holds nobody up: whoever finds it gone on this machine takes the lock away at once.
- * 2. What is done under it is synchronous and short. A lock that says nothing (its writer was killed between
- *    creating and filling it) or comes from another machine is taken away when it is old.
- * 3. It is no proof: a process that was frozen for long may find its lock taken away. So whoever writes under it
- *    compares what is there once more, right before the rename.
+ * 1. The lock is a file that only one process can create. It names that process, so the lock of a dead process on this
+ *    machine is removed at once.
+ * 2. The work under the lock is synchronous and short. An empty lock (its writer was killed) or a lock from another
+ *    machine is removed when it is old.
+ * 3. The lock is no guarantee: a frozen process may lose it. So a writer compares the file again right before the
+ *    rename.
  */
 import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -17,10 +17,10 @@ import { isAlive, procStart } from "../../system/process.ts";
 
 const LOOK_MS = 10;
 const PATIENCE_MS = 15_000;
-/** For locks whose holder cannot be looked at. */
+/** For locks whose holder cannot be checked. */
 const OLD_MS = 10_000;
 
-/** Throws the sentence when another process does not let go of it. `act` is not called then. */
+/** Throws a sentence, without calling `act`, when another process keeps the lock too long. */
 export async function whileLocked<T>(lock: string, act: () => T): Promise<T> {
   const mine = JSON.stringify({
     host: hostname(),
@@ -56,7 +56,7 @@ function create(lock: string, text: string): boolean {
   }
 }
 
-/** Two can find the same lock abandoned: the slower one may have the new lock of the faster in its hand. */
+/** Two processes may remove the same lock: the slower one may take the faster one's new lock, and puts it back. */
 function takeAway(lock: string, abandoned: string): void {
   const aside = `${lock}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
   try {
@@ -83,7 +83,7 @@ interface Holder {
   readonly start: string | null;
 }
 
-/** null: it is not whole. */
+/** null: the text is incomplete. */
 function parseHolder(text: string): Holder | null {
   try {
     const { host, pid, start } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
@@ -97,9 +97,5 @@ function parseHolder(text: string): Holder | null {
 function heldBy(lock: string): LoopError {
   const pid = parseHolder(readSmall(lock) ?? "")?.pid;
   const who = pid === undefined ? "Another process" : `Process ${pid}`;
-  return new LoopError(
-    "surroundings",
-    `${who} does not let go of ${lock}.`,
-    "Nothing was changed; try again.",
-  );
+  return new LoopError("surroundings", `${who} holds the lock ${lock}.`, "Nothing was changed; try again.");
 }

@@ -1,15 +1,14 @@
 /**
- * The state of a project as the journal tells it, and the rules by which a line counts.
+ * The state of a project that follows from the journal, and the rules by which a line counts.
  *
- * Every process folds the same lines in the same order by the same rules, so all agree on which lines were
- * accepted. That makes the append itself the compare-and-set: no lock, nothing to clean up after a crash.
+ * Every process applies the same rules to the same lines in the same order, so all processes accept the same lines. So
+ * the append itself is the compare-and-set: there is no lock, and nothing to clean up after a crash.
  *
- * Invariants:
- * 1. A line of a loop counts only if it was decided on the version that precedes it.
- * 2. A line of an owner counts only while its token is the current one. Fires are the owner's alone.
- * 3. A lease counts only if its token is one above the highest before it.
- * 4. A verdict depends on nothing but the snapshot and the lines of the segment: a process that has been
- *    reading for days and one that starts now come to the same.
+ * 1. A line of a loop counts only if its decision is based on the version before it.
+ * 2. A line of an owner counts only while its token is the current one. Only the owner fires.
+ * 3. A lease counts only if its token is one above the highest token before it.
+ * 4. A verdict depends only on the snapshot and the lines of the segment: a process that has read for days and one that
+ *    starts now reach the same verdict.
  */
 import { OWNERS_EVENTS } from "../../core/event.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
@@ -18,18 +17,18 @@ import type { Entry, LoopEntry } from "./entry.ts";
 
 export interface JournalState {
   readonly loops: Map<LoopId, Loop>;
-  /** Loops that ended in this segment, with their last version: a late line must not revive one. */
+  /** Loops that ended in this segment, with their last version. A late line must not revive them. */
   readonly ended: Map<LoopId, number>;
   lease: Lease | null;
   lastToken: number;
   live: number;
-  /** Lines that did not pass their checksum, since this process began to read. */
+  /** The number of damaged lines since this process began to read. */
   damaged: number;
-  /** This segment has such a line: what it said is unknown, and later lines may build on it. */
+  /** This segment has a damaged line. Its content is unknown, and later lines may depend on it. */
   gap: boolean;
-  /** No line of this segment was taken yet. */
+  /** No line of this segment was read yet. */
   fresh: boolean;
-  /** The state came from the segment before, so that nothing is lost with a damaged snapshot. */
+  /** The state came from the segment before, so a damaged snapshot loses nothing. */
   carried: boolean;
   sealed: boolean;
 }
@@ -64,7 +63,7 @@ export function startSegment(state: JournalState, carried: boolean): void {
   state.sealed = false;
 }
 
-/** Folds one line into the state, or says why it does not count. null: a line that is not whole. */
+/** Applies one line to the state, or says why the line does not count. null: a damaged line. */
 export function admit(state: JournalState, entry: Entry | null): LineVerdict {
   const { fresh } = state;
   state.fresh = false;
@@ -81,11 +80,11 @@ export function admit(state: JournalState, entry: Entry | null): LineVerdict {
 }
 
 /**
- * What becomes of the line in this state; changes nothing.
+ * The verdict on a line in this state; changes nothing.
  *
- * `heal`: a damaged line may have hidden the version or the lease that this line builds on. Versions and tokens
- * only rise, and a line is written by somebody who saw what it builds on, so a higher one is proof that there
- * was one. A writer judges its own line without: it must have seen everything.
+ * `heal`: a damaged line may hide the version or the lease that this line depends on. Versions and tokens only rise, and
+ * a writer has seen what its line depends on. So a higher number proves that the missing line existed. A writer judges
+ * its own line without `heal`, because it must have seen everything.
  */
 export function judge(state: JournalState, entry: Entry, heal: boolean): LineVerdict {
   switch (entry.type) {
@@ -136,7 +135,7 @@ function take(state: JournalState, entry: Entry): void {
     case "snapshot":
       state.loops.clear();
       for (const loop of entry.loops) state.loops.set(loop.id, loop);
-      state.live = countLive(entry.loops);
+      state.live = entry.loops.filter(isLiveTask).length;
       state.lease = entry.lease;
       state.lastToken = entry.lastToken;
       break;
@@ -157,12 +156,11 @@ function takeLoop(state: JournalState, entry: LoopEntry): void {
   }
 }
 
-/** Nothing is left to do for it, not even a notice to hand over. A goal stays, for its report. */
+/** Nothing is left to do, not even a notice to send. A goal stays, for its report. */
 function isOver(loop: Loop): boolean {
   return loop.kind === "task" && loop.status === "ended" && loop.fire === null && loop.notice === null;
 }
 
-/** Only tasks count towards the limit of live tasks. */
 function isLiveTask(loop: Loop): boolean {
   return loop.kind === "task" && loop.status !== "ended";
 }
@@ -172,7 +170,7 @@ function takeLease(state: JournalState, lease: Lease): void {
   state.lease = lease;
 }
 
-/** Its lease line is damaged: somebody holds this token. On no known host, so that its heartbeat decides. */
+/** Stands in for a damaged lease line. The host is unknown, so the heartbeat decides about the holder. */
 function unknownHolder(entry: LoopEntry): Lease {
   return {
     token: entry.token ?? 0,
@@ -182,8 +180,4 @@ function unknownHolder(entry: LoopEntry): Lease {
     host: "",
     acquiredAt: entry.at,
   };
-}
-
-function countLive(loops: readonly Loop[]): number {
-  return loops.filter(isLiveTask).length;
 }

@@ -1,4 +1,4 @@
-/** CRC-32 as zlib has it. By hand, because loading `node:zlib` takes longer than `loop list` has to spare. */
+/** CRC-32, like zlib. Written here, because loading `node:zlib` is too slow for `loop list`. */
 const TABLE = new Uint32Array(256).map((_, byte) => {
   let value = byte;
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb8_8320 : value >>> 1;

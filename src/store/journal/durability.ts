@@ -1,10 +1,9 @@
-/** Which lines have to be on disk before anything follows from them. */
+/** Decides which lines must be on disk before the engine acts on them. */
 import type { Commit } from "../../ports/store.ts";
 
 /**
- * Of a goal at work: what came of a job that is over, before the next turn is begun. All processes see the line at
- * once, and the next that is synced takes it along; only a power cut in between can lose it, and then the job is
- * found by its ticket, or the round is taken again, as after any crash.
+ * The result of a job of an active goal may wait. All processes see the line at once, and the next fsync includes it.
+ * Only a power cut before that loses it. Then the job is found by its ticket, or the round runs again, as after a crash.
  */
 export function mayWait({ event, effects, loop }: Commit): boolean {
   if (loop.kind !== "goal" || loop.status !== "active" || loop.gate !== null) return false;

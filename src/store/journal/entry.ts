@@ -1,6 +1,6 @@
 /**
- * One line of the journal: JSON whose last key is a checksum of everything before it.
- * A line that is torn, merged with another or damaged does not pass and counts for nothing.
+ * One line of the journal: JSON whose last key is a checksum of everything before it. A torn, merged or damaged line
+ * fails the checksum and does not count.
  */
 import type { Effect, LoopEvent, Outcome } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -12,16 +12,13 @@ import type { Commit } from "../../ports/loops.ts";
 import { checksum } from "./checksum.ts";
 import { upgradeLoop } from "./upgrade.ts";
 
-/**
- * 2: goals have a phase. An older program would take a goal without its old flags for one that nobody approved, so
- * it has to refuse the journal instead.
- */
+/** 2: goals have a phase. An older program would read such a goal as not approved, so it must refuse the journal. */
 export const JOURNAL_VERSION = 2;
 
 interface Common {
   readonly v: number;
   readonly at: number;
-  /** Writer and sequence number: how a writer finds its own line again. */
+  /** Writer and sequence number, by which a writer recognises its own line. */
   readonly w: string;
 }
 
@@ -36,11 +33,11 @@ export type LoopEntry = Common & {
   readonly outcomes: readonly Outcome[];
   readonly loop: Loop;
 };
-export type LeaseEntry = Common & { readonly type: "lease"; readonly lease: Lease };
-export type ReleaseEntry = Common & { readonly type: "release"; readonly token: number };
-/** The last line of a segment: what comes after it in the same file is void. */
-export type SealEntry = Common & { readonly type: "seal" };
-/** The first line of every segment but the first. */
+type LeaseEntry = Common & { readonly type: "lease"; readonly lease: Lease };
+type ReleaseEntry = Common & { readonly type: "release"; readonly token: number };
+/** The last line of a segment: later lines in the same file do not count. */
+type SealEntry = Common & { readonly type: "seal" };
+/** The first line of every segment except the first segment. */
 export type SnapshotEntry = Common & {
   readonly type: "snapshot";
   readonly lastToken: number;
@@ -49,8 +46,8 @@ export type SnapshotEntry = Common & {
 };
 
 export type Entry = LoopEntry | LeaseEntry | ReleaseEntry | SealEntry | SnapshotEntry;
+export type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
 
-/** The line that says what was committed. */
 export function commitLine(commit: Commit): Omit<LoopEntry, "v" | "w"> {
   const { id, loop, event, effects, outcomes, at, token, expectedVersion, maxLive } = commit;
   const max = maxLive === undefined ? {} : { max: maxLive };
@@ -66,7 +63,7 @@ export function encodeEntry(entry: Entry): string {
   return `${body},"sum":"${checksum(body)}"}\n`;
 }
 
-/** null for a line that is not whole. */
+/** null: the line is damaged. */
 export function decodeEntry(line: string): Entry | null {
   const body = line.slice(0, -SUM_LENGTH);
   if (line.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}`) return null;
@@ -86,7 +83,7 @@ const ID = /^[0-9a-f]{8}$/;
 const STATUSES: ReadonlySet<unknown> = new Set<Loop["status"]>(["active", "paused", "missed", "ended"]);
 const CADENCES: ReadonlySet<unknown> = new Set<Task["cadence"]["kind"]>(["cron", "every", "once", "paced"]);
 
-/** What the fold relies on, and no more: it is asked for every line. */
+/** Checks only what the reader depends on, because it runs for every line. */
 function isSound(entry: Entry): boolean {
   switch (entry.type) {
     case "loop":
@@ -131,13 +128,12 @@ function isSoundKind(loop: Loop): boolean {
   }
 }
 
-/** The lists and records that every reader of a goal goes through. */
 function isGoal(goal: Goal): boolean {
   const lists = [goal.criteria, goal.mustNot, goal.steps, goal.receipts, goal.remarks, goal.accepted];
   const records = [goal.limits, goal.spent, goal.policy, goal.evidence, goal.breakers, goal.agent];
   return (
     typeof goal.spec === "string" &&
-    // upgraded below where it is missing
+    // `upgrade` adds a missing phase
     (goal.phase === undefined || isPhase(goal.phase)) &&
     lists.every(Array.isArray) &&
     records.every((record) => typeof record === "object" && record !== null)
@@ -149,7 +145,7 @@ function upgrade(entry: Entry): Entry {
   return entry.type === "snapshot" ? { ...entry, loops: entry.loops.map(upgradeLoop) } : entry;
 }
 
-/** A checksum is no proof that we wrote it: anybody can compute one. */
+/** A valid checksum does not prove a valid shape: anybody can compute a checksum. */
 function parseEntry(line: string): Entry | null {
   try {
     const entry = JSON.parse(line) as Entry | null;

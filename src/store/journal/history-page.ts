@@ -1,4 +1,4 @@
-/** What a query of the history asks for, applied to entries in their order. The same for every store of this program. */
+/** Answers queries of the history for the folder store and the memory store. */
 import type { Loop, LoopId } from "../../core/loop.ts";
 import type {
   HistoryEntry,
@@ -9,7 +9,7 @@ import type {
 } from "../../ports/history.ts";
 import type { Entry, LoopEntry } from "./entry.ts";
 
-/** `end` is the place behind the last of `all`. Stops reading when the page is full. */
+/** `end` is the place after the last entry. Stops reading when the page is full. */
 export function pageOf(all: Iterable<HistoryEntry>, query: HistoryQuery, end: () => string): HistoryPage {
   const entries: HistoryEntry[] = [];
   let next: string | undefined;
@@ -28,7 +28,7 @@ export function entryOf(line: LoopEntry, cursor: string): HistoryEntry {
   return { cursor, at, loopId, version, token, event, outcomes, loop };
 }
 
-/** Every loop that lines which count speak of, as the last of them leaves it. */
+/** The last state of every loop in these lines. */
 export function loopsIn(lines: Iterable<Entry>): readonly Loop[] {
   const loops = new Map<LoopId, Loop>();
   for (const line of lines) {

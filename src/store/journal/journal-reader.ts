@@ -1,6 +1,6 @@
 /**
- * Reads the lines of all kept segments that count, oldest first, and remembers its place: reading on costs only what
- * is new. Changes nothing on disk.
+ * Reads the lines that count in all kept segments, oldest first. It remembers its place, so the next read costs only the
+ * new lines. Changes nothing on disk.
  */
 import { admit, emptyState, type JournalState, startSegment } from "./admission.ts";
 import { checksum } from "./checksum.ts";
@@ -17,7 +17,7 @@ import {
 } from "./segment.ts";
 import { segmentPath } from "./segment-path.ts";
 
-/** Behind a line. Its text stays valid while the segment is kept. */
+/** A place after a line. It stays valid while the segment is kept. */
 export type JournalPlace = string;
 
 export interface Accepted {
@@ -36,7 +36,7 @@ export class JournalReader {
     this.#dir = dir;
   }
 
-  /** A reader that goes on behind the place; null: the place is not there any more. */
+  /** A reader that continues after the place; null: the place no longer exists. */
   static resume(dir: string, place: JournalPlace): JournalReader | null {
     const reader = new JournalReader(dir);
     const [generation, offset] = place.split(".").map(Number);
@@ -49,7 +49,7 @@ export class JournalReader {
     return reader.place === place && reader.isInPlace() ? reader : null;
   }
 
-  /** Are the lines behind which it stands still there? Not after the journal was cut, replaced or retired so far. */
+  /** Do the lines before this place still exist? false after the journal was cut, replaced or retired. */
   isInPlace(): boolean {
     if (this.#generation === 0) return (generations(this.#dir)[0] ?? 1) === 1;
     const tail = tailBefore(segmentPath(this.#dir, this.#generation), this.#offset);
@@ -60,10 +60,10 @@ export class JournalReader {
     return renderPlace(this.#generation, this.#offset, this.#tail);
   }
 
-  /** Up to the end of what is there now. May be called again later. */
+  /** Reads up to the current end. Call it again to read new lines. */
   *read(): Generator<Accepted> {
     for (;;) {
-      // first: all of a segment is written before the next one is made
+      // look for the next segment first: a segment is complete before the next one is created
       const next = generations(this.#dir).find((generation) => generation > this.#generation);
       if (this.#generation > 0) yield* this.#readSegment();
       if (next === undefined) return;
@@ -100,7 +100,7 @@ export class JournalReader {
   }
 }
 
-/** The newest segment up to the wanted one that begins with a whole snapshot; 0: the wanted one is gone. */
+/** The newest segment up to the wanted one that starts with a valid snapshot; 0: the wanted one no longer exists. */
 function startFor(dir: string, known: readonly number[], wanted: number): number {
   if (!known.includes(wanted)) return 0;
   for (let generation = wanted; ; generation--) {
@@ -109,7 +109,7 @@ function startFor(dir: string, known: readonly number[], wanted: number): number
   }
 }
 
-/** The bytes before a place are part of its text: a journal that was cut or replaced does not have them. */
+/** Contains a checksum of the bytes before the place, to detect a journal that was cut or replaced. */
 function renderPlace(generation: number, offset: number, tail: Buffer): JournalPlace {
   return `${generation}.${offset}.${checksum(tail.toString("latin1"))}`;
 }

@@ -1,18 +1,17 @@
 /**
- * The append-only record of a project, shared by any number of processes.
+ * The append-only record of a project. Any number of processes share it.
  *
- * Owns: `.loop/journal.jsonl`, `.loop/journal.2.jsonl`, … (segments; the highest number is the current one)
- * and the state folded from them. Must not: rewrite or truncate a line, take a lock, or trust its memory of the
- * file over the file.
+ * Owns: `.loop/journal.jsonl`, `.loop/journal.2.jsonl`, … (segments; the highest number is the current one) and the
+ * state that follows from them. Must not: rewrite or truncate a line, take a lock, or trust its memory over the file.
  *
- * 1. A line is one write(2) in append mode, then fsync. Whether it counts is decided by reading it back in its
- *    place among the lines of others (`admission.ts`). An answer of `committed` means: on disk, and counted.
- * 2. A line is written only if it would count as far as its writer can see. So whoever meets a line that builds
- *    on something he does not know of has lost something, and may trust the line (`judge`, heal).
- * 3. A torn line (crash, full disk) never counts. The next writer voids it and starts on a fresh line.
- * 4. A segment is closed by a seal line; whatever lands behind the seal is void and its writer tries again.
- *    The next segment starts with a snapshot. Whoever finds a seal without a successor creates it, by link(2),
- *    which only one process can win. A reader that cannot (full disk, no permission) stays at the seal.
+ * 1. A line is one write(2) in append mode, then fsync. The writer reads the line back among the lines of others to see
+ *    whether it counts (`admission.ts`). `committed` means: the line is on disk, and it counts.
+ * 2. A writer writes a line only if the line would count as far as the writer can see. So a reader that does not know
+ *    what a line depends on has missed something, and may trust the line (`judge`, heal).
+ * 3. A torn line (crash, full disk) never counts. The next writer voids it and starts a new line.
+ * 4. A seal line closes a segment. A line after the seal does not count, and its writer tries again. The next segment
+ *    starts with a snapshot. A process that finds a seal without a next segment creates it by link(2), which only one
+ *    process can win. A reader that cannot create it (full disk, no permission) stays at the seal.
  */
 import { closeSync, fsyncSync } from "node:fs";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -20,7 +19,7 @@ import type { Loop, LoopId } from "../../core/loop.ts";
 import { LoopError } from "../../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../../system/files.ts";
 import { admit, emptyState, type JournalState, judge, type LineVerdict, startSegment } from "./admission.ts";
-import { type Entry, encodeEntry, JOURNAL_VERSION, type SnapshotEntry } from "./entry.ts";
+import { type Entry, encodeEntry, JOURNAL_VERSION, type NewEntry, type SnapshotEntry } from "./entry.ts";
 import { ForgeryGuard } from "./forgery-guard.ts";
 import {
   exists,
@@ -40,11 +39,11 @@ import {
 import { segmentPath } from "./segment-path.ts";
 
 export interface JournalOptions {
-  /** A segment is sealed when it is larger than this and than four times its snapshot. */
+  /** A segment is sealed when it is larger than this and larger than four times its snapshot. */
   readonly segmentBytes: number;
-  /** How many closed segments are kept for the history, and against a damaged snapshot. */
+  /** The number of closed segments that are kept for the history and against a damaged snapshot. */
   readonly keptSegments: number;
-  /** And how many bytes of them: lines carry whole prompts. */
+  /** The size of the kept segments: lines contain whole prompts. */
   readonly keptBytes: number;
 }
 
@@ -54,8 +53,6 @@ const DEFAULTS: JournalOptions = {
   keptBytes: 64 * 1024 * 1024,
 };
 
-type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
-
 const KEPT_GOALS = 10;
 
 export class Journal {
@@ -63,18 +60,18 @@ export class Journal {
   readonly #options: JournalOptions;
   readonly #writer = `${process.pid.toString(36)}.${Math.random().toString(36).slice(2, 10)}`;
   #sequence = 0;
-  /** The number of the last of our own lines that was read back. */
+  /** The number of the last own line that was read back. */
   #seen = 0;
   #generation = 0;
   #offset = 0;
   #tail: Buffer = NO_BYTES;
   #snapshotBytes = 0;
   #isFolderSynced = false;
-  /** Why a sealed segment has no successor yet. */
+  /** Why a sealed segment has no next segment yet. */
   #obstacle: unknown = null;
   #state: JournalState = emptyState();
   #changed = new Set<LoopId>();
-  /** Knows what is to be believed while this process holds the lease. */
+  /** Knows the trusted state while this process holds the lease. */
   readonly guard = new ForgeryGuard();
 
   constructor(dir: string, options: Partial<JournalOptions> = {}) {
@@ -86,12 +83,12 @@ export class Journal {
     return this.#state;
   }
 
-  /** Where the fold stands; published files carry it. */
+  /** The position up to which the journal was read. Published files contain it. */
   get position(): { generation: number; bytes: number } {
     return { generation: this.#generation, bytes: this.#offset };
   }
 
-  /** Takes in all complete lines that were appended since; returns the loops that changed. */
+  /** Reads all new complete lines; returns the loops that changed since the last `refresh`. */
   refresh(): readonly LoopId[] {
     this.#readOn(null);
     const changed = [...this.#changed];
@@ -99,38 +96,38 @@ export class Journal {
     return changed;
   }
 
-  /** Like `refresh`, but leaves the list of what changed to the next `refresh`. */
+  /** Like `refresh`, but leaves the list of changed loops to the next `refresh`. */
   catchUp(): void {
     this.#readOn(null);
   }
 
   /**
-   * Appends one line and answers what became of it. Throws when it is not on disk; with `mayWait` it is there for
-   * all to read, and on disk with the next line that may not.
+   * Appends one line and returns its verdict. Throws when the line is not on disk. With `mayWait` all processes can read
+   * the line at once, but it is on disk only with the next line without `mayWait`.
    */
   append(entry: NewEntry, mayWait = false): LineVerdict {
     const w = this.#nextId();
     const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
     const line = { bytes: Buffer.from(encodeEntry(whole)), entry: whole };
     for (let vanished = 0; vanished < 20; ) {
-      // on a second round the line may be there after all: a network drive showed less than there was
+      // in a second round the line may exist after all: a network drive may show a file late
       const earlier = this.#readOn(line);
       if (earlier?.kind === "committed") return earlier;
       if (this.#state.sealed) throw this.#obstacle;
       const expected = judge(this.#state, whole, false);
       if (expected.kind !== "committed") return expected;
       const verdict = this.#writeAndLook(line, mayWait);
-      // Not there: it merged with somebody's torn line, or the file was taken away. Once more.
+      // the line is missing: it merged with a torn line, or the file was removed; try again
       if (verdict === null) vanished += 1;
       else if (verdict.kind !== "sealed") {
         if (verdict.kind === "committed") this.#rotateWhenLarge(entry.at);
         return verdict;
       }
     }
-    throw new LoopError("surroundings", `The journal in ${this.#dir} does not keep what is written to it.`);
+    throw new LoopError("surroundings", `The journal in ${this.#dir} loses new lines.`, "Check the disk.");
   }
 
-  /** A copy of the segment as it is, for whoever wants to know what was lost; null when there is none. */
+  /** Copies the current segment, so that a person can see what was lost; null: there is none. */
   keepAside(now: number): string | null {
     return this.#generation === 0 ? null : copyAside(this.#path(this.#generation), now);
   }
@@ -139,7 +136,7 @@ export class Journal {
     return `${this.#writer}.${++this.#sequence}`;
   }
 
-  /** Our lines come in the order in which they were numbered, each once: who copies a number comes too late. */
+  /** Own lines arrive in the order of their numbers, each once. So a forged copy of a number comes too late. */
   #isOwn(w: string): boolean {
     if (!w.startsWith(`${this.#writer}.`)) return false;
     const number = Number(w.slice(this.#writer.length + 1));
@@ -152,7 +149,7 @@ export class Journal {
     return segmentPath(this.#dir, generation);
   }
 
-  /** Reads on to the end of the newest segment. With `line`, answers what became of it (null: not seen). */
+  /** Reads to the end of the newest segment. Returns the verdict on `line`; null: the line was not found. */
   #readOn(line: Written | null): LineVerdict | null {
     let found: LineVerdict | null = null;
     let isEndKnown = false;
@@ -160,7 +157,7 @@ export class Journal {
       if (this.#generation === 0 && !this.#reload()) return found;
       const bytes = readBehind(this.#path(this.#generation), this.#offset, this.#tail);
       if (bytes === null) {
-        // The folder was removed or replaced under us: start from what is there now.
+        // the folder was removed or replaced: start again from its current content
         this.#generation = 0;
         continue;
       }
@@ -169,7 +166,7 @@ export class Journal {
         if (!this.#openNext()) return found;
         isEndKnown = false;
       } else {
-        // A successor without a seal: it came just now (read on to the seal), or the seal is damaged.
+        // a next segment without a seal: it is new (read again up to the seal), or the seal is damaged
         if (!exists(this.#path(this.#generation + 1))) return found;
         if (isEndKnown) this.#enter(this.#generation + 1, true);
         isEndKnown = !isEndKnown;
@@ -188,7 +185,7 @@ export class Journal {
         if (line !== null && entry?.w === line.entry.w) found = verdict;
       }
     } finally {
-      // also when it stops at a line of a newer version: what was taken is not taken again
+      // even when a line of a newer version stops the read: no line is taken twice
       const known = Buffer.concat([this.#tail, bytes.subarray(0, this.#offset - from)].map(tailBytes));
       this.#tail = Buffer.from(tailBytes(known));
     }
@@ -208,14 +205,14 @@ export class Journal {
     return verdict;
   }
 
-  /** A snapshot says what the lines before it said, unless some of them were lost on us. */
+  /** A snapshot differs from the lines before it only if this process missed some of them. */
   #noteDifferences(before: JournalState["loops"]): void {
     const { loops } = this.#state;
     for (const id of before.keys()) if (!loops.has(id)) this.#changed.add(id);
     for (const [id, loop] of loops) if (before.get(id)?.version !== loop.version) this.#changed.add(id);
   }
 
-  /** Starts from the newest snapshot; false when there is no journal. */
+  /** Starts from the newest snapshot; false: there is no journal. */
   #reload(): boolean {
     for (const id of this.#state.loops.keys()) this.#changed.add(id);
     this.#state = emptyState();
@@ -223,7 +220,7 @@ export class Journal {
     for (let start = known.length - 1; start >= 0; start--) {
       const generation = known[start] ?? 0;
       const isOldest = start === 0 || known[start - 1] !== generation - 1;
-      // A snapshot that did not survive is rebuilt from the segment before it.
+      // a damaged snapshot is rebuilt from the segment before it
       if (!isOldest && !startsWithSnapshot(readWhole(this.#path(generation)))) continue;
       this.#enter(generation, false);
       return true;
@@ -242,13 +239,13 @@ export class Journal {
   }
 
   #openNext(): boolean {
-    // Not always the next number: a person may have deleted one, and a late-comer may find it retired.
+    // not always the next number: a segment may be deleted by a person or retired
     const later = generations(this.#dir).find((generation) => generation > this.#generation);
     const next = later ?? this.#generation + 1;
     if (later === undefined) {
       try {
-        // Without links others may enter it before its snapshot is there: they carry the state with them, and a
-        // snapshot that is not the first line does not count; the segment before is read instead.
+        // On a disk without hard links, others may enter the segment before its snapshot exists. They keep their state,
+        // and a snapshot that is not the first line does not count; the segment before is read instead.
         createOnce(this.#path(next), encodeEntry(this.#snapshot()));
       } catch (error) {
         this.#obstacle = error;
@@ -279,8 +276,8 @@ export class Journal {
     if (fd === null) return null;
     try {
       writeLine(fd, line.bytes);
-      // Look for the line where it was written: others may have sealed this first segment meanwhile, and who
-      // starts from the newest snapshot does not find it.
+      // Read the line back where it was written: others may have sealed this first segment meanwhile, and the newest
+      // snapshot does not contain the line.
       if (this.#generation === 0) this.#enter(1, false);
       try {
         if (!mayWait) fsyncSync(fd);
@@ -290,8 +287,8 @@ export class Journal {
       } catch (error) {
         throw new LoopError(
           "surroundings",
-          `The change was written to ${this.#dir}, but it is not certain that it was kept: ${reasonOf(error)}.`,
-          "Look at what is there before you repeat it.",
+          `The change was written to ${this.#dir}, but the disk may not have kept it: ${reasonOf(error)}.`,
+          "Run loop list before you repeat the command.",
           error,
         );
       }
@@ -300,7 +297,7 @@ export class Journal {
     }
   }
 
-  /** Housekeeping behind a commit that stands, whatever becomes of this. Tried again after the next one. */
+  /** Housekeeping after a commit. An error does not affect the commit; the next commit tries again. */
   #rotateWhenLarge(at: number): void {
     if (this.#offset < Math.max(this.#options.segmentBytes, 4 * this.#snapshotBytes)) return;
     try {
@@ -309,12 +306,12 @@ export class Journal {
       retireSegments(this.#dir, this.#options.keptSegments, this.#options.keptBytes);
       removeLeftovers(this.#dir, at);
     } catch {
-      // a full disk, most likely: the next append says so if it is in the way
+      // probably a full disk: the next append reports it
     }
   }
 }
 
-/** Of goals that are over, those that ended last; the reports of the others stay in their run folders. */
+/** Drops all but the newest ended goals; their reports stay in their run folders. */
 function worthKeeping(loops: readonly Loop[]): readonly Loop[] {
   const over = loops.filter((loop) => loop.kind === "goal").filter(isOver);
   const old = new Set<Loop>(over.sort((a, b) => endedAt(b) - endedAt(a)).slice(KEPT_GOALS));

@@ -1,4 +1,4 @@
-/** Where a segment of the journal is. A file of its own: the fast path of `loop list` asks for nothing else. */
+/** The path of a segment of the journal. A separate file, because the fast path of `loop list` loads nothing else. */
 import { join } from "node:path";
 
 export function segmentPath(dir: string, generation: number): string {

@@ -1,7 +1,4 @@
-/**
- * One file of the journal: whole lines in, one line out. Knows nothing of what the lines mean.
- */
-
+/** Reads and writes the lines of one file of the journal. Knows nothing about their meaning. */
 import {
   closeSync,
   constants,
@@ -18,15 +15,15 @@ import { errorCode } from "../../system/files.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
 import { segmentPath } from "./segment-path.ts";
 
-/** Put behind a torn line, so that one which lacks nothing but its newline does not come to life later. */
+/** Ends a torn line, so that a line which lacks only its newline does not become valid later. */
 const VOID = "~";
-/** So many bytes before the offset are compared at every read: a file that was replaced or cut is noticed. */
+/** Every read compares this many bytes before the offset, to detect a file that was replaced or cut. */
 const TAIL_BYTES = 64;
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 export const NO_BYTES = Buffer.alloc(0);
 
-/** null: the segment is gone. Only the very first may be created here; any other starts with a snapshot. */
+/** null: the segment no longer exists. Creates only the first segment; the others start with a snapshot. */
 export function openForAppend(path: string, isFirst: boolean): number | null {
   const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
   try {
@@ -43,17 +40,21 @@ const LEFTOVER =
 const LEFTOVER_AFTER_MS = 60 * 60_000;
 
 export function generations(dir: string): number[] {
-  const found: number[] = [];
-  for (const name of listDir(dir)) {
-    const match = SEGMENT.exec(name);
-    if (match !== null) found.push(Number(match[1] ?? 1));
-  }
+  return segmentNumbers(listDir(dir), SEGMENT);
+}
+
+/** The numbers in the file names, in order. A name without a number is number 1. */
+export function segmentNumbers(names: readonly string[], pattern: RegExp): number[] {
+  const found = names.flatMap((name) => {
+    const match = pattern.exec(name);
+    return match === null ? [] : [Number(match[1] ?? 1)];
+  });
   return found.sort((a, b) => a - b);
 }
 
 /**
- * Removes the oldest segments, so that at most so many closed ones of at most so many bytes are left. The current one
- * stays, and the one before it, from which a damaged snapshot is rebuilt.
+ * Removes the oldest segments until both limits hold for the closed ones. Keeps the current segment and the one before
+ * it, which can rebuild a damaged snapshot.
  */
 export function retireSegments(dir: string, keptSegments: number, keptBytes: number): void {
   const closed = generations(dir).slice(0, -1).reverse();
@@ -66,7 +67,7 @@ export function retireSegments(dir: string, keptSegments: number, keptBytes: num
   }
 }
 
-/** Temporary files of processes that were killed. */
+/** Removes the temporary files of killed processes. */
 export function removeLeftovers(dir: string, now: number): void {
   for (const name of listDir(dir)) {
     if (!LEFTOVER.test(name)) continue;
@@ -89,19 +90,19 @@ export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-export interface Line {
+interface Line {
   readonly entry: Entry | null;
-  /** Index of the byte behind the line. */
+  /** The index of the byte after the line. */
   readonly end: number;
 }
 
-/** A line as it was written, and what it says: found again byte by byte, it need not be parsed. */
+/** The bytes of a written line and its entry: the same bytes need no parsing. */
 export interface Written {
   readonly bytes: Buffer;
   readonly entry: Entry;
 }
 
-/** Complete lines. A last line without its newline may still be growing: it is left for later. */
+/** Complete lines. A last line without a newline is left for later, because its writer may not be done. */
 export function* linesOf(bytes: Buffer, written: Written | null = null): Generator<Line> {
   let start = 0;
   for (;;) {
@@ -113,7 +114,7 @@ export function* linesOf(bytes: Buffer, written: Written | null = null): Generat
       continue;
     }
     const text = bytes.toString("utf8", start, newline);
-    // nothing was torn after all: the line before was merely not finished when the next writer looked
+    // a void line after a complete one: the line was only unfinished when the next writer looked
     if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
     start = newline + 1;
   }
@@ -128,7 +129,7 @@ export function readWhole(path: string): Buffer {
   return readBehind(path, 0, NO_BYTES) ?? NO_BYTES;
 }
 
-/** What is behind the offset; null when the file is not there or does not hold `tail` before it. */
+/** The bytes after the offset; null: there is no file, or `tail` is not before the offset. */
 export function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
   let fd: number;
   try {
@@ -152,7 +153,7 @@ export function tailBytes(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
 }
 
-/** What `lastBytes` gave for everything before the offset; null: the file is gone or shorter. */
+/** The `tailBytes` before the offset; null: there is no file, or it is shorter. */
 export function tailBefore(path: string, offset: number): Buffer | null {
   const from = Math.max(0, offset - TAIL_BYTES);
   const tail = readBehind(path, from, NO_BYTES)?.subarray(0, offset - from);
@@ -161,7 +162,7 @@ export function tailBefore(path: string, offset: number): Buffer | null {
 
 export function writeLine(fd: number, line: Buffer): void {
   const bytes = endsTorn(fd) ? Buffer.concat([Buffer.from(`${VOID}\n`), line]) : line;
-  // Never a second write(2) for the rest: somebody else's line may already stand in between.
+  // never a second write(2) for the rest: another process may have written a line in between
   if (writeSync(fd, bytes) === bytes.length) return;
   throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
 }

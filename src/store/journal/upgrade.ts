@@ -1,6 +1,6 @@
 /**
- * Loops as earlier versions wrote them, with what they lacked. A field that is new in `core/loop.ts` gets a line
- * here and a journal from before it under test/journals; no line here is ever removed.
+ * Adds missing fields to loops of earlier versions. Every new field in `core/loop.ts` needs a line here and an older
+ * journal in test/journals. Never remove a line here.
  */
 import type { NoticeKind } from "../../core/base.ts";
 import { asksForEnd } from "../../core/goal/change.ts";
@@ -12,20 +12,20 @@ import type { Loop } from "../../core/loop.ts";
 export function upgradeLoop(loop: Loop): Loop {
   const noticed = upgradeNotice(loop);
   if (noticed.kind === "goal") return upgradeGoal(noticed);
-  // before there were conversations to run in
+  // from a version without conversations
   const isOldTask = noticed.kind !== "backlog" && noticed.where === undefined;
   return isOldTask ? { ...noticed, where: "either" } : noticed;
 }
 
 function upgradeNotice(loop: Loop): Loop {
-  // before notices were kept until they were handed over
+  // from a version that did not keep notices
   if (loop.notice === undefined) return { ...loop, notice: null };
-  // before notices had a kind
+  // from a version in which notices had no kind
   if (loop.notice === null || loop.notice.kind !== undefined) return loop;
   return { ...loop, notice: { ...loop.notice, kind: noticeKindOf(loop) } };
 }
 
-/** A notice is about what happened last, so the loop itself tells its kind. */
+/** A notice is about the last event, so its kind follows from the state of the loop. */
 function noticeKindOf(loop: Loop): NoticeKind {
   if (loop.kind === "task") return loop.status === "missed" ? "missed" : "failing";
   if (loop.status === "paused") return "paused";
@@ -35,11 +35,11 @@ function noticeKindOf(loop: Loop): NoticeKind {
   return loop.waitUntil === null ? "near-limit" : "waits";
 }
 
-/** Fields of a goal in format 1, before it had a phase. */
+/** The fields of a goal in format 1, which had no phase. */
 interface Flags {
   readonly approved: boolean;
   readonly prechecked: boolean;
-  /** A round of checks was due; `uncounted`: for a turn that counted. */
+  /** A round of checks was due. `uncounted`: it was due for a turn that counts. */
   readonly unchecked: boolean;
   readonly uncounted: boolean;
   readonly confirmed: boolean;
@@ -50,7 +50,7 @@ function upgradeGoal(goal: Goal & Partial<Flags>): Goal {
   if (goal.phase !== undefined) return goal;
   const { approved, prechecked, unchecked, uncounted, confirmed, provedTree, ...rest } = goal;
   const phase = phaseOf(goal);
-  // A question about the end that the phase does not allow is not answered: the checks run again first.
+  // the phase does not allow this question about the end, so the checks run again first
   const isVoid = asksForEnd(goal.gate) && phase.kind !== "proved";
   return {
     ...rest,
@@ -60,13 +60,13 @@ function upgradeGoal(goal: Goal & Partial<Flags>): Goal {
   };
 }
 
-/** Before a pause said whether a person or the default answer turned a question down, only its reason told. */
+/** In older versions only the reason of a pause told whether a person or the default answer rejected a question. */
 function upgradePause(pause: Pause | null): Pause | null {
   const isUnanswered = pause?.code === "rejected" && pause.reason.startsWith("nobody answered in time");
   return isUnanswered ? { ...pause, unanswered: true } : pause;
 }
 
-/** Flags that contradict each other never skip a gate and never count as proved or confirmed. */
+/** Contradictory flags never skip a gate and never count as proved or confirmed. */
 function phaseOf(goal: Goal & Partial<Flags>): Phase {
   const stage = stageOf(goal);
   if (goal.baseline == null) return { kind: "survey", next: stage.kind };
@@ -85,7 +85,7 @@ function stageOf({ needsPlan, steps, approved, prechecked }: Goal & Partial<Flag
   return { kind: prechecked === true ? "working" : "pre-check" };
 }
 
-/** What the next round is compared with. */
+/** The phase that the next round is compared with. */
 function provedBefore({ provedTree }: Goal & Partial<Flags>, stage: AtStage): AtStage | Proved {
   return stage.kind === "working" && typeof provedTree === "string"
     ? { kind: "proved", tree: provedTree }

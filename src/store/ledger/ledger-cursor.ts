@@ -1,6 +1,6 @@
 /**
- * How far the transcripts of clients have been taken over into the ledger: `.loop/sessions/usage-<hash>.json`, one per
- * transcript. Losing one costs nothing but reading again.
+ * How much of a client's transcript is in the ledger: `.loop/sessions/usage-<hash>.json`, one file per transcript. If a
+ * file is lost, the transcript is read again.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -10,7 +10,7 @@ import { readSmall, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { cannotWrite } from "../folder/loop-dir.ts";
 
-/** null: none was saved, or it cannot be read. */
+/** null: there is no readable cursor. */
 export function readLedgerCursor(dir: string, transcriptPath: string): string | null {
   return isInside(dirname(dir), join(dir, "sessions")) ? readSmall(cursorPath(dir, transcriptPath)) : null;
 }
@@ -31,7 +31,7 @@ export function saveLedgerCursor(dir: string, transcriptPath: string, text: stri
   }
 }
 
-/** Not the path itself: it comes from a client. */
+/** A hash of the path, because the path comes from a client. */
 function cursorPath(dir: string, transcriptPath: string): string {
   const hash = createHash("sha256").update(transcriptPath).digest("hex").slice(0, 16);
   return join(dir, "sessions", `usage-${hash}.json`);

@@ -1,7 +1,7 @@
 /**
- * The text of `.loop/ledger.json`: totals for people and status lines, and how far the lines have been folded, so
- * that the next reader only reads what is new. Its last key is a checksum: whatever does not fit is not believed, and
- * made anew from the lines.
+ * The text of `.loop/ledger.json`: totals for people and status lines, and the position up to which the lines are
+ * counted, so that the next reader reads only new lines. Its last key is a checksum. A file with a wrong checksum is
+ * ignored and made again from the lines.
  */
 import { type Counted, type LedgerCell, type LedgerFold, viewLedger } from "../../core/cost/ledger.ts";
 import { checksum } from "../journal/checksum.ts";
@@ -12,7 +12,7 @@ export interface LedgerState {
   readonly marks: ReadonlyMap<number, SegmentMark>;
 }
 
-export const LEDGER_VERSION = 1;
+const LEDGER_VERSION = 1;
 
 const SUM_LENGTH = ',"sum":"00000000"}\n'.length;
 
@@ -34,7 +34,7 @@ export function renderLedger({ fold, marks }: LedgerState, now: number): string 
   return `${body},"sum":"${checksum(body)}"}\n`;
 }
 
-/** `newer`: written by a later version of the program, which is not to be written over. */
+/** `newer`: a later version of the program wrote the file, so it must not be overwritten. */
 export function parseLedger(text: string): LedgerState | "newer" | null {
   const body = text.slice(0, -SUM_LENGTH);
   if (text.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}\n`) return null;
@@ -51,7 +51,7 @@ export function parseLedger(text: string): LedgerState | "newer" | null {
     );
     return { fold: { cells, counted }, marks };
   } catch {
-    // the checksum is right and the shape is not: anybody can compute a checksum
+    // the checksum is right but the shape is wrong: anybody can compute a checksum
     return null;
   }
 }
@@ -65,7 +65,7 @@ interface StoredLedger {
   };
 }
 
-/** There are thousands: names of keys would be most of the file. */
+/** An array, because key names would be most of the file: there are thousands of these. */
 type Packed =
   | readonly [cell: number, segment: number]
   | readonly [

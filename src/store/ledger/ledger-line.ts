@@ -1,7 +1,7 @@
-/** One line of the ledger. What is torn, merged with another or nonsense is no entry and counts for nothing. */
+/** One line of the ledger. A torn, merged or invalid line is ignored. */
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
 
-/** Ids and names come from clients and tools; a line stays small whatever they send. */
+/** Ids and names come from clients and tools, so their length is limited. */
 const MAX_NAME = 256;
 
 export function encodeLedgerEntry(entry: LedgerEntry): string {
@@ -12,7 +12,7 @@ export function encodeLedgerEntry(entry: LedgerEntry): string {
   return `${line}\n`;
 }
 
-/** null for a line that is no entry. */
+/** null: the line is not an entry. */
 export function decodeLedgerEntry(line: string): LedgerEntry | null {
   let entry: Partial<Record<string, unknown>> | null;
   try {

@@ -1,25 +1,25 @@
 /**
- * The files that the lines of the ledger are in: `ledger.jsonl`, `ledger.2.jsonl`, … A full one is never renamed or
- * cut: whoever had it open before may still write to it, and such a line counts like every other.
+ * The files with the lines of the ledger: `ledger.jsonl`, `ledger.2.jsonl`, … A full file is never renamed or cut: a
+ * process that has it open may still write to it, and that line counts like every other.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
 import { errorCode } from "../../system/files.ts";
-import { NO_BYTES, readBehind, tailBytes, writeLine } from "../journal/segment.ts";
+import { NO_BYTES, readBehind, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
 
-/** How far a file has been read, and by what it is known again. */
+/** How far a file was read, and how to recognise the file. */
 export interface SegmentMark {
   readonly ino: string;
   readonly offset: number;
   /** The last bytes before the offset. */
   readonly tail: Buffer;
-  /** Time of the newest entry so far. */
+  /** The time of the newest entry so far. */
   readonly latestAt: number;
 }
 
-export interface SegmentPart {
+interface SegmentPart {
   readonly entries: readonly LedgerEntry[];
   readonly mark: SegmentMark;
 }
@@ -27,15 +27,10 @@ export interface SegmentPart {
 const SEGMENT = /^ledger(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
 
 export function ledgerSegments(dir: string): number[] {
-  const found: number[] = [];
-  for (const name of readdirSync(dir)) {
-    const match = SEGMENT.exec(name);
-    if (match !== null) found.push(Number(match[1] ?? 1));
-  }
-  return found.sort((a, b) => a - b);
+  return segmentNumbers(readdirSync(dir), SEGMENT);
 }
 
-/** In one write(2): other writers' lines stand before it or behind it, never inside. */
+/** Uses one write(2), so that the lines of other writers are never in between. */
 export function appendToSegment(dir: string, lines: string, segmentBytes: number): void {
   const fd = openNewest(dir, segmentBytes);
   try {
@@ -45,7 +40,7 @@ export function appendToSegment(dir: string, lines: string, segmentBytes: number
   }
 }
 
-/** What is new behind the mark; null when the file is another one than it was. */
+/** The entries after the mark; null: it is not the same file any more. */
 export function readSegment(dir: string, segment: number, mark: SegmentMark | null): SegmentPart | null {
   const path = segmentPath(dir, segment);
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -68,7 +63,7 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
   };
 }
 
-/** What was read before, up to the mark. */
+/** The entries before the mark. */
 export function readAgain(dir: string, segment: number, { offset }: SegmentMark): LedgerEntry[] {
   const bytes = readBehind(segmentPath(dir, segment), 0, NO_BYTES) ?? NO_BYTES;
   return entriesOf(bytes.subarray(0, offset));
@@ -97,10 +92,6 @@ function open(path: string, flags: number): number {
 }
 
 function entriesOf(bytes: Buffer): LedgerEntry[] {
-  const found: LedgerEntry[] = [];
-  for (const line of bytes.toString("utf8").split("\n")) {
-    const entry = line === "" ? null : decodeLedgerEntry(line);
-    if (entry !== null) found.push(entry);
-  }
-  return found;
+  const lines = bytes.toString("utf8").split("\n");
+  return lines.flatMap((line) => decodeLedgerEntry(line) ?? []);
 }

@@ -1,16 +1,15 @@
 /**
- * What loops used (D7), written by any number of short-lived processes at once.
+ * The usage of loops (D7). Any number of short-lived processes write it at the same time.
  *
  * Owns: `.loop/ledger.jsonl`, `.loop/ledger.2.jsonl`, … (the lines, which are the truth) and `.loop/ledger.json` (the
- * totals, made from them). Must not: rewrite or cut a line, take a lock, or need `ledger.json` for anything.
+ * totals of the lines). Must not: rewrite or cut a line, take a lock, or depend on `ledger.json`.
  *
- * 1. Entries are one write(2) in append mode. A torn line never counts, and the next writer starts on a fresh one.
- *    There is no fsync: a power cut costs the last moments of a record, and a hook must not make a person wait.
- * 2. An id counts once, however often and in whichever file its line stands. To know that, the ids of the two newest
- *    files are kept in `ledger.json`; those of older files are looked up in the files, and only for an entry that is
- *    old enough to be in one.
- * 3. `ledger.json` says itself up to where it was folded. Two processes that publish at once can put an older one in
- *    place of a newer, and lose nothing: the next reader goes on from there.
+ * 1. Entries are one write(2) in append mode. A torn line never counts, and the next writer starts a new line. There is
+ *    no fsync, because a hook must not make a person wait: a power cut may lose the last entries.
+ * 2. An id counts once, even if several lines or files have it. `ledger.json` keeps the ids of the two newest files.
+ *    Older ids are looked up in the files, and only for an entry that is old enough to be there.
+ * 3. `ledger.json` contains its own position in the lines. If an older version replaces a newer one, nothing is lost:
+ *    the next reader continues from that position.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -36,13 +35,13 @@ import {
 } from "./ledger-segments.ts";
 
 const SEGMENT_BYTES = 512 * 1024;
-/** Files whose ids are kept. */
+/** The number of files whose ids are kept. */
 const KNOWN_SEGMENTS = 2;
-/** So much can lie between two lines of one id: an answer that grows, hooks that run side by side. */
+/** The longest time between two lines of one id: an answer grows, or hooks run in parallel. */
 const SAME_ID_WITHIN_MS = 10 * 60_000;
 const PUBLISH_ATTEMPTS = 3;
 
-/** `dir` is the project's `.loop`, which is there. After an error the same entries may be given again. */
+/** `dir` is the project's existing `.loop`. After an error the caller may append the same entries again. */
 export function appendLedger(
   dir: string,
   entries: readonly LedgerEntry[],
@@ -57,13 +56,13 @@ export function appendLedger(
   }
 }
 
-/** Everything up to now. Writes nothing. */
+/** The totals up to now. Writes nothing. */
 export function readLedger(dir: string): LedgerFold {
   const stored = readStored(dir);
   return catchUp(dir, isState(stored) ? stored : null).fold;
 }
 
-/** The same, and `ledger.json` says it afterwards. */
+/** Like `readLedger`, and writes the totals to `ledger.json`. */
 export function publishLedger(dir: string, now: number, say: (message: string) => void): LedgerFold {
   const path = join(dir, "ledger.json");
   for (let attempt = 1; ; attempt++) {
@@ -95,7 +94,7 @@ function readStored(dir: string): Stored {
   return text === null ? "none" : (parseLedger(text) ?? "damaged");
 }
 
-/** From the stored state where it fits the files, else from the first line. */
+/** Starts from the stored state if it matches the files, else from the first line. */
 function catchUp(dir: string, stored: LedgerState | null): LedgerState {
   try {
     const segments = ledgerSegments(dir);
@@ -106,7 +105,7 @@ function catchUp(dir: string, stored: LedgerState | null): LedgerState {
   }
 }
 
-/** null: the files are not those that were folded. */
+/** null: the state belongs to other files. */
 function readOn(dir: string, segments: readonly number[], { fold, marks }: LedgerState): LedgerState | null {
   if ([...marks.keys()].some((segment) => !segments.includes(segment))) return null;
   const read = new Map<number, SegmentMark>();
@@ -127,7 +126,7 @@ function firstKnown(newest: number): number {
   return newest - KNOWN_SEGMENTS + 1;
 }
 
-/** Lines by which an id of these parts was counted before, in files whose ids are not kept any more. */
+/** Earlier lines with an id of these parts, in files whose ids are no longer kept. */
 function forgottenLines(
   dir: string,
   { counted }: LedgerFold,

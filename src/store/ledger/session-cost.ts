@@ -1,6 +1,6 @@
 /**
- * `.loop/sessions/<session id>.cost`: what a conversation has cost so far, as its client told the status line. Hooks
- * are not told, so this is how turns in a conversation get a price.
+ * `.loop/sessions/<session id>.cost`: the cost of a conversation so far. The client reports it only to the status line
+ * and not to hooks, so turns in a conversation get their price from this file.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { readSmallFile } from "../../system/small-file.ts";
 
 const MAX_BYTES = 64;
 
-/** Keeps it for the engine, where conversations are kept at all. */
+/** Does nothing when `.loop` has no folder for sessions. */
 export function keepSessionCost(dir: string, session: string, costUsd: number): void {
   const path = costPath(dir, session);
   if (path === null || !isCost(costUsd)) return;
@@ -18,7 +18,7 @@ export function keepSessionCost(dir: string, session: string, costUsd: number): 
   if (readSmallFile(path, MAX_BYTES) !== text) writeAtomic(path, text, false);
 }
 
-/** In dollars since the conversation began; null: nobody told. */
+/** In US dollars since the conversation began; null: unknown. */
 export function readSessionCost(dir: string, session: string): number | null {
   const path = costPath(dir, session);
   const text = path === null ? "" : (readSmallFile(path, MAX_BYTES) ?? "").trim();
@@ -26,7 +26,7 @@ export function readSessionCost(dir: string, session: string): number | null {
   return isCost(costUsd) ? costUsd : null;
 }
 
-/** null: no such conversation can be kept here. A link in place of the folder is not followed. */
+/** null: the id is invalid, or there is no folder for sessions. Does not follow a link. */
 function costPath(dir: string, session: string): string | null {
   if (!isSessionId(session)) return null;
   const folder = join(dir, "sessions");

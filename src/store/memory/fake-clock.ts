@@ -1,4 +1,4 @@
-/** A clock that only a test moves. Its timers run on a monotonic time; `jump` moves the wall clock alone. */
+/** A clock that only a test moves. Its timers use a monotonic time; `jump` moves only the wall clock. */
 import type { Clock, Timer } from "../../ports/clock.ts";
 
 interface FakeTimer {
@@ -31,12 +31,12 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
-  /** The wall clock moves and the timers do not notice, as after a suspend or when a person sets the time. */
+  /** Moves the wall clock but not the timers, as a suspend or a person who sets the time does. */
   jump(ms: number): void {
     this.#offset += ms;
   }
 
-  /** Lets time pass: timers ring in their order, and what waits on promises runs after each of them. */
+  /** Lets time pass: timers fire in order, and pending promises run after each timer. */
   async advance(ms: number): Promise<void> {
     const until = this.#monotonic + ms;
     await new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +55,7 @@ export class FakeClock implements Clock {
     await this.advance(Math.max(0, at - this.now()));
   }
 
-  /** How long until the furthest timer rings. */
+  /** The time until the last timer fires. */
   longestTimerMs(): number {
     let longest = 0;
     for (const { dueAt } of this.#timers) longest = Math.max(longest, dueAt - this.#monotonic);
@@ -80,7 +80,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Everything that waits on promises has run when this resolves: Node drains them before the next tick. */
+/** Resolves after all pending promises: Node drains them before the next tick. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

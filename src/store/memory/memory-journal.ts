@@ -1,19 +1,16 @@
 /**
- * What the handles of a memory store share, as processes share a disk: the lines, the signs of life, the records of
- * conversations, the activity of turns. Whether a line counts is for each handle to find out, by the same rules as in
- * the folder.
+ * The data that the handles of a memory store share, as processes share a disk: lines, heartbeats, records of
+ * conversations, activity of turns. Each handle decides which lines count, by the same rules as the folder store.
  */
 import type { AgentEvent } from "../../ports/agent.ts";
 import type { LeaseBid } from "../../ports/lease.ts";
 import type { SessionRecord } from "../../ports/sessions.ts";
 import { admit, emptyState, type JournalState } from "../journal/admission.ts";
-import type { Entry, LoopEntry } from "../journal/entry.ts";
-
-export type NewEntry<E = Entry> = E extends Entry ? Omit<E, "v" | "w"> : never;
+import type { Entry, LoopEntry, NewEntry } from "../journal/entry.ts";
 
 export class MemoryJournal {
   readonly lines: Entry[] = [];
-  /** The last sign of life under each token. */
+  /** The last heartbeat of each token. */
   readonly beats = new Map<number, number>();
   readonly watchers = new Set<(writer: string) => void>();
   readonly sessions = new Map<
@@ -22,13 +19,13 @@ export class MemoryJournal {
   >();
   readonly activity = new Map<string, AgentEvent[]>();
   asked: LeaseBid | null = null;
-  /** What is on disk is JSON; false where only speed is in question. */
+  /** Stores lines as JSON, like a disk. A benchmark sets false. */
   json = true;
-  /** For long runs with a single reader, which folds a line as soon as it is there: no more are kept. */
+  /** The highest number of kept lines, for long runs with one reader that reads each line at once. */
   maxLines = Number.POSITIVE_INFINITY;
-  /** For tests of a full disk: a line does not land, or lands and seems not to. */
+  /** For tests of a full disk: the line is lost, or it is written but the write seems to fail. */
   fail: (entry: NewEntry) => "lost" | "landed" | null = () => null;
-  /** How many old lines were dropped. */
+  /** The number of dropped old lines. */
   #dropped = 0;
   #sequence = 0;
 
@@ -36,7 +33,7 @@ export class MemoryJournal {
     return this.#dropped + this.lines.length;
   }
 
-  /** The first position that is still kept. */
+  /** The first kept position. */
   get start(): number {
     return this.#dropped;
   }
@@ -60,7 +57,7 @@ export class MemoryJournal {
       yield this.lines[index] as Entry;
   }
 
-  /** Puts one snapshot in the place of all lines: what they said stays, how it came to be is forgotten. */
+  /** Replaces all lines with one snapshot: the state stays, its history is dropped. */
   compact(): void {
     const { lastToken, lease, loops } = this.state();
     const w = `compact.${++this.#sequence}`;
@@ -69,19 +66,19 @@ export class MemoryJournal {
     this.lines.push({ v: 1, w, at: 0, type: "snapshot", lastToken, lease, loops: [...loops.values()] });
   }
 
-  /** Lines of loops that count, by the same rules as for everybody. */
+  /** The lines of loops that count. */
   accepted(): LoopEntry[] {
     return [...this.acceptedAt()].flatMap(({ line }) => (line.type === "loop" ? [line] : []));
   }
 
-  /** All lines that count, with the position behind each. */
+  /** All lines that count, with the position after each line. */
   *acceptedAt(): Generator<{ readonly line: Entry; readonly end: number }> {
     const state = emptyState();
     for (const [index, line] of this.lines.entries())
       if (admit(state, line).kind === "committed") yield { line, end: this.#dropped + index + 1 };
   }
 
-  /** What all lines say together. */
+  /** The state after all lines. */
   state(): JournalState {
     const state = emptyState();
     for (const line of this.lines) admit(state, line);

@@ -27,7 +27,7 @@ export function createMemoryHistory(journal: MemoryJournal): LoopHistory {
 
 const OLD_MS = 14 * 24 * 3600_000;
 
-/** `isRunning`: is there still a process of this number? */
+/** `isRunning`: does the process with this id still run? */
 export function createMemorySessions(
   journal: MemoryJournal,
   now: () => number,

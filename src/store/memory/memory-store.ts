@@ -1,6 +1,6 @@
 /**
- * A store in memory: for tests, and for programs that keep nothing. Several handles on one `MemoryJournal` behave like
- * several processes on one folder. Lines count by the rules of the real journal (`journal/admission.ts`).
+ * A store in memory, for tests and for programs that keep nothing on disk. Several handles on one `MemoryJournal` behave
+ * like several processes on one folder. It uses the rules of the real journal (`journal/admission.ts`).
  */
 import type { Loop, LoopId } from "../../core/loop.ts";
 import type { TurnActivity } from "../../ports/activity.ts";
@@ -11,21 +11,21 @@ import type { Commit, CommitResult } from "../../ports/loops.ts";
 import type { Sessions } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
 import { admit, emptyState, type LineVerdict } from "../journal/admission.ts";
-import { commitLine } from "../journal/entry.ts";
-import type { MemoryJournal, NewEntry } from "./memory-journal.ts";
+import { commitLine, type NewEntry } from "../journal/entry.ts";
+import type { MemoryJournal } from "./memory-journal.ts";
 import { createMemoryActivity, createMemoryHistory, createMemorySessions } from "./memory-parts.ts";
 
 export interface MemoryStoreParts {
-  /** What this handle shares with others. */
+  /** The data that this handle shares with other handles. */
   readonly journal: MemoryJournal;
   readonly clock: Clock;
-  /** Of the handle; another one for each. */
+  /** The name of this handle; it must be unique. */
   readonly name: string;
-  /** Is there still a process of this number? Left out: always. */
+  /** Does the process with this id still run? Default: always true. */
   readonly isRunning?: (pid: number) => boolean;
 }
 
-/** News of others arrive so much later, as they do on a disk. */
+/** The delay of news from other handles, as on a disk. */
 const NEWS_AFTER_MS = 20;
 
 export class MemoryStore implements Store {
@@ -76,7 +76,7 @@ export class MemoryStore implements Store {
     return verdict.kind === "sealed" ? { kind: "conflict" } : verdict;
   }
 
-  /** Nobody else writes to this store. */
+  /** No other program can write to this store. */
   takeForged(): readonly [] {
     return [];
   }

@@ -102,7 +102,7 @@ describe("D6 H1 C13 runners that meet, and runners that die", () => {
     const before = hashTree(join(cwd, ".loop", "prd.json"));
     const second = await runLoop(runArgs(agentOf(cwd, HONEST, "other.sh")), besideOf(cwd));
     expect(second.code).toBe(64);
-    expect(second.stderr).toMatch(/The backlog is run already \([0-9a-f]{8}, by runner:\d+/);
+    expect(second.stderr).toMatch(/The backlog already runs \([0-9a-f]{8}, by runner:\d+/);
     expect(hashTree(join(cwd, ".loop", "prd.json"))).toBe(before);
     letGo(cwd);
     expect(await runner.ended, runner.output.stderr).toBe(0);

@@ -318,7 +318,7 @@ test("C5 while the backlog is run nothing in it is changed: it would be put back
   for (const command of [register(["one more"]), markCompleteCommand("US-001", flags, io)])
     await expect(command).rejects.toMatchObject({
       code: "usage",
-      message: expect.stringContaining("The backlog is run just now (0badcafe)"),
+      message: expect.stringContaining("The backlog is running (0badcafe)"),
     });
   expect(stories()).toEqual(before);
 });

@@ -8,7 +8,7 @@ import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 
 const FOREIGN =
-  "The tasks here were not made on this machine; nothing of them runs until you say so: loop trust\n";
+  "The tasks here were not made on this machine. They do not run until you trust them: loop trust\n";
 const UP = ["up", "--agent-cmd", "touch fired; cat", "--for", "2s"];
 const EVERY_WRITER = [
   ["5m", "x"],

@@ -79,8 +79,8 @@ describe("a hand edit", () => {
     Object.assign(old.tasks[0] ?? {}, { prompt: "an edit of the old one" });
     writeFileSync(pathOf(cwd), JSON.stringify(old));
     const { stderr } = await runHere(["list"], { cwd });
-    expect(stderr).toContain(`task ${task.id}: it changed elsewhere after the file was read`);
-    expect(stderr).toContain(`task ${gone.id}: it was deleted after the file was read, and stays deleted.`);
+    expect(stderr).toContain(`task ${task.id}: the task changed after the file was read`);
+    expect(stderr).toContain(`task ${gone.id}: the task was deleted after the file was read, and it stays deleted.`);
     expect((await listOf(cwd)).tasks).toMatchObject([{ id: task.id, prompt: "theirs" }]);
   });
 
@@ -100,7 +100,7 @@ describe("a hand edit", () => {
       file.tasks.push({ prompt: "bad", cron: "99 * * * *" }, { prompt: "good", everyMs: 5_000 }),
     );
     const { stderr } = await runHere(["list"], { cwd });
-    expect(stderr).toMatch(/task \(new\): The minute field has "99".* It was left out\.\n/);
+    expect(stderr).toMatch(/task \(new\): The minute field has "99".* This task was skipped\.\n/);
     expect((await listOf(cwd)).tasks.map(({ prompt }) => prompt)).toEqual(["x", "good"]);
   });
 });
@@ -138,7 +138,7 @@ describe("a damaged file", () => {
       expect(code).toBe(0);
       expect(stdout).toContain(task.id);
       expect(stderr).toMatch(
-        /^tasks\.json .*: moved to .*\.corrupt-.* and written anew from the journal\.\n$/,
+        /^tasks\.json .*: moved to .*\.corrupt-.* and written again from the journal\.\n$/,
       );
       const [aside = ""] = asideIn(cwd);
       expect(readFileSync(join(cwd, ".loop", aside), "utf8")).toBe(text);
@@ -167,7 +167,7 @@ describe("a journal that is gone", () => {
     for (const name of readdirSync(join(cwd, ".loop")))
       if (name.startsWith("journal")) rmSync(join(cwd, ".loop", name));
     const { stdout, stderr } = await runHere(["list", "--json"], { cwd });
-    expect(stderr).toContain("The journal was gone; restored from tasks.json");
+    expect(stderr).toContain("The journal was missing; restored from tasks.json");
     const byId = new Map((JSON.parse(stdout) as ListJson).tasks.map((task) => [task.id, task]));
     expect(byId.get(never.id)).toMatchObject({ prompt: "never ends", expiresAt: null, jitterMs: 0 });
     expect(byId.get(once.id)).toMatchObject({

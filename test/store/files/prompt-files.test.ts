@@ -115,7 +115,7 @@ describe("H4 H5 what is refused, each with one sentence that names the file", ()
         put(path, "x");
         truncateSync(path, 300 * 1024);
       },
-      / has more than 256 KiB\.$/,
+      / is larger than 256 KiB\.$/,
     ],
   ])("%s", (_, make, message) => {
     const root = tempDir();

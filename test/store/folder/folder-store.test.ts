@@ -207,7 +207,7 @@ describe("publish", () => {
     ["half a file", '{"version":1,"tasks":['],
     ["nothing", ""],
     ["a list", "[]"],
-  ])("A13 %s is moved aside, said so, and written anew", async (_, content) => {
+  ])("A13 %s is moved aside, said so, and written again", async (_, content) => {
     const dir = loopDir();
     const { store, said } = opened(dir);
     await store.commit(creation(newTask(A)));
@@ -220,7 +220,7 @@ describe("publish", () => {
     }
     expect(corrupt(dir)[0]).toBe("tasks.json.corrupt-2026-01-01T12-00-00-000Z");
     for (const name of corrupt(dir)) expect(readFileSync(join(dir, name), "utf8")).toBe(content);
-    expect(said[0]).toMatch(/^tasks\.json did not parse: moved to .*corrupt-2026-\S+ and written anew/);
+    expect(said[0]).toMatch(/^tasks\.json did not parse: moved to .*corrupt-2026-\S+ and written again/);
   });
 
   test("H4 a link or a folder of that name is moved aside, and what it leads to is not touched", async () => {
@@ -353,7 +353,7 @@ describe("the folder", () => {
     const dir = loopDir();
     symlinkSync("/etc/hostname", join(dir, "journal.jsonl"));
     expect(() => opened(dir)).toThrow(
-      /^Cannot read .*: there is a symbolic link, which loopwright does not follow\.$/,
+      /^Cannot read .*: it is a symbolic link, and loopwright does not follow links here\.$/,
     );
   });
 

@@ -68,7 +68,7 @@ test("H1 nobody lets go: it says who, and does nothing", async () => {
   writeFileSync(lock, LIVE);
   const act = vi.fn();
   await expect(whileLocked(lock, act)).rejects.toMatchObject({
-    message: `Process ${process.pid} does not let go of ${lock}.`,
+    message: `Process ${process.pid} holds the lock ${lock}.`,
     hint: "Nothing was changed; try again.",
   });
   expect(act).not.toHaveBeenCalled();

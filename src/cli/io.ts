@@ -3,17 +3,15 @@ import { fstatSync, writeSync } from "node:fs";
 
 const FULL_PIPE_WAIT_MS = 5;
 
-/** Receivers of data and of messages; the texts have no line break at the end. */
+/** Receivers of text without its last line break. */
 export interface Voices {
+  /** Data: the answer of the command. */
   readonly out: (text: string) => void;
+  /** Messages for a person: notices, warnings, progress. */
   readonly say: (text: string) => void;
 }
 
 export interface Io extends Voices {
-  /** Data: the answer of the command. */
-  out(text: string): void;
-  /** Messages for a person: notices, warnings, progress. */
-  say(text: string): void;
   json(value: unknown): void;
   /** Redirects text, for a live screen or a slow reader. Returns a function that ends the redirection. */
   divert(to: Partial<Voices>): () => void;

@@ -15,7 +15,9 @@ export interface LimitFlags {
 /** The limits of a new goal. */
 export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
   const raise = raiseFrom(flags);
-  const iterations = raise.iterations ?? iterationsFromEnv(env) ?? DEFAULT_LIMITS.iterations;
+  const { LOOP_MAX_ITERATIONS: fromEnv } = env;
+  const iterations =
+    raise.iterations ?? (fromEnv ? countFlag("LOOP_MAX_ITERATIONS", fromEnv) : DEFAULT_LIMITS.iterations);
   const budgetUsd = budgetFrom(flags, env);
   if (iterations > MAX_ITERATIONS)
     throw usageError(`${iterations} iterations are too many; a loop can have at most ${MAX_ITERATIONS}.`);
@@ -36,8 +38,4 @@ export function raiseFrom(flags: LimitFlags): Raise {
 export function budgetFrom({ budget }: LimitFlags, { LOOP_BUDGET }: NodeJS.ProcessEnv): number {
   if (budget !== undefined) return checkBudget(budgetFlag("--budget", budget));
   return checkBudget(LOOP_BUDGET ? budgetFlag("LOOP_BUDGET", LOOP_BUDGET) : DEFAULT_LIMITS.budgetUsd);
-}
-
-function iterationsFromEnv({ LOOP_MAX_ITERATIONS }: NodeJS.ProcessEnv): number | undefined {
-  return LOOP_MAX_ITERATIONS ? countFlag("LOOP_MAX_ITERATIONS", LOOP_MAX_ITERATIONS) : undefined;
 }

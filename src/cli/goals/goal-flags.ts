@@ -1,6 +1,6 @@
 /** The flags of a goal. Each wrong value throws one sentence. */
 import { STILL_LIMIT } from "../../core/goal/breakers.ts";
-import type { Criterion, GoalPolicy, Reversibility, Shape } from "../../core/goal/goal.ts";
+import type { Criterion, GoalPolicy } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
@@ -35,19 +35,6 @@ export function policyFrom(flags: PolicyFlags, config: Config): GoalPolicy {
     protect: globs("--protect", flags.protect ?? []),
     allowChanges: globs("--allow-changes", flags.allowChanges ?? []),
   };
-}
-
-export function contextFlag(text: string | undefined): "fresh" | "continue" {
-  return oneOf("--context", text ?? "continue", ["fresh", "continue"]);
-}
-
-export function reversibilityFlag(text: string | undefined): Reversibility | null {
-  return text === undefined ? null : oneOf<Reversibility>("--reversibility", text, ["2A", "2B", "1"]);
-}
-
-/** A script can set the shape with LOOP_SHAPE. */
-export function shapeFrom({ LOOP_SHAPE }: NodeJS.ProcessEnv): Shape | null {
-  return LOOP_SHAPE ? oneOf<Shape>("LOOP_SHAPE", LOOP_SHAPE, ["tool", "colleague"]) : null;
 }
 
 export function checkFlag(text: string): Criterion {

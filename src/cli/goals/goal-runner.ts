@@ -36,28 +36,30 @@ export function runGoal(
     project,
     view,
     stop,
+    id,
     agent: taskAgent(project, id),
     hasPerson: hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
+    showTask: (news: EngineNews) => {
+      if (!flags.json) for (const line of renderNews(news, 0, Date.now(), io)) io.out(line);
+    },
   };
-  const show = (news: EngineNews) => {
-    if (!flags.json) for (const line of renderNews(news, 0, Date.now(), io)) io.out(line);
-  };
-  return runForeground(parts, (run) => new GoalRun(run, id, parts, show));
+  return runForeground(parts, (run) => new GoalRun(run, parts));
 }
 
 interface GoalRunParts {
+  readonly id: LoopId;
   readonly project: Project;
   readonly view: GoalRunView;
   readonly stop: StopRequest;
   readonly hasPerson: boolean;
+  showTask(news: EngineNews): void;
 }
 
 class GoalRun implements RunKind {
   readonly #run: Run;
   readonly #id: LoopId;
   readonly #parts: GoalRunParts;
-  readonly #showTask: (news: EngineNews) => void;
   #shown: Goal | null = null;
   #asked: Gate | null = null;
   /** Aborted when somebody else answers the gate: the question then disappears. */
@@ -70,11 +72,10 @@ class GoalRun implements RunKind {
   /** This engine has worked on the goal, so only this engine may end it. */
   #hasWorked = false;
 
-  constructor(run: Run, id: LoopId, parts: GoalRunParts, showTask: (news: EngineNews) => void) {
+  constructor(run: Run, parts: GoalRunParts) {
     this.#run = run;
-    this.#id = id;
+    this.#id = parts.id;
     this.#parts = parts;
-    this.#showTask = showTask;
   }
 
   started(): void {
@@ -86,7 +87,7 @@ class GoalRun implements RunKind {
     else if (news.type === "agent" && news.loopId === this.#id) this.#parts.view.agent(news.event);
     else if (news.type === "role") this.#follow(news);
     else if (news.type === "goal" && news.goal.id === this.#id) this.#noteOwnWork(news.goal);
-    else if (news.type === "outcomes" || news.type === "fire.intended") this.#showTask(news);
+    else if (news.type === "outcomes" || news.type === "fire.intended") this.#parts.showTask(news);
     this.#update();
   }
 

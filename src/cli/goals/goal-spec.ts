@@ -2,7 +2,7 @@
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { type AgentChoice, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import type { GoalDraft } from "../../core/goal/create.ts";
-import type { Criterion, MustNot, Shape } from "../../core/goal/goal.ts";
+import type { Criterion, MustNot, Reversibility, Shape } from "../../core/goal/goal.ts";
 import { needsPlan, parseStepsFile } from "../../core/goal/steps.ts";
 import { splitUntil } from "../../core/spec/phrases.ts";
 import { decideReversibility } from "../../core/spec/reversibility.ts";
@@ -11,16 +11,9 @@ import { decideWorkflow } from "../../core/spec/workflow.ts";
 import { usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type LimitFlags, limitsFrom } from "../flags/limits.ts";
-import { fileFlag } from "../flags/values.ts";
+import { fileFlag, oneOf } from "../flags/values.ts";
 import { trustedCriteria } from "../setup/repository-commands.ts";
-import {
-  checkFlag,
-  contextFlag,
-  type PolicyFlags,
-  policyFrom,
-  reversibilityFlag,
-  shapeFrom,
-} from "./goal-flags.ts";
+import { checkFlag, type PolicyFlags, policyFrom } from "./goal-flags.ts";
 
 export interface SpecFlags extends LimitFlags, PolicyFlags, AgentChoice {
   readonly check?: readonly string[];
@@ -89,9 +82,11 @@ function joined(parts: readonly string[]): string {
 }
 
 /** The score decides the shape (B2). */
-export function rescore(spec: Spec, score: Score, flags: SpecFlags, env: NodeJS.ProcessEnv): Spec {
+export function rescore(spec: Spec, score: Score, flags: SpecFlags, { LOOP_SHAPE }: NodeJS.ProcessEnv): Spec {
   const byScore = shapeOfScore(score.total);
-  const shape = byScore === "vague" ? (flags.force ? "colleague" : null) : (shapeFrom(env) ?? byScore);
+  let shape: Shape | null = flags.force ? "colleague" : null;
+  if (byScore !== "vague")
+    shape = LOOP_SHAPE ? oneOf<Shape>("LOOP_SHAPE", LOOP_SHAPE, ["tool", "colleague"]) : byScore;
   return { ...spec, score, shape, draft: { ...spec.draft, score: score.total, shape: shape ?? "colleague" } };
 }
 
@@ -116,13 +111,16 @@ function draftOf(
     score: 0,
     shape: "colleague",
     workflow: decideWorkflow(spec).workflow,
-    reversibility: reversibilityFlag(flags.reversibility) ?? decideReversibility(spec).reversibility,
+    reversibility:
+      flags.reversibility === undefined
+        ? decideReversibility(spec).reversibility
+        : oneOf<Reversibility>("--reversibility", flags.reversibility, ["2A", "2B", "1"]),
     criteria,
     mustNot,
     steps: isOneStep ? [firstLine(spec)] : steps,
     needsPlan: steps.length === 0 && !isOneStep,
     limits: limitsFrom(flags, env),
-    context: contextFlag(flags.context),
+    context: oneOf("--context", flags.context ?? "continue", ["fresh", "continue"]),
     agent: chooseAgentSpec(flags, config, env),
     policy,
   };

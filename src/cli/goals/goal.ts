@@ -75,12 +75,11 @@ export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, 
   else io.out(`Paused goal ${goal.id}. Continue it with: loop continue ${goal.id}`);
 }
 
-export interface ContinueFlags extends GoalFlags, LimitFlags {
-  readonly now?: boolean;
-  readonly detach?: boolean;
-}
-
-export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
+export async function continueCommand(
+  id: string | undefined,
+  flags: GoalFlags & LimitFlags & { readonly now?: boolean; readonly detach?: boolean },
+  io: Io,
+): Promise<number> {
   const stop = listenForStop();
   commandFlag("--notify-cmd", flags.notifyCmd);
   const raise = raiseFrom(flags);
@@ -117,9 +116,7 @@ function whereItGoesOn({ store }: Project, { id }: Goal): string {
     : `${owner.owner} continues goal ${id}.`;
 }
 
-export interface CancelFlags extends GoalFlags {
-  readonly keep?: boolean;
-}
+type CancelFlags = GoalFlags & { readonly keep?: boolean };
 
 /** Ends the goal at once. Without its state, its checkpoints go too. */
 export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {

@@ -55,8 +55,21 @@ export function installClient(
   return EXIT.ok;
 }
 
-export const AFTER_UNINSTALL =
-  "Open conversations keep it until they end. The `.loop/` folders of your projects stay.";
+export function renderUninstalled(
+  title: string,
+  { removed, kept }: { readonly removed: readonly string[]; readonly kept: readonly string[] },
+  dryRun = false,
+): string {
+  const lines = removed.map((what) => `${dryRun ? "Would remove" : "Removed"}: ${what}`);
+  if (removed.length === 0)
+    lines.push(
+      kept.length === 0 ? `Loopwright is not installed in ${title}.` : "There is nothing to remove.",
+    );
+  lines.push(...kept.map((what) => `Kept: ${what}`));
+  if (removed.length > 0)
+    lines.push("Open conversations keep it until they end. The `.loop/` folders of your projects stay.");
+  return lines.join("\n");
+}
 
 export function aroundOf(project: string): Around {
   return { project, env: process.env, program: programFolder(process.env) };

@@ -158,7 +158,7 @@ async function writeCap(
   if (flags.cap === false) return "not asked for";
   const isWanted = flags.cap === true || flags.yes === true;
   if (!isWanted) {
-    if (checkQuietly(file) !== undefined) return "there";
+    if (readQuietly(file, CAP) !== undefined) return "there";
     const question = `Claude Code ends a loop after 8 turns without a tool call. Lift this limit for this project (one line in ${file})?`;
     if (!io.interactive || flags.json || !(await confirmInTerminal(question))) return "not asked for";
   }
@@ -172,19 +172,11 @@ function writeStatusLine(file: string, root: string, places: Places): SettingSta
     settingsFile(root, "project"),
     settingsFile(root, "user"),
   ].filter((other) => other !== file);
-  if (others.some((other) => hasStatusLine(other))) return "elsewhere";
+  if (others.some((other) => readQuietly(other, STATUS_LINE) !== undefined)) return "elsewhere";
   const program = join(places.plugin, "bin", "loop", "statusline.cjs");
   const quoted = process.platform === "win32" ? `"${program}"` : `'${program.replaceAll("'", "'\\''")}'`;
   const value = { type: "command", command: `node ${quoted}`, refreshInterval: 5 };
   return write(places, root, file, STATUS_LINE, value);
-}
-
-function hasStatusLine(file: string): boolean {
-  try {
-    return checkSettings(file, STATUS_LINE) !== undefined;
-  } catch {
-    return true; // an unreadable file may have one
-  }
 }
 
 /** Records each setting at once, so that uninstall finds it after a crash. */
@@ -195,10 +187,10 @@ function write(places: Places, root: string, file: string, path: SettingPath, va
   return "written";
 }
 
-/** An unreadable file must not stop the installation: the person did not ask for this setting. */
-function checkQuietly(file: string): unknown {
+/** null: the file is unreadable, so it may have the setting. */
+function readQuietly(file: string, path: SettingPath): unknown {
   try {
-    return checkSettings(file, CAP);
+    return checkSettings(file, path);
   } catch {
     return null;
   }

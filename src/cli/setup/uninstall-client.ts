@@ -11,7 +11,7 @@ import type { InstallScope } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { AFTER_UNINSTALL, aroundOf, type ClientInstallFlags, targetKindOf } from "./install-client.ts";
+import { aroundOf, type ClientInstallFlags, renderUninstalled, targetKindOf } from "./install-client.ts";
 
 /** `scope` null: both. */
 export function uninstallClient(
@@ -39,7 +39,7 @@ export function uninstallClient(
     }
   }
   if (flags.json) io.json({ version: 1, client, removed, kept });
-  else io.out(render(client, removed, kept, flags));
+  else io.out(renderUninstalled(CLIENTS[client].title, { removed, kept }, flags.dryRun));
   return EXIT.ok;
 }
 
@@ -52,24 +52,4 @@ function isUsed(around: Around): boolean {
       return true;
     }
   });
-}
-
-function render(
-  client: ClientName,
-  removed: readonly string[],
-  kept: readonly string[],
-  { dryRun }: ClientInstallFlags,
-): string {
-  const { title } = CLIENTS[client];
-  if (removed.length === 0)
-    return [`Loopwright is not installed in ${title}.`, ...keptLines(kept)].join("\n");
-  return [
-    ...removed.map((what) => `${dryRun ? "Would remove" : "Removed"}: ${what}`),
-    ...keptLines(kept),
-    AFTER_UNINSTALL,
-  ].join("\n");
-}
-
-function keptLines(kept: readonly string[]): readonly string[] {
-  return kept.map((what) => `Kept: ${what}`);
 }

@@ -18,7 +18,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { checkClient, projectFolder } from "./install.ts";
-import { AFTER_UNINSTALL } from "./install-client.ts";
+import { renderUninstalled } from "./install-client.ts";
 
 export interface UninstallFlags extends ProjectFlags {
   readonly scope?: string;
@@ -58,7 +58,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   } else for (const each of left) told.kept.push(`the plugin, still installed for ${whose(each)}`);
 
   if (flags.json) io.json({ version: 1, client: "claude", ...told });
-  else io.out(render(told));
+  else io.out(renderUninstalled("Claude Code", told));
   return EXIT.ok;
 }
 
@@ -130,10 +130,4 @@ function removeFolder({ marketplace }: Places, told: Told): void {
 
 function whose({ scope, project }: InstalledPlugin): string {
   return project === null ? scope : `${scope} ${project}`;
-}
-
-function render({ removed, kept }: Told): string {
-  const lines = [...removed.map((what) => `Removed: ${what}`), ...kept.map((what) => `Kept: ${what}`)];
-  if (removed.length === 0 && kept.length === 0) return "Loopwright is not installed in Claude Code.";
-  return [...lines, AFTER_UNINSTALL].join("\n");
 }

@@ -8,6 +8,7 @@ import { allGoals, findGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { findTask, liveTasks, requestEvent } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
+import type { Store } from "../../ports/store.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -29,43 +30,32 @@ export async function pauseCommand(
     const stopped = await stopBacklog("pause", prefixes[0], flags, io);
     if (stopped !== null) return stopped;
   }
-  const goals = await goalsMeant(prefixes, flags, io);
-  if (goals !== null) {
-    const { pauseGoal } = await import("../goals/goal.ts");
-    for (const goal of goals.found) await pauseGoal(goals.project, goal, flags, io);
-    if (goals.others.length === 0) return EXIT.ok;
-  }
+  const project = openProject(flags, io);
+  const { goals, others } = splitGoals(project.store, prefixes);
+  const { pauseGoal } = await import("../goals/goal.ts");
+  for (const goal of goals) await pauseGoal(project, goal, flags, io);
+  if (goals.length > 0 && others.length === 0) return EXIT.ok;
   return changeTasks(
-    goals === null ? prefixes : goals.others,
+    { prefixes: others, flags, io },
     () => ({ type: "task.paused" }),
-    flags,
-    io,
     (task) =>
       task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}. Its running fire finishes first.`,
   );
 }
 
-interface GoalsMeant {
-  readonly project: Project;
-  readonly found: readonly Goal[];
-  readonly others: readonly string[];
-}
-
-/** Splits ids of goals from ids of tasks. No id means the active goal loop. null: only tasks. */
-async function goalsMeant(
+/** Splits ids of goals from ids of tasks. No id means the active goal loop. */
+function splitGoals(
+  store: Store,
   prefixes: readonly string[],
-  flags: ProjectFlags,
-  io: Io,
-): Promise<GoalsMeant | null> {
-  const project = openProject(flags, io);
-  const { store } = project;
-  if (prefixes.length === 0) return { project, found: [findGoal(store, undefined)], others: [] };
+): { readonly goals: readonly Goal[]; readonly others: readonly string[] } {
+  if (prefixes.length === 0) return { goals: [findGoal(store, undefined)], others: [] };
   const isGoal = (prefix: string) =>
     allGoals(store).some(({ id }) => id.startsWith(prefix.toLowerCase())) &&
     !liveTasks(store).some(({ id }) => id.startsWith(prefix.toLowerCase()));
-  const found = prefixes.filter(isGoal).map((prefix) => findGoal(store, prefix));
-  if (found.length === 0) return null;
-  return { project, found, others: prefixes.filter((prefix) => !isGoal(prefix)) };
+  return {
+    goals: prefixes.filter(isGoal).map((prefix) => findGoal(store, prefix)),
+    others: prefixes.filter((prefix) => !isGoal(prefix)),
+  };
 }
 
 export async function resumeCommand(
@@ -74,10 +64,8 @@ export async function resumeCommand(
   io: Io,
 ): Promise<number> {
   return changeTasks(
-    prefixes,
+    { prefixes, flags, io },
     () => ({ type: "task.resumed" }),
-    flags,
-    io,
     (task) => {
       const next = nextFireAt(task);
       if (task.status === "missed")
@@ -94,7 +82,7 @@ export async function deleteCommand(
 ): Promise<number> {
   // An agent that deletes its own task may finish its answer.
   const eventFor = (task: Task): LoopEvent => (isOwnTurn(task) ? { type: "task.ending" } : DELETED);
-  return changeTasks(prefixes, eventFor, flags, io, async (task, project) => {
+  return changeTasks({ prefixes, flags, io }, eventFor, async (task, project) => {
     if (isOwnTurn(task)) return `${task.id} ends after this turn.`;
     if (task.fire === null) return `Deleted ${task.id}.`;
     const isStopped = await stopFire(project, task, io);
@@ -141,10 +129,8 @@ function countOf(tasks: readonly Task[]): string {
 
 /** Finds all tasks before it changes any of them. */
 async function changeTasks(
-  prefixes: readonly string[],
+  { prefixes, flags, io }: { prefixes: readonly string[]; flags: ProjectFlags; io: Io },
   eventFor: (task: Task) => LoopEvent,
-  flags: ProjectFlags,
-  io: Io,
   sentence: (task: Task, project: Project) => string | Promise<string>,
 ): Promise<number> {
   const project = await openWithEdits(flags, io);

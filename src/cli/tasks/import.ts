@@ -28,11 +28,6 @@ export interface ImportFlags extends ProjectFlags {
   readonly dryRun?: boolean;
 }
 
-interface Found {
-  readonly source: string;
-  readonly task: ForeignTask;
-}
-
 export async function importCommand(only: string | undefined, flags: ImportFlags, io: Io): Promise<number> {
   if (only !== undefined && !Object.hasOwn(SOURCES, only))
     throw usageError(
@@ -74,8 +69,8 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
 function readSources(
   root: string,
   only: ForeignTool | undefined,
-): { found: Found[]; faults: string[]; files: string[] } {
-  const found: Found[] = [];
+): { found: { source: string; task: ForeignTask }[]; faults: string[]; files: string[] } {
+  const found: { source: string; task: ForeignTask }[] = [];
   const faults: string[] = [];
   const files: string[] = [];
   for (const tool of only === undefined ? (Object.keys(SOURCES) as ForeignTool[]) : [only]) {

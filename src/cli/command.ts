@@ -1,4 +1,4 @@
-/** One command line, run to its end. Everything that a person did wrong ends here in one sentence and an exit code. */
+/** Runs one command line. Every error ends here as one sentence, a hint and an exit code. */
 import { CommanderError } from "commander";
 import { LoopError } from "../errors.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -27,7 +27,7 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
 
 function explain(error: unknown, io: Io): number {
   if (error instanceof LoopError) {
-    // what was typed or read is quoted in it: it must stay one line and must not move the cursor
+    // The message may quote input, which must stay on one line and must not move the cursor.
     io.say(`loop: ${oneLine(error.message)}`);
     if (error.hint !== null) io.say(`  ${oneLine(error.hint)}`);
     return error.code === "usage" ? EXIT.usage : EXIT.failure;
@@ -35,7 +35,7 @@ function explain(error: unknown, io: Io): number {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   const text = error instanceof Error ? error.message : String(error);
   io.say(`loop: ${oneLine(text)}`);
-  // A stack helps only where the fault is ours.
+  // A stack trace helps only for bugs in the product.
   if (code === undefined && error instanceof Error && process.env.LOOP_DEBUG === "1")
     io.say(error.stack ?? "");
   return EXIT.failure;

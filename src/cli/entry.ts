@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The file behind the command `loop`, built as one small CommonJS bundle. It answers `loop list` by itself, since
- * status lines and people ask for it all the time; everything else is loaded from the full program beside it.
+ * The file behind the command `loop`, built as one small CommonJS bundle. It answers `loop list` itself, because
+ * status lines and people call it all the time. The full program beside it answers everything else.
  */
 import { pathToFileURL } from "node:url";
 import { createIo } from "./io.ts";
@@ -10,17 +10,17 @@ import { readPublished } from "./published.ts";
 
 function main(): void {
   if (process.argv[2] === "statusline" && process.argv.length === 3) {
-    // Not by import(): the loader of modules takes longer than the line itself.
+    // Not import(): loading the module loader takes longer than the line itself.
     require(`${__dirname}/statusline.cjs`);
     return;
   }
   const flags = parsePlainList(process.argv.slice(2));
   const listing = flags === null ? null : tryPublished();
-  if (flags === null || listing === null) void loadProgram();
+  if (flags === null || listing === null) void import(pathToFileURL(`${__dirname}/main.js`).href);
   else process.exitCode = showList(listing, flags, createIo(process.env));
 }
 
-/** Whatever is wrong, nothing was printed yet: the full program looks again and says it in one sentence. */
+/** On any error nothing was printed yet: the full program tries again and reports the error. */
 function tryPublished(): ReturnType<typeof readPublished> {
   try {
     return readPublished(process.cwd());
@@ -29,11 +29,7 @@ function tryPublished(): ReturnType<typeof readPublished> {
   }
 }
 
-async function loadProgram(): Promise<void> {
-  await import(pathToFileURL(`${__dirname}/main.js`).href);
-}
-
-/** `list` or `ls` with nothing but its own flags; null for whatever needs the real parser. */
+/** `list` or `ls` with only its own flags; null when the real parser is needed. */
 function parsePlainList([command, ...rest]: readonly string[]): ListFlags | null {
   if (command !== "list" && command !== "ls") return null;
   const flags: { json?: boolean; ids?: boolean } = {};

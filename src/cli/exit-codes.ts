@@ -1,4 +1,4 @@
-/** What the shell is told. Wrong use is 64: 2 to 6 say how a goal loop came to stand still (B17). */
+/** Exit codes. Wrong usage is 64, because 2 to 6 say why a goal loop stopped (B17). */
 import type { BacklogOutcome } from "../core/backlog/backlog.ts";
 import type { Goal, PauseCode } from "../core/goal/goal.ts";
 
@@ -14,7 +14,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Of a backlog (C16). */
+/** For backlogs (C16). */
 export const BACKLOG_EXIT = {
   done: EXIT.ok,
   error: EXIT.failure,
@@ -42,7 +42,7 @@ const PAUSED: Readonly<Record<PauseCode, number>> = {
   surroundings: EXIT.failure,
 };
 
-/** For a goal that stands still. */
+/** For a goal that has ended, is paused or waits. */
 export function exitCodeOf(goal: Goal): number {
   if (goal.end !== null) {
     const codes = { done: EXIT.ok, failed: EXIT.failure, cancelled: EXIT.interrupted };

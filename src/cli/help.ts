@@ -1,9 +1,9 @@
-/** How help looks, and the examples that stand below it. */
+/** The layout of help, and the longer texts below it. */
 import type { Command, HelpConfiguration } from "commander";
 
 const MAX_WIDTH = 110;
 
-/** All names of a command are shown, and no line is longer than people read. */
+/** Help shows all names of a command and wraps long lines. */
 export const HELP: HelpConfiguration = {
   helpWidth: Math.min(MAX_WIDTH, process.stdout.columns ?? MAX_WIDTH),
   subcommandTerm: (command: Command) => {
@@ -18,52 +18,63 @@ export const HELP: HelpConfiguration = {
 
 export const EXAMPLES = `
 Examples:
-  loop 5m check if the deployment finished      every 5 minutes, and once now
-  loop check the deploy every 30m               the interval may come last
-  loop 7m --exact look at the queue             exactly 7 minutes, not the nearest that divides an hour
-  loop at 14:30 remind me to send the report    once
-  loop in 45m see whether the build is green    once
+  loop 5m check if the deployment finished      every 5 minutes, starting now
+  loop check the deploy every 30m               the interval may also come last
+  loop 7m --exact look at the queue             every 7 minutes; without --exact, 7m is rounded
+  loop at 14:30 remind me to send the report    once, at 14:30
+  loop in 45m see whether the build is green    once, 45 minutes from now
   loop --cron "0 9 * * 1-5" --tz Europe/Paris summarise new issues
-  loop auto watch the release                   the agent says when it wants to be woken
+  loop auto watch the release                   the agent decides when it runs next
   loop 10m --expect "npm test" keep the tests green
+                                                a run counts only if npm test passes after it
   loop until "npm test passes" fix the flaky tests
-                                                turn after turn, until the engine's own npm test is green
+                                                turn after turn, until npm test passes
   loop up                                       run the loops of this folder
   loop list | show 3f | history 3f | pause 3f | resume 3f | run 3f | edit 3f 15m | delete 3f
+                                                3f: the first characters of an id are enough
 
-Exit codes: 0 done, 1 failure, 64 wrong use; of goal loops also 2 budget, 3 iterations, 4 breaker, 5 spec
-too vague, 6 waiting for a person, 130 interrupted. More: loop help <command>, and docs/ in the package.`;
+Exit codes: 0 success, 1 failure, 64 wrong usage. Goal loops also use: 2 budget used up, 3 iterations used
+up, 4 stopped by a circuit breaker, 5 spec too vague, 6 waiting for a person, 130 interrupted.
+More: loop help <command>, and the folder docs/ of the package.`;
 
 export const EDIT_EXAMPLES = `
 Examples:
-  loop edit 3f 15m                         another interval
-  loop edit 3f look at staging instead     another prompt
-  loop edit 3f --expires never --missed skip
-  loop edit 3f                             opens the prompt in $EDITOR, in a terminal`;
+  loop edit 3f 15m                            change the interval
+  loop edit 3f look at staging instead        change the prompt
+  loop edit 3f --expires never --missed skip  change settings
+  loop edit 3f                                edit the prompt in $EDITOR (needs a terminal)`;
 
 export const UP_HELP = `
-A command of --agent-cmd gets the prompt on stdin and LOOP_ID, LOOP_FIRE_ID, LOOP_SLOT, LOOP_KIND and
-LOOP_PROMPT_FILE in its environment; its stdout is the answer, and an exit code other than 0 is a failure.
+The command of --agent-cmd reads the prompt on stdin and prints the answer to stdout. Any exit code except 0
+is a failure. Its environment has LOOP_ID, LOOP_FIRE_ID, LOOP_SLOT, LOOP_KIND and LOOP_PROMPT_FILE.
 
 Examples:
-  loop up                                  fires go to Claude Code, when it is installed
-  loop up --agent codex                    to Codex; see: loop agents
-  loop up --agent-cmd 'my-agent'           any command that reads a prompt on stdin
+  loop up                                  use Claude Code, if it is installed
+  loop up --agent codex                    use Codex; see all agents with: loop agents
+  loop up --agent-cmd 'my-agent'           use any command that reads a prompt on stdin
   loop up --for 8h --notify-cmd 'notify-send "$LOOP_TITLE" "$LOOP_BODY"'`;
 
 export const UNTIL_HELP = `
-The agent claims; the engine runs the checks. The loop ends as done only when every check is green on the
-files as they are, what the checks consist of was not changed, and the agent signalled the end. It pauses,
-with the reason and the command that goes on, at a limit, when nothing moves any more, or when a person has
-to look.
+The agent works and says when it is done. The engine then runs the checks itself. The loop ends as done only
+when all of this is true:
+  - every check passes on the current files
+  - nobody changed files that the checks depend on
+  - the agent signalled that it is done
+The loop pauses when it reaches a limit, makes no progress or needs a person. It then prints the reason and
+the command that continues it.
 
-The first argument is what has to be proved, when it has spaces or is a known phrase ("npm test passes", "no
-lint errors", "tsc is clean"); the rest is what to do. A spec that scores 8 or more runs silently; 5 to 7
-asks at the gates (G1 plan, G2 each iteration, G3 end; --yes skips them); below 5 it is not started. See:
-loop score "<spec>"
+The first argument says what must be proved. It has spaces or is a known phrase ("npm test passes", "no lint
+errors", "tsc is clean"). The other words say what to do. The spec gets a score from 0 to 10:
+  8 to 10  runs without questions
+  5 to 7   asks you after the plan (G1), after each iteration (G2) and before the end (G3); --yes skips this
+  0 to 4   does not start
+To see the score: loop score "<spec>"
 
-Checks: 'tests=npm test' exits 0; 'cov=npm run -s cov >= 80' prints a number; 'ui=judge: the button is blue'
-and 'style=review: errors are handled' ask an agent with a fresh context, and are weaker.
+Checks:
+  tests=npm test                     passes if the command exits 0
+  cov=npm run -s cov >= 80           compares the number that the command prints
+  ui=judge: the button is blue       asks an agent with a fresh context (weaker than a command)
+  style=review: errors are handled   asks an agent with a fresh context to read the code (weaker too)
 
 Examples:
   loop until "npm test passes" fix the flaky tests
@@ -71,20 +82,20 @@ Examples:
   loop until "npm test passes" --agent-cmd 'codex exec -' --budget 5 --yes migrate src/db.ts to zod
   loop status | pause | continue --budget=5 | cancel | approve | reject | accept | rollback 2 | report
 
-Exit codes: 0 done, 1 error, 2 budget, time or tokens, 3 iterations, 4 breaker, 5 spec too vague, 6 waiting
-for a person, 64 wrong use, 130 interrupted.`;
+Exit codes: 0 done, 1 error, 2 budget, time or tokens used up, 3 iterations used up, 4 stopped by a circuit
+breaker, 5 spec too vague, 6 waiting for a person, 64 wrong usage, 130 interrupted.`;
 
 export const TRUST_HELP = `
-A clone or a copy may bring a .loop folder with tasks in it. They can be listed, but nothing of them runs and
-nothing is changed until you have said so here. The same goes for commands in .loop/shape/SHAPE.md and for the
-checks of .loop/config.json: they run only after you have trusted that very content of the file. When it
-changes, or the project is moved, you are asked again. What is shown is all that would run: prompts, the
-commands of --expect, and the commands in those files.
+A cloned or copied project may contain a .loop folder with tasks. You can list these tasks, but none of them
+runs or changes until you trust them with this command. Commands in .loop/shape/SHAPE.md and checks in
+.loop/config.json need your trust too. Trust is bound to the content of a file: when the file changes or the
+project moves, the command asks again. It shows everything that would run: the prompts, the commands of
+--expect and the commands in these files.
 
-What you trust is kept in ~/.config/loopwright/trust (or below $XDG_CONFIG_HOME), outside of the project.
+The list of trusted files is in ~/.config/loopwright/trust (or below $XDG_CONFIG_HOME), outside the project.
 
 Examples:
-  loop trust                               shows them and asks
-  loop trust --yes                         in a script that has read them
-  loop trust --revoke                      takes it back for the files of this project
-  loop trust --list                        what is trusted, in all projects`;
+  loop trust                               show what would run, then ask
+  loop trust --yes                         do not ask (for a script; read the commands first)
+  loop trust --revoke                      no longer trust the files of this project
+  loop trust --list                        list the trusted files of all projects`;

@@ -1,26 +1,21 @@
-/** stdout is data, stderr is for people. Nothing else writes to either. */
+/** stdout is for data, stderr is for people. Only this file writes to them. */
 import { fstatSync, writeSync } from "node:fs";
 
 const FULL_PIPE_WAIT_MS = 5;
 
-/** Where the two kinds of text go; the line break is not a part of them. */
+/** Receivers of text without its last line break. */
 export interface Voices {
+  /** Data: the answer of the command. */
   readonly out: (text: string) => void;
+  /** Messages for a person: notices, warnings, progress. */
   readonly say: (text: string) => void;
 }
 
 export interface Io extends Voices {
-  /** Data: the answer of the command. */
-  out(text: string): void;
-  /** For the person: notices, warnings, progress. */
-  say(text: string): void;
   json(value: unknown): void;
-  /**
-   * From here on text goes there: a live list owns the screen, a resident runner must not wait for its reader.
-   * Returns how to end that.
-   */
+  /** Redirects text, for a live screen or a slow reader. Returns a function that ends the redirection. */
   divert(to: Partial<Voices>): () => void;
-  /** A person sits at both ends: questions and the foreground runner are allowed. */
+  /** stdin and stdout are terminals: questions and a foreground runner are allowed. */
   readonly interactive: boolean;
   readonly colour: boolean;
 }
@@ -49,12 +44,12 @@ export function createIo(env: NodeJS.ProcessEnv, streams: Voices = STANDARD_STRE
   };
 }
 
-/** Columns to fit a list into; without end where there is no terminal. */
+/** Columns of the terminal; infinite without one. */
 export function terminalWidth(): number {
   return isTerminal(1) ? (process.stdout.columns ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 }
 
-/** Not through `process.stdout`: the first look at it loads all that Node has for streams and terminals. */
+/** Avoids `process.stdout`: its first use loads all stream and terminal modules of Node. */
 function isTerminal(fd: number): boolean {
   try {
     return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
@@ -64,8 +59,8 @@ function isTerminal(fd: number): boolean {
 }
 
 /**
- * Written at once, so that an exit right after it cannot cut the answer short. A pipe that is full is waited for
- * (Node makes pipes non-blocking); a reader that is gone (EPIPE), or a terminal that is (EIO), is no failure.
+ * Writes synchronously, so that an exit cannot cut the text short. Waits for a full pipe (Node makes pipes
+ * non-blocking). A closed reader (EPIPE) or terminal (EIO) is no failure.
  */
 export function writeNow(fd: number, text: string): void {
   const bytes = Buffer.from(text);
@@ -81,7 +76,7 @@ export function writeNow(fd: number, text: string): void {
   }
 }
 
-/** JSON leaves DEL and the C1 controls as they are, and some terminals obey them. */
+/** Escapes DEL and the C1 controls too: JSON allows them, and some terminals obey them. */
 function renderJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\u009f]/g,

@@ -1,4 +1,4 @@
-/** What `loop list` shows, wherever it was read from. Small: it is a part of the fast path (`entry.ts`). */
+/** The output of `loop list`. Small, because it is a part of the fast path (`entry.ts`). */
 import { LIST_SCHEMA } from "../core/views/schema-names.ts";
 import type { TaskView } from "../core/views/task-view.ts";
 import type { Listing } from "../observe/observer.ts";
@@ -8,7 +8,7 @@ import { oneLine } from "./render/table.ts";
 import { renderBacklogList, renderGoalList, renderOwner, renderTaskList } from "./render/task-list.ts";
 import { isFiring } from "./run/firing.ts";
 
-/** `timeZone`: the one that the person's other times are in. */
+/** `timeZone` is the person's local zone. */
 export type ShownListing = Listing & { readonly timeZone: string };
 
 export interface ListFlags {
@@ -34,13 +34,13 @@ export function showList(listing: ShownListing, flags: ListFlags, io: Io): numbe
   if (lists.length > 0) io.out(lists.join("\n\n"));
   if (lists.length > 0 && tasks.length > 0) io.out("");
   if (tasks.length === 0 && lists.length === 0)
-    io.out("No tasks. Create one: loop 5m check if the deployment finished");
+    io.out("No loops here. Create one with: loop 5m check if the deployment finished");
   if (tasks.length > 0) {
     io.out(renderTaskList(tasks, timeZone, Date.now(), io, terminalWidth()));
     io.out("");
     io.out(renderOwner(owner, tasks.length));
   }
-  if (!firing) io.out("Firing is off here: LOOP_DISABLE_SCHEDULER=1.");
+  if (!firing) io.out("Nothing fires here, because LOOP_DISABLE_SCHEDULER=1 is set.");
   return EXIT.ok;
 }
 

@@ -1,4 +1,4 @@
-/** The command `loop` as a process: it runs its arguments and leaves with their exit code. */
+/** The process of the full program: runs the arguments and exits with their exit code. */
 import { runCommand } from "./command.ts";
 import { createIo } from "./io.ts";
 import { surviveLostReaders } from "./run/leave.ts";

@@ -1,9 +1,9 @@
-/** What the tables of commands share (`program.ts` and the `*-program.ts` of each family). */
+/** Shared by the command tables: `program.ts` and the `*-program.ts` of each family. */
 import type { Command } from "commander";
 import type { Io } from "./io.ts";
 import { flagsBefore } from "./tasks/slips.ts";
 
-/** What a command does. Its module is loaded only when it is called. */
+/** The implementation of a command. Its module is loaded only when the command is called. */
 type Action = (flags: never, args: string[]) => Promise<number>;
 
 export interface ProgramParts {

@@ -1,8 +1,8 @@
-/** All commands with their flags and help, in the order of `loop help`. Each family has its own table. */
+/** All commands in the order of `loop help`. Each family of commands has its own table. */
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
 import { addBacklogCommands } from "./backlog/backlog-program.ts";
-import { jsonOption, projectOptions, runnerOptions } from "./flags/options.ts";
+import { jsonOption, projectCommand, projectOptions, runnerOptions } from "./flags/options.ts";
 import { addGoalCommands } from "./goals/goal-program.ts";
 import { EXAMPLES, HELP } from "./help.ts";
 import { addHostCommands } from "./hosts/host-program.ts";
@@ -15,16 +15,16 @@ import { addListCommands, addRunnerCommands, addTaskCommands, taskOptions } from
 export function createProgram(io: Io, exit: (code: number) => void): Command {
   const parts = createParts(io, exit);
   const program = new Command("loop")
-    .description("Runs coding agents in loops that people can trust: on a schedule, or until proved done.")
+    .description("Runs coding agents in loops: on a schedule, or until checks prove that the work is done.")
     .usage("[interval] <prompt> [options]\n       loop <command> [options]")
     .argument("[words...]", "an interval and a prompt; see the examples")
     .version(VERSION, "-V, --version")
-    .helpCommand("help [command]", "help for a command (also: loop ?)")
+    .helpCommand("help [command]", "show help for a command (also: loop ?)")
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride()
     .configureHelp(HELP)
-    // errors are said in one place, by `main.ts`
+    // `command.ts` prints all errors
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => io.say(text.trimEnd()),
@@ -48,10 +48,10 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
 /** `loop [interval] <prompt>`: without a command. */
 function addCreation(program: Command, { io, act }: ProgramParts): void {
   taskOptions(program)
-    .option("--no-now", "do not run it once at creation")
-    .option("--session", "keep it in this runner only, not on disk for the next one")
-    .option("--detach", "create it and return; do not become the runner")
-    .option("--dry-run", "show what would be created; nothing is written");
+    .option("--no-now", "do not run the task once right after its creation")
+    .option("--session", "delete the task when this runner or conversation ends")
+    .option("--detach", "create the task and return; do not start a runner here")
+    .option("--dry-run", "show what would be created; write nothing");
   runnerOptions(projectOptions(program)).action(
     act(async (flags, words) => {
       if (words.length === 0 && !("cron" in (flags as object))) return program.help();
@@ -63,19 +63,19 @@ function addCreation(program: Command, { io, act }: ProgramParts): void {
 }
 
 function addOtherCommands(program: Command, { io, act }: ProgramParts): void {
-  projectOptions(program.command("init").description("write .loop/ with a config file")).action(
+  projectCommand(program, "init", "create .loop/ with a config file").action(
     act(async (flags) => (await import("./setup/init.ts")).initCommand(flags, io)),
   );
 
   jsonOption(
     program
       .command("demo [what]")
-      .description(
-        "goal (default): an agent that lies and a loop that does not; tasks: a morning of schedules",
-      ),
+      .description("run a demo: goal (default: a loop catches an agent that lies) or tasks"),
   ).action(act(async (flags, [what]) => (await import("./demo/demo.ts")).demoCommand(what, flags, io)));
 
-  jsonOption(program.command("completions <shell>").description("print completions for bash, zsh or fish"))
+  jsonOption(
+    program.command("completions <shell>").description("print shell completions for bash, zsh or fish"),
+  )
     .addHelpText("after", '\nExample: eval "$(loop completions bash)"')
     .action(
       act(async (flags, [shell = ""]) =>

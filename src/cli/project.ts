@@ -1,4 +1,4 @@
-/** The project that a command works on, with its store open. */
+/** The project of a command, with its store open. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openStore } from "../compose/open-store.ts";
@@ -19,21 +19,21 @@ export interface ProjectFlags {
   readonly json?: boolean;
 }
 
-/** For reading: nothing is created. */
+/** For reading: creates nothing. */
 export function openProject(flags: ProjectFlags, io: Io): Project {
   const root = projectRoot(flags);
   checkLoopDir(root);
   return open(root, io);
 }
 
-/** For showing what is there, with a word on tasks that came from somewhere else. */
+/** For reading, with a notice about tasks from another machine. */
 export function openProjectToRead(flags: ProjectFlags, io: Io): Project {
   const project = openProject(flags, io);
   if (originOf(project.dir) === "foreign") io.say(FOREIGN);
   return project;
 }
 
-/** For writing: `.loop/` is there afterwards, or the sentence why it cannot be or must not. */
+/** For writing: creates `.loop/`, or throws why that is impossible. */
 export function openProjectToWrite(flags: ProjectFlags, io: Io): Project {
   const root = projectRoot(flags);
   ensureLoopDir(root);
@@ -48,7 +48,7 @@ function open(root: string, io: Io): Project {
 function projectRoot(flags: ProjectFlags): string {
   if (flags.project === undefined) return findProject(process.cwd());
   const root = resolve(flags.project);
-  if (!existsSync(root)) throw usageError(`There is no folder ${root}.`);
-  if (!statSync(root).isDirectory()) throw usageError(`${root} is not a folder.`);
+  if (!existsSync(root)) throw usageError(`--project: there is no folder ${root}.`);
+  if (!statSync(root).isDirectory()) throw usageError(`--project: ${root} is not a folder.`);
   return findProject(root);
 }

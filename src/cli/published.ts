@@ -1,7 +1,4 @@
-/**
- * The list as it was published, when nothing was written since: then tasks.json says all that the journal says,
- * and neither cron nor time zones have to be worked out again.
- */
+/** Reads the list from tasks.json when it is up to date, so that nothing has to be computed again. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { isBacklogLine, isGoalLine } from "../core/views/line.ts";
@@ -18,7 +15,7 @@ import { byAge, type ShownListing } from "./list-view.ts";
 const ID = /^[0-9a-f]{8}$/;
 const MAX_DATE_MS = 8.64e15;
 
-/** null: it has to be read from the journal. */
+/** null: the list must be read from the journal. */
 export function readPublished(from: string): ShownListing | null {
   const root = findProject(from);
   if (!checkLoopDir(root)) return null;
@@ -28,7 +25,7 @@ export function readPublished(from: string): ShownListing | null {
   const { lease, tasks, timeZone, goals = [], backlogs = [] } = file;
   if (!Array.isArray(goals) || !goals.every(isGoalLine)) return null;
   if (!Array.isArray(backlogs) || !backlogs.every(isBacklogLine)) return null;
-  // the checksum is no secret: a file that came with a repository may say anything
+  // Anybody can compute the checksum: a file from a repository may contain anything.
   if (!Array.isArray(tasks) || !tasks.every(isTaskView) || (lease !== null && !isLease(lease))) return null;
   const isAlive = lease !== null && holderState(dir, lease, Date.now()) === "alive";
   const owner = isAlive ? viewOwner(lease, heartbeatOf(dir, lease)) : null;
@@ -40,37 +37,27 @@ function isCurrent(
   { journal, folder, mark, sessionTasks, version, timeZone }: TasksFile,
 ): boolean {
   if (version !== 1 || sessionTasks !== 0 || typeof timeZone !== "string") return false;
-  // A clone, a copy, or a mark that is not what it was: the full program says whose tasks these are. It works the
-  // mark out, which takes too long here.
+  // A clone, a copy or a changed mark: the full program finds out whose tasks these are; that is too slow here.
   if (statSync(dir).ino !== folder || !readSmall(join(dir, "origin"))?.includes(mark)) return false;
   const current = statSync(segmentPath(dir, journal.generation), { throwIfNoEntry: false });
   const next = statSync(segmentPath(dir, journal.generation + 1), { throwIfNoEntry: false });
   return current?.size === journal.bytes && next === undefined;
 }
 
-/** Whatever is shown or reckoned with. By hand, and plainly: this is the fast path, and every millisecond shows. */
+const STRINGS = ["id", "prompt", "human", "state", "missed", "createdAt"] as const;
+const BOOLEANS = ["recurring", "durable", "running"] as const;
+const NULLABLE_STRINGS = "cron tz waiting expect stateReason expiresAt lastFiredAt nextFireAt".split(
+  " ",
+) as readonly (keyof TaskView)[];
+
+/** Checks the fields that the list uses. By hand: a schema library is too slow for the fast path. */
 function isTaskView(task: Record<keyof TaskView, unknown> | null): boolean {
+  if (typeof task !== "object" || task === null) return false;
   return (
-    typeof task === "object" &&
-    task !== null &&
-    typeof task.id === "string" &&
-    ID.test(task.id) &&
-    typeof task.prompt === "string" &&
-    typeof task.human === "string" &&
-    typeof task.state === "string" &&
-    typeof task.missed === "string" &&
-    typeof task.createdAt === "string" &&
-    typeof task.recurring === "boolean" &&
-    typeof task.durable === "boolean" &&
-    typeof task.running === "boolean" &&
-    (task.cron === null || typeof task.cron === "string") &&
-    (task.tz === null || typeof task.tz === "string") &&
-    (task.waiting === null || typeof task.waiting === "string") &&
-    (task.expect === null || typeof task.expect === "string") &&
-    (task.stateReason === null || typeof task.stateReason === "string") &&
-    (task.expiresAt === null || typeof task.expiresAt === "string") &&
-    (task.lastFiredAt === null || typeof task.lastFiredAt === "string") &&
-    (task.nextFireAt === null || typeof task.nextFireAt === "string")
+    STRINGS.every((key) => typeof task[key] === "string") &&
+    ID.test(task.id as string) &&
+    BOOLEANS.every((key) => typeof task[key] === "boolean") &&
+    NULLABLE_STRINGS.every((key) => task[key] === null || typeof task[key] === "string")
   );
 }
 

@@ -168,7 +168,7 @@ describe("exit codes and streams", () => {
     const made = await runHere(["5m", "x", "--json"], { cwd });
     expect(made.code).toBe(0);
     expect(JSON.parse(made.stdout)).toMatchObject({ prompt: "x", owner: null });
-    expect(made.stderr).toBe("Nothing runs it yet: start `loop up` in this folder.\n");
+    expect(made.stderr).toBe("Nothing runs it yet. To run it, start in this folder: loop up\n");
     const clear = await runHere(["clear"], { cwd });
     expect(clear).toMatchObject({ code: 64, stdout: "" });
     expect(clear.stderr).toContain("--yes");

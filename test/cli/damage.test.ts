@@ -92,7 +92,7 @@ describe("H1 a folder that is gone", () => {
     await until(() => up.output.stdout.includes("this runner fires"), "it is the owner");
     await until(() => isRemoved(join(cwd, ".loop")), "it is removed");
     expect(await up.ended).toBe(1);
-    expect(up.output.stderr).toContain("was removed or moved away, and its tasks with it");
+    expect(up.output.stderr).toContain("and its tasks were removed or moved");
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
   });
 

@@ -37,8 +37,8 @@ describe("in a folder without tasks, nothing is written", () => {
       [["500ms", "x", "--exact"], /at least 1s/],
       [["at", "25:00", "x"], /"at 25:00" is not a time of day/],
       [["in", "soon", "x"], /not a length of time/],
-      [["auto", "x", "--no-now"], /--no-now does not go with `loop auto`/],
-      [["5m", "x", "--prompt-file", "no such file"], /Cannot read the prompt from no such file/],
+      [["auto", "x", "--no-now"], /--no-now cannot be used with `loop auto`/],
+      [["5m", "x", "--prompt-file", "no such file"], /--prompt-file: cannot read no such file/],
     ]);
   });
 
@@ -70,7 +70,7 @@ describe("in a folder without tasks, nothing is written", () => {
     await refuseAll(makeProject(), [
       [["5m", "x", "--expires", "soon"], /--expires "soon"/],
       [["5m", "x", "--expires", "0d"], /--expires "0d"/],
-      [["in", "5m", "x", "--expires", "3d"], /--expires is for recurring tasks/],
+      [["in", "5m", "x", "--expires", "3d"], /--expires is only for recurring tasks/],
       [["5m", "x", "--missed", "maybe"], /--missed "maybe" is none of ask, once, skip, all/],
       [["5m", "x", "--grace", "x"], /--grace "x"/],
       [["5m", "x", "--alert-after", "0"], /--alert-after "0"/],
@@ -98,11 +98,11 @@ describe("in a folder without tasks, nothing is written", () => {
       [["Delete", "0badcafe"], /did you mean `loop delete 0badcafe`\?/],
       [["stauts"], /There is no command "stauts"; did you mean `loop status`\?/],
       [["backlgo"], /There is no command "backlgo"; did you mean `loop backlog`\?/],
-      [["wacth"], /There is no command "wacth", and `loop watch` is not in this version\./],
+      [["wacth"], /There is no command "wacth", and this version has no command `loop watch`\./],
       [["version"], /did you mean `loop --version`\?/],
       [["help", "lst"], /did you mean `loop help list`\?/],
       [["help", "nonsense"], /There is no command "nonsense"/],
-      [["watch", "this"], /`loop watch` is not in this version/],
+      [["watch", "this"], /This version has no command `loop watch`/],
       [["backlog", "run"], /There is no backlog here/],
       [["5m", "x", "--nope"], /Unknown option '--nope'/],
       [["list", "--nope"], /Unknown option '--nope'/],
@@ -112,9 +112,9 @@ describe("in a folder without tasks, nothing is written", () => {
       [["completions", "constructor"], /no completions for "constructor"/],
       [["import", "toString"], /nothing to import from "toString"/],
       [["import"], /There is no .claude\/scheduled_tasks.json/],
-      [["-C", "nowhere", "list"], /There is no folder/],
+      [["-C", "nowhere", "list"], /--project: there is no folder/],
       [["--exact", "list"], /--exact is not for `loop list`/],
-      [["list", "-C", "nowhere"], /There is no folder/],
+      [["list", "-C", "nowhere"], /--project: there is no folder/],
       [["wakeup", "5m"], /for an agent inside a turn/],
     ]);
   });
@@ -169,9 +169,15 @@ describe("in a project with tasks, they stay as they are", () => {
     await runHere(["pause", paused.id], { cwd });
     const once = await create(cwd, "in", "5m", "once");
     await refuseAll(cwd, [
+<<<<<<< HEAD
       [["run", paused.id], /is paused; first run: loop resume \w+/],
       [["edit", once.id, "15m"], /is a one-shot and has no interval/],
       [["edit", once.id, "--expires", "3d"], /--expires is for recurring tasks/],
+=======
+      [["run", paused.id], /is paused; loop resume \w+ first/],
+      [["edit", once.id, "15m"], /fires only once and has no interval/],
+      [["edit", once.id, "--expires", "3d"], /--expires is only for recurring tasks/],
+>>>>>>> p-cli-a
       [["edit", once.id, "at", "26:00"], /not a time of day/],
     ]);
     await refuseAll(cwd, [[["wakeup", "5m"], /The turn x is over/]], { LOOP_ID: once.id, LOOP_FIRE_ID: "x" });

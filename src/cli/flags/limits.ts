@@ -1,4 +1,4 @@
-/** What a loop may use: `--budget`, `--iterations`, `--time`, `--tokens`, and the variables that stand for them. */
+/** The limits of a loop: `--budget`, `--iterations`, `--time`, `--tokens` and their environment variables. */
 import { DEFAULT_LIMITS, MAX_ITERATIONS } from "../../core/cost/limits.ts";
 import type { Raise } from "../../core/goal/event.ts";
 import type { Limits } from "../../core/goal/goal.ts";
@@ -12,19 +12,19 @@ export interface LimitFlags {
   readonly tokens?: string;
 }
 
-/** Of a new goal. */
+/** The limits of a new goal. */
 export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
   const raise = raiseFrom(flags);
-  const iterations = raise.iterations ?? iterationsFromEnv(env) ?? DEFAULT_LIMITS.iterations;
+  const { LOOP_MAX_ITERATIONS: fromEnv } = env;
+  const iterations =
+    raise.iterations ?? (fromEnv ? countFlag("LOOP_MAX_ITERATIONS", fromEnv) : DEFAULT_LIMITS.iterations);
   const budgetUsd = budgetFrom(flags, env);
   if (iterations > MAX_ITERATIONS)
-    throw usageError(
-      `${iterations} iterations are too many; at most ${MAX_ITERATIONS} are allowed per loop.`,
-    );
+    throw usageError(`${iterations} iterations are too many; a loop can have at most ${MAX_ITERATIONS}.`);
   return { budgetUsd, iterations, timeMs: raise.timeMs ?? null, tokens: raise.tokens ?? null };
 }
 
-/** What is added to the limits of a loop that is there. */
+/** Limits to add to those of an existing loop. */
 export function raiseFrom(flags: LimitFlags): Raise {
   return {
     ...(flags.budget === undefined ? {} : { budgetUsd: budgetFlag("--budget", flags.budget) }),
@@ -34,12 +34,8 @@ export function raiseFrom(flags: LimitFlags): Raise {
   };
 }
 
-/** The budget of a new loop. The environment is looked at where no flag says it. */
+/** The budget of a new loop: from the flag, else from the environment, else the default. */
 export function budgetFrom({ budget }: LimitFlags, { LOOP_BUDGET }: NodeJS.ProcessEnv): number {
   if (budget !== undefined) return checkBudget(budgetFlag("--budget", budget));
   return checkBudget(LOOP_BUDGET ? budgetFlag("LOOP_BUDGET", LOOP_BUDGET) : DEFAULT_LIMITS.budgetUsd);
-}
-
-function iterationsFromEnv({ LOOP_MAX_ITERATIONS }: NodeJS.ProcessEnv): number | undefined {
-  return LOOP_MAX_ITERATIONS ? countFlag("LOOP_MAX_ITERATIONS", LOOP_MAX_ITERATIONS) : undefined;
 }

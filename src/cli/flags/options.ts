@@ -1,54 +1,70 @@
-/** Flags that several commands have, each with its one help text. */
+/** Flags that several commands share, each with one help text. */
 import type { Command } from "commander";
 
+/** A command that works on a project. */
+export function projectCommand(parent: Command, name: string, description: string): Command {
+  return projectOptions(parent.command(name).description(description));
+}
+
 export function projectOptions(command: Command): Command {
-  return jsonOption(command.option("-C, --project <dir>", "the project's folder (default: found from here)"));
+  return jsonOption(
+    command.option("-C, --project <dir>", "project folder (default: found from the current folder)"),
+  );
 }
 
 export function jsonOption(command: Command): Command {
-  return command.option("--json", "print JSON for programs");
+  return command.option("--json", "print JSON instead of text");
 }
 
 export function agentOptions(command: Command): Command {
   return command
-    .option("--agent <names>", "claude (default), codex, gemini, …: see `loop agents`; a,b: b when a cannot")
-    .option("--agent-acp <command>", "any agent that speaks the Agent Client Protocol")
-    .option("--agent-cmd <command>", "any command: prompt on stdin, answer on stdout");
+    .option(
+      "--agent <names>",
+      "claude (default), codex, gemini, … (see `loop agents`); a,b: b is the fallback",
+    )
+    .option("--agent-acp <command>", "command that starts an agent of the Agent Client Protocol")
+    .option("--agent-cmd <command>", "any command that reads the prompt on stdin and prints the answer");
 }
 
 export function notifyOption(command: Command): Command {
-  return command.option("--notify-cmd <command>", "run for each notice, with LOOP_TITLE and LOOP_BODY");
+  return command.option(
+    "--notify-cmd <command>",
+    "command to run for each notice; it gets LOOP_TITLE and LOOP_BODY",
+  );
 }
 
-/** Of a process that stays until it is stopped. */
 export function runnerOptions(command: Command): Command {
-  return notifyOption(agentOptions(command)).option("--for <time>", "end by itself after this time");
+  return notifyOption(agentOptions(command)).option(
+    "--for <time>",
+    "stop the runner after this time, such as 8h",
+  );
 }
 
 export function limitOptions(command: Command): Command {
-  return budgetOption(command.option("--iterations <n>", "turns that count, at most 50 (default 10)"))
-    .option("--time <time>", "time of turns and checks together")
-    .option("--tokens <n>", "tokens in and out together");
+  return budgetOption(
+    command.option("--iterations <n>", "limit of iterations (a new loop has 10; at most 50)"),
+  )
+    .option("--time <time>", "limit of time for turns and checks together, such as 2h")
+    .option("--tokens <n>", "limit of tokens, input and output together");
 }
 
 export function budgetOption(command: Command): Command {
-  return command.option("--budget <usd>", "dollars, at most 100 (default 25)");
+  return command.option("--budget <usd>", "limit in US dollars (a new loop has 25; at most 100)");
 }
 
 export function timeoutOption(command: Command): Command {
-  return command.option("--timeout <time>", "stop a turn that takes longer (default 1h)");
+  return command.option("--timeout <time>", "stop a turn that takes longer than this (default 1h)");
 }
 
 export function modeOption(command: Command): Command {
-  return command.option("--mode <mode>", "explore, implement or fix");
+  return command.option("--mode <mode>", "kind of work: explore, implement or fix");
 }
 
-/** `meaning`: where a yes says more than that. */
-export function yesOption(command: Command, meaning = "do not ask"): Command {
+export function yesOption(command: Command, meaning = "do not ask for confirmation"): Command {
   return command.option("-y, --yes", meaning);
 }
 
-/** For a flag that may be given several times. */
+/** For a flag that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,12 +1,13 @@
-/** `loop accept`: what the agent changed of the checks themselves counts once a person has looked at it. */
-
+/** `loop accept`: a person reviews and accepts changes to files that the checks depend on. */
 import { createProtection } from "../../checks/protection/protection.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { cleanLine, cleanText } from "../../core/text/clean.ts";
+import { count } from "../../core/text/figures.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import type { Protection } from "../../ports/checks.ts";
+import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { refuseAgent } from "../run/person.ts";
@@ -19,7 +20,7 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   const changes = goal.protectedChanges;
   if (changes.length === 0) {
     if (flags.json) io.json({ accepted: [] });
-    else io.out(`Goal ${goal.id} changed nothing that its checks consist of.`);
+    else io.out(`Goal ${goal.id} changed no file that its checks depend on.`);
     return EXIT.ok;
   }
   const protection = createProtection(root);
@@ -32,25 +33,28 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   }
   if (!flags.yes && !io.interactive) {
     if (flags.json) io.json({ accepted: [], changes: shown });
-    throw usageError("accept asks first; without a terminal add --yes once you have read the changes.");
+    throw usageError(
+      "`loop accept` asks first; without a terminal, read the changes and write: loop accept --yes",
+    );
   }
-  if (!flags.yes && !(await confirmAccept(changes.length))) {
+  const what = changes.length === 1 ? "this change" : `these ${changes.length} changes`;
+  if (!flags.yes && !(await confirmInTerminal(`Accept ${what} to files that the checks depend on?`))) {
     io.say("Nothing was accepted.");
     return EXIT.ok;
   }
-  // a person may have read for a while
+  // files may have changed while the person was reading
   await refuseChangedSince(protection, goal);
   const accepted = changes.map(({ path, hash }) => ({ path, hash }));
   const after = await requestGoal(store, goal, { type: "goal.accepted", changes: accepted }, Date.now());
   await store.published?.publish();
   if (flags.json) io.json({ accepted, changes: shown });
-  else io.out(`Accepted ${accepted.length === 1 ? "1 change" : `${accepted.length} changes`}.`);
+  else io.out(`Accepted ${count(accepted.length, "change")}.`);
   if (!flags.json && after.status === "active" && liveOwner(store, Date.now()) === null)
-    io.say(`Go on with: loop continue ${goal.id}`);
+    io.say(`Continue with: loop continue ${goal.id}`);
   return EXIT.ok;
 }
 
-/** What is accepted is the content that was compared; other content has to be compared, and looked at, anew. */
+/** Only the compared content can be accepted. Changed content must be compared and reviewed again. */
 async function refuseChangedSince(protection: Protection, goal: Goal): Promise<void> {
   const { id, baseline, criteria, mustNot, policy, protectedChanges } = goal;
   const { protect, allowChanges } = policy;
@@ -58,21 +62,14 @@ async function refuseChangedSince(protection: Protection, goal: Goal): Promise<v
   const now = await protection.compare(id, baseline?.protectedDigest ?? "", rules);
   if (now.kind === "tampered")
     throw usageError(
-      `The record of the protected files was changed: ${now.reason}.`,
-      `End it: loop cancel ${id}`,
+      `Somebody tampered with the record of the protected files: ${now.reason}.`,
+      `End this goal with: loop cancel ${id}`,
     );
   const hashes = new Map(now.changes.map(({ path, hash }) => [path, hash]));
   const other = protectedChanges.filter(({ path, hash }) => hashes.get(path) !== hash);
   if (other.length > 0)
     throw usageError(
-      `${other.map(({ path }) => path).join(", ")} ${other.length === 1 ? "was" : "were"} changed again since the checks ran; nothing was accepted.`,
-      `Have it compared anew: loop continue ${id}`,
+      `${other.map(({ path }) => path).join(", ")} ${other.length === 1 ? "was" : "were"} changed again after the checks ran; nothing was accepted.`,
+      `Compare the files again with: loop continue ${id}`,
     );
-}
-
-async function confirmAccept(count: number): Promise<boolean> {
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const message = `Accept ${count === 1 ? "this change" : `these ${count} changes`} of what the checks consist of?`;
-  const answer = await confirm({ message, initialValue: false });
-  return !isCancel(answer) && answer;
 }

@@ -1,4 +1,4 @@
-/** The rubric in the hands of an agent (`--score-with agent`): a second opinion, and no proof of anything. */
+/** `--score-with agent`: an agent applies the rubric. Its score is an opinion and proves nothing. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,9 +27,7 @@ const Answer = z.object({
   done: Rating,
 });
 
-/**
- * The agent runs in an empty folder of its own: it has the text to judge, and nothing to change. null: it was stopped.
- */
+/** The agent runs in an empty folder, so that it has nothing to change. null: the agent was stopped. */
 export async function scoreWithAgent(
   spec: string,
   agentSpec: AgentSpec,
@@ -54,12 +52,7 @@ export async function scoreWithAgent(
       { signal, onStarted: () => {} },
     );
     if (end.kind === "cancelled") return null;
-    if (end.kind === "failed")
-      throw new LoopError(
-        "surroundings",
-        `The agent gave no score: ${end.failure.reason}.`,
-        "Leave out --score-with agent.",
-      );
+    if (end.kind === "failed") throw noScore(`The agent gave no score: ${end.failure.reason}.`);
     return readScore(end.answer);
   } finally {
     await agent?.close?.();
@@ -69,14 +62,13 @@ export async function scoreWithAgent(
 
 function readScore(answer: string): Score {
   const parsed = Answer.safeParse(lastObject(answer));
-  if (!parsed.success)
-    throw new LoopError(
-      "surroundings",
-      "The agent's score could not be read.",
-      "Leave out --score-with agent.",
-    );
+  if (!parsed.success) throw noScore("The answer of the agent has no valid score.");
   const dimensions = DIMENSIONS.map((dimension) => ({ dimension, ...parsed.data[dimension] }));
   return { total: dimensions.reduce((sum, { score }) => sum + score, 0), dimensions };
+}
+
+function noScore(message: string): LoopError {
+  return new LoopError("surroundings", message, "To use the built-in rubric, leave out --score-with agent.");
 }
 
 /** The last line that is a JSON object. */

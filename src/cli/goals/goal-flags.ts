@@ -1,7 +1,7 @@
-/** The flags that shape a goal. Each wrong value gets one sentence. */
-
+/** The flags of a goal. Each wrong value throws one sentence. */
 import { STILL_LIMIT } from "../../core/goal/breakers.ts";
-import type { GoalPolicy, Reversibility, Shape } from "../../core/goal/goal.ts";
+import type { Criterion, GoalPolicy } from "../../core/goal/goal.ts";
+import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
@@ -37,23 +37,14 @@ export function policyFrom(flags: PolicyFlags, config: Config): GoalPolicy {
   };
 }
 
-export function contextFlag(text: string | undefined): "fresh" | "continue" {
-  return oneOf("--context", text ?? "continue", ["fresh", "continue"]);
-}
-
-export function reversibilityFlag(text: string | undefined): Reversibility | null {
-  return text === undefined ? null : oneOf<Reversibility>("--reversibility", text, ["2A", "2B", "1"]);
-}
-
-/** LOOP_SHAPE: what a person who scripts it decided already. */
-export function shapeFrom(env: NodeJS.ProcessEnv): Shape | null {
-  const { LOOP_SHAPE } = env;
-  if (LOOP_SHAPE === undefined || LOOP_SHAPE === "") return null;
-  return oneOf<Shape>("LOOP_SHAPE", LOOP_SHAPE, ["tool", "colleague"]);
+export function checkFlag(text: string): Criterion {
+  const parsed = parseCheckFlag(text);
+  if (parsed.kind === "wrong") throw usageError(parsed.message);
+  return parsed.criterion;
 }
 
 function globs(name: string, given: readonly string[]): readonly string[] {
   if (given.some((glob) => glob.trim() === ""))
-    throw usageError(`${name} is empty; give a glob such as 'test/**'.`);
+    throw usageError(`${name} is empty; write a glob such as 'test/**' after it.`);
   return given;
 }

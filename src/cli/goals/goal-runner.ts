@@ -1,9 +1,8 @@
 /**
- * Runs one goal in the foreground until it stands still: ended, paused, or waiting for a person who is not here.
- * The project's tasks fire between its turns, as under `loop up`. When another process holds the lease, that one
- * does the work and this one shows it, and takes over when it dies.
+ * Runs one goal in the foreground until the goal ends, pauses, or waits for a person who is not here. Tasks of the
+ * project fire between its turns, as under `loop up`. When another process holds the lease, that process works and
+ * this one shows the work. This process takes over when the other one dies.
  */
-
 import { changesOf } from "../../core/goal/changes.ts";
 import type { AgentSpec, Gate, Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
@@ -22,7 +21,7 @@ export interface GoalRunFlags {
   readonly notifyCmd?: string;
 }
 
-/** For how long writes may fail, one after the other. */
+/** How long writes may keep failing. */
 const GIVE_UP_MS = 10_000;
 
 export function runGoal(
@@ -37,45 +36,46 @@ export function runGoal(
     project,
     view,
     stop,
+    id,
     agent: taskAgent(project, id),
     hasPerson: hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
+    showTask: (news: EngineNews) => {
+      if (!flags.json) for (const line of renderNews(news, 0, Date.now(), io)) io.out(line);
+    },
   };
-  const show = (news: EngineNews) => {
-    if (!flags.json) for (const line of renderNews(news, 0, Date.now(), io)) io.out(line);
-  };
-  return runForeground(parts, (run) => new GoalRun(run, id, parts, show));
+  return runForeground(parts, (run) => new GoalRun(run, parts));
 }
 
 interface GoalRunParts {
+  readonly id: LoopId;
   readonly project: Project;
   readonly view: GoalRunView;
   readonly stop: StopRequest;
   readonly hasPerson: boolean;
+  showTask(news: EngineNews): void;
 }
 
 class GoalRun implements RunKind {
   readonly #run: Run;
   readonly #id: LoopId;
   readonly #parts: GoalRunParts;
-  readonly #showTask: (news: EngineNews) => void;
   #shown: Goal | null = null;
   #asked: Gate | null = null;
-  /** Of the gate that was asked last: whoever else answered it, the question goes away. */
+  /** Aborted when somebody else answers the gate: the question then disappears. */
   #answered = new AbortController();
   #isFollowing = false;
   #troubledSince: number | null = null;
   #isBroken = false;
-  /** Ended by the engine of this process, and not by a line that somebody wrote. */
+  /** The engine of this process ended the goal; nobody forged the end in the journal. */
   #isEndedHere = false;
-  /** This engine has worked on it: from then on its end is this engine's to say. */
+  /** This engine has worked on the goal, so only this engine may end it. */
   #hasWorked = false;
 
-  constructor(run: Run, id: LoopId, parts: GoalRunParts, showTask: (news: EngineNews) => void) {
+  constructor(run: Run, parts: GoalRunParts) {
     this.#run = run;
-    this.#id = id;
+    this.#id = parts.id;
     this.#parts = parts;
-    this.#showTask = showTask;
   }
 
   started(): void {
@@ -87,36 +87,40 @@ class GoalRun implements RunKind {
     else if (news.type === "agent" && news.loopId === this.#id) this.#parts.view.agent(news.event);
     else if (news.type === "role") this.#follow(news);
     else if (news.type === "goal" && news.goal.id === this.#id) this.#noteOwnWork(news.goal);
-    else if (news.type === "outcomes" || news.type === "fire.intended") this.#showTask(news);
+    else if (news.type === "outcomes" || news.type === "fire.intended") this.#parts.showTask(news);
     this.#update();
   }
 
-  /** A stopped loop stays stopped: it is paused, so that no other runner takes it up (B20). */
+  /** Pauses the goal, so that no other runner continues it (B20). */
   async interrupt(signal: string, nth: number): Promise<void> {
     if (nth === 1) await this.#stopByPerson(signal);
   }
 
   async end(): Promise<number> {
     const { view, stop } = this.#parts;
-    // Once the lease is given back, the journal is whoever writes to it: what we saw last is what we say.
+    // After the lease is released, others may write to the journal: report the last state that we saw.
     const goal = this.#hasWorked && this.#shown !== null ? this.#shown : this.#load();
     if (this.#run.isGone || goal === null) throw goneError(`Goal ${this.#id}`);
     await view.close(goal);
     if (this.#isBroken) return EXIT.failure;
     if (stop.signal.aborted && this.#isFollowing) {
-      view.say(`It goes on in the other process. Stop it with: loop pause ${this.#id}`);
+      view.say(`The other process continues the loop. To stop it: loop pause ${this.#id}`);
       return EXIT.interrupted;
     }
     if (goal.end?.status === "done" && !this.#isEndedHere && this.#hasWorked) {
-      view.problem(new Error("The journal says done, but not by this engine: somebody else wrote that."));
+      view.problem(
+        new Error(
+          "The journal says that the goal is done, but this engine did not write that. Somebody tampered with it.",
+        ),
+      );
       return EXIT.failure;
     }
-    // the pause could not be written down
+    // the pause could not be written
     if (stop.signal.aborted && goal.status === "active") return EXIT.interrupted;
     return exitCodeOf(goal);
   }
 
-  /** A resident runner waits for space on the disk; who waits for this goal is told that it cannot go on. */
+  /** A resident runner waits until the disk has space. This command gives up, because a person waits for it. */
   #noteProblem(message: string): void {
     this.#parts.view.problem(new Error(message));
     this.#troubledSince ??= Date.now();
@@ -131,7 +135,7 @@ class GoalRun implements RunKind {
     this.#hasWorked = true;
   }
 
-  /** The one place that looks at the goal, whoever changed it. */
+  /** The only place that reads the goal after any change. */
   #update(): void {
     const goal = this.#load();
     if (goal === null) this.#run.lose();
@@ -141,9 +145,9 @@ class GoalRun implements RunKind {
     this.#parts.view.show(changes, goal);
     if (goal.gate?.askedAt !== this.#asked?.askedAt) this.#answered.abort();
     if (goal.gate !== null && this.#parts.hasPerson) this.#askGate(goal, goal.gate);
-    if (standsStill(goal, this.#parts.hasPerson)) {
+    if (hasStopped(goal, this.#parts.hasPerson)) {
       this.#run.withdrawQuestions();
-      void this.#run.stop("the goal stands still");
+      void this.#run.stop("the goal has stopped");
     }
   }
 
@@ -169,8 +173,8 @@ class GoalRun implements RunKind {
     const { view } = this.#parts;
     this.#isFollowing = news.role === "passive";
     if (this.#isFollowing)
-      view.say(`${news.lease?.owner ?? "Another process"} does the work; this terminal shows it.`);
-    if (news.role === "off") view.say("Nothing runs it: LOOP_DISABLE_SCHEDULER=1 turns loops off here.");
+      view.say(`${news.lease?.owner ?? "Another process"} runs the loop; this terminal shows its work.`);
+    if (news.role === "off") view.say("Nothing runs the loop, because LOOP_DISABLE_SCHEDULER=1 is set.");
   }
 
   async #stopByPerson(signal: string): Promise<void> {
@@ -192,19 +196,19 @@ class GoalRun implements RunKind {
   }
 }
 
-/** Nothing happens any more unless somebody does something. */
-function standsStill(goal: Goal, hasPerson: boolean): boolean {
+/** Nothing happens until a person acts. */
+function hasStopped(goal: Goal, hasPerson: boolean): boolean {
   if (goal.job !== null) return false;
   if (goal.status !== "active") return goal.notice === null || isTurnedDown(goal);
   return goal.gate !== null && goal.gate.answerBy === null && !hasPerson && goal.notice === null;
 }
 
-/** By a person, who needs no notice of it. */
+/** A person rejected a gate and needs no notice about it. */
 function isTurnedDown({ pause }: Goal): boolean {
   return pause?.code === "rejected" && pause.unanswered !== true;
 }
 
-/** Tasks that come due meanwhile go to the agent of the goal. */
+/** The agent of the goal also runs tasks that become due meanwhile. */
 function taskAgent(project: Project, id: LoopId): AgentSpec {
   const goal = project.store.load(id);
   if (goal?.kind !== "goal") throw new Error(`there is no goal ${id}`);

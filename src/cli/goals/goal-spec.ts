@@ -1,12 +1,9 @@
-/** From what a person typed, and what the project's files add, to a goal that can be started. */
-
-import { readFileSync } from "node:fs";
+/** Makes a goal from the words and flags of a person and from the files of the project. */
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { type AgentChoice, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import type { GoalDraft } from "../../core/goal/create.ts";
-import type { Criterion, MustNot, Shape } from "../../core/goal/goal.ts";
+import type { Criterion, MustNot, Reversibility, Shape } from "../../core/goal/goal.ts";
 import { needsPlan, parseStepsFile } from "../../core/goal/steps.ts";
-import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { splitUntil } from "../../core/spec/phrases.ts";
 import { decideReversibility } from "../../core/spec/reversibility.ts";
 import { type Score, scoreSpec, shapeOfScore } from "../../core/spec/rubric.ts";
@@ -14,8 +11,9 @@ import { decideWorkflow } from "../../core/spec/workflow.ts";
 import { usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type LimitFlags, limitsFrom } from "../flags/limits.ts";
+import { fileFlag, oneOf } from "../flags/values.ts";
 import { trustedCriteria } from "../setup/repository-commands.ts";
-import { contextFlag, type PolicyFlags, policyFrom, reversibilityFlag, shapeFrom } from "./goal-flags.ts";
+import { checkFlag, type PolicyFlags, policyFrom } from "./goal-flags.ts";
 
 export interface SpecFlags extends LimitFlags, PolicyFlags, AgentChoice {
   readonly check?: readonly string[];
@@ -32,13 +30,13 @@ export interface Spec {
   readonly score: Score;
   /** null: too vague to start. */
   readonly shape: Shape | null;
-  /** What was asked to be proved and is no known phrase. */
+  /** The first argument, if it is no phrase with a known check. */
   readonly unknown: string | null;
 }
 
 const MAX_SPEC_LENGTH = 100_000;
 
-/** "Proceed without confirmation" is a person's word (B14) where a person typed it: a file may be anybody's. */
+/** Counts only when a person typed it (B14): anybody may have written a file. */
 const NO_GATES = /\bproceed without confirmation\b/i;
 
 export function readSpec(
@@ -48,27 +46,23 @@ export function readSpec(
   config: Config,
   env: NodeJS.ProcessEnv,
 ): Spec {
-  const flagged = (flags.check ?? []).map(parseFlag);
+  const flagged = (flags.check ?? []).map(checkFlag);
   const facts = readProjectFacts(project.root);
   const split = splitUntil(words, facts);
-  const file = flags.promptFile === undefined ? "" : readText("--prompt-file", flags.promptFile);
-  const spec = [...(split.phrase === null ? [] : [split.phrase]), split.prompt, file]
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .join("\n");
+  const file = flags.promptFile === undefined ? "" : fileFlag("--prompt-file", flags.promptFile);
+  const spec = joined([split.phrase ?? "", split.prompt, file]);
   if (spec === "" && flagged.length === 0)
     throw usageError(
-      "There is nothing to do.",
-      'Say what has to be proved, and what to do: loop until "npm test passes" fix the flaky tests',
+      "The goal is missing.",
+      'Write what must be proved and what to do: loop until "npm test passes" fix the flaky tests',
     );
   if (spec.length > MAX_SPEC_LENGTH)
-    throw usageError(`The spec is longer than ${MAX_SPEC_LENGTH} characters.`);
+    throw usageError(`The spec is too long; at most ${MAX_SPEC_LENGTH} characters are allowed.`);
   const fromFiles = trustedCriteria(project, env);
   const criteria = unique([...flagged, ...split.criteria, ...fromFiles.criteria]);
   const text = spec === "" ? `Make these checks pass: ${criteria.map(({ name }) => name).join(", ")}` : spec;
-  // The phrase is scored for itself; what was typed or read besides it is the spec.
-  const rest = [split.prompt, file].map((part) => part.trim()).filter((part) => part !== "");
-  const work = rest.length === 0 ? text : rest.join("\n");
+  // the phrase has its own part of the score
+  const work = joined([split.prompt, file]) || text;
   const score = scoreSpec(work, {
     checks: flagged.length + fromFiles.criteria.length,
     phrases: split.criteria.length,
@@ -80,16 +74,25 @@ export function readSpec(
   return rescore({ draft, score, shape: null, unknown: split.unknown }, score, flags, env);
 }
 
-/** The shape follows from the score (B2), whoever gave it. */
-export function rescore(spec: Spec, score: Score, flags: SpecFlags, env: NodeJS.ProcessEnv): Spec {
+function joined(parts: readonly string[]): string {
+  return parts
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+/** The score decides the shape (B2). */
+export function rescore(spec: Spec, score: Score, flags: SpecFlags, { LOOP_SHAPE }: NodeJS.ProcessEnv): Spec {
   const byScore = shapeOfScore(score.total);
-  const shape = byScore === "vague" ? (flags.force ? "colleague" : null) : (shapeFrom(env) ?? byScore);
+  let shape: Shape | null = flags.force ? "colleague" : null;
+  if (byScore !== "vague")
+    shape = LOOP_SHAPE ? oneOf<Shape>("LOOP_SHAPE", LOOP_SHAPE, ["tool", "colleague"]) : byScore;
   return { ...spec, score, shape, draft: { ...spec.draft, score: score.total, shape: shape ?? "colleague" } };
 }
 
 function draftOf(
   spec: string,
-  /** Without what has to be proved, which is no step. */
+  /** The spec without the phrase, which is no step. */
   work: string,
   criteria: readonly Criterion[],
   mustNot: readonly MustNot[],
@@ -98,9 +101,9 @@ function draftOf(
   env: NodeJS.ProcessEnv,
 ): Omit<GoalDraft, "id"> {
   const policy = policyFrom(flags, config);
-  const steps = flags.steps === undefined ? [] : parseStepsFile(readText("--steps", flags.steps));
+  const steps = flags.steps === undefined ? [] : parseStepsFile(fileFlag("--steps", flags.steps));
   if (flags.steps !== undefined && steps.length === 0)
-    throw usageError(`There is no step in ${flags.steps}.`);
+    throw usageError(`--steps: ${flags.steps} has no steps; write one per line.`);
   const isOneStep = steps.length === 0 && !needsPlan(work) && criteria.length > 0;
   return {
     session: null,
@@ -108,25 +111,22 @@ function draftOf(
     score: 0,
     shape: "colleague",
     workflow: decideWorkflow(spec).workflow,
-    reversibility: reversibilityFlag(flags.reversibility) ?? decideReversibility(spec).reversibility,
+    reversibility:
+      flags.reversibility === undefined
+        ? decideReversibility(spec).reversibility
+        : oneOf<Reversibility>("--reversibility", flags.reversibility, ["2A", "2B", "1"]),
     criteria,
     mustNot,
     steps: isOneStep ? [firstLine(spec)] : steps,
     needsPlan: steps.length === 0 && !isOneStep,
     limits: limitsFrom(flags, env),
-    context: contextFlag(flags.context),
+    context: oneOf("--context", flags.context ?? "continue", ["fresh", "continue"]),
     agent: chooseAgentSpec(flags, config, env),
     policy,
   };
 }
 
-function parseFlag(text: string): Criterion {
-  const parsed = parseCheckFlag(text);
-  if (parsed.kind === "wrong") throw usageError(parsed.message);
-  return parsed.criterion;
-}
-
-/** The first of a name counts; a second one that says the same is no fault. */
+/** The first check with a name counts. Repeating the same check is no error. */
 function unique(criteria: readonly Criterion[]): readonly Criterion[] {
   const byName = new Map<string, Criterion>();
   for (const criterion of criteria) {
@@ -136,17 +136,9 @@ function unique(criteria: readonly Criterion[]): readonly Criterion[] {
       JSON.stringify(known.check) !== JSON.stringify(criterion.check) &&
       known.source === criterion.source
     )
-      throw usageError(`There are two checks with the name "${criterion.name}".`);
+      throw usageError(`Two different checks have the name "${criterion.name}"; give each its own name.`);
   }
   return [...byName.values()];
-}
-
-function readText(flag: string, file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw usageError(`${flag}: cannot read ${file}: ${(error as Error).message}.`);
-  }
 }
 
 function firstLine(text: string): string {

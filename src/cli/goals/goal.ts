@@ -1,5 +1,4 @@
-/** What a person says to a goal: status, pause, go on, cancel, answers, acceptance, rollback, report. */
-
+/** Commands on an existing goal: status, report, pause, continue, cancel, approve and reject. */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Backlog } from "../../core/backlog/backlog.ts";
@@ -17,6 +16,7 @@ import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { isInside } from "../../system/inside.ts";
+import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
 import { commandFlag } from "../flags/values.ts";
@@ -50,7 +50,7 @@ export async function statusCommand(id: string | undefined, flags: GoalFlags, io
   }
   io.out(renderGoalStatus(goal, Date.now()));
   if (goal.status === "active" && goal.gate === null && liveOwner(store, Date.now()) === null)
-    io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
+    io.say(`Nothing runs this goal now. Continue it with: loop continue ${goal.id}`);
   return EXIT.ok;
 }
 
@@ -72,21 +72,20 @@ export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, 
   await project.store.published?.publish();
   const now = load(project, paused);
   if (flags.json) io.json(viewGoal(now));
-  else io.out(`Paused goal ${goal.id}. Go on with: loop continue ${goal.id}`);
+  else io.out(`Paused goal ${goal.id}. Continue it with: loop continue ${goal.id}`);
 }
 
-export interface ContinueFlags extends GoalFlags, LimitFlags {
-  readonly now?: boolean;
-  readonly detach?: boolean;
-}
-
-export async function continueCommand(id: string | undefined, flags: ContinueFlags, io: Io): Promise<number> {
+export async function continueCommand(
+  id: string | undefined,
+  flags: GoalFlags & LimitFlags & { readonly now?: boolean; readonly detach?: boolean },
+  io: Io,
+): Promise<number> {
   const stop = listenForStop();
   commandFlag("--notify-cmd", flags.notifyCmd);
   const raise = raiseFrom(flags);
   const { project, goal } = openGoal(id, flags, io);
   const { store } = project;
-  refuseAgent(goal, "go on");
+  refuseAgent(goal, "continue this loop");
   const session = hostSession(process.env);
   refuseElsewhere(project, goal, session);
   const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
@@ -100,28 +99,26 @@ export async function continueCommand(id: string | undefined, flags: ContinueFla
   return runGoal(project, goal.id, flags, io, stop);
 }
 
-/** A goal moves to where it is told to go on, but not out of a conversation that is still there. */
+/** `continue` moves a goal to this place, but not out of a conversation that is still open. */
 function refuseElsewhere({ store }: Project, goal: Goal, session: string | null): void {
   if (goal.session === null || goal.session === session || store.sessions.isOver(goal.session)) return;
   throw usageError(
     `Goal ${goal.id} belongs to a conversation that is still open.`,
-    `Go on there (${commandNameIn(process.env)} continue), or close it first.`,
+    `Continue it there (${commandNameIn(process.env)} continue), or close that conversation first.`,
   );
 }
 
 function whereItGoesOn({ store }: Project, { id }: Goal): string {
-  if (hostSession(process.env) !== null) return `Goal ${id} goes on in this conversation.`;
+  if (hostSession(process.env) !== null) return `Goal ${id} continues in this conversation.`;
   const owner = liveOwner(store, Date.now());
   return owner === null
-    ? `Goal ${id} goes on where a runner is: loop continue ${id}, or loop up`
-    : `Goal ${id} goes on with ${owner.owner}.`;
+    ? `Goal ${id} continues when a runner starts: loop continue ${id}, or: loop up`
+    : `${owner.owner} continues goal ${id}.`;
 }
 
-export interface CancelFlags extends GoalFlags {
-  readonly keep?: boolean;
-}
+type CancelFlags = GoalFlags & { readonly keep?: boolean };
 
-/** Immediate; the state is deleted unless the person keeps it. Checkpoints stay as long as the state does. */
+/** Ends the goal at once. Without its state, its checkpoints go too. */
 export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {
   const { project, goal } = openGoal(id, flags, io);
   const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
@@ -134,8 +131,8 @@ export async function cancelCommand(id: string | undefined, flags: CancelFlags, 
   else
     io.out(
       isKept
-        ? `Cancelled goal ${goal.id}. Its state is kept: .loop/runs/${goal.id}/, loop report ${goal.id}`
-        : `Cancelled goal ${goal.id} and deleted its state. The files of the project are as they are.`,
+        ? `Cancelled goal ${goal.id}. Its state stays in .loop/runs/${goal.id}/. See it with: loop report ${goal.id}`
+        : `Cancelled goal ${goal.id} and deleted its state. The project files were not changed.`,
     );
   return EXIT.ok;
 }
@@ -143,16 +140,14 @@ export async function cancelCommand(id: string | undefined, flags: CancelFlags, 
 async function wantsToKeep(flags: CancelFlags, io: Io): Promise<boolean> {
   if (flags.keep !== undefined) return flags.keep;
   if (!io.interactive || flags.json || flags.yes) return true;
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const answer = await confirm({ message: "Keep its state and checkpoints?", initialValue: true });
-  return isCancel(answer) || answer;
+  return confirmInTerminal("Keep the state and the checkpoints of this goal?", true);
 }
 
 async function removeState({ root, dir }: Project, { id }: Goal): Promise<void> {
   const run = join(dir, "runs", id);
   if (isInside(root, run)) rmSync(run, { recursive: true, force: true });
   const state = join(dir, "state.json");
-  // it shows the newest goal, which may be another one
+  // state.json may belong to a newer goal
   if (idIn(state) === id) rmSync(state, { force: true });
   await createCheckpoints(root).remove(id);
 }
@@ -175,7 +170,8 @@ export async function answerCommand(
   const { id, note } = readAnswer(args, allGoals(store));
   const goal = findGoal(store, id);
   refuseAgent(goal, answer);
-  if (goal.gate === null) throw usageError(`Goal ${goal.id} asks nothing.`, `See: loop status ${goal.id}`);
+  if (goal.gate === null)
+    throw usageError(`Goal ${goal.id} has no open question.`, `See: loop status ${goal.id}`);
   const event = {
     type: "goal.answered",
     gate: goal.gate.kind,
@@ -188,11 +184,11 @@ export async function answerCommand(
   else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${cleanLine(goal.gate.question)}`);
   const isHere = hostSession(process.env) !== null;
   if (!flags.json && !isHere && answered.status === "active" && liveOwner(store, Date.now()) === null)
-    io.say(`Nothing runs it now. Go on with: loop continue ${goal.id}`);
+    io.say(`Nothing runs this goal now. Continue it with: loop continue ${goal.id}`);
   return EXIT.ok;
 }
 
-/** The first word may be an id. "add a test" is a note: letters alone are an id only where there is such a goal. */
+/** The first word may be an id. Letters alone are an id only if such a goal exists: "add a test" is a note. */
 function readAnswer(
   args: readonly string[],
   goals: readonly Goal[],
@@ -204,7 +200,7 @@ function readAnswer(
   return isId ? { id: first, note: rest.join(" ").trim() } : { id: undefined, note: args.join(" ").trim() };
 }
 
-/** The goal that is meant. It is looked up before anything is written: wrong input makes no `.loop`. */
+/** Finds the goal before anything is written: wrong input creates no `.loop`. */
 export function openGoal(
   id: string | undefined,
   flags: ProjectFlags,
@@ -220,9 +216,9 @@ export function openForChange(flags: ProjectFlags, io: Io): Project {
   return project;
 }
 
-/** A turn that no runner is there to stop is stopped from here. */
+/** Stops the turn here when no runner is there to do it. */
 async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
-  // a conversation that is still open ends its turn itself, and nobody else could
+  // only an open conversation itself can end its turn
   if (goal.session !== null && !project.store.sessions.isOver(goal.session)) return;
   if (goal.job !== null && liveOwner(project.store, Date.now()) === null)
     await settleOrphan(project, goal, io);

@@ -1,9 +1,9 @@
-/** For commands that run an engine for one task and nothing else. */
+/** For commands that run an engine for one loop only. */
 import { isBusy, type Loop, type LoopId } from "../../core/loop.ts";
 import { forwardStore } from "../../engine/forward-store.ts";
 import type { Store } from "../../ports/store.ts";
 
-/** The store with one task in it while `wanted`: a run by hand must not start, or cut short, what else is due. */
+/** A store that shows only one loop while `wanted`: a manual run must not start or stop other loops. */
 export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store {
   const visible = (loop: Loop | undefined) =>
     loop?.id === id && (wanted() || isBusy(loop)) ? loop : undefined;

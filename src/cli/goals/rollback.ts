@@ -1,27 +1,31 @@
-/** `loop rollback`: the checkpoints of a goal, and the files as they were at one of them. */
-
+/** `loop rollback`: lists the checkpoints of a goal, or restores the files to one of them. */
 import { createWorkspace } from "../../checks/files/workspace.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { count } from "../../core/text/figures.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
+import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { Project } from "../project.ts";
 import { type GoalFlags, openForChange } from "./goal.ts";
 
-/** `loop rollback [goal] [step]`: the step is a number of the list, or the beginning of a commit. */
+/** The step is a number from the list, or the beginning of a commit. */
 export async function rollbackCommand(args: readonly string[], flags: GoalFlags, io: Io): Promise<number> {
-  if (args.length > 2) throw usageError("rollback takes a goal and a step.", "See: loop help rollback");
+  if (args.length > 2) throw usageError("There are too many words.", "Write: loop rollback [goal] [step]");
   const project = openForChange(flags, io);
   const { store, root } = project;
   const { goal, step } = readRollback(project, args);
   const checkpoints = createCheckpoints(root);
   const list = await checkpoints.list(goal.id);
   if (list.length === 0)
-    throw usageError(`Goal ${goal.id} has no checkpoints.`, "They need git, and a goal that has started.");
+    throw usageError(
+      `Goal ${goal.id} has no checkpoints.`,
+      "Checkpoints need git and a goal that has started.",
+    );
   if (step === undefined) {
     if (flags.json) io.json(list.map((one) => ({ ...one, at: new Date(one.at).toISOString() })));
     else
@@ -29,7 +33,7 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
         io.out(
           `${String(step).padStart(3)}  ${commit.slice(0, 10)}  ${new Date(at).toISOString()}  ${cleanLine(label)}`,
         );
-    if (!flags.json) io.say(`Put the files back with: loop rollback ${goal.id} <number>`);
+    if (!flags.json) io.say(`Restore the files with: loop rollback ${goal.id} <number>`);
     return EXIT.ok;
   }
   const numbered = list.find((one) => String(one.step) === step);
@@ -37,10 +41,14 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
     numbered ??
     list.find(({ commit }) => /^[0-9a-f]{4,}$/i.test(step) && commit.startsWith(step.toLowerCase()));
   if (wanted === undefined)
-    throw usageError(`Goal ${goal.id} has no checkpoint ${step}.`, `See them: loop rollback ${goal.id}`);
+    throw usageError(
+      `Goal ${goal.id} has no checkpoint ${step}.`,
+      `See all checkpoints with: loop rollback ${goal.id}`,
+    );
   if (goal.job !== null && liveOwner(store, Date.now()) !== null)
-    throw usageError(`Goal ${goal.id} is at work.`, `Pause it first: loop pause ${goal.id}`);
-  if (!flags.yes && io.interactive && !(await confirmRollback(wanted.label))) {
+    throw usageError(`Goal ${goal.id} is running.`, `Pause it first with: loop pause ${goal.id}`);
+  const label = cleanLine(wanted.label);
+  if (!flags.yes && io.interactive && !(await confirmInTerminal(`Restore all files to "${label}"?`))) {
     io.say("Nothing was changed.");
     return EXIT.ok;
   }
@@ -58,14 +66,13 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
   }
   if (flags.json) io.json({ restored: wanted.commit, files: result.files, undo: result.undo });
   else {
-    const count = result.files.length;
-    io.out(`Put ${count === 1 ? "1 file" : `${count} files`} back to "${cleanLine(wanted.label)}".`);
-    if (result.undo !== null) io.out(`Undo it with: loop rollback ${goal.id} ${result.undo.slice(0, 10)}`);
+    io.out(`Restored ${count(result.files.length, "file")} to "${label}".`);
+    if (result.undo !== null) io.out(`Undo this with: loop rollback ${goal.id} ${result.undo.slice(0, 10)}`);
   }
   return EXIT.ok;
 }
 
-/** One word may be either: an id that is known, or a step of the only goal. */
+/** A single word is the id of a known goal, or else a step. */
 function readRollback({ store }: Project, args: readonly string[]): { goal: Goal; step: string | undefined } {
   const [first, second] = args;
   if (second !== undefined) return { goal: findGoal(store, first, "any"), step: second };
@@ -73,13 +80,4 @@ function readRollback({ store }: Project, args: readonly string[]): { goal: Goal
   if (first === undefined || (isGoal && !/^\d{1,2}$/.test(first)))
     return { goal: findGoal(store, first, "any"), step: undefined };
   return { goal: findGoal(store, undefined, "any"), step: first };
-}
-
-async function confirmRollback(label: string): Promise<boolean> {
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const answer = await confirm({
-    message: `Put all files back to "${cleanLine(label)}"?`,
-    initialValue: false,
-  });
-  return !isCancel(answer) && answer;
 }

@@ -1,18 +1,15 @@
 /**
- * `loop score`: how clear a spec is and what would raise it, offline and with nothing started. The answer is the
- * score, so that the exit code is 0 for a vague spec too; `loop until` refuses such a spec with 5.
+ * `loop score`: how clear a spec is and how to raise its score. Works offline and starts nothing. The exit code is 0
+ * even for a vague spec, which `loop until` refuses with 5.
  *
  * JSON: `{ version: 1, spec, until, total, shape, dimensions: [{ dimension, score, words, raise }], questions,
  * workflow: { workflow, words, gate }, reversibility: { reversibility, words }, needsPlan,
  * checks: [{ name, verification, text, source }], protect, unknown }`.
  */
-
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { type AgentChoice, chooseAgentSpec, isAgentTyped } from "../../compose/agent-choice.ts";
 import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
-import type { Criterion } from "../../core/goal/goal.ts";
 import { needsPlan } from "../../core/goal/steps.ts";
-import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { splitUntil } from "../../core/spec/phrases.ts";
 import { decideReversibility } from "../../core/spec/reversibility.ts";
 import {
@@ -28,15 +25,15 @@ import { usageError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneOf } from "../flags/values.ts";
+import { fileFlag, oneOf } from "../flags/values.ts";
 import { type Io, paint } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
 import { scoreWithAgent } from "./agent-score.ts";
+import { checkFlag } from "./goal-flags.ts";
 
 export interface ScoreFlags extends ProjectFlags, AgentChoice {
-  readonly json?: boolean;
   readonly scoreWith?: string;
   readonly promptFile?: string;
   readonly check?: string[];
@@ -44,15 +41,16 @@ export interface ScoreFlags extends ProjectFlags, AgentChoice {
 }
 
 export async function scoreCommand(words: string[], flags: ScoreFlags, io: Io): Promise<number> {
-  const byRules = readScore(await withFile(words, flags), flags);
-  const view = await withOpinion(byRules, flags, io);
+  const { promptFile } = flags;
+  const given = promptFile === undefined ? words : [...words, fileFlag("--prompt-file", promptFile)];
+  const view = await withOpinion(readScore(given, flags), flags, io);
   if (view === null) return EXIT.interrupted;
   if (flags.json) io.json({ version: 1, ...view });
   else io.out(render(view, io));
   return EXIT.ok;
 }
 
-/** The rules' view of everything but the score, which is the agent's when it was asked. null: it was stopped. */
+/** With `--score-with agent`, replaces the score by that of the agent. null: the agent was stopped. */
 async function withOpinion(view: ScoreView, flags: ScoreFlags, io: Io): Promise<ScoreView | null> {
   if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return view;
   const stop = listenForStop();
@@ -63,22 +61,17 @@ async function withOpinion(view: ScoreView, flags: ScoreFlags, io: Io): Promise<
   return { ...view, ...score, shape: shapeOfScore(score.total), questions: questionsFor(score) };
 }
 
-async function withFile(words: string[], { promptFile }: ScoreFlags): Promise<string[]> {
-  if (promptFile === undefined) return words;
-  const { readPrompt } = await import("../tasks/create.ts");
-  return [...words, readPrompt(promptFile)];
-}
-
 type ScoreView = ReturnType<typeof readScore>;
 
-/** Takes what `loop until` takes, with or without the word itself. */
+/** Takes the arguments of `loop until`, with or without the word "until". */
 function readScore(words: readonly string[], flags: ScoreFlags) {
   const { criteria, phrase, prompt, unknown } = readWords(words, flags);
-  const checks = [...criteria, ...(flags.check ?? []).map(readCheck)];
+  const checks = [...criteria, ...(flags.check ?? []).map(checkFlag)];
   const twice = checks.find(({ name }, at) => checks.findIndex((other) => other.name === name) !== at);
-  if (twice !== undefined) throw usageError(`Two checks have the name "${twice.name}"; give each its own.`);
+  if (twice !== undefined)
+    throw usageError(`Two checks have the name "${twice.name}"; give each its own name.`);
   const spec = prompt === "" ? (phrase ?? "") : prompt;
-  if (spec.trim() === "") throw usageError("There is nothing to score.", 'Write: loop score "<spec>"');
+  if (spec.trim() === "") throw usageError("The spec is missing.", 'Write: loop score "<spec>"');
   const protect = flags.protect ?? [];
   const score = scoreSpec(spec, {
     checks: checks.length - criteria.length,
@@ -115,17 +108,11 @@ function readWords(words: readonly string[], flags: ScoreFlags): ReturnType<type
   return splitUntil(rest, readProjectFacts(findProject(flags.project ?? ".")));
 }
 
-function readCheck(text: string): Criterion {
-  const parsed = parseCheckFlag(text);
-  if (parsed.kind === "wrong") throw usageError(parsed.message);
-  return parsed.criterion;
-}
-
 const WORKFLOWS = { A: "A (build)", B: "B (debug)", C: "C (refactor)" } as const;
 const REVERSIBILITIES = {
-  "2A": "2A (undone in a minute)",
+  "2A": "2A (easy to undo)",
   "2B": "2B (a checkpoint at each step)",
-  "1": "1 (hard to undo: a second agent looks first, and a person says yes)",
+  "1": "1 (hard to undo: a second agent reviews the plan, and a person must approve)",
 } as const;
 
 function render(view: ScoreView, io: Io): string {
@@ -135,11 +122,11 @@ function render(view: ScoreView, io: Io): string {
     "",
     `Workflow       ${WORKFLOWS[view.workflow.workflow]}${because(view.workflow.words)}`,
     `Reversibility  ${REVERSIBILITIES[view.reversibility.reversibility]}${because(view.reversibility.words)}`,
-    `Plan           ${view.needsPlan ? "a first turn takes it apart into steps" : "one step, no planning turn"}`,
+    `Plan           ${view.needsPlan ? "the first turn splits the work into steps" : "one step, no planning turn"}`,
     ...renderChecks(view),
   );
   if (view.total < COLLEAGUE_FROM) {
-    lines.push("", `Below ${COLLEAGUE_FROM} it is not started. Answer in the spec:`);
+    lines.push("", `A score below ${COLLEAGUE_FROM} does not start. Answer these questions in the spec:`);
     for (const question of view.questions) lines.push(`  - ${question}`);
   }
   return lines.join("\n");
@@ -148,25 +135,25 @@ function render(view: ScoreView, io: Io): string {
 function shapeText(total: number): string {
   switch (shapeOfScore(total)) {
     case "tool":
-      return `tool: ${TOOL_FROM} or more runs without questions and reports at the end`;
+      return `tool: a score of ${TOOL_FROM} or more runs without questions and reports at the end`;
     case "colleague":
-      return `colleague: ${COLLEAGUE_FROM} to ${TOOL_FROM - 1} asks after the plan, after each iteration and before the end`;
+      return `colleague: a score of ${COLLEAGUE_FROM} to ${TOOL_FROM - 1} asks after the plan, after each iteration and before the end`;
     case "vague":
-      return `vague: \`loop until\` would not start it (exit 5) without --force`;
+      return `vague: \`loop until\` does not start it without --force (exit code 5)`;
   }
 }
 
 export function renderDimension({ dimension, score, words, raise }: DimensionScore, io: Io): string[] {
   const quotes = words.map((word) => (word.startsWith("--") ? word : `"${oneLine(word)}"`)).join(", ");
-  const head = `${dimension.padEnd(13)}${score}  ${quotes === "" ? "no words for it" : quotes}`;
+  const head = `${dimension.padEnd(13)}${score}  ${quotes === "" ? "no words found" : quotes}`;
   return raise === null ? [head] : [head, paint(io, "dim", `${" ".repeat(16)}${raise}`)];
 }
 
 function renderChecks({ checks, unknown, protect }: ScoreView): string[] {
   const lines = checks.map(({ text }) => `  ${oneLine(text)}`);
   if (unknown !== null)
-    lines.push(`  "${oneLine(unknown)}" is not a known phrase; give its command with --check.`);
-  if (lines.length === 0) lines.push("  none; the plan has to propose them");
+    lines.push(`  "${oneLine(unknown)}" is not a known phrase; add a check: --check 'name=command'`);
+  if (lines.length === 0) lines.push("  none; the agent proposes checks in its plan");
   if (protect.length > 0) lines.push(`  protected: ${protect.map(oneLine).join(", ")}`);
   return ["Checks", ...lines];
 }

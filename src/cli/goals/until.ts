@@ -1,10 +1,10 @@
-/** `loop until`: an agent works turn after turn until checks that the engine runs itself are green. */
-
+/** `loop until`: an agent works turn after turn until the engine's own checks pass. */
 import { requireAgent } from "../../compose/agent-choice.ts";
 import { newLoopId } from "../../compose/engine.ts";
 import { renderCheck } from "../../core/checks/kinds.ts";
 import { questionsFor } from "../../core/spec/rubric.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { count } from "../../core/text/figures.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -19,16 +19,15 @@ import { readSpec, rescore, type Spec, type SpecFlags } from "./goal-spec.ts";
 import { renderDimension } from "./score.ts";
 
 export interface UntilFlags extends SpecFlags, ProjectFlags {
-  readonly json?: boolean;
   readonly detach?: boolean;
   readonly dryRun?: boolean;
   readonly notifyCmd?: string;
-  /** As loops name it: the conversation that it is bound to by hand; without it, the one that it was typed in. */
+  /** Binds the goal to this conversation. Default: the conversation in which the command was typed. */
   readonly session?: string;
 }
 
 export async function untilCommand(words: string[], flags: UntilFlags, io: Io): Promise<number> {
-  // first of all: a signal while the spec is read is no crash
+  // First: a signal while the spec is read must not look like a crash.
   const stop = listenForStop();
   commandFlag("--notify-cmd", flags.notifyCmd);
   const reader = openProject(flags, io);
@@ -39,7 +38,7 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   const session = flags.session ?? hostSession(process.env);
   if (spec.shape === null) return refuseVague(spec, flags, io);
   if (flags.dryRun) return showSpec(spec, flags, io);
-  // Before anything is written: an agent that is not there cannot be started.
+  // A missing agent is reported before anything is written.
   if (session === null) requireAgent(spec.draft.agent, process.env);
   if (spec.draft.criteria.length === 0) io.say(noCheck(spec));
   const project = openProjectToWrite(flags, io);
@@ -48,19 +47,19 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   await project.store.published?.publish();
   if (!flags.json) {
     io.out(
-      `Goal ${goal.id}. Writing state to .loop/state.json and .loop/runs/${goal.id}/; loop cancel asks whether to keep it.`,
+      `Goal ${goal.id}. Writing state to .loop/state.json and .loop/runs/${goal.id}/. To end the goal: loop cancel`,
     );
   }
   if (flags.detach) {
     if (flags.json)
       io.json({ type: "loop.created", loop: goal.id, ...(session === null ? {} : { session }) });
-    else if (goal.session === null) io.out(`It runs with: loop continue ${goal.id}, or under loop up.`);
+    else if (goal.session === null) io.out(`To run it: loop continue ${goal.id}, or: loop up`);
     return EXIT.ok;
   }
   return runGoal(project, goal.id, flags, io, stop);
 }
 
-/** null: it was stopped. */
+/** null: the agent was stopped. */
 async function scored(spec: Spec, flags: UntilFlags, signal: AbortSignal): Promise<Spec | null> {
   if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return spec;
   const score = await scoreWithAgent(spec.draft.spec, spec.draft.agent, process.env, signal);
@@ -70,12 +69,12 @@ async function scored(spec: Spec, flags: UntilFlags, signal: AbortSignal): Promi
 function noCheck({ unknown }: Spec): string {
   const what =
     unknown === null
-      ? "Nothing was named that could prove the end"
-      : `"${cleanLine(unknown)}" is no phrase with a known check`;
-  return `${what}; the agent proposes checks, and you accept them. To name one: --check 'name=command'`;
+      ? "There is no check that can prove the end"
+      : `"${cleanLine(unknown)}" is not a phrase with a known check`;
+  return `${what}. The agent will propose checks, and you approve them. To add a check yourself: --check 'name=command'`;
 }
 
-/** B2: below 5 nothing is started. */
+/** B2: a score below 5 does not start. */
 function refuseVague(spec: Spec, flags: UntilFlags, io: Io): number {
   const questions = questionsFor(spec.score);
   if (flags.json) {
@@ -83,7 +82,7 @@ function refuseVague(spec: Spec, flags: UntilFlags, io: Io): number {
     return EXIT.vague;
   }
   for (const line of scoreLines(spec, io)) io.out(line);
-  io.say("This is too vague to start. Answer these in the spec, or start it all the same with --force:");
+  io.say("The spec is too vague. Answer these questions in the spec, or add --force to start anyway:");
   for (const question of questions) io.say(`  - ${question}`);
   return EXIT.vague;
 }
@@ -98,9 +97,7 @@ function showSpec(spec: Spec, flags: UntilFlags, io: Io): number {
   io.out(`Would start: ${draft.shape}, workflow ${draft.workflow}, type ${draft.reversibility}`);
   for (const criterion of draft.criteria) io.out(`  check ${cleanLine(renderCheck(criterion))}`);
   if (draft.criteria.length === 0) io.out(`  ${noCheck(spec)}`);
-  io.out(
-    `  ${draft.needsPlan ? "the first turn plans the steps" : `${draft.steps.length} step${draft.steps.length === 1 ? "" : "s"}`}`,
-  );
+  io.out(`  ${draft.needsPlan ? "the first turn plans the steps" : count(draft.steps.length, "step")}`);
   return EXIT.ok;
 }
 

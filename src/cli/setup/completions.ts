@@ -1,4 +1,4 @@
-/** `loop completions <shell>`: made from the program itself, so it cannot fall behind. Ids come from `loop list --ids`. */
+/** `loop completions <shell>`: generated from the program, so they are always complete. */
 import type { Command } from "commander";
 import { usageError } from "../../errors.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -24,7 +24,9 @@ export async function completionsCommand(
   };
   const render = Object.hasOwn(renderers, shell) ? renderers[shell] : undefined;
   if (render === undefined)
-    throw usageError(`There are no completions for "${shell}"; known: ${Object.keys(renderers).join(", ")}.`);
+    throw usageError(
+      `There are no completions for "${shell}"; write one of: ${Object.keys(renderers).join(", ")}.`,
+    );
   const script = render(known(program), longFlags(program));
   if (flags.json) io.json({ shell, script });
   else io.out(script);

@@ -1,6 +1,7 @@
-/** What `loop doctor` finds in a project's `.loop`. Reads; repairs nothing. */
+/** The part of `loop doctor` that examines `.loop`. It only reads. */
 import { join } from "node:path";
 import { openStore } from "../../compose/open-store.ts";
+import { count } from "../../core/text/figures.ts";
 import { LoopError } from "../../errors.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
 import type { Store } from "../../ports/store.ts";
@@ -12,7 +13,8 @@ import { isAlive } from "../../system/process.ts";
 export function examineProject(root: string, now: number): readonly Finding[] {
   const dir = join(root, ".loop");
   try {
-    if (!checkLoopDir(root)) return [ok("project", `${root} has no .loop yet; the first loop makes it`)];
+    if (!checkLoopDir(root))
+      return [ok("project", `${root} has no .loop folder yet; the first loop creates it`)];
     const said: string[] = [];
     const store = openStore(dir, { now: () => now, say: (message) => said.push(message) });
     return [
@@ -30,7 +32,9 @@ export function examineProject(root: string, now: number): readonly Finding[] {
 
 function examineOrigin(dir: string): readonly Finding[] {
   if (originOf(dir) !== "foreign") return [];
-  return [note("origin", "the loops here were not made on this machine; nothing of them runs", "loop trust")];
+  return [
+    note("origin", "the loops here were not created on this machine, so they do not run", "loop trust"),
+  ];
 }
 
 function examineConfig(dir: string): readonly Finding[] {
@@ -38,7 +42,7 @@ function examineConfig(dir: string): readonly Finding[] {
     readConfig({ dir });
     return [];
   } catch (error) {
-    return [fault("config", error, "Mend or remove it.")];
+    return [fault("config", error, "Repair or delete this file.")];
   }
 }
 
@@ -46,58 +50,40 @@ function examineJournal(store: Store, dir: string): readonly Finding[] {
   const faults = store.faults();
   const damaged = faults.find((fault) => fault.kind === "damaged")?.count ?? 0;
   const lost = faults.find((fault) => fault.kind === "lost")?.ids.length ?? 0;
-  const count = [...store.loops()].filter(({ status }) => status !== "ended").length;
-  return [
-    ok("journal", `${dir}: ${count === 1 ? "1 loop" : `${count} loops`}`),
-    ...(damaged === 0
-      ? []
-      : [
-          note(
-            "journal",
-            `${damaged === 1 ? "1 line" : `${damaged} lines`} cannot be read and do not count`,
-            null,
-          ),
-        ]),
-    ...(lost === 0
-      ? []
-      : [
-          broken(
-            "journal",
-            `knows nothing of ${lost === 1 ? "1 task" : `${lost} tasks`} in tasks.json`,
-            "loop list",
-          ),
-        ]),
-  ];
+  const live = [...store.loops()].filter(({ status }) => status !== "ended").length;
+  const findings = [ok("journal", `${dir}: ${count(live, "loop")}`)];
+  if (damaged > 0) findings.push(note("journal", `${count(damaged, "damaged line")} ignored`, null));
+  if (lost > 0)
+    findings.push(broken("journal", `the journal lacks ${count(lost, "task")} of tasks.json`, "loop list"));
+  return findings;
 }
 
 function examineLease(store: Store, now: number): Finding {
   const lease = store.lease();
-  if (lease === null) return ok("lease", "nobody runs loops here");
+  if (lease === null) return ok("lease", "no process runs loops here");
   const holder = `${lease.owner} (process ${lease.pid} on ${lease.host})`;
   switch (store.holderState(lease, now)) {
     case "alive":
       return ok("lease", `held by ${holder}`);
     case "gone":
-      return note("lease", `its holder is gone: ${holder}`, "The next runner takes it: loop up");
+      return note("lease", `the process that held it has ended: ${holder}`, "Start a runner: loop up");
     case "frozen":
-      return note("lease", `its holder is stopped: ${holder}`, `Let it go on: kill -CONT ${lease.pid}`);
+      return note(
+        "lease",
+        `the process that holds it is suspended: ${holder}`,
+        `Resume it: kill -CONT ${lease.pid}`,
+      );
     case "silent":
-      return note("lease", `no sign of life from ${holder}`, "The next runner takes it: loop up");
+      return note("lease", `no heartbeat from ${holder}`, "Start a runner: loop up");
   }
 }
 
-/** Their conversations ended without a word. */
+/** Conversations whose client ended without telling us. */
 function examineSessions({ sessions }: Store): readonly Finding[] {
   const left = sessions.list().filter(({ state, client }) => state !== "over" && !isAlive(client));
   if (left.length === 0) return [];
-  const what = left.length === 1 ? "1 conversation" : `${left.length} conversations`;
-  return [
-    note(
-      "sessions",
-      `records of ${what} whose client is gone`,
-      "Harmless; they go by themselves after 14 days.",
-    ),
-  ];
+  const what = `records of ${count(left.length, "conversation")} whose client has ended`;
+  return [note("sessions", what, "Harmless: they are deleted after 14 days.")];
 }
 
 function fault(check: string, error: unknown, fix: string): Finding {

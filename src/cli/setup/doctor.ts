@@ -1,11 +1,12 @@
 /**
- * `loop doctor`: looks at everything that a loop needs, says what it found and what to do about it (F8). Changes
- * nothing. Exit 1 when something is broken.
+ * `loop doctor`: examines everything that a loop needs and says how to fix problems (F8). Changes nothing. The exit
+ * code is 1 when something is broken.
  *
  * JSON: `{ version: 1, ok, findings: [{ check, state: "ok" | "note" | "broken", text, fix }] }`.
  */
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findExecutable } from "../../agents/find.ts";
+import { count } from "../../core/text/figures.ts";
 import { isOlder } from "../../hosts/claude-code/install/client-version.ts";
 import { examineClient } from "../../hosts/claude-code/install/examine.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
@@ -22,11 +23,7 @@ import { aroundOf } from "./install-client.ts";
 const OLDEST_NODE = "20.19";
 const ANSWER_WITHIN_MS = 10_000;
 
-export interface DoctorFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export async function doctorCommand(flags: DoctorFlags, io: Io): Promise<number> {
+export async function doctorCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const project = projectFolder(flags);
   const { env } = process;
   const findings = [
@@ -43,33 +40,35 @@ export async function doctorCommand(flags: DoctorFlags, io: Io): Promise<number>
   return isOk ? EXIT.ok : EXIT.failure;
 }
 
-/** Hooks and servers of the plugin start what the PATH calls node, which need not be what runs this. */
+/** The plugin starts the `node` of the PATH, which may differ from the one that runs this command. */
 async function examineNode(env: NodeJS.ProcessEnv): Promise<Finding> {
   const path = process.platform === "win32" ? process.execPath : findExecutable("node", env);
   if (path === null)
-    return broken("node", "is not on the PATH, and the plugin starts it from there", "Put Node on the PATH.");
+    return broken("node", "is not on the PATH, where the plugin looks for it", "Add Node to the PATH.");
   const isThis = path === process.execPath;
   const version = isThis
     ? process.versions.node
     : (await runVersion(path, ["--version"], env, ANSWER_WITHIN_MS)).version;
   if (version === null)
-    return broken("node", `${path} did not tell its version`, `Install Node ${OLDEST_NODE} or newer.`);
+    return broken("node", `${path} --version did not answer`, `Install Node ${OLDEST_NODE} or newer.`);
   if (isOlder(version, OLDEST_NODE))
     return broken("node", `${version} is too old (${path})`, `Install Node ${OLDEST_NODE} or newer.`);
   return ok("node", `${version} (${path})`);
 }
 
 function examineGit(env: NodeJS.ProcessEnv): Finding {
-  if (process.platform === "win32") return ok("git", "not looked for on Windows");
+  if (process.platform === "win32") return ok("git", "not checked on Windows");
   const path = findExecutable("git", env);
   return path === null
-    ? note("git", "is not on the PATH: no checkpoints, no rollback", "Install git.")
+    ? note("git", "is not on the PATH, so there are no checkpoints and no rollback", "Install git.")
     : ok("git", path);
 }
 
 function examineEnvironment(env: NodeJS.ProcessEnv): readonly Finding[] {
   if (env.LOOP_DISABLE_SCHEDULER !== "1") return [];
-  return [note("environment", "LOOP_DISABLE_SCHEDULER=1: nothing fires", "unset LOOP_DISABLE_SCHEDULER")];
+  return [
+    note("environment", "LOOP_DISABLE_SCHEDULER=1 is set, so nothing fires", "unset LOOP_DISABLE_SCHEDULER"),
+  ];
 }
 
 const SIGNS: Record<Finding["state"], readonly [string, Style]> = {
@@ -85,13 +84,13 @@ export function renderFindings(findings: readonly Finding[], io: Pick<Io, "colou
     const line = `${paint(io, style, sign)} ${check.padEnd(width)}  ${oneLine(text)}`;
     return fix === null ? [line] : [line, `${" ".repeat(width + 4)}${paint(io, "dim", oneLine(fix))}`];
   });
-  const count = (state: Finding["state"]) => findings.filter((each) => each.state === state).length;
-  const [faults, notes] = [count("broken"), count("note")];
+  const inState = (state: Finding["state"]) => findings.filter((each) => each.state === state).length;
+  const [faults, notes] = [inState("broken"), inState("note")];
   const end =
     faults > 0
-      ? `${faults === 1 ? "1 thing is" : `${faults} things are`} broken.`
+      ? `Found ${count(faults, "problem")}. Fix what is marked ✗.`
       : notes > 0
-        ? `Loops can run; ${notes === 1 ? "1 note" : `${notes} notes`} above.`
-        : "All is well.";
+        ? `Loops can run. See ${count(notes, "note")} above.`
+        : "Everything is fine.";
   return [...lines, end].join("\n");
 }

@@ -1,4 +1,4 @@
-/** `loop init`: the folder, its .gitignore and a config file with the defaults to change. */
+/** `loop init`: creates the folder, its .gitignore and a config file with the defaults. */
 import { join } from "node:path";
 import { DEFAULTS } from "../../schema/config.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
@@ -17,7 +17,6 @@ export async function initCommand(flags: ProjectFlags & { json?: boolean }, io: 
     throw cannotWrite(path, error);
   }
   if (flags.json) io.json({ project: root, dir, config: path, written });
-  else
-    io.out(written ? `Wrote ${path} with the defaults.` : `${path} is there already and was left as it is.`);
+  else io.out(written ? `Wrote ${path} with the defaults.` : `${path} already exists and was not changed.`);
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 /**
- * `loop install codex|gemini|cursor|opencode|copilot`: hooks in the client's own settings, and the command that a
- * person types there. Doing it again changes nothing.
+ * `loop install codex|gemini|cursor|opencode|copilot`: adds hooks to the client's settings, and a command to type
+ * there. Repeating it changes nothing.
  *
  * JSON: `{ version: 1, client, scope, dryRun, program: { folder, copied } | null, files: [{ file, change }], kept, notes }`,
  * where `change` is "made", "changed" or "removed".
@@ -28,7 +28,7 @@ export function installClient(
   io: Io,
 ): number {
   const around = aroundOf(project);
-  // first of all: what cannot be read is said before anything is written
+  // First: unreadable files are reported before anything is written.
   const { changes, kept } = planInstall(client, scope, around);
   const copied = scope === "user" && !isProgramCurrent(around.program);
   if (!flags.dryRun) {
@@ -37,7 +37,7 @@ export function installClient(
   }
   const program = scope === "user" ? { folder: around.program, copied } : null;
   const notes = [
-    ...kept.map((file) => `${file} is not ours and was left as it is.`),
+    ...kept.map((file) => `${file} is not from Loopwright and was not changed.`),
     ...TARGETS[client].afterwards,
   ];
   if (flags.json)
@@ -53,6 +53,22 @@ export function installClient(
     });
   else io.out((flags.dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes }));
   return EXIT.ok;
+}
+
+export function renderUninstalled(
+  title: string,
+  { removed, kept }: { readonly removed: readonly string[]; readonly kept: readonly string[] },
+  dryRun = false,
+): string {
+  const lines = removed.map((what) => `${dryRun ? "Would remove" : "Removed"}: ${what}`);
+  if (removed.length === 0)
+    lines.push(
+      kept.length === 0 ? `Loopwright is not installed in ${title}.` : "There is nothing to remove.",
+    );
+  lines.push(...kept.map((what) => `Kept: ${what}`));
+  if (removed.length > 0)
+    lines.push("Open conversations keep it until they end. The `.loop/` folders of your projects stay.");
+  return lines.join("\n");
 }
 
 export function aroundOf(project: string): Around {
@@ -73,12 +89,12 @@ function renderDone(client: ClientName, scope: InstallScope, { changes, program,
   const { title, commandName } = CLIENTS[client];
   const whom = scope === "user" ? "you, in all projects" : "this project";
   if (changes.length === 0 && program?.copied !== true)
-    return [`Loopwright is installed in ${title} for ${whom} already.`, ...notes].join("\n");
+    return [`Loopwright is already installed in ${title} for ${whom}.`, ...notes].join("\n");
   return [
-    ...(program?.copied ? [`Copied the program that hooks start to ${program.folder}`] : []),
-    ...changes.map((change) => `${targetKindOf(change) === "made" ? "Made" : "Changed"} ${change.file}`),
-    `Installed in ${title} for ${whom}. New conversations have it.`,
-    ...(scope === "project" ? ["Whoever else works on it needs `loop` on the PATH."] : []),
+    ...(program?.copied ? [`Copied the program for the hooks to ${program.folder}`] : []),
+    ...changes.map((change) => `${targetKindOf(change) === "made" ? "Created" : "Changed"} ${change.file}`),
+    `Installed in ${title} for ${whom}. It works in new conversations.`,
+    ...(scope === "project" ? ["Other people who work on this project need `loop` on their PATH."] : []),
     ...notes,
     `Type in ${title}: ${commandName} help    Check: loop doctor    Undo: loop uninstall ${client}`,
   ].join("\n");
@@ -87,12 +103,12 @@ function renderDone(client: ClientName, scope: InstallScope, { changes, program,
 function renderDry(client: ClientName, _scope: InstallScope, { changes, program, notes }: Done): string {
   if (changes.length === 0 && program?.copied !== true) return "Nothing would change.";
   return [
-    ...(program?.copied ? [`Would copy the program that hooks start to ${program.folder}`] : []),
+    ...(program?.copied ? [`Would copy the program for the hooks to ${program.folder}`] : []),
     ...changes.flatMap((change) => [
-      `Would ${targetKindOf(change) === "made" ? "make" : "change"} ${change.file}:`,
+      `Would ${targetKindOf(change) === "made" ? "create" : "change"} ${change.file}:`,
       ...renderTextDiff(change.before ?? "", change.after ?? "").map((line) => `  ${line}`),
     ]),
     ...notes,
-    `To do it: loop install ${client}`,
+    `To make these changes: loop install ${client}`,
   ].join("\n");
 }

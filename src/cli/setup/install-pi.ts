@@ -19,9 +19,9 @@ export async function installPiCommand(flags: PiFlags, io: Io): Promise<number> 
   const done = await installPi(process.env);
   if (flags.json) io.json({ version: 1, client: "pi", ...done });
   else {
-    io.out(`${done.copied ? "Installed" : "Already there:"} the extension for pi, in ${done.folder}`);
+    io.out(`The extension for pi is ${done.copied ? "now" : "already"} installed in ${done.folder}`);
     for (const note of done.notes) io.say(note);
-    io.say("In a conversation of pi: /loop 5m check the deploy, /loop until npm test passes, /loop help");
+    io.say("Type in pi: /loop 5m check the deploy, /loop until npm test passes, /loop help");
   }
   return EXIT.ok;
 }
@@ -30,13 +30,13 @@ export async function uninstallPiCommand(flags: PiFlags, io: Io): Promise<number
   refuse(flags);
   const { removed, kept } = await uninstallPi(process.env);
   if (flags.json) io.json({ version: 1, client: "pi", removed, kept });
-  else io.out(removed.length === 0 ? "There was nothing to remove." : `Removed ${removed.join(", ")}.`);
+  else io.out(removed.length === 0 ? "Loopwright is not installed in pi." : `Removed ${removed.join(", ")}.`);
   return EXIT.ok;
 }
 
-/** pi keeps its packages for the person, and makes the changes itself. */
+/** pi installs packages for a person only, and changes its files itself. */
 function refuse({ scope = "user", dryRun }: PiFlags): void {
   if (scope !== "user")
-    throw usageError("pi's extension is installed for you, in all projects: --scope user.");
-  if (dryRun) throw usageError("--dry-run is for codex, gemini, cursor, opencode and copilot.");
+    throw usageError("The extension for pi works only with --scope user (for you, in all projects).");
+  if (dryRun) throw usageError("--dry-run works only for codex, gemini, cursor, opencode and copilot.");
 }

@@ -1,6 +1,6 @@
 /**
- * `loop install claude`: puts the plugin where it stays, tells the client of it, and offers one line in the project's
- * settings. Doing it again changes nothing.
+ * `loop install claude`: copies the plugin, registers it in Claude Code, and offers one line in the project's
+ * settings. Repeating it changes nothing.
  *
  * JSON: `{ version: 1, client, clientVersion, plugin: { version, folder, scope, copied }, cap, statusLine, notes }`,
  * where `cap` and `statusLine` are "written", "there", "elsewhere" or "not asked for".
@@ -26,12 +26,12 @@ import { builtMarketplace } from "../../hosts/conversation/install/built-files.t
 import { CLIENT_NAMES, isClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { VERSION } from "../../version.ts";
+import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 
 export interface InstallFlags extends ProjectFlags {
-  readonly json?: boolean;
   readonly scope?: string;
   readonly cap?: boolean;
   readonly statusLine?: boolean;
@@ -51,12 +51,12 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   }
   if (flags.dryRun)
     throw usageError(
-      "--dry-run is for clients other than claude.",
-      "See what it writes: docs/claude-code.md",
+      "--dry-run does not work for claude.",
+      "docs/claude-code.md says what the command writes.",
     );
   const places = placesOf(process.env);
   const file = settingsFile(root, scope);
-  // what cannot be done is said before anything is
+  // Problems are reported before anything is written.
   if (flags.cap || flags.yes) checkSettings(file, CAP);
   if (flags.statusLine) checkSettings(file, STATUS_LINE);
   readReceipt(places.receipt);
@@ -64,13 +64,13 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   if (claude === null)
     throw new LoopError("surroundings", "claude is not on the PATH.", "Install Claude Code first.");
   const version = await clientVersion(claude, process.env);
-  const word = judgeVersion(version);
-  if (word.state === "broken")
-    throw new LoopError("surroundings", `Claude Code ${word.text}.`, "Update it: claude update");
+  const judged = judgeVersion(version);
+  if (judged.state === "broken")
+    throw new LoopError("surroundings", `Claude Code ${judged.text}.`, "Update it with: claude update");
 
-  const notes = word.state === "note" ? [`Claude Code ${word.text}.`] : [];
+  const notes = judged.state === "note" ? [`Claude Code ${judged.text}.`] : [];
   const copied = putMarketplace(builtMarketplace(), places.marketplace) === "copied";
-  notes.push(...(await enter(new PluginClient(claude, process.env), places, scope, root)));
+  notes.push(...(await registerPlugin(new PluginClient(claude, process.env), places, scope, root)));
   const cap = await writeCap(flags, file, root, places, io);
   const statusLine = flags.statusLine ? writeStatusLine(file, root, places) : "not asked for";
 
@@ -91,24 +91,23 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
 export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): SettingsScope {
   if (client !== "claude" && client !== "pi" && !isClientName(client))
     throw usageError(
-      `No plugin is known for ${client}.`,
-      `Known are: ${["claude", "pi", ...CLIENT_NAMES].join(", ")}`,
+      `Loopwright cannot be installed in "${client}".`,
+      `Write one of: ${["claude", "pi", ...CLIENT_NAMES].join(", ")}`,
     );
   if (scope !== "user" && scope !== "project")
-    throw usageError(`--scope must be user or project, and is ${scope}.`);
+    throw usageError(`--scope "${scope}" is not known; write user or project.`);
   return scope;
 }
 
-/** Without a look into its `.loop`, which may be what is broken. */
+/** Does not read `.loop`, which may be broken. */
 export function projectFolder({ project = process.cwd() }: ProjectFlags): string {
   const folder = resolve(project);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw usageError(`There is no folder ${folder}.`);
+    throw usageError(`--project: there is no folder ${folder}.`);
   return findProject(folder);
 }
 
-/** The client knows the plugin afterwards, and loads it from our folder. */
-async function enter(
+async function registerPlugin(
   client: PluginClient,
   places: Places,
   scope: SettingsScope,
@@ -119,12 +118,12 @@ async function enter(
   if (before !== null && before.source !== "directory")
     throw new LoopError(
       "surroundings",
-      `Claude Code knows another marketplace by the name of ${MARKETPLACE} (${before.source}).`,
-      `Remove it first: claude plugin marketplace remove ${MARKETPLACE}`,
+      `Claude Code has another marketplace with the name ${MARKETPLACE} (${before.source}).`,
+      `Remove it first with: claude plugin marketplace remove ${MARKETPLACE}`,
     );
   if (before?.path !== places.marketplace) {
     await client.addMarketplace(places.marketplace, root);
-    if (before?.path != null) notes.push(`The marketplace ${MARKETPLACE} was at ${before.path} before.`);
+    if (before?.path != null) notes.push(`The marketplace ${MARKETPLACE} moved here from ${before.path}.`);
   }
   const find = async () =>
     (await client.plugins(root)).find(
@@ -143,7 +142,7 @@ async function enter(
   if (now?.enabled !== true || !isSameFolder(now.folder, places.plugin))
     throw new LoopError(
       "surroundings",
-      "Claude Code took the plugin, and does not list it as one that it loads.",
+      "Claude Code accepted the plugin but does not load it.",
       "See: claude plugin list",
     );
   return notes;
@@ -159,36 +158,28 @@ async function writeCap(
   if (flags.cap === false) return "not asked for";
   const isWanted = flags.cap === true || flags.yes === true;
   if (!isWanted) {
-    if (checkQuietly(file) !== undefined) return "there";
-    if (!io.interactive || flags.json || !(await ask(file))) return "not asked for";
+    if (readQuietly(file, CAP) !== undefined) return "there";
+    const question = `Claude Code ends a loop after 8 turns without a tool call. Lift this limit for this project (one line in ${file})?`;
+    if (!io.interactive || flags.json || !(await confirmInTerminal(question))) return "not asked for";
   }
   return write(places, root, file, CAP, "0");
 }
 
-/** A project's line would hide one that the person has in another file. */
+/** Writes nothing if another settings file has a status line: this one would hide it. */
 function writeStatusLine(file: string, root: string, places: Places): SettingState {
   const others = [
     join(places.config, "settings.json"),
     settingsFile(root, "project"),
     settingsFile(root, "user"),
   ].filter((other) => other !== file);
-  if (others.some((other) => hasStatusLine(other))) return "elsewhere";
+  if (others.some((other) => readQuietly(other, STATUS_LINE) !== undefined)) return "elsewhere";
   const program = join(places.plugin, "bin", "loop", "statusline.cjs");
   const quoted = process.platform === "win32" ? `"${program}"` : `'${program.replaceAll("'", "'\\''")}'`;
   const value = { type: "command", command: `node ${quoted}`, refreshInterval: 5 };
   return write(places, root, file, STATUS_LINE, value);
 }
 
-function hasStatusLine(file: string): boolean {
-  try {
-    return checkSettings(file, STATUS_LINE) !== undefined;
-  } catch {
-    // what cannot be read may have one
-    return true;
-  }
-}
-
-/** Noted before the next thing can go wrong. */
+/** Records each setting at once, so that uninstall finds it after a crash. */
 function write(places: Places, root: string, file: string, path: SettingPath, value: unknown): SettingState {
   const written = writeSetting(root, file, path, value);
   if (written === null) return "there";
@@ -196,22 +187,13 @@ function write(places: Places, root: string, file: string, path: SettingPath, va
   return "written";
 }
 
-/** For a question that nobody asked for, a file that cannot be read is no reason to fail. */
-function checkQuietly(file: string): unknown {
+/** null: the file is unreadable, so it may have the setting. */
+function readQuietly(file: string, path: SettingPath): unknown {
   try {
-    return checkSettings(file, CAP);
+    return checkSettings(file, path);
   } catch {
     return null;
   }
-}
-
-async function ask(file: string): Promise<boolean> {
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const answer = await confirm({
-    message: `Claude Code ends a loop after 8 turns without a tool call. Lift that for this project (one line in ${file})?`,
-    initialValue: false,
-  });
-  return !isCancel(answer) && answer;
 }
 
 interface Done {
@@ -225,22 +207,22 @@ interface Done {
 
 function render({ scope, file, copied, cap, statusLine, notes }: Done, places: Places): string {
   const capLines: Record<SettingState, string> = {
-    written: `Written into ${file}: ${CAP.join(".")} = "0".`,
-    there: `${CAP.join(".")} is set in ${file} already and was left as it is.`,
+    written: `Wrote ${CAP.join(".")} = "0" to ${file}.`,
+    there: `${file} already has ${CAP.join(".")}, which was not changed.`,
     elsewhere: "",
     "not asked for":
-      "Claude Code ends a loop after 8 turns without a tool call; loops then go on by waking it. To lift it: loop install claude --cap",
+      "Claude Code ends a loop after 8 turns without a tool call; Loopwright then wakes it again. To lift this limit: loop install claude --cap",
   };
   const statusLines: Record<SettingState, string> = {
-    written: `Written into ${file}: statusLine.`,
-    there: `${file} has a statusLine already, which was left as it is.`,
-    elsewhere: "There is a statusLine in another of your settings, which was left as it is.",
+    written: `Wrote statusLine to ${file}.`,
+    there: `${file} already has a statusLine, which was not changed.`,
+    elsewhere: "Another of your settings files has a statusLine, which was not changed.",
     "not asked for": "",
   };
   return [
     `Plugin ${PLUGIN_ID} ${VERSION} ${copied ? "copied to" : "is in"} ${places.plugin}`,
-    `Installed for ${scope === "user" ? "you, in all projects" : "this project (.claude/settings.json)"}. New conversations have it; open ones after /reload-plugins.`,
-    ...(scope === "project" ? ["Whoever else works on it runs the same command once."] : []),
+    `Installed for ${scope === "user" ? "you, in all projects" : "this project (.claude/settings.json)"}. It works in new conversations, and in open ones after /reload-plugins.`,
+    ...(scope === "project" ? ["Other people who work on this project run the same command once."] : []),
     capLines[cap],
     statusLines[statusLine],
     ...notes,

@@ -1,6 +1,6 @@
 /**
- * What files of the project, which may have come with a repository, would run (H2). Whoever runs it takes it from
- * the `content` that was found trusted, never from a second look at the disk.
+ * Commands in files that may have come with a repository (H2). Callers run the commands of the trusted `content`
+ * and never read the file a second time.
  */
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -25,20 +25,20 @@ import type { Project } from "../project.ts";
 type Place = Pick<Project, "root" | "dir">;
 
 export interface RepositoryFile {
-  /** From the project's folder. */
+  /** Relative to the project folder. */
   readonly file: string;
   readonly path: string;
   readonly content: string;
   readonly commands: readonly NamedCommand[];
 }
 
-/** `command` is for a shell, or what an agent of its own is asked: `judge: …`, `review: …`. */
+/** `command` is for a shell, or a question to an agent: `judge: …`, `review: …`. */
 export interface NamedCommand {
   readonly name: string;
   readonly command: string;
 }
 
-/** Files without anything to run are left out. Throws the sentence for a file that cannot be understood. */
+/** Leaves out files without commands. Throws for a file that cannot be parsed. */
 export function commandsOf(project: Place): readonly RepositoryFile[] {
   return [...readFiles(project), ...readStories(project)]
     .map(({ criteria, mustNot, programs = [], ...file }) => ({
@@ -52,7 +52,7 @@ export function untrustedOf(project: Place, trust: TrustStore): readonly Reposit
   return commandsOf(project).filter((found) => !trust.isTrusted(found));
 }
 
-/** What a goal has to prove and must not do by the project's files. Throws the sentence when it is not trusted. */
+/** The criteria and bans that the project's files add to a goal. Throws when a file is not trusted. */
 export function trustedCriteria(
   project: Place,
   env: NodeJS.ProcessEnv,
@@ -70,15 +70,15 @@ export function trustedCriteria(
 }
 
 function notTrusted(files: readonly string[]): LoopError {
-  const has = files.length === 1 ? "has" : "have";
-  const message = `${files.join(" and ")} ${has} commands in it that you have not trusted, or not as they are now.`;
-  return new LoopError("surroundings", message, "Look at them and say so: loop trust");
+  const contains = files.length === 1 ? "contains" : "contain";
+  const message = `${files.join(" and ")} ${contains} commands that are new or changed, and you have not trusted them yet.`;
+  return new LoopError("surroundings", message, "Review and trust them with: loop trust");
 }
 
 interface ParsedFile extends Omit<RepositoryFile, "commands"> {
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
-  /** Agents of a backlog that the file names as commands. */
+  /** Commands that the file sets as agents of a backlog. */
   readonly programs?: readonly NamedCommand[];
 }
 
@@ -86,7 +86,7 @@ function readFiles(project: Place): readonly ParsedFile[] {
   return [readShape(project), readChecks(project)].filter((found) => found !== null);
 }
 
-/** Only for the question whether it may run: a story's checks are no criteria of goals. */
+/** Only for trust: the checks of stories are no criteria of goals. */
 function readStories({ root }: Place): readonly ParsedFile[] {
   const stories = loadPrd(root)?.prd.stories ?? [];
   const content = checksText(stories);
@@ -107,7 +107,7 @@ function readShape({ root }: Place): ParsedFile | null {
   if (content === null) return null;
   const parsed = parseShapeFile(content, readProjectFacts(root));
   if (parsed.kind === "wrong")
-    throw new LoopError("surroundings", `${path}: ${parsed.message}`, "Mend or remove it.");
+    throw new LoopError("surroundings", `${path}: ${parsed.message}`, "Repair or delete this file.");
   return { file, path, content, criteria: parsed.criteria, mustNot: parsed.mustNot };
 }
 
@@ -118,7 +118,7 @@ function readChecks({ dir }: Place): ParsedFile | null {
   if (content === null) return null;
   const parsed = parseConfigText(content);
   if (parsed.kind === "invalid")
-    throw new LoopError("surroundings", `${path}: ${parsed.message}.`, "Mend or remove it.");
+    throw new LoopError("surroundings", `${path}: ${parsed.message}.`, "Repair or delete this file.");
   const criteria = (parsed.config.checks ?? []).flatMap((text): Criterion[] => {
     const check = parseCheckFlag(text);
     return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
@@ -141,11 +141,15 @@ function toWatches(mustNot: readonly MustNot[]): readonly NamedCommand[] {
   );
 }
 
-/** A link may lead to another file of the project, and nowhere else. */
+/** A link may lead only to another file of the project. */
 function readInside(root: string, path: string): string | null {
   if (!isThere(path)) return null;
   if (!isInside(root, path))
-    throw new LoopError("surroundings", `${path} leads out of the project.`, "Replace it with a file.");
+    throw new LoopError(
+      "surroundings",
+      `${path} is a link to a place outside the project.`,
+      "Replace it with a file.",
+    );
   if (!statSync(path).isFile()) throw new LoopError("surroundings", `${path} is not a file.`);
   return readTextThroughLinks(path);
 }

@@ -1,47 +1,47 @@
-/** The commands that put loops into clients, look for what is in the way, and say what is trusted. */
+/** The commands that install Loopwright in clients, find problems and record trust. */
 import type { Command } from "commander";
-import { projectOptions, yesOption } from "../flags/options.ts";
+import { projectCommand, yesOption } from "../flags/options.ts";
 import { TRUST_HELP } from "../help.ts";
 import type { ProgramParts } from "../program-parts.ts";
 
 export function addInstallCommands(program: Command, { io, act }: ProgramParts): void {
-  const install = projectOptions(
-    program
-      .command("install <client>")
-      .description("put loops into a client: claude, pi, codex, gemini, cursor, opencode, copilot"),
+  const install = projectCommand(
+    program,
+    "install <client>",
+    "install loops in a client: claude, pi, codex, gemini, cursor, opencode, copilot",
   )
-    .option("--scope <scope>", "user (default), or project: for everybody who works in this folder")
-    .option("--cap", "lift the client's cap on stop hooks, in the settings of this folder")
-    .option("--no-cap", "leave it, and do not ask")
-    .option("--status-line", "show loops in the client's status line, where there is none");
+    .option("--scope <scope>", "user (default: for you) or project (for everybody in this project)")
+    .option("--cap", "claude: lift the limit of 8 turns without a tool call, in this project's settings")
+    .option("--no-cap", "claude: keep that limit and do not ask")
+    .option("--status-line", "claude: show loops in the status line, unless you already have one");
   yesOption(install)
-    .option("--dry-run", "show what would change in a client's files (not claude); nothing is written")
+    .option("--dry-run", "show the changes to the client's files; write nothing (not for claude and pi)")
     .action(
       act(async (flags, [client = ""]) => (await import("./install.ts")).installCommand(client, flags, io)),
     );
-  projectOptions(program.command("uninstall <client>").description("take out again what `install` put in"))
+  projectCommand(program, "uninstall <client>", "remove what `loop install` added to a client")
     .option("--scope <scope>", "user or project (default: both)")
-    .option("--dry-run", "show what would go (not claude); nothing is removed")
+    .option("--dry-run", "show what would be removed; remove nothing (not for claude and pi)")
     .action(
       act(async (flags, [client = ""]) =>
         (await import("./uninstall.ts")).uninstallCommand(client, flags, io),
       ),
     );
-  projectOptions(
-    program.command("doctor").description("what is missing or in the way, with the fix for each"),
-  ).action(act(async (flags) => (await import("./doctor.ts")).doctorCommand(flags, io)));
+  projectCommand(program, "doctor", "find problems in your setup and show how to fix them").action(
+    act(async (flags) => (await import("./doctor.ts")).doctorCommand(flags, io)),
+  );
 }
 
 export function addTrustCommand(program: Command, { io, act }: ProgramParts): void {
   yesOption(
-    projectOptions(
-      program
-        .command("trust")
-        .description("let run what this folder brought along, once you have seen it (asks first)"),
+    projectCommand(
+      program,
+      "trust",
+      "allow commands that came with this repository (shows them, asks first)",
     ),
   )
-    .option("--revoke", "trust no file of this project any more")
-    .option("--list", "show the files that are trusted, of all projects")
+    .option("--revoke", "no longer trust the files of this project")
+    .option("--list", "list the trusted files of all projects")
     .addHelpText("after", TRUST_HELP)
     .action(act(async (flags) => (await import("./trust.ts")).trustCommand(flags, io)));
 }

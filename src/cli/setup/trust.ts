@@ -1,11 +1,8 @@
-/**
- * `loop trust`: shows what a folder from somewhere else, and files that may have come with a repository, would run,
- * and takes a person's word for it (H2).
- */
-
+/** `loop trust`: shows what a copied project and its files would run, and records a person's trust (H2). */
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { renderDuration } from "../../core/task/interval.ts";
+import { count } from "../../core/text/figures.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { liveTasks } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
@@ -13,19 +10,19 @@ import type { WantedTask } from "../../ports/requests.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { originOf, trustOrigin } from "../../store/folder/origin.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
+import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandsOf, type RepositoryFile, untrustedOf } from "./repository-commands.ts";
 
 export interface TrustFlags extends ProjectFlags {
-  readonly json?: boolean;
   readonly yes?: boolean;
   readonly list?: boolean;
   readonly revoke?: boolean;
 }
 
-/** All that nobody has trusted yet. */
+/** Everything that is not trusted yet. */
 interface Found {
   readonly isForeign: boolean;
   readonly tasks: readonly FoundTask[];
@@ -50,18 +47,20 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   if (!flags.yes && !io.interactive) {
     if (flags.json) io.json(view(found, false));
     else io.out(render(found));
-    throw usageError("trust asks first; without a terminal add --yes once you have read what would run.");
+    throw usageError(
+      "`loop trust` asks first; without a terminal, read what would run and write: loop trust --yes",
+    );
   }
   if (!flags.json) io.out(render(found));
-  if (!flags.yes && !(await ask(found))) {
+  if (!flags.yes && !(await confirmInTerminal(`Trust ${describe(found)}?`))) {
     io.say("Nothing was changed.");
     return EXIT.ok;
   }
-  // A checkout may have gone on while the question stood there: what is trusted is what was shown.
+  // Files may have changed while the person was reading: only what was shown is trusted.
   if (JSON.stringify(await look(openProject(flags, io), trust)) !== JSON.stringify(found))
     throw usageError(
-      `The ${found.isForeign ? "tasks" : "commands"} changed while they were being looked at; nothing was trusted.`,
-      "Look again.",
+      `The ${found.isForeign ? "tasks" : "commands"} changed while you were reading them; nothing was trusted.`,
+      "Review them again with: loop trust",
     );
   keep(project, trust, found);
   if (flags.json) io.json(view(found, true));
@@ -77,12 +76,13 @@ async function look(project: Project, trust: TrustStore): Promise<Found> {
 
 function sayNothing(project: Project, flags: TrustFlags, io: Io): number {
   if (flags.json) io.json(view({ isForeign: false, tasks: [], files: [] }, true));
-  else if (commandsOf(project).length === 0) io.out("Nothing here comes from somewhere else.");
-  else io.out("Nothing here needs your trust: you have trusted all that the project's files would run.");
+  else if (commandsOf(project).length === 0)
+    io.out("Nothing here needs your trust: no tasks or commands came with this project.");
+  else io.out("Nothing here needs your trust: you have already trusted all commands of this project.");
   return EXIT.ok;
 }
 
-/** The files first: when there is no place to keep that, nothing was changed. */
+/** Files first: if the trust store cannot be written, nothing changes. */
 function keep(project: Project, trust: TrustStore, { isForeign, files }: Found): void {
   for (const file of files) trust.trust(file, Date.now());
   if (!isForeign) return;
@@ -93,7 +93,7 @@ function keep(project: Project, trust: TrustStore, { isForeign, files }: Found):
   }
 }
 
-/** The mark of the tasks stays: without it the person's own tasks would be foreign too. */
+/** Keeps the mark of the tasks: without it, the person's own tasks would need trust too. */
 function revoke({ root }: Project, trust: TrustStore, flags: TrustFlags, io: Io): number {
   const folder = realpathSync(root);
   const inside = trust.list().filter(({ path }) => path.startsWith(folder + sep));
@@ -119,7 +119,7 @@ function showList(trust: TrustStore, flags: TrustFlags, io: Io): number {
   return EXIT.ok;
 }
 
-/** All that could run: what the journal knows, and what tasks.json would add to it or change. */
+/** All tasks that could run: those of the journal, and additions and changes in tasks.json. */
 async function readTasks({ store }: Project): Promise<readonly FoundTask[]> {
   const known = liveTasks(store).map(
     ({ id, cadence, prompt, expect }): FoundTask => ({
@@ -143,18 +143,12 @@ function fromFile({ id, cron, everyMs, nextFireAt, prompt, expect }: WantedTask)
   return { id: id ?? null, schedule, prompt, expect: expect ?? null };
 }
 
-async function ask(found: Found): Promise<boolean> {
-  const { confirm, isCancel } = await import("@clack/prompts");
-  const answer = await confirm({ message: `Trust ${count(found)}?`, initialValue: false });
-  return !isCancel(answer) && answer;
-}
-
 function view({ tasks, files }: Found, trusted: boolean): object {
   return { trusted, tasks, files: files.map(({ file, commands }) => ({ file, commands })) };
 }
 
 function render({ isForeign, tasks, files }: Found): string {
-  const lines = isForeign ? [`${countTasks(tasks)} from somewhere else:`] : [];
+  const lines = isForeign ? [`${count(tasks.length, "task")} from another machine or project:`] : [];
   for (const { id, schedule, prompt, expect } of tasks) {
     lines.push(`  ${id ?? "(new)"}  ${visible(schedule)}`, `    prompt: ${visible(prompt)}`);
     if (expect !== null) lines.push(`    runs:   ${visible(expect)}`);
@@ -168,29 +162,23 @@ function render({ isForeign, tasks, files }: Found): string {
 }
 
 function renderKept(found: Found): string {
-  const kept = `Trusted: ${count(found)}.`;
-  if (!found.isForeign) return `${kept} What is changed asks again.`;
-  return `${kept} ${found.files.length === 0 ? "They run" : "The tasks run"} with: loop up`;
+  const kept = `Trusted: ${describe(found)}.`;
+  return `${kept} ${found.isForeign ? "To run the tasks: loop up" : "Changed files need your trust again."}`;
 }
 
-function count({ isForeign, tasks, files }: Found): string {
+function describe({ isForeign, tasks, files }: Found): string {
   const parts = [
-    ...(isForeign ? [countTasks(tasks)] : []),
+    ...(isForeign ? [count(tasks.length, "task")] : []),
     ...(files.length > 0 ? [countCommands(files)] : []),
   ];
   return parts.join(" and ");
 }
 
-function countTasks(tasks: readonly FoundTask[]): string {
-  return tasks.length === 1 ? "1 task" : `${tasks.length} tasks`;
-}
-
 function countCommands(files: readonly Pick<RepositoryFile, "commands">[]): string {
-  const total = files.reduce((sum, { commands }) => sum + commands.length, 0);
-  return total === 1 ? "1 command" : `${total} commands`;
+  return count(files.flatMap(({ commands }) => commands).length, "command");
 }
 
-/** Nothing may hide: neither behind an escape sequence nor behind letters that change the direction of reading. */
+/** Makes escape sequences and invisible or direction-changing letters visible. */
 function visible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (letter) => {
     if (letter === "\n") return "\\n";

@@ -1,5 +1,5 @@
 /**
- * `loop uninstall codex|gemini|cursor|opencode|copilot`: takes out what `loop install` put in, and nothing else.
+ * `loop uninstall codex|gemini|cursor|opencode|copilot`: removes what `loop install` added, and nothing else.
  *
  * JSON: `{ version: 1, client, removed: [what], kept: [what and why] }`.
  */
@@ -11,9 +11,9 @@ import type { InstallScope } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { aroundOf, type ClientInstallFlags, targetKindOf } from "./install-client.ts";
+import { aroundOf, type ClientInstallFlags, renderUninstalled, targetKindOf } from "./install-client.ts";
 
-/** `scope`: null is both. */
+/** `scope` null: both. */
 export function uninstallClient(
   client: ClientName,
   scope: InstallScope | null,
@@ -29,7 +29,7 @@ export function uninstallClient(
       targetKindOf(change) === "removed" ? change.file : `the hooks of Loopwright in ${change.file}`,
     ),
   );
-  const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not ours`));
+  const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not from Loopwright`));
   if (!flags.dryRun) {
     for (const { scope: each, plan } of plans)
       for (const change of plan.changes) writeChange(change, each === "project" ? project : null);
@@ -39,11 +39,11 @@ export function uninstallClient(
     }
   }
   if (flags.json) io.json({ version: 1, client, removed, kept });
-  else io.out(render(client, removed, kept, flags));
+  else io.out(renderUninstalled(CLIENTS[client].title, { removed, kept }, flags.dryRun));
   return EXIT.ok;
 }
 
-/** Do a person's own hooks in any client still start the program? What cannot be read may. */
+/** True if user hooks of any client still start the program. An unreadable file may have such hooks. */
 function isUsed(around: Around): boolean {
   return CLIENT_NAMES.some((client) => {
     try {
@@ -52,24 +52,4 @@ function isUsed(around: Around): boolean {
       return true;
     }
   });
-}
-
-function render(
-  client: ClientName,
-  removed: readonly string[],
-  kept: readonly string[],
-  { dryRun }: ClientInstallFlags,
-): string {
-  const { title } = CLIENTS[client];
-  if (removed.length === 0)
-    return [`Nothing of Loopwright is installed in ${title}.`, ...keptLines(kept)].join("\n");
-  return [
-    ...removed.map((what) => `${dryRun ? "Would remove" : "Removed"}: ${what}`),
-    ...keptLines(kept),
-    "Conversations that are open have it until they end. `.loop/` in your projects stays.",
-  ].join("\n");
-}
-
-function keptLines(kept: readonly string[]): readonly string[] {
-  return kept.map((what) => `Kept: ${what}`);
 }

@@ -1,6 +1,6 @@
 /**
- * `loop uninstall claude`: takes back what `loop install claude` did, and nothing else: the plugin, the marketplace,
- * the copied folder, and lines in settings that are as they were written.
+ * `loop uninstall claude`: removes what `loop install claude` added and nothing else: the plugin, the marketplace,
+ * the copied folder, and unchanged lines in settings.
  *
  * JSON: `{ version: 1, client, removed: [what], kept: [what and why] }`.
  */
@@ -18,14 +18,13 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { checkClient, projectFolder } from "./install.ts";
+import { renderUninstalled } from "./install-client.ts";
 
 export interface UninstallFlags extends ProjectFlags {
-  readonly json?: boolean;
   readonly scope?: string;
   readonly dryRun?: boolean;
 }
 
-/** What happened, for people. */
 interface Told {
   readonly removed: string[];
   readonly kept: string[];
@@ -39,15 +38,15 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
     const { uninstallClient } = await import("./uninstall-client.ts");
     return uninstallClient(client, flags.scope === undefined ? null : scope, root, flags, io);
   }
-  if (flags.dryRun) throw usageError("--dry-run is for clients other than claude.");
+  if (flags.dryRun) throw usageError("--dry-run does not work for claude; leave it out.");
   const places = placesOf(process.env);
   const settings = readReceipt(places.receipt);
   const claude = findClient(process.env);
   if (claude === null)
     throw new LoopError(
       "surroundings",
-      "claude is not on the PATH, and only it can take the plugin out of its settings.",
-      "Nothing was changed.",
+      "claude is not on the PATH, and only claude can remove the plugin. Nothing was changed.",
+      "Add Claude Code to the PATH and try again.",
     );
   const told: Told = { removed: [], kept: [] };
   const program = new PluginClient(claude, process.env);
@@ -59,11 +58,11 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   } else for (const each of left) told.kept.push(`the plugin, still installed for ${whose(each)}`);
 
   if (flags.json) io.json({ version: 1, client: "claude", ...told });
-  else io.out(render(told));
+  else io.out(renderUninstalled("Claude Code", told));
   return EXIT.ok;
 }
 
-/** The installations that stay. One whose project is gone counts for nothing. */
+/** Returns the installations that stay. Those of deleted projects do not count. */
 async function removePlugin(
   client: PluginClient,
   root: string,
@@ -83,7 +82,7 @@ async function removePlugin(
   return (await client.plugins(root)).filter(isThere);
 }
 
-/** Only if it is the one that leads to our folder. */
+/** Removes the marketplace only if it leads to our folder. */
 async function removeMarketplace(
   client: PluginClient,
   places: Places,
@@ -95,10 +94,13 @@ async function removeMarketplace(
   if (known.path !== null && isSameFolder(known.path, places.marketplace)) {
     await client.removeMarketplace(root);
     told.removed.push(`the marketplace ${MARKETPLACE}`);
-  } else told.kept.push(`the marketplace ${MARKETPLACE}, which is not ours (${known.path ?? known.source})`);
+  } else
+    told.kept.push(
+      `the marketplace ${MARKETPLACE}, which is not from Loopwright (${known.path ?? known.source})`,
+    );
 }
 
-/** The last one first: what the first one made can go only when nothing else of ours is in it. */
+/** Last setting first: the first one may have created the file, which must be empty to be removed. */
 function removeSettings(settings: readonly WrittenSetting[], places: Places, told: Told): void {
   for (let left = settings; left.length > 0; ) {
     const setting = left[left.length - 1];
@@ -106,7 +108,7 @@ function removeSettings(settings: readonly WrittenSetting[], places: Places, tol
     left = left.slice(0, -1);
     const name = `${setting.path.join(".")} in ${setting.file}`;
     if (removeSetting(setting)) told.removed.push(name);
-    else told.kept.push(`${name}, which is not as it was written`);
+    else told.kept.push(`${name}, which was changed after the installation`);
     writeReceipt(places.receipt, left);
   }
 }
@@ -122,19 +124,10 @@ function removeFolder({ marketplace }: Places, told: Told): void {
   try {
     rmdirSync(dirname(marketplace));
   } catch {
-    // something of ours or of others is still in it
+    // the folder is not empty
   }
 }
 
 function whose({ scope, project }: InstalledPlugin): string {
   return project === null ? scope : `${scope} ${project}`;
-}
-
-function render({ removed, kept }: Told): string {
-  const lines = [...removed.map((what) => `Removed: ${what}`), ...kept.map((what) => `Kept: ${what}`)];
-  if (removed.length === 0 && kept.length === 0) return "Nothing of Loopwright is installed in Claude Code.";
-  return [
-    ...lines,
-    "Conversations that are open have it until they end. `.loop/` in your projects stays.",
-  ].join("\n");
 }

@@ -1,4 +1,4 @@
-/** `loop worktrees list | clean`: the worktrees of stories (C13), and those that hold nothing that could be lost. */
+/** `loop worktrees list | clean`: lists the worktrees of stories (C13), and removes those without unsaved work. */
 import { cleanLine } from "../../core/text/clean.ts";
 import type { Worktree, WorktreeState } from "../../git/worktrees/worktree-state.ts";
 import { cleanWorktrees, listWorktrees } from "../../git/worktrees/worktrees.ts";
@@ -6,14 +6,6 @@ import { EXIT } from "../exit-codes.ts";
 import { type Io, type Style, terminalWidth } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { type Cell, renderTable } from "../render/table.ts";
-
-export interface WorktreesFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export interface CleanFlags extends WorktreesFlags {
-  readonly dryRun?: boolean;
-}
 
 const STYLES: Readonly<Record<WorktreeState, Style>> = {
   active: "green",
@@ -24,8 +16,7 @@ const STYLES: Readonly<Record<WorktreeState, Style>> = {
   unfinished: "dim",
 };
 
-/** `loop worktrees list`: changes nothing. */
-export async function worktreesListCommand(flags: WorktreesFlags, io: Io): Promise<number> {
+export async function worktreesListCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const all = await listWorktrees(openProject(flags, io).root);
   if (flags.json) {
     io.json({ worktrees: all.map(view) });
@@ -37,12 +28,15 @@ export async function worktreesListCommand(flags: WorktreesFlags, io: Io): Promi
   }
   io.out(renderTable(all.map(rowOf), terminalWidth(), io));
   const count = all.filter(({ isRemovable }) => isRemovable).length;
-  if (count > 0) io.say(`${count} of ${all.length} can go: loop worktrees clean`);
+  if (count > 0) io.say(`${count} of ${all.length} can be removed with: loop worktrees clean`);
   return EXIT.ok;
 }
 
-/** `loop worktrees clean`: a dirty or active worktree stays, and so does work that is not merged. */
-export async function worktreesCleanCommand(flags: CleanFlags, io: Io): Promise<number> {
+/** Dirty, active and unmerged worktrees stay. */
+export async function worktreesCleanCommand(
+  flags: ProjectFlags & { readonly dryRun?: boolean },
+  io: Io,
+): Promise<number> {
   const isDryRun = flags.dryRun ?? false;
   const { root } = openProject(flags, io);
   const { removed, kept, problems } = await cleanWorktrees(root, { isDryRun, keepMerged: 0 });
@@ -50,7 +44,7 @@ export async function worktreesCleanCommand(flags: CleanFlags, io: Io): Promise<
   else {
     for (const { id, path, why } of removed)
       io.out(cleanLine(`${isDryRun ? "Would remove" : "Removed"} ${id} (${path}). ${why}`));
-    if (removed.length === 0 && problems.length === 0) io.say("Nothing can go.");
+    if (removed.length === 0 && problems.length === 0) io.say("There is nothing to remove.");
     for (const { id, why, isRemovable } of kept) if (!isRemovable) io.say(cleanLine(`${id} stays. ${why}`));
   }
   for (const problem of problems) io.say(cleanLine(problem));

@@ -1,5 +1,4 @@
-/** `loop pause | resume | delete | clear`: small requests, answered at once, carried out by whoever holds the lease. */
-
+/** `loop pause | resume | delete | clear`: records a request; the process that holds the lease carries it out. */
 import type { LoopEvent } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Task } from "../../core/loop.ts";
@@ -9,81 +8,68 @@ import { allGoals, findGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { findTask, liveTasks, requestEvent } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
-import { readConfig } from "../../store/files/config-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
+import type { Store } from "../../ports/store.ts";
+import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderWhen } from "../render/times.ts";
-import { adoptEdits } from "./requests.ts";
+import { openWithEdits } from "./requests.ts";
 import { settleOrphan } from "./settle-fire.ts";
-
-export interface ChangeFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
 
 const DELETED: LoopEvent = { type: "task.deleted", reason: "deleted by a person" };
 
-export async function pauseCommand(prefixes: readonly string[], flags: ChangeFlags, io: Io): Promise<number> {
+export async function pauseCommand(
+  prefixes: readonly string[],
+  flags: ProjectFlags,
+  io: Io,
+): Promise<number> {
   if (prefixes.length <= 1) {
     const { stopBacklog } = await import("../backlog/stop-backlog.ts");
     const stopped = await stopBacklog("pause", prefixes[0], flags, io);
     if (stopped !== null) return stopped;
   }
-  const goals = await goalsMeant(prefixes, flags, io);
-  if (goals !== null) {
-    const { pauseGoal } = await import("../goals/goal.ts");
-    for (const goal of goals.found) await pauseGoal(goals.project, goal, flags, io);
-    if (goals.others.length === 0) return EXIT.ok;
-  }
+  const project = openProject(flags, io);
+  const { goals, others } = splitGoals(project.store, prefixes);
+  const { pauseGoal } = await import("../goals/goal.ts");
+  for (const goal of goals) await pauseGoal(project, goal, flags, io);
+  if (goals.length > 0 && others.length === 0) return EXIT.ok;
   return changeTasks(
-    goals === null ? prefixes : goals.others,
+    { prefixes: others, flags, io },
     () => ({ type: "task.paused" }),
-    flags,
-    io,
     (task) =>
-      task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}; the fire that runs now is let finish.`,
+      task.fire === null ? `Paused ${task.id}.` : `Paused ${task.id}. Its running fire finishes first.`,
   );
 }
 
-interface GoalsMeant {
-  readonly project: Project;
-  readonly found: readonly Goal[];
-  readonly others: readonly string[];
-}
-
-/** Ids of goals among those of tasks; no id at all means the goal loop that is at work. null: only tasks. */
-async function goalsMeant(
+/** Splits ids of goals from ids of tasks. No id means the active goal loop. */
+function splitGoals(
+  store: Store,
   prefixes: readonly string[],
-  flags: ChangeFlags,
-  io: Io,
-): Promise<GoalsMeant | null> {
-  const project = openProject(flags, io);
-  const { store } = project;
-  if (prefixes.length === 0) return { project, found: [findGoal(store, undefined)], others: [] };
+): { readonly goals: readonly Goal[]; readonly others: readonly string[] } {
+  if (prefixes.length === 0) return { goals: [findGoal(store, undefined)], others: [] };
   const isGoal = (prefix: string) =>
     allGoals(store).some(({ id }) => id.startsWith(prefix.toLowerCase())) &&
     !liveTasks(store).some(({ id }) => id.startsWith(prefix.toLowerCase()));
-  const found = prefixes.filter(isGoal).map((prefix) => findGoal(store, prefix));
-  if (found.length === 0) return null;
-  return { project, found, others: prefixes.filter((prefix) => !isGoal(prefix)) };
+  return {
+    goals: prefixes.filter(isGoal).map((prefix) => findGoal(store, prefix)),
+    others: prefixes.filter((prefix) => !isGoal(prefix)),
+  };
 }
 
 export async function resumeCommand(
   prefixes: readonly string[],
-  flags: ChangeFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
   return changeTasks(
-    prefixes,
+    { prefixes, flags, io },
     () => ({ type: "task.resumed" }),
-    flags,
-    io,
     (task) => {
       const next = nextFireAt(task);
       if (task.status === "missed")
-        return `${task.id} was due during the pause; run it now: loop run ${task.id}`;
+        return `${task.id} was due during the pause. Run it now with: loop run ${task.id}`;
       return `Resumed ${task.id}${next === null ? "" : `; next ${renderWhen(next, Date.now())}`}.`;
     },
   );
@@ -91,16 +77,16 @@ export async function resumeCommand(
 
 export async function deleteCommand(
   prefixes: readonly string[],
-  flags: ChangeFlags,
+  flags: ProjectFlags,
   io: Io,
 ): Promise<number> {
-  // An agent that ends its own loop is not cut off in the middle of its answer.
+  // An agent that deletes its own task may finish its answer.
   const eventFor = (task: Task): LoopEvent => (isOwnTurn(task) ? { type: "task.ending" } : DELETED);
-  return changeTasks(prefixes, eventFor, flags, io, async (task, project) => {
-    if (isOwnTurn(task)) return `${task.id} ends with this turn.`;
+  return changeTasks({ prefixes, flags, io }, eventFor, async (task, project) => {
+    if (isOwnTurn(task)) return `${task.id} ends after this turn.`;
     if (task.fire === null) return `Deleted ${task.id}.`;
     const isStopped = await stopFire(project, task, io);
-    return `Deleted ${task.id}; the fire that runs now is stopped${isStopped ? "" : " by the next runner"}.`;
+    return `Deleted ${task.id}. ${isStopped ? "Its running fire is stopped." : "The next runner stops its running fire."}`;
   });
 }
 
@@ -108,22 +94,22 @@ function isOwnTurn({ fire }: Task): boolean {
   return fire !== null && fire.id === process.env.LOOP_FIRE_ID;
 }
 
-/** A runner that is there stops it; without one (it was killed, its agent was not) we do. false: neither can. */
+/** The runner stops the fire. If the runner was killed, this process does. false: neither can. */
 async function stopFire(project: Project, task: Task, io: Io): Promise<boolean> {
   if (liveOwner(project.store, Date.now()) !== null) return true;
   return (await settleOrphan(project, task, io)) || liveOwner(project.store, Date.now()) !== null;
 }
 
-export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: Io): Promise<number> {
+export async function clearCommand(flags: ProjectFlags & { yes?: boolean }, io: Io): Promise<number> {
   const project = await openWithEdits(flags, io);
   const tasks = liveTasks(project.store);
   if (tasks.length > 0 && !flags.yes) {
     if (!io.interactive)
-      throw usageError("clear deletes all tasks and asks first; without a terminal add --yes.");
-    const { confirm, isCancel } = await import("@clack/prompts");
+      throw usageError(
+        "`loop clear` asks before it deletes all tasks; without a terminal, write: loop clear --yes",
+      );
     for (const task of tasks) io.say(`  ${task.id}  ${oneLine(task.prompt).slice(0, 70)}`);
-    const answer = await confirm({ message: `Delete ${count(tasks)}?`, initialValue: false });
-    if (isCancel(answer) || !answer) {
+    if (!(await confirmInTerminal(`Delete ${countOf(tasks)}?`))) {
       io.say("Nothing was deleted.");
       return EXIT.ok;
     }
@@ -133,20 +119,18 @@ export async function clearCommand(flags: ChangeFlags & { yes?: boolean }, io: I
   if (tasks.length > 0) await project.store.published?.publish();
   for (const task of deleted) if (task.fire !== null) await stopFire(project, task, io);
   if (flags.json) io.json({ deleted: tasks.map((task) => task.id) });
-  else io.out(tasks.length === 0 ? "There are no tasks." : `Deleted ${count(tasks)}.`);
+  else io.out(tasks.length === 0 ? "There are no tasks." : `Deleted ${countOf(tasks)}.`);
   return EXIT.ok;
 }
 
-function count(tasks: readonly Task[]): string {
+function countOf(tasks: readonly Task[]): string {
   return tasks.length === 1 ? "1 task" : `all ${tasks.length} tasks`;
 }
 
-/** All ids are looked up before anything is changed. */
+/** Finds all tasks before it changes any of them. */
 async function changeTasks(
-  prefixes: readonly string[],
+  { prefixes, flags, io }: { prefixes: readonly string[]; flags: ProjectFlags; io: Io },
   eventFor: (task: Task) => LoopEvent,
-  flags: ChangeFlags,
-  io: Io,
   sentence: (task: Task, project: Project) => string | Promise<string>,
 ): Promise<number> {
   const project = await openWithEdits(flags, io);
@@ -162,12 +146,4 @@ async function changeTasks(
   }
   if (flags.json) io.json(changed.map((task) => ({ ...viewTask(task), deleted: task.status === "ended" })));
   return EXIT.ok;
-}
-
-/** For a change: opens the project and carries out what a person wrote into tasks.json first. */
-export async function openWithEdits(flags: ProjectFlags, io: Io): Promise<Project> {
-  const project = openProject(flags, io);
-  refuseForeign(project.dir);
-  await adoptEdits(project, readConfig(project), io);
-  return project;
 }

@@ -1,6 +1,4 @@
-/** `loop [interval] <prompt>`: plan, show or keep, and in a terminal run it. */
-
-import { readFileSync } from "node:fs";
+/** `loop [interval] <prompt>`: creates a task. In a terminal it also becomes the runner. */
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { newLoopId, thisRunner } from "../../compose/engine.ts";
 import type { Task } from "../../core/loop.ts";
@@ -17,7 +15,7 @@ import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
-import { countFlag, durationFlag } from "../flags/values.ts";
+import { fileFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
@@ -27,7 +25,7 @@ import { renderWhen } from "../render/times.ts";
 import { isFiring } from "../run/firing.ts";
 import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
-import { expectFlag, expiryFlag, missedFlag, placeFlag, type TaskFlags } from "./task-flags.ts";
+import { settingsFrom, type TaskFlags } from "./task-flags.ts";
 import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
 
 export interface CreateFlags extends TaskFlags, RunnerFlags {
@@ -49,7 +47,7 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   const planned = plan(words, flags, config, reader, now);
   if (planned === null) {
     throw usageError(
-      "There is no prompt; say what the agent should do.",
+      "The prompt is missing; write what the agent should do.",
       "For example: loop 5m check if the deployment finished. More: loop help",
     );
   }
@@ -63,8 +61,8 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   if (flags.session && !becomesRunner && conversation === null) {
     throw usageError(
       owner === null
-        ? "--session needs a terminal whose runner the task lives in; leave it out to keep the task on disk."
-        : `--session needs this terminal to be the runner, but ${owner.owner} holds the lease.`,
+        ? "--session needs a terminal that runs the task. Leave out --session to keep the task on disk."
+        : `--session needs this terminal as the runner, but ${owner.owner} already runs the loops. Leave out --session.`,
     );
   }
   const agent = becomesRunner ? chooseAgent(flags, config, process.env) : null;
@@ -86,22 +84,23 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   return EXIT.ok;
 }
 
-/** The same, where it was asked for in a conversation. */
+/** Like `renderRunner`, for a task that was created in a conversation. */
 function renderHost({ where }: Task, firing: boolean): string {
   if (!firing) return renderRunner(null, firing);
   return where === "headless"
-    ? "It runs beside the conversation, as a process of its own, while one is open or `loop up` runs."
-    : "It runs in an open conversation of this folder, between turns; without one, where `loop up` runs.";
+    ? "The task runs in its own process, while a conversation is open in this folder or `loop up` runs."
+    : "The task runs between the turns of an open conversation in this folder, or under `loop up`.";
 }
 
-/** Who fires what was just asked for, in one line. */
+/** One line that says which process runs the task. */
 export function renderRunner(owner: Lease | null, firing: boolean): string {
-  if (owner !== null) return `It is run by ${owner.owner}, which holds the lease.`;
-  if (!firing) return "Nothing runs it yet: LOOP_DISABLE_SCHEDULER=1 turns firing off here.";
-  return "Nothing runs it yet: start `loop up` in this folder.";
+  if (owner !== null) return `${owner.owner} runs it.`;
+  if (!firing)
+    return "Nothing runs it yet, because LOOP_DISABLE_SCHEDULER=1 is set. To run it: unset LOOP_DISABLE_SCHEDULER";
+  return "Nothing runs it yet. To run it, start in this folder: loop up";
 }
 
-/** null: there is no prompt. */
+/** null: the prompt is missing. */
 function plan(
   words: readonly string[],
   flags: CreateFlags,
@@ -110,9 +109,11 @@ function plan(
   now: number,
 ): Planned | null {
   const typed = words.join(" ");
-  const text = flags.promptFile === undefined ? typed : `${typed} ${readPrompt(flags.promptFile)}`;
+  const text =
+    flags.promptFile === undefined ? typed : `${typed} ${fileFlag("--prompt-file", flags.promptFile)}`;
   const tz = flags.tz ?? localTimeZone(config);
-  if (flags.cron !== undefined && flags.exact) throw usageError("--exact and --cron exclude each other.");
+  if (flags.cron !== undefined && flags.exact)
+    throw usageError("--exact and --cron cannot be used together; leave out one of them.");
   const planned = planTask({
     words: text,
     cron: flags.cron ?? null,
@@ -125,38 +126,20 @@ function plan(
   if (planned.kind === "invalid") throw usageError(planned.message);
   const { cadence, notice } = planned;
   if (cadence.kind === "paced" && flags.now === false) {
-    throw usageError("--no-now does not go with `loop auto`: the first turn sets the pace.");
+    throw usageError(
+      "--no-now cannot be used with `loop auto`, because the first turn decides when the next one is.",
+    );
   }
   const prompt =
     planned.prompt === "" && cadence.kind === "paced" ? maintenancePrompt(project.dir) : planned.prompt;
   if (cadence.kind === "once" && flags.expires !== undefined) {
-    throw usageError("--expires is for recurring tasks; a one-shot ends when it has fired.");
+    throw usageError(
+      "--expires is only for recurring tasks; a one-shot ends when it has fired. Leave out --expires.",
+    );
   }
-  const given = flags.expires === undefined ? {} : { expiresAt: expiryFlag(flags.expires, now) };
-  return {
-    notice,
-    draft: draftTask({ prompt, cadence, ...given, ...parseDetails(flags, config) }, config, now),
-  };
-}
-
-function parseDetails(flags: CreateFlags, config: Config) {
-  return {
-    jitter: flags.jitter !== false && config.jitter,
-    missed: missedFlag(flags.missed),
-    graceMs: flags.grace === undefined ? null : durationFlag("--grace", flags.grace),
-    expect: flags.expect === undefined ? null : expectFlag(flags.expect),
-    alertAfter: flags.alertAfter === undefined ? null : countFlag("--alert-after", flags.alertAfter),
-    timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
-    ...(flags.in === undefined ? {} : { where: placeFlag(flags.in) }),
-  };
-}
-
-export function readPrompt(file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw usageError(`Cannot read the prompt from ${file}: ${(error as Error).message}.`);
-  }
+  const jitter = flags.jitter !== false && config.jitter;
+  const settings = settingsFrom(flags, now);
+  return { notice, draft: draftTask({ prompt, cadence, jitter, ...settings }, config, now) };
 }
 
 function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: number): number {
@@ -194,6 +177,6 @@ function renderCreated(task: Task, notice: string | null, now: number, io: Io): 
   const next = slotAfter(task.cadence, now);
   const first = task.request === null ? "" : "once now, then ";
   if (next !== null) lines.push(`  Runs ${first}${renderWhen(next + task.jitterMs, now)}`);
-  if (task.expiresAt !== null) lines.push(`  Ends ${renderWhen(task.expiresAt, now)} with a final run`);
+  if (task.expiresAt !== null) lines.push(`  Ends ${renderWhen(task.expiresAt, now)}, after a final run`);
   return lines.join("\n");
 }

@@ -1,5 +1,4 @@
-/** `loop edit <id> [interval] [prompt]`: what is not named stays as it is. */
-
+/** `loop edit <id> [interval] [prompt]`: changes what is named and nothing else. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,16 +13,13 @@ import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { countFlag, durationFlag } from "../flags/values.ts";
+import { fileFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
-import { openWithEdits } from "./change.ts";
-import { readPrompt } from "./create.ts";
-import { expectFlag, expiryFlag, missedFlag, placeFlag, type TaskFlags } from "./task-flags.ts";
+import { openWithEdits } from "./requests.ts";
+import { settingsFrom, type TaskFlags } from "./task-flags.ts";
 
-export interface EditFlags extends TaskFlags, ProjectFlags {
-  readonly json?: boolean;
-}
+export interface EditFlags extends TaskFlags, ProjectFlags {}
 
 export async function editCommand(
   prefix: string,
@@ -56,7 +52,9 @@ function planEdit(
 ): { edit: TaskEdit; notice: string | null } {
   const isOnce = task.cadence.kind === "once";
   if (isOnce && flags.expires !== undefined)
-    throw usageError("--expires is for recurring tasks; a one-shot ends when it has fired.");
+    throw usageError(
+      "--expires is only for recurring tasks; a one-shot ends when it has fired. Leave out --expires.",
+    );
   const moment =
     isOnce && flags.cron === undefined && /^\s*(at|in)\s/i.test(words)
       ? planNewMoment(task, words, tz, now)
@@ -65,29 +63,27 @@ function planEdit(
     moment === null && flags.cron === undefined
       ? splitInterval(words)
       : { interval: null, prompt: moment?.prompt ?? words.trim() };
-  const prompt = flags.promptFile === undefined ? split.prompt : readPrompt(flags.promptFile).trim();
+  const prompt =
+    flags.promptFile === undefined ? split.prompt : fileFlag("--prompt-file", flags.promptFile).trim();
   if (flags.promptFile !== undefined && prompt === "")
-    throw usageError("The prompt is empty; say what the agent should do.");
+    throw usageError(`--prompt-file: ${flags.promptFile} is empty; write into it what the agent should do.`);
   const planned = moment ?? planNewCadence(task, split.interval, flags, tz, now);
   if (planned !== null && planned.cadence.kind !== "once" && task.cadence.kind === "paced") {
-    throw usageError(`Task ${task.id} paces itself; delete it and create one with an interval instead.`);
+    throw usageError(
+      `Task ${task.id} sets its own pace (loop auto) and cannot get an interval.`,
+      `Delete it with: loop delete ${task.id}. Then create a task with an interval.`,
+    );
   }
   const edit: TaskEdit = {
     ...(prompt === "" ? {} : { prompt }),
     ...(planned === null ? {} : { cadence: planned.cadence }),
-    ...(flags.expires === undefined ? {} : { expiresAt: expiryFlag(flags.expires, now) }),
     ...(flags.jitter === undefined ? {} : { jitter: flags.jitter }),
-    ...(flags.missed === undefined ? {} : { missed: missedFlag(flags.missed) ?? task.missed }),
-    ...(flags.grace === undefined ? {} : { graceMs: durationFlag("--grace", flags.grace) }),
-    ...(flags.expect === undefined ? {} : { expect: expectFlag(flags.expect) }),
-    ...(flags.alertAfter === undefined ? {} : { alertAfter: countFlag("--alert-after", flags.alertAfter) }),
-    ...(flags.timeout === undefined ? {} : { timeoutMs: durationFlag("--timeout", flags.timeout) }),
-    ...(flags.in === undefined ? {} : { where: placeFlag(flags.in) }),
+    ...settingsFrom(flags, now),
   };
   return { edit, notice: planned?.notice ?? null };
 }
 
-/** `loop edit <id> at 15:00` and `in 20m` move a one-shot; words behind it are its new prompt. */
+/** `loop edit <id> at 15:00` and `in 20m` move a one-shot. More words are its new prompt. */
 function planNewMoment(
   task: Task,
   words: string,
@@ -120,7 +116,7 @@ function planNewCadence(
   if (interval !== null) {
     if (task.cadence.kind === "once") {
       throw usageError(
-        `Task ${task.id} is a one-shot and has no interval.`,
+        `Task ${task.id} fires only once and has no interval.`,
         `Move it with: loop edit ${task.id} at 15:00, or: loop edit ${task.id} in 20m`,
       );
     }
@@ -129,14 +125,11 @@ function planNewCadence(
     return planned;
   }
   if (flags.exact)
-    throw usageError(
-      "--exact needs the interval that it is about.",
-      `For example: loop edit ${task.id} 7m --exact`,
-    );
+    throw usageError("--exact needs an interval.", `For example: loop edit ${task.id} 7m --exact`);
   const expr =
     flags.cron ?? (flags.tz !== undefined && task.cadence.kind === "cron" ? task.cadence.expr : undefined);
   if (expr === undefined) {
-    if (flags.tz !== undefined) throw usageError("--tz is for tasks on a cron schedule.");
+    if (flags.tz !== undefined) throw usageError("--tz is only for tasks with a cron schedule.");
     return null;
   }
   const planned = planCron(expr, task.prompt, task.cadence.kind !== "once", { tz, now });
@@ -149,12 +142,12 @@ function zoneOf(cadence: Cadence): string | null {
   return cadence.kind === "cron" || cadence.kind === "once" ? cadence.tz : null;
 }
 
-/** Nothing named: in a terminal the prompt is edited in the person's editor. */
+/** Without words and flags, a terminal opens the prompt in the person's editor. */
 function askEditor(task: Task, io: Io): TaskEdit {
   const editor = process.env.VISUAL ?? process.env.EDITOR;
   if (!io.interactive || editor === undefined) {
     throw usageError(
-      "There is nothing to change; name an interval, a prompt or a flag.",
+      "There is nothing to change; write a new interval, a new prompt or a flag.",
       `For example: loop edit ${task.id} 15m`,
     );
   }
@@ -169,7 +162,7 @@ function askEditor(task: Task, io: Io): TaskEdit {
       throw new LoopError("surroundings", `The editor ${editor} failed.`, "Nothing was changed.");
     const prompt = readFileSync(file, "utf8").trim();
     if (prompt === "" || prompt === task.prompt)
-      throw usageError("The prompt was left as it was; nothing was changed.");
+      throw usageError("You did not change the prompt, so nothing was changed.");
     return { prompt };
   } finally {
     rmSync(folder, { recursive: true, force: true });

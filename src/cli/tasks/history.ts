@@ -1,5 +1,4 @@
-/** `loop history [id]`: what became of every slot, oldest first. */
-
+/** `loop history [id]`: the outcome of every slot, oldest first. */
 import type { Outcome } from "../../core/event.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import { iso, isoOrNull } from "../../core/views/moment.ts";
@@ -15,7 +14,6 @@ import { renderHistory } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
 
 export interface HistoryFlags extends ProjectFlags {
-  readonly json?: boolean;
   readonly limit?: string;
 }
 
@@ -37,11 +35,11 @@ export async function historyCommand(
   }
   const shown = outcomes.slice(-(limit ?? 50));
   if (shown.length === 0 && running.length === 0) {
-    io.out("No history yet: nothing was due.");
+    io.out("No history yet: no task was due.");
     return EXIT.ok;
   }
   if (shown.length < outcomes.length)
-    io.out(`(${outcomes.length - shown.length} earlier; --limit N shows more)`);
+    io.out(`(${outcomes.length - shown.length} earlier ones are not shown; to show more: --limit <n>)`);
   if (shown.length > 0)
     io.out(renderHistory(shown, now, io, process.stdout.columns ?? Number.POSITIVE_INFINITY));
   for (const task of running) {
@@ -50,7 +48,7 @@ export async function historyCommand(
   return EXIT.ok;
 }
 
-/** Ids of tasks that are gone count too: their history stays. */
+/** Also finds deleted tasks: their history stays. */
 export async function readHistory(
   store: Store,
   prefix?: string,

@@ -1,4 +1,4 @@
-/** `loop import`: takes over the tasks of Claude Code and of pi's loop extension (A19). Twice is as good as once. */
+/** `loop import`: copies the tasks of Claude Code and of pi's loop extension (A19). Repeating it adds nothing. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newLoopId } from "../../compose/engine.ts";
@@ -25,22 +25,20 @@ const SOURCES = {
 } as const satisfies Record<ForeignTool, string>;
 
 export interface ImportFlags extends ProjectFlags {
-  readonly json?: boolean;
   readonly dryRun?: boolean;
-}
-
-interface Found {
-  readonly source: string;
-  readonly task: ForeignTask;
 }
 
 export async function importCommand(only: string | undefined, flags: ImportFlags, io: Io): Promise<number> {
   if (only !== undefined && !Object.hasOwn(SOURCES, only))
-    throw usageError(`There is nothing to import from "${only}"; known: ${Object.keys(SOURCES).join(", ")}.`);
+    throw usageError(
+      `Tasks cannot be imported from "${only}"; write one of: ${Object.keys(SOURCES).join(", ")}.`,
+    );
   const reader = openProject(flags, io);
   const { found, faults, files } = readSources(reader.root, only as ForeignTool | undefined);
   if (files.length === 0) {
-    throw usageError(`There is no ${Object.values(SOURCES).join(" and no ")} in ${reader.root}.`);
+    throw usageError(
+      `There is nothing to import: ${reader.root} has no ${Object.values(SOURCES).join(" and no ")}.`,
+    );
   }
   const config = readConfig(reader);
   const project = flags.dryRun ? reader : openProjectToWrite(flags, io);
@@ -64,15 +62,15 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
   }
   for (const line of [...skipped, ...faults]) io.say(`  ${oneLine(line)}`);
   if (imported.length > 0 && !flags.dryRun)
-    io.say("They still run where they came from: delete them there, or they run twice.");
+    io.say("The original tasks still run. Delete them in Claude Code or pi; otherwise they run twice.");
   return faults.length > 0 ? EXIT.failure : EXIT.ok;
 }
 
 function readSources(
   root: string,
   only: ForeignTool | undefined,
-): { found: Found[]; faults: string[]; files: string[] } {
-  const found: Found[] = [];
+): { found: { source: string; task: ForeignTask }[]; faults: string[]; files: string[] } {
+  const found: { source: string; task: ForeignTask }[] = [];
   const faults: string[] = [];
   const files: string[] = [];
   for (const tool of only === undefined ? (Object.keys(SOURCES) as ForeignTool[]) : [only]) {
@@ -92,14 +90,14 @@ function readSources(
   return { found, faults, files };
 }
 
-/** H4: prompts are not taken from wherever a link in a repository leads. */
+/** H4: a link in a repository must not import prompts from outside the project. */
 function checkInside(root: string, source: string): void {
   const folder = join(root, dirname(source));
   if (existsSync(folder) && !isInside(root, folder))
     throw new LoopError(
       "surroundings",
-      `${folder} is a link that leads out of the project.`,
-      "It was not read.",
+      `${folder} is a link to a place outside the project, so it was not read.`,
+      "Replace the link with a folder.",
     );
 }
 
@@ -111,13 +109,13 @@ function parse(tool: ForeignTool, text: string): ReturnType<typeof parseForeignF
   }
 }
 
-/** The task, or the reason why it was left out. */
+/** The task, or the reason for skipping it. */
 async function importTask(
   project: Project,
   config: Config,
   source: string,
   foreign: ForeignTask,
-  /** How many would be there already; null: it is done and not only shown. */
+  /** In a dry run: how many tasks were imported before this one. null: write the task. */
   dryCount: number | null,
 ): Promise<Task | string> {
   const now = Date.now();
@@ -125,7 +123,7 @@ async function importTask(
   if ([...project.store.loops()].some((loop) => loop.kind === "task" && loop.importedFrom === importedFrom))
     return "imported before";
   if (foreign.expiresAt !== null && foreign.expiresAt <= now) return "it has expired";
-  // A one-shot is pinned to its first match after it was made, which may have passed: then a person is asked.
+  // A one-shot has one time: the first match after its creation. If it has passed, a person is asked.
   const from = foreign.recurring ? now : (foreign.createdAt ?? now);
   const planned = planCron(foreign.cron, foreign.prompt, foreign.recurring, {
     tz: localTimeZone(config),

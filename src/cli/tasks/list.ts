@@ -1,5 +1,4 @@
-/** `loop list`, from the journal. Mostly `entry.ts` has answered before this is loaded. */
-
+/** `loop list`, read from the journal. Usually `entry.ts` answers without it. */
 import { openObserver } from "../../compose/observe.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { localZone } from "../../system/time-zone.ts";

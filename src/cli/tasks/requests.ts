@@ -1,17 +1,26 @@
-/** Edits of tasks.json by hand are taken up before a command looks at tasks, and while a runner watches. */
+/** Applies edits that a person made in tasks.json, before a command reads tasks and while a runner watches. */
 import { carryOutHandEdits } from "../../engine/tasks/hand-edits.ts";
 import type { Config } from "../../schema/config.ts";
-import { localTimeZone } from "../../store/files/config-file.ts";
+import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { refuseForeign } from "../../store/folder/origin.ts";
 import type { Io } from "../io.ts";
-import type { Project } from "../project.ts";
+import { openProject, type Project, type ProjectFlags } from "../project.ts";
 
 export async function adoptEdits({ store }: Pick<Project, "store">, config: Config, io: Io): Promise<void> {
-  // first: the zone of the machine takes long to find out, and nearly nobody edited anything
+  // First: finding the time zone of the machine is slow, and edits are rare.
   if (!hasEdits({ store })) return;
   await carryOutHandEdits(store, { ...config, tz: localTimeZone(config) }, Date.now, io.say);
 }
 
-/** Did a person change, damage or bring back tasks.json? */
+/** True when a person changed, damaged or restored tasks.json. */
 export function hasEdits({ store }: Pick<Project, "store">): boolean {
   return store.requests?.isAnyWaiting() === true;
+}
+
+/** For a change: opens the project and applies edits of tasks.json first. */
+export async function openWithEdits(flags: ProjectFlags, io: Io): Promise<Project> {
+  const project = openProject(flags, io);
+  refuseForeign(project.dir);
+  await adoptEdits(project, readConfig(project), io);
+  return project;
 }

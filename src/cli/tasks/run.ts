@@ -1,5 +1,4 @@
-/** `loop run <id>`: now. The owner takes it; without one, a terminal runs it here and waits for its end. */
-
+/** `loop run <id>`: fires a task now. The runner takes it; without a runner, a terminal runs it and waits. */
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import type { Outcome } from "../../core/event.ts";
 import type { AgentSpec } from "../../core/goal/terms.ts";
@@ -20,8 +19,8 @@ import { renderHistory } from "../render/tasks.ts";
 import { isFiring } from "../run/firing.ts";
 import { hasPerson, runForeground } from "../run/foreground.ts";
 import { listenForStop, type StopRequest } from "../run/signals.ts";
-import { openWithEdits } from "./change.ts";
 import { renderRunner } from "./create.ts";
+import { openWithEdits } from "./requests.ts";
 import { checkRunnerFlags, type RunnerFlags } from "./up.ts";
 
 export async function runTaskCommand(
@@ -29,7 +28,7 @@ export async function runTaskCommand(
   flags: RunnerFlags & { detach?: boolean },
   io: Io,
 ): Promise<number> {
-  // first of all, see `loop up`
+  // first, see `loop up`
   const stop = listenForStop();
   checkRunnerFlags(flags);
   const project = await openWithEdits(flags, io);
@@ -37,7 +36,7 @@ export async function runTaskCommand(
   const owner = liveOwner(project.store, Date.now());
   const here = owner === null && io.interactive && !flags.detach && !flags.json && isFiring(process.env);
   if (stop.signal.aborted) return EXIT.interrupted;
-  // An agent that is not there must be known before the request is made.
+  // A missing agent is reported before the request is written.
   const agent = here ? chooseAgent(flags, readConfig(project), process.env) : null;
   const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
   await project.store.published?.publish();
@@ -45,13 +44,15 @@ export async function runTaskCommand(
   if (agent === null) {
     if (!flags.json)
       io.out(
-        owner === null ? `${task.id} waits to be run.` : oneLine(`${task.id} is handed to ${owner.owner}.`),
+        owner === null
+          ? `${task.id} will fire when a runner starts.`
+          : oneLine(`${owner.owner} fires ${task.id} now.`),
       );
     if (owner === null) io.say(renderRunner(owner, isFiring(process.env)));
     return EXIT.ok;
   }
   writeInBackground(io, leftOutText);
-  io.say(`Running ${task.id} here; Ctrl-C stops it.`);
+  io.say(`Running ${task.id} here. Ctrl-C stops it.`);
   return runOnce(project, task.id, agent, stop, io);
 }
 
@@ -64,13 +65,13 @@ function runOnce(project: Project, id: LoopId, agent: AgentSpec, stop: StopReque
     observe: (news) => {
       if (news.type === "problem") view.problem(news.message);
       if (news.type === "answer" && news.loop.id === id) io.out(printable(news.text).trimEnd());
-      // somebody else took the lease in the meantime, and the request with it
+      // another runner took the lease, and with it the request
       if (news.type === "role" && news.role === "passive") {
         handedTo = news.lease;
         void run.stop("another runner has the lease");
       }
       if (news.type !== "outcomes") return;
-      // A run that was waiting already (the initial one) is the run that was asked for.
+      // A fire that was already waiting (the initial one) counts as the requested one.
       result = news.outcomes.find(({ outcome }) => outcome !== "missed" && outcome !== "skipped") ?? result;
       if (result !== null) void run.stop("the run was over");
     },

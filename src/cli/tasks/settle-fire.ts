@@ -1,4 +1,4 @@
-/** A deleted task's fire that no runner is there to stop: it is stopped from here. */
+/** Stops the running turn of a deleted task or stopped goal when no runner is there to do it. */
 import { createReconciler } from "../../compose/engine.ts";
 import { isBusy, type Loop } from "../../core/loop.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -9,7 +9,7 @@ import type { Project } from "../project.ts";
 import { runForeground } from "../run/foreground.ts";
 import { listenForStop } from "../run/signals.ts";
 
-/** Until the fire is settled; false when another runner took over, which settles it. Starts nothing. */
+/** Returns when the turn has ended. false: another runner took over and ends it. Starts nothing. */
 export async function settleOrphan(project: Project, { id }: Loop, io: Io): Promise<boolean> {
   const isSettled = () => {
     const loop = project.store.load(id);

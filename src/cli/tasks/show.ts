@@ -20,11 +20,7 @@ import { adoptEdits } from "./requests.ts";
 
 const LATEST = 5;
 
-export interface ShowFlags extends ProjectFlags {
-  readonly json?: boolean;
-}
-
-export async function showCommand(prefix: string, flags: ShowFlags, io: Io): Promise<number> {
+export async function showCommand(prefix: string, flags: ProjectFlags, io: Io): Promise<number> {
   const project = openProjectToRead(flags, io);
   await adoptEdits(project, readConfig(project), io);
   const loop = findLoop(project.store, prefix);
@@ -34,7 +30,7 @@ export async function showCommand(prefix: string, flags: ShowFlags, io: Io): Pro
   return EXIT.ok;
 }
 
-async function showTask(store: Store, task: Task, flags: ShowFlags, io: Io): Promise<void> {
+async function showTask(store: Store, task: Task, flags: ProjectFlags, io: Io): Promise<void> {
   const now = Date.now();
   const { outcomes } = await readHistory(store, task.id);
   const latest = outcomes.slice(-LATEST);

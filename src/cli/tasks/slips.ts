@@ -1,16 +1,16 @@
-/** What a person most likely meant: `loop lst` is a slip, not a prompt; `loop until …` is another kind of loop. */
+/** Finds typing mistakes: `loop lst` means `loop list` and is not a prompt. */
 import type { Command, CommanderError } from "commander";
 import { type LoopError, usageError } from "../../errors.ts";
 
-/** Words of loops that this version does not run: they must not become prompts by accident. */
-const RESERVED = new Set("watch".split(" "));
+/** Commands of later versions: they must not become prompts by accident. */
+const RESERVED = new Set(["watch"]);
 
 export function checkFirstWord(program: Command, words: readonly string[]): void {
   const [first = "", ...rest] = words;
   if (RESERVED.has(first)) {
     throw usageError(
-      `\`loop ${first}\` is not in this version.`,
-      `To schedule a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
+      `This version has no command \`loop ${first}\`.`,
+      `If this word starts a prompt, write the interval first: loop 10m ${first} …`,
     );
   }
   if (!isShortCommand(rest)) return;
@@ -24,28 +24,28 @@ export function checkFirstWord(program: Command, words: readonly string[]): void
   const reserved = [...RESERVED].find((word) => isSame(first, word) || isMistyped(first, word));
   if (reserved !== undefined)
     throw usageError(
-      `There is no command "${first}", and \`loop ${reserved}\` is not in this version.`,
+      `There is no command "${first}", and this version has no command \`loop ${reserved}\`.`,
       asPrompt,
     );
 }
 
-/** Nothing follows, or only what looks like a task's id: more than that is a prompt. */
+/** Nothing follows, or only a word that looks like an id. Anything longer is a prompt. */
 function isShortCommand(rest: readonly string[]): boolean {
   const [id = ""] = rest;
   return rest.length === 0 || (rest.length === 1 && /^[0-9a-f]{1,8}$/i.test(id));
 }
 
-/** `loop help lst`: commander would print everything it knows. */
+/** For `loop help lst`, commander would print the whole help. */
 export function checkHelpWord(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith("-") || namesOf(program).includes(word)) return;
   const close = closestName(program, word);
   throw usageError(
     `There is no command "${word}"${close === undefined ? "." : `; did you mean \`loop help ${close}\`?`}`,
-    "See them all with: loop help",
+    "See all commands with: loop help",
   );
 }
 
-/** Commander's complaint as a sentence with the way on; null when it was none (help, version). */
+/** The error of commander as a sentence with a hint; null when it is no error (help, version). */
 export function explainParseError(
   error: CommanderError,
   program: Command,
@@ -61,19 +61,21 @@ export function explainParseError(
     case "commander.unknownOption":
       return usageError(
         message,
-        command === null ? `If it belongs to the prompt, write -- before it. More: ${help}` : `See: ${help}`,
+        command === null
+          ? `If it is a part of the prompt, write -- before the prompt. More: ${help}`
+          : `See: ${help}`,
       );
     case "commander.excessArguments":
       return usageError(
         message,
-        `See: ${help}. For a prompt that starts with this word, put the interval first: loop 10m ${first} …`,
+        `See: ${help}. If this word starts a prompt, write the interval first: loop 10m ${first} …`,
       );
     default:
       return usageError(message, `See: ${help}`);
   }
 }
 
-/** `loop -C dir list`: flags that stand before a command are its flags too, or are refused; never ignored. */
+/** `loop -C dir list`: flags before a command belong to the command. A flag that it does not have is an error. */
 export function flagsBefore(command: Command): Record<string, unknown> {
   const { parent } = command;
   const flags: Record<string, unknown> = {};
@@ -82,7 +84,7 @@ export function flagsBefore(command: Command): Record<string, unknown> {
     if (parent?.getOptionValueSource(name) !== "cli") continue;
     if (!command.options.some((own) => own.long === option.long))
       throw usageError(
-        `${option.long} is not for \`loop ${command.name()}\`.`,
+        `\`loop ${command.name()}\` has no flag ${option.long}.`,
         `See: loop help ${command.name()}`,
       );
     flags[name] = parent.getOptionValue(name);
@@ -95,7 +97,7 @@ function namesOf(program: Command): string[] {
 }
 
 function closestName(program: Command, word: string): string | undefined {
-  // what is for programs is not what a person meant
+  // hidden commands are for programs
   const shown = program.createHelp().visibleCommands(program);
   const names = ["help", ...shown.flatMap((command) => [command.name(), ...command.aliases()])];
   return names.find((name) => isSame(word, name)) ?? names.find((name) => isSlip(word, name));
@@ -105,16 +107,16 @@ function isSame(typed: string, name: string): boolean {
   return typed.toLowerCase() === name;
 }
 
-/** A slip that is no other word: `stauts`, but not `look`, which is near `hook`. */
+/** A mistake that is no other word: `stauts`, but not `look`, which is close to `hook`. */
 function isMistyped(typed: string, name: string): boolean {
   const letters = (word: string) => [...word.toLowerCase()].sort().join("");
   return isSlip(typed, name) && (typed.length !== name.length || letters(typed) === letters(name));
 }
 
-/** One letter changed, left out, added, or two swapped. */
+/** One letter is changed, missing or added, or two are swapped. */
 function isSlip(word: string, name: string): boolean {
   const typed = word.toLowerCase();
-  // of two letters, nearly every short word is one letter away: only `upp` and `pu`
+  // Nearly every short word is one letter away from a name of two letters: allow only `upp` and `pu`.
   if (name.length < 3) return typed.replace(/(.)\1/, "$1") === name || typed === [...name].reverse().join("");
   if (Math.abs(typed.length - name.length) > 1) return false;
   let start = 0;

@@ -1,8 +1,8 @@
-/** The flags that shape a task, shared by creation and `loop edit`. Each wrong value gets one sentence. */
+/** The flags that create and `loop edit` share. Each wrong value throws one sentence. */
 import type { MissedPolicy, TaskPlace } from "../../core/loop.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
-import { oneOf } from "../flags/values.ts";
+import { countFlag, durationFlag, oneOf } from "../flags/values.ts";
 
 export interface TaskFlags {
   readonly exact?: boolean;
@@ -22,24 +22,25 @@ export interface TaskFlags {
 const POLICIES: readonly MissedPolicy[] = ["ask", "once", "skip", "all"];
 const PLACES: readonly TaskPlace[] = ["session", "headless", "either"];
 
-/** Moment of expiry, or null for never. */
-export function expiryFlag(text: string, now: number): number | null {
+/** The time of expiry, or null for never. */
+function expiryFlag(text: string, now: number): number | null {
   if (text === "never") return null;
   const ms = parseDuration(text);
   if (ms === null || ms <= 0)
-    throw usageError(`--expires "${text}" is not a length of time; write 3d, 30d or never.`);
+    throw usageError(`--expires "${text}" is not a length of time; write it like 3d or 30d, or write never.`);
   return now + ms;
 }
 
-export function missedFlag(text: string | undefined): MissedPolicy | null {
-  return text === undefined ? null : oneOf("--missed", text, POLICIES);
-}
-
-export function placeFlag(text: string): TaskPlace {
-  return oneOf("--in", text, PLACES);
-}
-
-/** A command that decides whether a fire succeeded; an empty one (edit) takes it away. */
-export function expectFlag(text: string): string | null {
-  return text.trim() === "" ? null : text;
+/** The settings that were given. An empty `--expect` removes the command. */
+export function settingsFrom(flags: TaskFlags, now: number) {
+  const { expires, missed, grace, expect, alertAfter, timeout } = flags;
+  return {
+    ...(expires === undefined ? {} : { expiresAt: expiryFlag(expires, now) }),
+    ...(missed === undefined ? {} : { missed: oneOf("--missed", missed, POLICIES) }),
+    ...(grace === undefined ? {} : { graceMs: durationFlag("--grace", grace) }),
+    ...(expect === undefined ? {} : { expect: expect.trim() === "" ? null : expect }),
+    ...(alertAfter === undefined ? {} : { alertAfter: countFlag("--alert-after", alertAfter) }),
+    ...(timeout === undefined ? {} : { timeoutMs: durationFlag("--timeout", timeout) }),
+    ...(flags.in === undefined ? {} : { where: oneOf("--in", flags.in, PLACES) }),
+  };
 }

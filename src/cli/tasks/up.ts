@@ -1,5 +1,4 @@
-/** `loop up`: the resident runner of a project, until it is stopped. */
-
+/** `loop up`: the resident runner of a project. It runs until it is stopped. */
 import { createMissingAgent } from "../../agents/missing.ts";
 import { removeEndedRuns } from "../../agents/process/ended-runs.ts";
 import { type AgentChoice, chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
@@ -34,11 +33,10 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export interface RunnerFlags extends ProjectFlags, AgentChoice {
   readonly notifyCmd?: string;
   readonly for?: string;
-  readonly json?: boolean;
 }
 
 export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
-  // first of all: reading a long journal takes a moment, and a signal in it is no crash
+  // First: a signal while a long journal is read must not look like a crash.
   const stop = listenForStop();
   checkRunnerFlags(flags);
   const reader = openProject(flags, io);
@@ -49,7 +47,7 @@ export async function upCommand(flags: RunnerFlags, io: Io): Promise<number> {
   return runResident(project, config, flags, io, thisRunner(), agent, stop);
 }
 
-/** Goals bring their own agent along: where there are some, tasks alone do without. */
+/** Goals have their own agent: with goals, a missing agent for tasks does not stop the runner. */
 function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): Agent | AgentSpec {
   try {
     return chooseAgent(flags, config, process.env);
@@ -60,7 +58,7 @@ function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): 
   }
 }
 
-/** Wrong values are refused before anything is written, also by commands that end up not running anything. */
+/** Refuses wrong values before anything is written, even if nothing will run. */
 export function checkRunnerFlags(flags: RunnerFlags): void {
   chooseAgentSpec(flags, {}, process.env);
   if (flags.for !== undefined) durationFlag("--for", flags.for);
@@ -121,17 +119,17 @@ interface Resident {
   readonly inLine: Asker;
   readonly endAt: number | null;
   readonly hasPerson: boolean;
-  /** Takes what a person wrote into the published files. */
+  /** Applies edits that a person made in tasks.json. */
   adopt(): Promise<void>;
 }
 
 class ResidentRun implements RunKind {
   readonly #run: Run;
   readonly #resident: Resident;
-  /** Missed tasks that the person was asked about. */
+  /** Missed tasks that the person was already asked about. */
   readonly #asked = new Set<LoopId>();
   #isAsking = false;
-  /** One after the other: an edit that is being taken must not be taken a second time. */
+  /** A chain: the same edit must not be applied twice. */
   #adopting = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
@@ -155,10 +153,10 @@ class ResidentRun implements RunKind {
     this.#adopting = this.#adopting.then(adopt).catch(view.problem);
   }
 
-  /** `rm -rf .loop`, `git clean -fdx`, a moved project: a runner without its tasks must not look as if it ran. */
+  /** After `rm -rf .loop`, `git clean -fdx` or a move of the project, the runner must not seem to run. */
   lost(): void {
     const { project, view } = this.#resident;
-    const body = `${project.dir} was removed or moved away, and its tasks with it. This runner ends.`;
+    const body = `${project.dir} and its tasks were removed or moved. This runner ends.`;
     view.problem(new Error(body));
     this.#run.notify("Loopwright stopped", body);
   }
@@ -176,14 +174,14 @@ class ResidentRun implements RunKind {
     return this.#run.isGone ? EXIT.failure : EXIT.ok;
   }
 
-  /** Node's timers end at 24.8 days, and a longer one fires at once. */
+  /** A timer of more than 24.8 days would fire at once. */
   #stopAt(at: number): void {
     const left = at - Date.now();
     if (left <= 0) void this.#run.stop("the runner's time was over (--for)");
     else this.#timer = setTimeout(() => this.#stopAt(at), Math.min(left, MAX_TIMEOUT_MS));
   }
 
-  /** A10: a person is here, so a missed one-shot is a question and not only a line in the list. */
+  /** A10: with a person at the terminal, a missed one-shot is a question and not only a line in the list. */
   async #askAboutMissed(): Promise<void> {
     if (!this.#resident.hasPerson || this.#isAsking || this.#run.role !== "owner") return;
     this.#isAsking = true;
@@ -209,7 +207,7 @@ class ResidentRun implements RunKind {
     if (yes === null) return;
     const event = yes
       ? ({ type: "task.run-requested" } as const)
-      : ({ type: "task.deleted", reason: "missed, and not wanted any more" } as const);
+      : ({ type: "task.deleted", reason: "missed, and a person did not want it any more" } as const);
     await requestEvent(project.store, task, event, Date.now());
     this.#run.nudge();
   }

@@ -1,4 +1,4 @@
-/** `loop wakeup`: what a self-paced agent runs before it ends its turn (A17). Reads LOOP_ID and LOOP_FIRE_ID. */
+/** `loop wakeup`: an agent of `loop auto` sets its next turn (A17). Reads LOOP_ID and LOOP_FIRE_ID. */
 import type { FireId, Wakeup } from "../../core/loop.ts";
 import { parseLeadingInterval, renderDuration } from "../../core/task/interval.ts";
 import { MAX_WAKEUP_MS, MIN_WAKEUP_MS } from "../../core/task/settle.ts";
@@ -10,20 +10,19 @@ import { openProject, type ProjectFlags } from "../project.ts";
 
 export interface WakeupFlags extends ProjectFlags {
   readonly stop?: boolean;
-  readonly json?: boolean;
 }
 
 export async function wakeupCommand(words: readonly string[], flags: WakeupFlags, io: Io): Promise<number> {
   const { LOOP_ID: id, LOOP_FIRE_ID: fireId, LOOP_PROJECT: home } = process.env;
   if (!id || !fireId)
     throw usageError(
-      "`loop wakeup` is for an agent inside a turn of `loop auto`: LOOP_ID and LOOP_FIRE_ID are not set.",
+      "`loop wakeup` works only inside a turn of `loop auto`: LOOP_ID and LOOP_FIRE_ID are not set.",
     );
   const wakeup = parseWords(words, flags);
   const { store } = openProject({ ...(home === undefined ? {} : { project: home }), ...flags }, io);
   const task = findTask(store, id);
   if (task.fire?.id !== fireId)
-    throw usageError(`The turn ${fireId} is over; a wake-up can only be set while it runs.`);
+    throw usageError(`The turn ${fireId} has ended; a wake-up can be set only while the turn runs.`);
   const changed = await requestEvent(
     store,
     task,
@@ -35,12 +34,12 @@ export async function wakeupCommand(words: readonly string[], flags: WakeupFlags
   else
     io.out(
       asked.kind === "stop"
-        ? "The loop ends with this turn."
-        : `You will be woken ${renderDuration(asked.delayMs)} after this turn ends.`,
+        ? "The loop ends after this turn."
+        : `The next turn starts ${renderDuration(asked.delayMs)} after this turn ends.`,
     );
   if (asked.kind === "sleep" && wakeup.kind === "sleep" && asked.delayMs !== wakeup.delayMs) {
     io.say(
-      `A wake-up is ${renderDuration(MIN_WAKEUP_MS)} to ${renderDuration(MAX_WAKEUP_MS)} away; ${renderDuration(asked.delayMs)} was taken.`,
+      `The delay must be ${renderDuration(MIN_WAKEUP_MS)} to ${renderDuration(MAX_WAKEUP_MS)}; it was set to ${renderDuration(asked.delayMs)}.`,
     );
   }
   return EXIT.ok;
@@ -49,12 +48,13 @@ export async function wakeupCommand(words: readonly string[], flags: WakeupFlags
 function parseWords(words: readonly string[], flags: WakeupFlags): Wakeup {
   const said = words.join(" ").trim();
   if (flags.stop) return { kind: "stop", reason: said || "no reason given" };
-  if (said === "") throw usageError('Say when: loop wakeup 5m "why", or loop wakeup --stop "why".');
+  if (said === "")
+    throw usageError('The delay is missing; write: loop wakeup 5m "why", or: loop wakeup --stop "why"');
   const found = parseLeadingInterval(said);
   const [first = "", ...rest] = said.split(/\s+/);
   const seconds = /^\d+$/.test(first) ? Number(first) : null;
   if (found === null && seconds === null)
-    throw usageError(`"${first}" is not a length of time; write seconds (300) or 5m.`);
+    throw usageError(`"${first}" is not a length of time; write seconds (300) or a time like 5m.`);
   const delayMs = found?.interval.ms ?? (seconds ?? 0) * 1000;
   return { kind: "sleep", delayMs, reason: (found?.rest ?? rest.join(" ")) || "no reason given" };
 }

@@ -228,7 +228,11 @@ describe("C1 C16 flags and exit codes", () => {
     ["too many at a time", ["--parallel", "99"], /--parallel 99 is more than/],
     ["no number", ["--parallel", "some"], /--parallel/],
     ["an unknown mode", ["--mode", "dream"], /--mode/],
-    ["no budget", ["--budget", "-3"], /--budget "-3" is not an amount of dollars; write 5 or 2\.50\./],
+    [
+      "no budget",
+      ["--budget", "-3"],
+      /--budget "-3" is not an amount of dollars; write it like 5 or 2\.50\./,
+    ],
     ["a budget over the cap", ["--budget", "$100.01"], /A budget of \$100\.01 is too much; at most \$100/],
     ["no command for notices", ["--notify-cmd", " "], /--notify-cmd is empty/],
     ["an unknown flag", ["--fast"], /--fast/],

@@ -79,7 +79,7 @@ test("C13 where there are none it says so, with git or without", async () => {
     const io = listen();
     expect(await worktreesListCommand({ project: cwd }, io)).toBe(0);
     expect(await worktreesCleanCommand({ project: cwd }, io)).toBe(0);
-    expect(io.stderr).toEqual(["There are no worktrees of stories here.", "Nothing can go."]);
+    expect(io.stderr).toEqual(["There are no worktrees of stories here.", "There is nothing to remove."]);
     expect(io.stdout).toEqual([]);
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
   }

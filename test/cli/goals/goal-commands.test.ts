@@ -193,7 +193,7 @@ describe.concurrent("B14 approve and reject", () => {
     expect(approved).toMatchObject({
       code: 0,
       stdout: "Approved: This is one step. Proceed?\n",
-      stderr: `Nothing runs it now. Go on with: loop continue ${id}\n`,
+      stderr: `Nothing runs this goal now. Continue it with: loop continue ${id}\n`,
     });
     expect((await runLoop(["continue"], { cwd })).code).toBe(6);
     expect(turnsOf(cwd)[0]?.prompt).toMatch(/\n> A person said yes: add a test .*too\n/);
@@ -271,7 +271,7 @@ describe.concurrent("B7 accept", () => {
     expect(look.stdout).toContain("changed check.sh (done)\n--- check.sh\n+++ check.sh\n");
     expect(look.stdout).toContain("\n-test -f done.txt\n+true\n");
     expect(look.stderr).toBe(
-      "loop: accept asks first; without a terminal add --yes once you have read the changes.\n",
+      "loop: `loop accept` asks first; without a terminal, read the changes and write: loop accept --yes\n",
     );
     expect(stateOf(cwd).accepted).toEqual([]);
     const accepted = await loopJson<object>(["accept", "--yes"], { cwd });
@@ -291,7 +291,7 @@ describe.concurrent("B7 accept", () => {
     expect(await runHere(["accept", "--yes"], { cwd })).toEqual({
       code: 64,
       stdout: "",
-      stderr: `loop: check.sh was changed again since the checks ran; nothing was accepted.\n  Have it compared anew: loop continue ${id}\n`,
+      stderr: `loop: check.sh was changed again after the checks ran; nothing was accepted.\n  Compare the files again with: loop continue ${id}\n`,
     });
     expect(stateOf(cwd)).toMatchObject({ accepted: [], status: "paused" });
   });
@@ -301,7 +301,7 @@ describe.concurrent("B7 accept", () => {
     await runLoop(untilArgs(idler(cwd), "--iterations", "1"), { cwd });
     expect(await runHere(["accept"], { cwd })).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/changed nothing that its checks consist of\.\n$/),
+      stdout: expect.stringMatching(/changed no file that its checks depend on\.\n$/),
     });
   });
 });
@@ -397,7 +397,7 @@ describe.concurrent("two terminals", () => {
     expect(await follower.ended).toBe(130);
     const { id } = stateOf(cwd);
     expect(follower.output.stderr).toContain(
-      `It goes on in the other process. Stop it with: loop pause ${id}\n`,
+      `The other process continues the loop. To stop it: loop pause ${id}\n`,
     );
     expect(await statusOf(cwd)).toMatchObject({ status: "in_progress", running: { kind: "work" } });
     expect((await runHere(["pause"], { cwd })).code).toBe(0);
@@ -454,7 +454,7 @@ describe.concurrent("B20 a stopped loop stays stopped", () => {
     run.signal("SIGKILL");
     await run.ended;
     const { stderr } = await runHere(["status"], { cwd });
-    expect(stderr).toMatch(/^Nothing runs it now\. Go on with: loop continue \w{8}\n$/);
+    expect(stderr).toMatch(/^Nothing runs this goal now\. Continue it with: loop continue \w{8}\n$/);
     const again = startLoop(["continue", "--json"], { cwd }, onTestFinished);
     await again.line(/"loop\.start"/);
     writeFileSync(join(cwd, "..", "go"), "");

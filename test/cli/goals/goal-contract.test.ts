@@ -240,7 +240,7 @@ describe.concurrent("B17 exit codes, each for a reason of its own", () => {
     expect(result).toEqual({
       code: 64,
       stdout: "",
-      stderr: 'loop: --iterations "none" is not a whole number from 1 up.\n',
+      stderr: 'loop: --iterations "none" is not a whole number of 1 or more.\n',
     });
   });
 
@@ -302,7 +302,7 @@ describe.concurrent("B17 what the agent is given", () => {
 });
 
 describe.concurrent("B8 B17 artifacts", () => {
-  test("state.json in the seed's shape, the same under runs/, receipts one per line, a summary", async ({
+  test("state.json in the published shape, the same under runs/, receipts one per line, a summary", async ({
     onTestFinished,
   }) => {
     const cwd = makeRepository(onTestFinished);
@@ -477,7 +477,7 @@ describe.concurrent("B21 steps", () => {
       "Add one.txt and add two.txt. No new dependencies. All tests pass. Done when both are there.";
     const first = await runLoop(["until", "--yes", "--agent-cmd", agent, words], { cwd });
     expect(first.code).toBe(6);
-    expect(first.stderr).toMatch(/^Nothing was named that could prove the end; the agent proposes checks/);
+    expect(first.stderr).toMatch(/^There is no check that can prove the end\. The agent will propose checks/);
     expect(first.stdout).toContain("Steps: planned first");
     expect(first.stdout).toMatch(
       /\nG1: Decomposed into 2 steps\. Proceed\?\n {2}1\. make one\.txt\n {2}2\. make two\.txt\n {2}check proposed by the agent: one: `test -f one\.txt` exits 0\n {2}check proposed by the agent: two: .*\nAnswer: loop approve \w{8} \| loop reject/,

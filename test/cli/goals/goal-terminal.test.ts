@@ -165,7 +165,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     writeFileSync(join(cwd, "check.sh"), "exit 0\n");
     terminal.keys("y");
     await terminal.sees(
-      /check\.sh was changed again since the checks ran; nothing was accepted\.[\s\S]*code=64\n\$$/,
+      /check\.sh was changed again after the checks ran; nothing was accepted\.[\s\S]*code=64\n\$$/,
     );
     writeFileSync(join(cwd, "check.sh"), "true\n");
     terminal.run("clear; NO_COLOR=1 loop accept; echo code=$?");
@@ -181,14 +181,14 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     await runLoop(["until", ...flags], { cwd });
     const terminal = openTerminal(cwd);
     terminal.run("NO_COLOR=1 loop rollback 0; echo code=$?");
-    await terminal.sees(/◆ {2}Put all files back to "before any work"\?[\s\S]*└$/);
+    await terminal.sees(/◆ {2}Restore all files to "before any work"\?[\s\S]*└$/);
     terminal.keys("n");
     await terminal.sees(/Nothing was changed\.\ncode=0\n\$$/);
     expect(existsSync(join(cwd, "half.txt"))).toBe(true);
     terminal.run("clear; NO_COLOR=1 loop cancel; echo code=$?");
-    await terminal.sees(/◆ {2}Keep its state and checkpoints\?[\s\S]*└$/);
+    await terminal.sees(/◆ {2}Keep the state and the checkpoints of this goal\?[\s\S]*└$/);
     terminal.keys("n");
-    await terminal.sees(/and deleted its state\. The files of the project are as they are\.\ncode=0\n\$$/);
+    await terminal.sees(/and deleted its state\. The project files were not changed\.\ncode=0\n\$$/);
     expect(existsSync(join(cwd, ".loop", "state.json"))).toBe(false);
     expect(existsSync(join(dirname(cwd), "my project", "half.txt"))).toBe(true);
   });

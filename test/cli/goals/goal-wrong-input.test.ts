@@ -35,12 +35,12 @@ const ESCAPE = "\u001b[31m\u0007\u009b2J\u202e";
 describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
   const until = (...flags: string[]) => ["until", ...CHECK, "--agent-cmd", "cat", ...flags, SPEC];
   const table: readonly (readonly [readonly string[], RegExp])[] = [
-    [["until"], /There is nothing to do\.\n {2}Say what has to be proved/],
-    [["until", ""], /There is nothing to do\./],
-    [until("--iterations", "0"), /--iterations "0" is not a whole number from 1 up\./],
+    [["until"], /The goal is missing\.\n {2}Write what must be proved/],
+    [["until", ""], /The goal is missing\./],
+    [until("--iterations", "0"), /--iterations "0" is not a whole number of 1 or more\./],
     [until("--iterations", "1.5"), /--iterations "1\.5"/],
     [until("--iterations", "51"), /51 iterations are too many; at most 50/],
-    [until("--budget", "0"), /--budget "0" is not an amount of dollars; write 5 or 2\.50\./],
+    [until("--budget", "0"), /--budget "0" is not an amount of dollars; write it like 5 or 2\.50\./],
     [until("--budget", "-1"), /--budget "-1"/],
     [until("--budget", "ten"), /--budget "ten"/],
     [until("--budget", "0x10"), /--budget "0x10"/],
@@ -60,7 +60,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--protect", ""), /--protect is empty/],
     [until("--allow-changes", " "), /--allow-changes is empty/],
     [until("--steps", "no such file"), /--steps: cannot read no such file: /],
-    [until("--steps", "check.sh", "--steps", "empty.md"), /There is no step in empty\.md\./],
+    [until("--steps", "check.sh", "--steps", "empty.md"), /--steps: empty\.md has no steps/],
     [until("--prompt-file", "no such file"), /--prompt-file: cannot read no such file: /],
     [until("--prompt-file", "."), /--prompt-file: cannot read \.: /],
     [until("--check", "tests"), /^loop: --check 'tests' has no "="; write --check 'name=command'\.\n$/],
@@ -75,7 +75,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--bogus"), /Unknown option '--bogus'/],
     [until("--exit-on", `a${ESCAPE}b`), /--exit-on "a .*b" is none of/],
     [until("--steps", `a${ESCAPE}b`), /--steps: cannot read/],
-    [until("-C", "nowhere"), /There is no folder .*nowhere\./],
+    [until("-C", "nowhere"), /--project: there is no folder .*nowhere\./],
     [["status", "xyz"], /"xyz" is not an id/],
     [["status", "0123abcd"], /There is no goal 0123abcd here\./],
     [["report"], /There is no goal loop here\./],
@@ -88,7 +88,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [["accept"], /No goal loop is running or paused here/],
     [["accept", "a", "b"], /Too many arguments/],
     [["rollback"], /There is no goal loop here/],
-    [["rollback", "a", "b", "c"], /rollback takes a goal and a step/],
+    [["rollback", "a", "b", "c"], /There are too many words\.\n {2}Write: loop rollback \[goal\] \[step\]/],
     [["pause"], /No goal loop is running or paused here/],
   ];
 
@@ -157,7 +157,7 @@ describe.concurrent("H2 what a repository brought along runs only once it was tr
       code: 1,
       stdout: "",
       stderr:
-        "loop: .loop/shape/SHAPE.md has commands in it that you have not trusted, or not as they are now.\n  Look at them and say so: loop trust\n",
+        "loop: .loop/shape/SHAPE.md contains commands that are new or changed, and you have not trusted them yet.\n  Review and trust them with: loop trust\n",
     });
     expect({ ran: existsSync(join(cwd, "ran.txt")), turns: turnsOf(cwd) }).toEqual({ ran: false, turns: [] });
     const trusted = await runHere(["trust", "--yes"], { cwd });
@@ -232,7 +232,7 @@ describe.concurrent("the spec itself", () => {
     expect(await runLoop(args, { cwd, input: "do it" })).toEqual({
       code: 64,
       stdout: "",
-      stderr: "loop: The spec is longer than 100000 characters.\n",
+      stderr: "loop: The spec is too long; at most 100000 characters are allowed.\n",
     });
   });
 });
@@ -287,7 +287,7 @@ describe.concurrent("git", () => {
     expect(run.stdout).toContain("! This folder has no git: loop cannot roll files back");
     expect(await runHere(["rollback"], { cwd })).toMatchObject({
       code: 64,
-      stderr: expect.stringMatching(/has no checkpoints\.\n {2}They need git/),
+      stderr: expect.stringMatching(/has no checkpoints\.\n {2}Checkpoints need git/),
     });
   });
 

@@ -104,7 +104,7 @@ describe("loop mcp", () => {
       humanSchedule: "Every 5 minutes",
       recurring: true,
       durable: true,
-      runner: "Nothing runs it yet: start `loop up` in this folder.",
+      runner: "Nothing runs it yet. To run it, start in this folder: loop up",
     });
     expect((await listOf(cwd)).tasks).toMatchObject([{ id: made.id, prompt: "look" }]);
     const other = await create(cwd, "20m", "another", "--detach");

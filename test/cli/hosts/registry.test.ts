@@ -119,7 +119,7 @@ describe("D12 register-task", () => {
     [[], {}, /^A story needs a title\.$/],
     [["US-001"], {}, /^A story needs a title\.$/],
     [[" "], {}, /^A story needs a title\.$/],
-    [["x"], { priority: "high" }, /^--priority "high" is not a whole number from 1 up\.$/],
+    [["x"], { priority: "high" }, /^--priority "high" is not a whole number of 1 or more\.$/],
     [["x"], { priority: "1e300" }, /is not a priority/],
     [["x"], { depth: "deep" }, /^--depth "deep" is none of quick, standard, thorough\.$/],
     [["x"], { check: ["npm test"] }, /^--check 'npm test' has no "="/],

@@ -57,7 +57,7 @@ describe("loop doctor", () => {
     ]);
     const io = listen();
     await doctorCommand({ project: machine.project }, io);
-    expect(io.text()).toMatch(/^✓ node .*\n[\s\S]*\nAll is well\.$/);
+    expect(io.text()).toMatch(/^✓ node .*\n[\s\S]*\nEverything is fine\.$/);
     expect([hashTree(machine.project), hashTree(machine.home)]).toEqual(before);
   });
 
@@ -230,7 +230,7 @@ describe("loop doctor in a project", () => {
     record("a-2", process.pid, "over");
     write(join(folder, "odd.json"), "{");
     expect(of((await diagnose(machine)).findings, "sessions")).toMatchObject([
-      { state: "note", text: "records of 1 conversation whose client is gone" },
+      { state: "note", text: "records of 1 conversation whose client has ended" },
     ]);
   });
 
@@ -273,6 +273,6 @@ test("F8 H5 what a file says cannot move the cursor, and the fix stands under it
     { check: "long", state: "broken", text: "bad\n\u001b[2Jthing", fix: "mend it" },
   ];
   expect(renderFindings(findings, { colour: false })).toBe(
-    "✓ a     fine\n✗ long  bad [2Jthing\n        mend it\n1 thing is broken.",
+    "✓ a     fine\n✗ long  bad [2Jthing\n        mend it\nFound 1 problem. Fix what is marked ✗.",
   );
 });

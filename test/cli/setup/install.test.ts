@@ -150,8 +150,8 @@ describe("loop install claude", () => {
   });
 
   test.each([
-    [["hal", {}], /No plugin is known for hal/],
-    [["claude", { scope: "local" }], /--scope must be user or project/],
+    [["hal", {}], /Loopwright cannot be installed in "hal"/],
+    [["claude", { scope: "local" }], /--scope "local" is not known; write user or project/],
   ] as const)("H5 wrong input %j is one sentence", async ([client, flags], message) => {
     const { project } = makeMachine();
     await expect(installCommand(client, { project, ...flags }, listen())).rejects.toMatchObject({
@@ -218,7 +218,7 @@ describe("loop uninstall claude", () => {
     const changed = readFileSync(localOf(machine), "utf8").replace('"0"', '"50"');
     writeFileSync(localOf(machine), changed);
     const { kept } = await uninstall(machine);
-    expect(kept).toEqual([expect.stringContaining("which is not as it was written")]);
+    expect(kept).toEqual([expect.stringContaining("which was changed after the installation")]);
     expect(readFileSync(localOf(machine), "utf8")).toBe(changed);
 
     const other = makeMachine();
@@ -246,7 +246,7 @@ describe("loop uninstall claude", () => {
     const machine = makeMachine();
     const io = listen();
     expect(await uninstallCommand("claude", { project: machine.project }, io)).toBe(0);
-    expect(io.text()).toBe("Nothing of Loopwright is installed in Claude Code.");
+    expect(io.text()).toBe("Loopwright is not installed in Claude Code.");
     expect(machine.calls().every((call) => /list --json$/.test(call))).toBe(true);
   });
 
@@ -255,7 +255,7 @@ describe("loop uninstall claude", () => {
       marketplaces: [{ name: "loopwright", source: "directory", path: "/theirs" }],
     });
     expect((await uninstall(machine)).kept).toEqual([
-      "the marketplace loopwright, which is not ours (/theirs)",
+      "the marketplace loopwright, which is not from Loopwright (/theirs)",
     ]);
     expect(machine.calls().some((call) => /marketplace remove/.test(call))).toBe(false);
   });

@@ -113,7 +113,9 @@ describe("trust", () => {
       stderr: expect.not.stringContaining(FOREIGN),
     });
     expect(existsSync(join(cwd, "fired")) && existsSync(join(cwd, "checked"))).toBe(true);
-    expect((await runHere(["trust"], { cwd })).stdout).toBe("Nothing here comes from somewhere else.\n");
+    expect((await runHere(["trust"], { cwd })).stdout).toBe(
+      "Nothing here needs your trust: no tasks or commands came with this project.\n",
+    );
   });
 
   test("H2 it shows what the journal knows and what tasks.json would make of it", async () => {
@@ -122,7 +124,7 @@ describe("trust", () => {
     const changed = { id, prompt: "changed", everyMs: 1_000 };
     writeFileSync(path, JSON.stringify({ tasks: [changed, { prompt: "new", cron: "0 9 * * *" }] }));
     const { stdout } = await runHere(["trust"], { cwd });
-    expect(stdout).toMatch(/^3 tasks from somewhere else:\n/);
+    expect(stdout).toMatch(/^3 tasks from another machine or project:\n/);
     for (const prompt of ["theirs", "changed", "new"]) expect(stdout).toContain(`    prompt: ${prompt}\n`);
   });
 
@@ -199,8 +201,7 @@ const SHOWN = `3 commands in .loop/shape/SHAPE.md:
   coverage >= 80
     runs:   npm run -s cov
 `;
-const ALL_TRUSTED =
-  "Nothing here needs your trust: you have trusted all that the project's files would run.\n";
+const ALL_TRUSTED = "Nothing here needs your trust: you have already trusted all commands of this project.\n";
 
 describe("commands in the project's files", () => {
   test("H2 are shown, and trusted by --yes only; then nothing needs trust until the content changes", async () => {
@@ -217,7 +218,7 @@ describe("commands in the project's files", () => {
     const yes = await runHere(["trust", "--yes"], { cwd });
     expect(yes).toMatchObject({
       code: 0,
-      stdout: `${SHOWN}Trusted: 4 commands. What is changed asks again.\n`,
+      stdout: `${SHOWN}Trusted: 4 commands. Changed files need your trust again.\n`,
     });
     expect(hashTree(cwd)).toBe(project);
     expect(await runHere(["trust"], { cwd })).toMatchObject({ code: 0, stdout: ALL_TRUSTED });
@@ -252,7 +253,7 @@ describe("commands in the project's files", () => {
       command: "touch ran; npm test",
     });
     const { stdout } = await runHere(["trust", "--yes"], { cwd });
-    expect(stdout).toMatch(/^1 task from somewhere else:\n/);
+    expect(stdout).toMatch(/^1 task from another machine or project:\n/);
     expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. The tasks run with: loop up\n$/);
     expect(await loopJson(["trust"], { cwd })).toEqual({ trusted: true, tasks: [], files: [] });
     expect(existsSync(join(cwd, "ran"))).toBe(false);
@@ -312,13 +313,11 @@ describe("commands in the project's files", () => {
     // what is trusted is what was shown
     appendFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), "- more: `rm -rf ~`\n");
     terminal.keys("y");
-    await terminal.sees(
-      /The commands changed while they were being looked at; nothing was trusted\.[\s\S]*\$$/,
-    );
+    await terminal.sees(/The commands changed while you were reading them; nothing was trusted\.[\s\S]*\$$/);
     terminal.run("clear; loop trust");
     await terminal.sees(/Trust 5 commands\?[\s\S]*No/);
     terminal.keys("y");
-    await terminal.sees(/Trusted: 5 commands\. What is changed asks again\.\n\$$/);
+    await terminal.sees(/Trusted: 5 commands\. Changed files need your trust again\.\n\$$/);
     expect((await runHere(["trust"], { cwd })).stdout).toBe(ALL_TRUSTED);
   });
 });

@@ -143,13 +143,13 @@ describe("one task, all commands", () => {
 
   test("A3 run without a runner waits, and says so; history keeps the ids of deleted tasks", async () => {
     const cwd = makeProject();
-    expect(await text(cwd, "history")).toBe("No history yet: nothing was due.\n");
+    expect(await text(cwd, "history")).toBe("No history yet: no task was due.\n");
     const { id } = await create(cwd, "5m", "x", "--no-now");
     const run = await runLoop(["run", id], { cwd });
     expect(run).toEqual({
       code: 0,
-      stdout: `${id} waits to be run.\n`,
-      stderr: "Nothing runs it yet: start `loop up` in this folder.\n",
+      stdout: `${id} will fire when a runner starts.\n`,
+      stderr: "Nothing runs it yet. To run it, start in this folder: loop up\n",
     });
     expect(await text(cwd, "list")).toContain("now (by hand)");
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "cat"], { cwd });
@@ -167,9 +167,9 @@ describe("one task, all commands", () => {
     const cwd = makeProject();
     const made = await runHere(["7m", "look"], { cwd });
     expect(made.stdout).toMatch(
-      /^Created [0-9a-f]{8}: Every 6 minutes \(\*\/6 \* \* \* \*\)\n {2}7m does not divide an hour evenly, so it runs every 6 minutes; --exact keeps 7m\.\n {2}Runs once now, then [\d:]+ \(in .*\)\n {2}Ends .* with a final run\n$/,
+      /^Created [0-9a-f]{8}: Every 6 minutes \(\*\/6 \* \* \* \*\)\n {2}7m does not divide an hour evenly, so it runs every 6 minutes; --exact keeps 7m\.\n {2}Runs once now, then [\d:]+ \(in .*\)\n {2}Ends .*, after a final run\n$/,
     );
-    expect(made.stderr).toBe("Nothing runs it yet: start `loop up` in this folder.\n");
+    expect(made.stderr).toBe("Nothing runs it yet. To run it, start in this folder: loop up\n");
     const quiet = await runHere(["5m", "look", "--no-now", "--detach"], { cwd });
     expect(quiet.stdout).not.toContain("once now");
     const list = await text(cwd, "list");

@@ -55,7 +55,7 @@ test("A19 both formats, with ids kept where they are ids; twice is as good as on
     "3 imported, 1 skipped, 0 faulty, from .claude/scheduled_tasks.json and .pi/loop-tasks.json.",
   );
   expect(real.stderr).toContain("pi2: it has expired");
-  expect(real.stderr).toContain("They still run where they came from");
+  expect(real.stderr).toContain("The original tasks still run");
   const { tasks } = await listOf(cwd);
   const byPrompt = new Map(tasks.map((task) => [task.prompt, task]));
   expect(byPrompt.get("check the deploy")).toMatchObject({

@@ -93,7 +93,7 @@ describe("loop up", () => {
     await up.line(/▶ fire/);
     await until(async () => (await outcomes(cwd)).at(0) === "running", "it runs");
     const deleted = await runHere(["delete", gone.id], { cwd });
-    expect(deleted.stdout).toBe(`Deleted ${gone.id}; the fire that runs now is stopped.\n`);
+    expect(deleted.stdout).toBe(`Deleted ${gone.id}. Its running fire is stopped.\n`);
     await up.line(/■ interrupted/);
     expect(await historyOf(cwd)).toMatchObject([{ outcome: "interrupted", reason: "the task was deleted" }]);
     expect(leftovers(cwd)).toEqual([up.pid]);
@@ -102,7 +102,7 @@ describe("loop up", () => {
   test("A20 LOOP_DISABLE_SCHEDULER=1 fires nothing, and says so everywhere", async () => {
     const cwd = makeProject();
     const env = { LOOP_DISABLE_SCHEDULER: "1" };
-    const off = "Firing is off here: LOOP_DISABLE_SCHEDULER=1.";
+    const off = "Nothing fires here, because LOOP_DISABLE_SCHEDULER=1 is set.";
     expect((await runHere(["list"], { cwd, env })).stdout).toMatch(new RegExp(`^No tasks\\..*\\n${off}\\n$`));
     const made = await runHere(["5m", "x"], { cwd, env });
     expect(made.stderr).toContain("LOOP_DISABLE_SCHEDULER=1");

@@ -65,7 +65,7 @@ describe("the lease", () => {
     const made = await runLoop(["5m", "x"], { cwd });
     expect(made).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^It is run by runner:\d+\.\w+, which holds the lease\.\n$/),
+      stderr: expect.stringMatching(/^runner:\d+\.\w+ runs it\.\n$/),
     });
     await up.line(/▶ fire {2}\w+ {2}\(initial\) x/);
     const { id } = (await listOf(cwd)).tasks[0] as TaskJson;

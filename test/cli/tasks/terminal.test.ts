@@ -28,11 +28,11 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const cwd = makeProject();
     const terminal = openTerminal(cwd);
     terminal.run("loop 5m first --detach");
-    await terminal.sees(/Nothing runs it yet: start `loop up` in this folder\.\n\$$/);
+    await terminal.sees(/Nothing runs it yet\. To run it, start in this folder: loop up\n\$$/);
     const up = startLoop(["up", "--agent-cmd", "cat"], { cwd });
     await up.line(/✓ ok/);
     terminal.run("clear; loop 5m second --agent-cmd cat");
-    await terminal.sees(/It is run by runner:\d+\.\w+, which holds the lease\.\n\$$/);
+    await terminal.sees(/runner:\d+\.\w+ runs it\.\n\$$/);
     await up.line(/\(initial\) second/);
   });
 

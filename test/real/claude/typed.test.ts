@@ -164,7 +164,7 @@ describe.skipIf(isClaudeMissing)(`typed at the real Claude Code without its term
         /hook:\nloop: "everything" is not an id; [^\n]+\.\n[^\n]+\s*$/,
       );
       const off = await answerTo("/loopwright 1h and this", { LOOP_DISABLE_SCHEDULER: "1" });
-      expect(off).toContain("LOOP_DISABLE_SCHEDULER=1 turns firing off here");
+      expect(off).toContain("because LOOP_DISABLE_SCHEDULER=1 is set");
       expect([...model.bodies, ...model.helpers]).toEqual([]);
     },
     TEST_MS,

@@ -163,7 +163,7 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         writeFileSync(join(prompts, "greet.md"), "---\ndescription: x\n---\nGreet $1 warmly.\n");
         const off = await openPi({ ...world, env: { ...env, LOOP_DISABLE_SCHEDULER: "1" } });
         await off.type("/loop 10m /greet Ada");
-        await off.sees(/LOOP_DISABLE_SCHEDULER=1 turns firing off here/);
+        await off.sees(/because LOOP_DISABLE_SCHEDULER=1 is set/);
         await off.sees(/loop:1 \(nobody runs it\)/);
         await expect(model.asks(1, 1_500)).rejects.toThrow("in vain");
         expect(await off.exit()).toBe(0);

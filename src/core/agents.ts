@@ -93,7 +93,7 @@ export function parseAgentName(text: string): AgentNameResult {
   const way = KNOWN_AGENTS[name].ways.find((known) => known.driver === driver);
   if (way !== undefined) return { kind: "ok", agent: { name, driver: way.driver } };
   const drivers = KNOWN_AGENTS[name].ways.map((known) => `${name}:${known.driver}`);
-  return { kind: "wrong", message: `${name} is not driven so; known: ${drivers.join(", ")}` };
+  return { kind: "wrong", message: `${name} has no such driver; known: ${drivers.join(", ")}` };
 }
 
 export type AgentListResult =

@@ -65,7 +65,7 @@ export function reportOnJob(
     if (nonce !== job.nonce)
       throw new LoopError(
         "usage",
-        "The nonce is not the one of this turn; the report has no weight. Leave it out, or look it up in the prompt.",
+        "The nonce does not belong to this turn, so the report does not count. Leave it out, or look it up in the prompt.",
       );
     return takeReport(context, goal, job, report);
   });

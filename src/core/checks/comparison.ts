@@ -17,7 +17,7 @@ export function readCommand(text: string): ReadCommand | string {
   const parts = shellPieces(text);
   const redirected = redirectionOfTest(text, parts);
   if (redirected !== null) {
-    return `"${redirected}" inside of test or [ ] writes or reads a file instead of comparing; use -gt, -ge, -lt or -le`;
+    return `"${redirected}" inside test or [ ] writes or reads a file and compares nothing; use -gt, -ge, -lt or -le`;
   }
   const [operator, number] = parts.slice(-2);
   const comparison = operator === undefined ? null : comparisonOf(operator);

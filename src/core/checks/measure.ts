@@ -18,7 +18,7 @@ export const MEASURE: KindOfCheck<CheckOf<"measure">> = {
     words: /^(?:measurement|measured?|metric)$/i,
     ofText: () => null,
     mismatch:
-      "is a measurement without a comparison, which comes behind the command, as in `npm run -s cov` >= 80",
+      "is a measurement without a comparison; write it after the command, as in `npm run -s cov` >= 80",
   },
   parse(text) {
     const read = readCommand(text);

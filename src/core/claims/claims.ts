@@ -42,7 +42,7 @@ export function parseClaims(message: string, expected: Expected): Report {
   if (last !== undefined) return settle(blocks, last, expected);
   if (promises(text, expected.nonce)) return { kind: "valid", claims: PROMISED };
   return showsBlock(text, expected.nonce)
-    ? voided("it stands in code, in a quote, in a tag or indented; write it bare, after an empty line")
+    ? voided("it is indented or inside code, a quote or a tag; write it as plain text after an empty line")
     : NONE;
 }
 
@@ -56,7 +56,7 @@ export function parseVerdict(message: string, expected: { readonly nonce: string
   if (expected.nonce === "" || (!pass && !reject)) {
     return {
       kind: "none",
-      reason: "Its verdict is not bare on a line of its own with the nonce of this turn.",
+      reason: "Its verdict is not alone on a plain line with the nonce of this turn.",
     };
   }
   if (pass && reject) return { kind: "none", reason: "It said both PASS and REJECT." };

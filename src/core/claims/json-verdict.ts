@@ -29,10 +29,10 @@ function parseJsonVerdict(text: string, nonce: string): ParsedVerdict | null {
   if (typeof said.reason !== "string") return null;
   const reason = tidyLine(said.reason, MAX_REASON) || null;
   if (nonce === "" || said.nonce !== nonce)
-    return { kind: "none", reason: "Its verdict has not the nonce of this turn." };
+    return { kind: "none", reason: "Its verdict does not have the nonce of this turn." };
   // of two values for one key the last would win
   if ((text.match(/(?<!\\)"verdict"\s*:/g) ?? []).length !== 1)
-    return { kind: "none", reason: "It said two verdicts." };
+    return { kind: "none", reason: "It gave two verdicts." };
   if (said.verdict === "PASS") return { kind: "pass", reason };
   return said.verdict === "REJECT" ? { kind: "reject", reason } : null;
 }

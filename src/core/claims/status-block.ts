@@ -37,7 +37,7 @@ export function findBlocks({ lines, isOwn, startsOwn }: OwnLines): readonly Bloc
       else if (text === END && startsOwn(index))
         return voided("its end marker comes before its start marker");
     } else if (!isOwn(index)) {
-      return voided("a part of it stands in code, a quote, a comment or a tag");
+      return voided("a part of it is inside code, a quote, a comment or a tag");
     } else if (text === START) {
       return voided("it starts a second time before it ends");
     } else if (text === END) {
@@ -87,7 +87,7 @@ function readKeys(block: Block): Map<Key, string> | Void {
   for (const line of block) {
     const key = KEYS.find((known) => line.startsWith(`${known}:`));
     if (key === undefined) return voided(`${quote(line)} is not one of its keys`);
-    if (values.has(key)) return voided(`${key} is there twice`);
+    if (values.has(key)) return voided(`${key} appears twice`);
     values.set(key, trimSpace(line.slice(key.length + 1)));
   }
   return values;
@@ -179,7 +179,7 @@ function readCheck(key: Key, value: string, faults: Faults): string {
   if (isPlaceholder(text)) faults.push(`${key} still has ${quote(text)} of the template`);
   if (text.length > MAX_CHECK) faults.push(`${key} has an entry of over ${MAX_CHECK} characters`);
   if (UNSEEN.test(text))
-    faults.push(`${key} has an entry with characters that cannot be seen: ${quote(text)}`);
+    faults.push(`${key} has an entry with invisible characters: ${quote(text)}`);
   return text;
 }
 

@@ -26,7 +26,7 @@ export function parseCheckFlag(text: string): ParsedCheck {
 export function faultOfName(name: string): string | null {
   if (name === "") return "the name is empty";
   if ([...name].length > MAX_NAME) return `the name has more than ${MAX_NAME} characters`;
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(name)) return "the name has characters that cannot be seen";
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(name)) return "the name has invisible characters";
   // names are keys of objects in state.json
   if (name === "__proto__") return "the name __proto__ cannot be used";
   return null;

@@ -23,7 +23,7 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
   if (large !== undefined) {
     return wrong(
       large.line,
-      `that is too much; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
+      `the file is too large; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
     );
   }
   const drafts: Draft[] = [];
@@ -62,7 +62,7 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
 
 const EMPTY =
   'SHAPE.md has no criteria: write "## Criteria" and below it lines such as "- tests pass: `npm test`".';
-const NO_COMPARISON = "what must not become true is a command that must not exit 0, without a comparison";
+const NO_COMPARISON = "a must-not item takes a command without a comparison; exit 0 means that it is violated";
 const MAX_NAME = 60;
 const MAX_ITEM = 1_000;
 const MAX_ITEMS = 200;
@@ -158,7 +158,7 @@ function commandOf({ command, comparison }: Draft): Check | string {
 }
 
 function unknownKind(text: string): string {
-  return `"${shorten(text)}" names no way to verify; write ${VERIFICATIONS.slice(0, -1).join(", ")} or ${VERIFICATIONS.at(-1)}`;
+  return `"${shorten(text)}" is not a way to verify; write ${VERIFICATIONS.slice(0, -1).join(", ")} or ${VERIFICATIONS.at(-1)}`;
 }
 
 function faultOfVerification(text: string, drafts: readonly Draft[]): string {
@@ -171,7 +171,7 @@ function faultOfVerification(text: string, drafts: readonly Draft[]): string {
 function faultOfDraft(draft: Draft, others: readonly { readonly name: string }[]): string | null {
   if (draft.fault !== null) return draft.fault;
   const isTaken = others.some(({ name }) => name === draft.name);
-  return isTaken ? `"${draft.name}" is there twice` : faultOfName(draft.name);
+  return isTaken ? `"${draft.name}" appears twice` : faultOfName(draft.name);
 }
 
 function shorten(text: string): string {

@@ -70,7 +70,7 @@ export function routeStop(facts: StopFacts): Route {
     return allow("broken state", null, `[LOOP] The stop is allowed: ${facts.broken}`);
   if (loop === null) return allow("no loop", null, null);
   if (facts.session === "" || loop.session !== facts.session) return allow("not this session's", null, null);
-  if (facts.off !== null) return allow("switched off", null, `[LOOP] ${loop.id} stands still: ${facts.off}`);
+  if (facts.off !== null) return allow("switched off", null, `[LOOP] ${loop.id} does not run: ${facts.off}`);
   if (loop.status === "ended") return allowEnded(loop);
   if (facts.isSomeoneWaiting) return allow("a person waits", null, null);
   if (loop.status === "paused") return allowPaused(loop, commandName);
@@ -78,7 +78,7 @@ export function routeStop(facts: StopFacts): Route {
     return allow(
       "lock conflict",
       "LOCK_CONFLICT",
-      `[LOOP] LOCK_CONFLICT: ${facts.otherOwner} works in this folder; ${loop.id} goes on when it is free.`,
+      `[LOOP] LOCK_CONFLICT: ${facts.otherOwner} works in this folder; ${loop.id} continues when the folder is free.`,
     );
   if (loop.gate !== null && !loop.isBusy)
     return allow(
@@ -90,7 +90,7 @@ export function routeStop(facts: StopFacts): Route {
     return allow(
       "sleeps",
       "WAITING",
-      `[LOOP] ${loop.id} sleeps until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "it waits"}. At once: ${commandName} continue --now`,
+      `[LOOP] ${loop.id} waits until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "no reason given"}. To continue now: ${commandName} continue --now`,
     );
   return { kind: "go-on", row: "verify", loop: loop.id };
 }

@@ -266,9 +266,9 @@ describe("C6 what checks came to", () => {
     ["never run", null, false, "never checked"],
     [
       "green, and of no weight",
-      anEvidence({ met: false, exitCode: 0, note: "what it consists of was changed" }),
+      anEvidence({ met: false, exitCode: 0, note: "files it depends on were changed" }),
       false,
-      "exit 0; what it consists of was changed",
+      "exit 0; files it depends on were changed",
     ],
   ])("%s", (_, evidence, met, result) => {
     expect(outcomeOf(aCriterion("tests"), evidence)).toMatchObject({ name: "tests", met, result });

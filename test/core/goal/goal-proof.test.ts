@@ -44,7 +44,7 @@ describe("B7 a changed check", () => {
     expect(play.goal).toMatchObject({ status: "active", protectedChanges: [CHANGE] });
     expect(play.goal.evidence.tests).toMatchObject({
       met: false,
-      note: "what it consists of was changed: test/api.test.ts; see: loop accept b7c1d2e3",
+      note: "files it depends on were changed: test/api.test.ts; see: loop accept b7c1d2e3",
     });
     expect(play.goal.evidence.lint?.met).toBe(true);
     expect(play.goal.remarks.join("\n")).toContain(
@@ -67,7 +67,7 @@ describe("B7 a changed check", () => {
     expect(play.goal.end).toMatchObject({
       status: "done",
       verdict: "MONITOR",
-      notes: ["a person accepted the change of test/api.test.ts"],
+      notes: ["a person accepted the change to test/api.test.ts"],
     });
   });
 
@@ -212,7 +212,7 @@ describe("B6 evidence without weight", () => {
     expect(play.goal.end).toBeNull();
     expect(play.goal.evidence.quota).toMatchObject({
       met: false,
-      note: "nothing checks it; an assumption blocks the end",
+      note: "no check proves it; an assumption blocks the end",
     });
   });
 
@@ -239,7 +239,7 @@ describe("B6 evidence without weight", () => {
     play.work(signalled(), "all", { unstable: ["out.log", "b", "c", "d"] });
     expect(play.goal.end).toBeNull();
     expect(play.goal.evidence.tests?.note).toContain(
-      "while the checks ran, out.log, b, c and 1 more were written to",
+      "out.log, b, c and 1 more changed while the checks ran",
     );
   });
 
@@ -310,7 +310,7 @@ describe("B5 what must not be", () => {
     fresh.survey([], TRUE);
     expect(fresh.goal.pause).toMatchObject({
       code: "must-not",
-      reason: "what must not be is true: no secrets",
+      reason: "a must-not condition is true: no secrets",
       evidence: ["no secrets: found AKIA…"],
     });
     expect(fresh.goal.baseline).not.toBeNull();

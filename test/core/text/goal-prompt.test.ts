@@ -109,7 +109,7 @@ describe("the first turn", () => {
         "- coverage: the last number that `npm run coverage` prints is >= 80. Now: never checked.",
         "- page: an agent with a fresh context looks at the running thing: `Does the page show the total?`. Now: never checked.",
         "- routes: an agent with a fresh context reads the code: `Is every route moved?`. Now: never checked.",
-        "- fast enough: nothing checks it, so it blocks the end until a person names a check. Now: never checked.",
+        "- fast enough: no check proves it, so it blocks the end until a person adds a check. Now: never checked.",
       ]),
     );
   });
@@ -258,7 +258,7 @@ describe("evidence in a prompt", () => {
   test.each<[string, Partial<Goal["evidence"][string]>, string]>([
     ["a time-out", { timedOut: true, exitCode: null, durationMs: 600_000 }, "ran out of time after 10m"],
     ["a signal", { exitCode: null }, "ended by a signal"],
-    ["a note", { note: "what it consists of was changed" }, "exit 1. Note: what it consists of was changed"],
+    ["a note", { note: "files it depends on were changed" }, "exit 1. Note: files it depends on were changed"],
   ])("B6 %s is told", (_, fields, words) => {
     const evidence = { tests: anEvidence({ met: false, ...fields }) };
     expect(renderWorkPrompt(underWay({ evidence }), aJob())).toContain(`It returned: ${words}`);

@@ -1,7 +1,8 @@
-/** Something that nothing finds out: `quota=assume: …`. It is said, and it blocks the end. */
+/** A criterion without a check: `quota=assume: …`. It blocks the end. */
+
+import { textAfter } from "./asked.ts";
 import type { CheckOf } from "./check.ts";
 import type { KindOfCheck } from "./kind.ts";
-import { textAfter } from "./written.ts";
 
 export const ASSUMED: CheckOf<"assumption"> = { kind: "assumption" };
 

@@ -2,6 +2,7 @@
 import { pricesOf, spend } from "../cost/usage.ts";
 import { type Remedy, remedyFor } from "../failures.ts";
 import { parseCheckFlag } from "../spec/check-flag.ts";
+import { currentStep } from "../text/goal/goal-facts.ts";
 import { countError, countPattern } from "./breakers.ts";
 import { ask, changeGoal, type GoalDecision, intendJob, notice, pause } from "./change.ts";
 import type { GoalEvent, TurnRecord } from "./event.ts";
@@ -271,10 +272,6 @@ function emptyReceipt(goal: Goal, job: Job): Receipt {
     notes: [],
     checkpoint: null,
   };
-}
-
-export function currentStep({ steps }: Goal): string | null {
-  return steps.find(({ status }) => status === "open")?.name ?? null;
 }
 
 function firstLine(text: string): string {

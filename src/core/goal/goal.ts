@@ -18,9 +18,11 @@ export type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
 export type JobId = string & { readonly brand: "JobId" };
 
+export type StepStatus = "open" | "done" | "replaced";
+
 export interface Step {
   readonly name: string;
-  readonly status: "open" | "done" | "replaced";
+  readonly status: StepStatus;
 }
 
 export type Shape = "tool" | "colleague";

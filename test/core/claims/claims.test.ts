@@ -57,8 +57,8 @@ function table(title: string, rows: readonly Row[]): void {
   });
 }
 
-const SHOWN = /stands in code, in a quote, in a tag or indented/;
-const PARTLY = /a part of it stands in code/;
+const SHOWN = /is indented or inside code, a quote or a tag/;
+const PARTLY = /a part of it is inside code/;
 
 table("B10 a bare block counts", [
   ["alone", DONE, {}],
@@ -384,7 +384,7 @@ table("B10 values that cannot be read", [
   ["steps left empty", withKey("STEPS:"), /STEPS must be a JSON list/],
   ["a step as a number", withKey('STEPS: ["first", 2]'), /STEPS must be a JSON list/],
   ["a step as a list", withKey('STEPS: [["first"]]'), /STEPS must be a JSON list/],
-  ["a step of the template", withKey('STEPS: ["<first step>"]'), /STEPS still has "<first step>"/],
+  ["a step of the template", withKey('STEPS: ["<first step>"]'), /STEPS still has the placeholder "<first step>"/],
   [
     "51 steps",
     withKey(`STEPS: ${JSON.stringify(Array(51).fill("s"))}`),
@@ -402,7 +402,7 @@ table("B10 values that cannot be read", [
   ["a check with a space of no width", withKey('CHECKS: ["a=b\\u200bc"]'), /invisible characters/],
   ["a check with half a character", withKey('CHECKS: ["a=\\ud800"]'), /invisible characters/],
   ["a check of the template", withKey('CHECKS: ["<name=command>"]'), /CHECKS still has/],
-  ["a next of the template", withKey("NEXT: <one line>"), /NEXT still has "<one line>"/],
+  ["a next of the template", withKey("NEXT: <one line>"), /NEXT still has the placeholder "<one line>"/],
   ["more than one fault", block("EXIT_SIGNAL: maybe", "STEP: no"), /EXIT_SIGNAL must be .*; STEP must be /],
 ]);
 
@@ -446,11 +446,11 @@ table("B10 markers out of order", [
   ["a block in a block", withKey(DONE), /it starts a second time/],
   ["a start, given up, and a whole block", `---LOOP_STATUS---\nOops.\n\n${DONE}`, /it starts a second time/],
   ["the end in a fence", DONE.replace("---END", "```\n---END"), PARTLY],
-  ["two that differ", `${block("EXIT_SIGNAL: false")}\n${DONE}`, /two blocks of this turn that differ/],
+  ["two that differ", `${block("EXIT_SIGNAL: false")}\n${DONE}`, /two blocks of this turn differ/],
   [
     "two that differ, the other way",
     `${DONE}\n${block("EXIT_SIGNAL: false")}`,
-    /two blocks of this turn that differ/,
+    /two blocks of this turn differ/,
   ],
   ["two that differ in what is next", `${withKey("NEXT: a")}\n${withKey("NEXT: b")}`, /differ/],
   ["two of which one cannot be read", `${block("EXIT_SIGNAL: maybe")}\n${DONE}`, /differ/],
@@ -733,26 +733,26 @@ describe("C6 a verdict", () => {
     ["words", "It is good. PASS", /gave no verdict/],
     ["both", `${PASS}\n\n${REJECT}`, /both PASS and REJECT/],
     ["both, the other way", `${REJECT}\n${PASS}\n${PASS}`, /both PASS and REJECT/],
-    ["no nonce", "<verdict>PASS</verdict>", /not bare/],
-    ["an empty nonce", say("PASS", ""), /not bare/],
-    ["the nonce of an earlier turn", say("PASS", "older1"), /not bare/],
-    ["the template", verdictTemplate(NONCE), /not bare/],
-    ["a choice", say("PASS|REJECT"), /not bare/],
-    ["small letters", say("pass"), /not bare/],
-    ["PASSED", say("PASSED"), /not bare/],
-    ["not PASS", say("NOT PASS"), /not bare/],
-    ["nothing in it", say(""), /not bare/],
-    ["a look-alike", say("РASS"), /not bare/],
-    ["a sentence", `My verdict is ${PASS}.`, /not bare/],
-    ["a negation", `I can not say ${PASS}`, /not bare/],
-    ["single quotes", PASS.replaceAll('"', "'"), /not bare/],
-    ["ticks", `\`${PASS}\``, /not bare/],
-    ["over three lines", say("\nPASS\n"), /not bare/],
-    ["an indentation", ` ${PASS}`, /not bare/],
-    ["colour", `\u001b[32m${PASS}\u001b[0m`, /not bare/],
+    ["no nonce", "<verdict>PASS</verdict>", /not alone on a plain line/],
+    ["an empty nonce", say("PASS", ""), /not alone on a plain line/],
+    ["the nonce of an earlier turn", say("PASS", "older1"), /not alone on a plain line/],
+    ["the template", verdictTemplate(NONCE), /not alone on a plain line/],
+    ["a choice", say("PASS|REJECT"), /not alone on a plain line/],
+    ["small letters", say("pass"), /not alone on a plain line/],
+    ["PASSED", say("PASSED"), /not alone on a plain line/],
+    ["not PASS", say("NOT PASS"), /not alone on a plain line/],
+    ["nothing in it", say(""), /not alone on a plain line/],
+    ["a look-alike", say("РASS"), /not alone on a plain line/],
+    ["a sentence", `My verdict is ${PASS}.`, /not alone on a plain line/],
+    ["a negation", `I can not say ${PASS}`, /not alone on a plain line/],
+    ["single quotes", PASS.replaceAll('"', "'"), /not alone on a plain line/],
+    ["ticks", `\`${PASS}\``, /not alone on a plain line/],
+    ["over three lines", say("\nPASS\n"), /not alone on a plain line/],
+    ["an indentation", ` ${PASS}`, /not alone on a plain line/],
+    ["colour", `\u001b[32m${PASS}\u001b[0m`, /not alone on a plain line/],
     ["a status block", DONE, /gave no verdict/],
     ["a sentinel", PROMISE, /gave no verdict/],
-    ...BURIALS.map((burial): [string, string, RegExp] => [`in ${burial[0]}`, bury(burial, PASS), /not bare/]),
+    ...BURIALS.map((burial): [string, string, RegExp] => [`in ${burial[0]}`, bury(burial, PASS), /not alone on a plain line/]),
   ])("%s is none", (_name, message, reason) => {
     expect(read(message)).toEqual({ kind: "none", reason: expect.stringMatching(reason) });
   });

@@ -237,7 +237,7 @@ describe("B10 claims", () => {
     play.due();
     const { jobId } = play;
     const reported: GoalEvent = { type: "job.reported", jobId, nonce: "nonce-2", claims: EXIT };
-    expect(play.refused({ ...reported, nonce: "guessed" })).toContain("no weight");
+    expect(play.refused({ ...reported, nonce: "guessed" })).toContain("does not count");
     expect(play.goal.job?.reported).toBeNull();
     play.apply(reported);
     expect(play.try(reported).kind).toBe("none");

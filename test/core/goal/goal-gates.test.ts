@@ -135,7 +135,7 @@ describe("B14 G2, after each iteration", () => {
   test("no pauses, and continue goes on", () => {
     const play = atG2();
     play.answer("reject");
-    expect(play.goal.pause).toMatchObject({ code: "rejected", reason: "a person said no to going on" });
+    expect(play.goal.pause).toMatchObject({ code: "rejected", reason: "a person said no to continuing" });
     play.continue();
     expect(play.due()).toBe("work");
   });

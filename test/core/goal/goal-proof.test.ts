@@ -48,7 +48,7 @@ describe("B7 a changed check", () => {
     });
     expect(play.goal.evidence.lint?.met).toBe(true);
     expect(play.goal.remarks.join("\n")).toContain(
-      "You changed what the checks consist of: test/api.test.ts",
+      "You changed files that the checks depend on: test/api.test.ts",
     );
     play.work(signalled(), "all", CHANGED);
     expect(play.goal.pause).toMatchObject({
@@ -106,7 +106,7 @@ describe("B7 a changed check", () => {
     ["nothing", accepting()],
   ])("%s cannot be accepted", (_, event) => {
     const play = blocked();
-    expect(play.refused(event)).toContain("look again");
+    expect(play.refused(event)).toContain("run loop accept again");
     expect(play.goal).toMatchObject({ status: "paused", accepted: [] });
   });
 
@@ -229,7 +229,7 @@ describe("B6 evidence without weight", () => {
     const play = Play.begun({ criteria: [sum, aCriterion("tests")] });
     play.work(signalled(), "all", { protectedChanges: [product, { ...CHANGE, criteria: ["sum"] }] });
     expect(play.goal.evidence.sum?.note).toMatch(
-      /accept b7c1d2e3; if it is the product itself, start with --allow-changes 'src\/sum\.sh'$/,
+      /accept b7c1d2e3; if this file is the product itself, start with --allow-changes 'src\/sum\.sh'$/,
     );
     expect(play.goal.evidence.tests?.note).toMatch(/src\/sum\.sh; see: loop accept b7c1d2e3$/);
   });

@@ -159,7 +159,7 @@ describe("B5 what is wrong is said with its line", () => {
     ["criteria:\n- name: a\n  verification: hope\n", 'line 2: "hope" is not a way to verify'],
     ["## Criteria\n- a: `b`\n## Verification\n- a: measurement\n", 'line 2: "a" is a measurement without'],
     ["## Criteria\n- a: `b >=80`\n", "line 2: "],
-    ["## Must not\n- a: `b` >= 3\n", "line 2: what must not become true"],
+    ["## Must not\n- a: `b` >= 3\n", "line 2: a must-not item takes a command without a comparison"],
     ["## Criteria\n- __proto__: `b`\n", "line 2: the name __proto__"],
     [`## Criteria\n- ${"x".repeat(2000)}\n`, "line 2: the file is too large"],
     [

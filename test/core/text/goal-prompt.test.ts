@@ -77,7 +77,7 @@ describe("the first turn", () => {
       NONCE: <the nonce of this turn>
       EXIT_SIGNAL: <true or false>
       CRITERIA: {"tests": <true or false>, "lint": <true or false>}
-      STUCK_COUNT: <how many turns in a row got nowhere>
+      STUCK_COUNT: <how many turns in a row made no progress>
       STEP: <done or open>
       STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>
       NEXT: <what comes next, in one line>
@@ -155,7 +155,7 @@ describe("the turns after it", () => {
       NONCE: <the nonce of this turn>
       EXIT_SIGNAL: <true or false>
       CRITERIA: {"tests": <true or false>, "lint": <true or false>}
-      STUCK_COUNT: <how many turns in a row got nowhere>
+      STUCK_COUNT: <how many turns in a row made no progress>
       STEP: <done or open>
       STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>
       NEXT: <what comes next, in one line>

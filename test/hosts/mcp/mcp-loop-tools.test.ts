@@ -98,7 +98,7 @@ test.each([
   ["CronList", { all: true }, /all/],
   ["Wakeup", { delaySeconds: 5, reason: "x" }, /^delaySeconds: /],
   ["Wakeup", { delaySeconds: 300, reason: "x" }, /^No turn of a self-paced loop is running/],
-  ["loop_report", { nonce: "x", exit_signal: true }, /has no weight/],
+  ["loop_report", { nonce: "x", exit_signal: true }, /does not count/],
   ["loop_report", { exit_signal: true }, /^nonce: /],
   ["loop_status", {}, /There is no goal loop here/],
 ])(

@@ -70,7 +70,7 @@ const MAX_QUOTES = 3;
 const MAX_QUOTE = 80;
 
 const QUESTIONS: Readonly<Record<Dimension, string>> = {
-  outcome: "What is different when the work is done? Name something that can be measured or seen.",
+  outcome: "What can be measured or seen when the work is done?",
   scope: "Which files, functions or addresses does the work concern?",
   constraints: "What must not change, and what is not allowed?",
   success: "How do you verify the result: which commands, which manual checks?",

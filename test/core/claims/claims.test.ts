@@ -384,7 +384,11 @@ table("B10 values that cannot be read", [
   ["steps left empty", withKey("STEPS:"), /STEPS must be a JSON list/],
   ["a step as a number", withKey('STEPS: ["first", 2]'), /STEPS must be a JSON list/],
   ["a step as a list", withKey('STEPS: [["first"]]'), /STEPS must be a JSON list/],
-  ["a step of the template", withKey('STEPS: ["<first step>"]'), /STEPS still has the placeholder "<first step>"/],
+  [
+    "a step of the template",
+    withKey('STEPS: ["<first step>"]'),
+    /STEPS still has the placeholder "<first step>"/,
+  ],
   [
     "51 steps",
     withKey(`STEPS: ${JSON.stringify(Array(51).fill("s"))}`),
@@ -752,7 +756,11 @@ describe("C6 a verdict", () => {
     ["colour", `\u001b[32m${PASS}\u001b[0m`, /not alone on a plain line/],
     ["a status block", DONE, /gave no verdict/],
     ["a sentinel", PROMISE, /gave no verdict/],
-    ...BURIALS.map((burial): [string, string, RegExp] => [`in ${burial[0]}`, bury(burial, PASS), /not alone on a plain line/]),
+    ...BURIALS.map((burial): [string, string, RegExp] => [
+      `in ${burial[0]}`,
+      bury(burial, PASS),
+      /not alone on a plain line/,
+    ]),
   ])("%s is none", (_name, message, reason) => {
     expect(read(message)).toEqual({ kind: "none", reason: expect.stringMatching(reason) });
   });
@@ -794,7 +802,7 @@ describe("D4 a text that we inject claims nothing when it is echoed", () => {
       NONCE: <the nonce of this turn>
       EXIT_SIGNAL: <true or false>
       CRITERIA: {"tests": <true or false>, "a \\"b\\"": <true or false>}
-      STUCK_COUNT: <how many turns in a row got nowhere>
+      STUCK_COUNT: <how many turns in a row made no progress>
       STEP: <done or open>
       STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>
       CHECKS: <a JSON list of the checks that you propose, ["name=command"]>

@@ -148,7 +148,9 @@ describe("B14 G2, after each iteration", () => {
   test("an answer to another question is refused and names the one that stands", () => {
     const play = atG2();
     const wrong = { type: "goal.answered", gate: "G3", answer: "approve", note: null } as const;
-    expect(play.refused(wrong)).toBe("Goal b7c1d2e3 does not ask this question. It asks: find it complete. Continue?");
+    expect(play.refused(wrong)).toBe(
+      "Goal b7c1d2e3 does not ask this question. It asks: find it complete. Continue?",
+    );
     play.answer("approve");
     expect(play.refused({ ...wrong, gate: "G2" })).toBe("Goal b7c1d2e3 does not ask this question.");
   });

@@ -238,9 +238,7 @@ describe("B6 evidence without weight", () => {
     const play = Play.begun();
     play.work(signalled(), "all", { unstable: ["out.log", "b", "c", "d"] });
     expect(play.goal.end).toBeNull();
-    expect(play.goal.evidence.tests?.note).toContain(
-      "out.log, b, c and 1 more changed while the checks ran",
-    );
+    expect(play.goal.evidence.tests?.note).toContain("out.log, b, c and 1 more changed while the checks ran");
   });
 
   test("a criterion that the round did not look at is unmet", () => {

@@ -1,23 +1,23 @@
-/** The agents that have a name here, and the ways in which each can be driven. How is in `src/agents`; this is data. */
+/** The known agents and their drivers, as data. `src/agents` runs them. */
 import type { AgentSpec, SingleAgentSpec } from "./goal/terms.ts";
 
 export const AGENT_NAMES = ["claude", "codex", "gemini", "opencode", "copilot", "qwen", "pi"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
-/** `stream`: a process for each turn, which prints JSON. `acp`, `rpc`: one that stays and is talked to. */
+/** `stream`: one process per turn that prints JSON. `acp`, `rpc`: one process for many turns. */
 export type Driver = "stream" | "acp" | "rpc";
 
 export interface AgentWay {
   readonly driver: Driver;
-  /** As it is called on the PATH. */
+  /** The program's name on the PATH. */
   readonly program: string;
 }
 
-export interface KnownAgent {
+interface KnownAgent {
   readonly title: string;
-  /** The best first: the first whose program is there is taken. */
+  /** The best first. The first whose program is installed is used. */
   readonly ways: readonly [AgentWay, ...AgentWay[]];
-  /** What puts the program of the first way there. */
+  /** The command that installs the program of the first way. */
   readonly install: string;
 }
 
@@ -73,50 +73,46 @@ export const KNOWN_AGENTS: Readonly<Record<AgentName, KnownAgent>> = {
 
 export interface NamedAgent {
   readonly name: AgentName;
-  /** null: as it goes best. */
+  /** null: the best available. */
   readonly driver: Driver | null;
 }
 
-export type AgentNameResult =
-  | { readonly kind: "ok"; readonly agent: NamedAgent }
-  | { readonly kind: "wrong"; readonly message: string };
+interface Wrong {
+  readonly kind: "wrong";
+  readonly message: string;
+}
 
 /** `codex`, or `codex:acp`. */
-export function parseAgentName(text: string): AgentNameResult {
+export function parseAgentName(text: string): { readonly kind: "ok"; readonly agent: NamedAgent } | Wrong {
   const [name = "", driver, ...rest] = text.trim().split(":");
   if (!isAgentName(name) || rest.length > 0)
-    return {
-      kind: "wrong",
-      message: `no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}`,
-    };
+    return wrong(`no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}`);
   if (driver === undefined) return { kind: "ok", agent: { name, driver: null } };
   const way = KNOWN_AGENTS[name].ways.find((known) => known.driver === driver);
   if (way !== undefined) return { kind: "ok", agent: { name, driver: way.driver } };
   const drivers = KNOWN_AGENTS[name].ways.map((known) => `${name}:${known.driver}`);
-  return { kind: "wrong", message: `${name} is not driven so; known: ${drivers.join(", ")}` };
+  return wrong(`${name} has no such driver; known: ${drivers.join(", ")}`);
 }
 
-export type AgentListResult =
-  | { readonly kind: "ok"; readonly spec: AgentSpec }
-  | { readonly kind: "wrong"; readonly message: string };
-
-/** One name, or several of which the next takes over from the one before. */
-export function parseAgentList(texts: readonly string[]): AgentListResult {
+/** One name, or several: each is the fallback of the one before. */
+export function parseAgentList(
+  texts: readonly string[],
+): { readonly kind: "ok"; readonly spec: AgentSpec } | Wrong {
   const agents: SingleAgentSpec[] = [];
   for (const text of texts) {
     const parsed = parseAgentName(text);
     if (parsed.kind === "wrong") return parsed;
     const name = text.trim();
     if (agents.some((agent) => agent.kind === "named" && agent.name === name))
-      return { kind: "wrong", message: `${name} is named twice` };
+      return wrong(`${name} is named twice`);
     agents.push({ kind: "named", name });
   }
   const [first] = agents;
-  if (first === undefined) return { kind: "wrong", message: "no agent is named" };
+  if (first === undefined) return wrong("no agent is named");
   return { kind: "ok", spec: agents.length === 1 ? first : { kind: "chain", agents } };
 }
 
-/** As it is written on the command line. */
+/** As on the command line. */
 export function renderAgentSpec(spec: AgentSpec): string {
   switch (spec.kind) {
     case "named":
@@ -129,10 +125,14 @@ export function renderAgentSpec(spec: AgentSpec): string {
   }
 }
 
-/** For a line with little room: a command line can be long, and hold what nobody else should read. */
+/** A short name. A command line can be long and contain secrets. */
 export function shortNameOf(spec: AgentSpec): string {
   if (spec.kind === "chain") return spec.agents.map(shortNameOf).join(",");
   return spec.kind === "named" ? spec.name : spec.kind;
+}
+
+function wrong(message: string): Wrong {
+  return { kind: "wrong", message };
 }
 
 function isAgentName(text: string): text is AgentName {

@@ -1,33 +1,33 @@
-/** What every kind of loop is made of. See `loop.ts` for the units in names. */
+/** Types that every kind of loop uses. See `loop.ts` for units in names. */
 
 export type LoopId = string & { readonly brand: "LoopId" };
 
 export interface ProcessRef {
   readonly pid: number;
-  /** Start time as the system reports it; tells a process from a later one that got the same pid. */
+  /** Start time from the system. It tells two processes with the same pid apart. */
   readonly start: string | null;
 }
 
-/** What a notice is about. Surfaces decide by it; title and body are only for people. */
+/** Programs decide by the kind of a notice. Title and body are only for people. */
 export type NoticeKind =
-  /** How a goal or a backlog stands now. */
+  /** The new state of a goal or a backlog. */
   | "asks"
   | "paused"
   | "done"
   | "ended"
-  /** A quota or an outage holds it up. */
+  /** A quota or an outage stops the loop for some time. */
   | "waits"
   | "near-limit"
-  /** A one-shot task was not run when it was due. */
+  /** A one-shot task did not run when it was due. */
   | "missed"
-  /** Slots of a task failed or did not run, as often as `--alert-after` says. */
+  /** Slots of a task failed or did not run `--alert-after` times in a row. */
   | "failing"
-  /** A story needs a person; the backlog goes on with the others. */
+  /** A story needs a person; the backlog continues with the others. */
   | "blocked"
-  /** A runner ends for a reason of its own. */
+  /** A runner ends. */
   | "stopped";
 
-/** For surfaces that show anyway how a goal or a backlog stands. */
+/** Whether the notice repeats the state that a surface already shows. */
 export function tellsStand(kind: NoticeKind): boolean {
   return kind === "asks" || kind === "paused" || kind === "done" || kind === "ended";
 }
@@ -38,18 +38,18 @@ export interface Notice {
   readonly body: string;
 }
 
-/** What a turn cost, where the agent tells. */
+/** The cost of a turn, if the agent reports it. */
 export interface Usage {
   readonly costUsd: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  /** Left out: the cost is the agent's own figure. `prices`: some of it is tokens times a price table. */
+  /** Left out: the agent reported the cost. `prices`: a part comes from a price table. */
   readonly costFrom?: "prices";
-  /** The day of that table. */
+  /** The date of the price table. */
   readonly pricesDate?: string;
-  /** As the agent names it; left out: it does not tell. */
+  /** As the agent names the model; left out: unknown. */
   readonly model?: string;
-  /** What of `inputTokens` was read from a cache or written to one, which has a price of its own. */
+  /** The parts of `inputTokens` that have a separate cache price. */
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
 }

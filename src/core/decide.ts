@@ -8,21 +8,23 @@ import type { Loop } from "./loop.ts";
 import { decideTask } from "./task/decide-task.ts";
 import { wakeAt } from "./task/slots.ts";
 
-/** The one decision: the same in a resident runner, a hook, a host extension and a fleet worker. */
+/** The one decision function: the same in a resident runner, a hook, a host extension and a fleet worker. */
 export function decide<L extends Loop>(loop: L, event: LoopEvent, now: number): Decision<L>;
 export function decide(loop: Loop, event: LoopEvent, now: number): Decision {
-  // An event of another kind of loop is late news of one that had the same id.
+  // An event of another kind belongs to an earlier loop with the same id.
   switch (loop.kind) {
     case "task":
-      return isTaskEvent(event) ? decideTask(loop, event, now) : { kind: "none" };
+      return isOf<TaskEvent>(event, "task.", "fire.") ? decideTask(loop, event, now) : { kind: "none" };
     case "goal":
-      return isGoalEvent(event) ? decideGoal(loop, event, now) : { kind: "none" };
+      return isOf<GoalEvent>(event, "goal.", "job.") ? decideGoal(loop, event, now) : { kind: "none" };
     case "backlog":
-      return isBacklogEvent(event) ? decideBacklog(loop, event, now) : { kind: "none" };
+      return isOf<BacklogEvent>(event, "backlog.", "attempt.")
+        ? decideBacklog(loop, event, now)
+        : { kind: "none" };
   }
 }
 
-/** When an owner has to look at the loop again; null: not before something happens to it. */
+/** When the loop is due; null: only after another event. */
 export function loopWakeAt(loop: Loop): number | null {
   switch (loop.kind) {
     case "task":
@@ -34,14 +36,6 @@ export function loopWakeAt(loop: Loop): number | null {
   }
 }
 
-function isTaskEvent(event: LoopEvent): event is TaskEvent {
-  return event.type.startsWith("task.") || event.type.startsWith("fire.");
-}
-
-function isGoalEvent(event: LoopEvent): event is GoalEvent {
-  return event.type.startsWith("goal.") || event.type.startsWith("job.");
-}
-
-function isBacklogEvent(event: LoopEvent): event is BacklogEvent {
-  return event.type.startsWith("backlog.") || event.type.startsWith("attempt.");
+function isOf<E extends LoopEvent>(event: LoopEvent, ...prefixes: readonly string[]): event is E {
+  return prefixes.some((prefix) => event.type.startsWith(prefix));
 }

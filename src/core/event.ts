@@ -1,8 +1,4 @@
-/**
- * What can happen to a loop, and what a decision asks the outside to do.
- * Both are plain data; both are written to the journal before anything is carried out.
- */
-
+/** Events of a loop, and the effects of a decision. Both are plain data, and the journal has both before any effect runs. */
 import type { BacklogEvent } from "./backlog/event.ts";
 import type { Usage } from "./base.ts";
 import type { GoalEvent } from "./goal/event.ts";
@@ -22,12 +18,12 @@ import type {
 
 export type { Usage } from "./base.ts";
 
-/** Everything that `loop edit` may change. A missing key is left as it is. */
+/** What `loop edit` may change. A missing key changes nothing. */
 export interface TaskEdit {
   readonly prompt?: string;
   readonly cadence?: Cadence;
   readonly expiresAt?: number | null;
-  /** On or off; left out: as before, measured anew when the cadence changes. */
+  /** On or off; left out: as before, computed again when the cadence changes. */
   readonly jitter?: boolean;
   readonly missed?: MissedPolicy;
   readonly graceMs?: number | null;
@@ -43,12 +39,12 @@ export type TaskEvent =
   | { readonly type: "task.paused" }
   | { readonly type: "task.resumed" }
   | { readonly type: "task.deleted"; readonly reason: string }
-  /** Its own agent wants no further run: it ends with the turn that is under way. */
+  /** The task's agent wants no further run: the task ends with the current turn. */
   | { readonly type: "task.ending" }
   | { readonly type: "task.run-requested" }
-  /** The notice was handed to the notifier. */
+  /** The notifier has the notice. */
   | { readonly type: "task.notified" }
-  /** The owner's clock reached the task. `awakeSince`: since when someone has been there to fire it. */
+  /** The task is due. `awakeSince`: since when a runner has been there. */
   | { readonly type: "task.due"; readonly token: number; readonly awakeSince: number }
   | { readonly type: "fire.started"; readonly fireId: FireId; readonly process: ProcessRef | null }
   | {
@@ -56,21 +52,21 @@ export type TaskEvent =
       readonly fireId: FireId;
       readonly outcome: "ok" | "failed";
       readonly reason: string | null;
-      /** What a self-paced agent asked for in its answer. */
+      /** The request of a self-paced agent in its answer. */
       readonly wakeup?: Wakeup;
       readonly usage?: Usage;
-      /** Who took the turn, where that is not the first agent of a chain. */
+      /** The agent of a chain that took the turn, if not the first. */
       readonly takenBy?: string;
     }
-  /** The fire is over with no result: the runner or the agent was stopped. */
+  /** The runner or the agent was stopped, so there is no result. */
   | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
-  /** Proved: the agent never saw the prompt and never will. The slot is open again. */
+  /** It is certain that the agent never saw the prompt. The slot is open again. */
   | { readonly type: "fire.withdrawn"; readonly fireId: FireId; readonly reason: string }
   | { readonly type: "fire.wakeup"; readonly fireId: FireId; readonly wakeup: Wakeup };
 
 export type LoopEvent = TaskEvent | GoalEvent | BacklogEvent;
 
-/** Only who holds the lease may say these; everything else is a person's wish or an agent's word. */
+/** Only the holder of the lease may write these events. Persons and agents write all others. */
 export const OWNERS_EVENTS: ReadonlySet<string> = new Set<LoopEvent["type"]>([
   "task.due",
   "task.notified",
@@ -98,38 +94,18 @@ export const OWNERS_EVENTS: ReadonlySet<string> = new Set<LoopEvent["type"]>([
   "attempt.withdrawn",
 ]);
 
-/** The task's fire is to be delivered, once. What is said is rendered from the task when it goes out. */
-export interface DeliverEffect {
-  readonly kind: "deliver";
-  readonly fireId: FireId;
-}
-
-export interface NotifyEffect {
-  readonly kind: "notify";
-  readonly notice: Notice;
-}
-
-/** The goal's job is to be done. Idempotent, or (a turn) started at most once per token. */
-export interface WorkEffect {
-  readonly kind: "work";
-  readonly jobId: JobId;
-}
-
-/** The running turn must stop: its loop is gone, or was told to stand still. */
-export interface CancelEffect {
-  readonly kind: "cancel";
-  readonly fireId: FireId | JobId;
-  readonly reason: string;
-}
-
-export type Effect = DeliverEffect | WorkEffect | NotifyEffect | CancelEffect;
+export type Effect =
+  /** Deliver the task's fire, once. The text is rendered when it goes out. */
+  | { readonly kind: "deliver"; readonly fireId: FireId }
+  /** Do the goal's job. Idempotent, or (a turn) started at most once per token. */
+  | { readonly kind: "work"; readonly jobId: JobId }
+  | { readonly kind: "notify"; readonly notice: Notice }
+  /** Stop the running turn: its loop has ended or is paused. */
+  | { readonly kind: "cancel"; readonly fireId: FireId | JobId; readonly reason: string };
 
 export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted";
 
-/**
- * What became of one slot (or, with `count`, of a run of slots too long to list).
- * The history is these lines, in the order they were committed, and nothing else.
- */
+/** The outcome of one slot, or with `count` of many slots. The history is these lines in commit order. */
 export interface Outcome {
   readonly fireId: FireId;
   readonly taskId: LoopId;
@@ -152,7 +128,7 @@ export interface LoopChange<L extends Loop = Loop> {
   readonly outcomes: readonly Outcome[];
 }
 
-/** `refused` carries a sentence for the person; `none` means that the event changes nothing. */
+/** `refused` has a sentence for the person; `none` means that the event changes nothing. */
 export type Decision<L extends Loop = Loop> =
   | ({ readonly kind: "change" } & LoopChange<L>)
   | { readonly kind: "none" }

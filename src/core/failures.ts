@@ -1,23 +1,23 @@
-/** The class of an agent's failure is its policy: what is done about it, and whether it costs an iteration (B13). */
+/** The class of an agent's failure decides the remedy, and whether it costs an iteration (B13). */
 import type { Failure, FailureClass, PauseCode } from "./goal/goal.ts";
 
 export type Remedy =
-  /** It was the agent's own doing: an iteration is used up. */
+  /** The agent caused the failure: it costs an iteration. */
   | { readonly kind: "count" }
   | { readonly kind: "wait"; readonly until: number; readonly reason: string }
-  /** A new conversation, with a hand-over. */
+  /** Start a new conversation. */
   | { readonly kind: "fresh" }
-  /** Look at what it left behind, and go on. */
+  /** Run the checks and go on. */
   | { readonly kind: "check" }
   | { readonly kind: "pause"; readonly code: PauseCode; readonly reason: string };
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Quotas are for hours or for a week; a time beyond that is no time. */
+/** A quota lasts hours or a week. A later reset time is not credible. */
 const LONGEST_QUOTA_MS = 8 * 24 * 60 * MINUTE;
 
-/** How often in a row a failure may be free before somebody has to look. */
+/** How many free failures in a row are allowed before the loop pauses. */
 const PATIENCE: Readonly<Record<FailureClass, number>> = {
   quota: 48,
   auth: 0,
@@ -28,7 +28,7 @@ const PATIENCE: Readonly<Record<FailureClass, number>> = {
   fault: Number.POSITIVE_INFINITY,
 };
 
-/** `earlier`: failures in a row before this one that cost nothing. `spread`: 0 to 1, so that many do not come back at once. */
+/** `earlier`: free failures in a row before this one. `spread`: 0 to 1, so that many loops do not retry at once. */
 export function remedyFor(failure: Failure, earlier: number, spread: number, now: number): Remedy {
   const { reason } = failure;
   if (earlier >= PATIENCE[failure.class]) return giveUp(failure, earlier);
@@ -49,13 +49,13 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
   }
 }
 
-/** The time that the agent named; one that has passed, or none, is no reason to ask all the time. */
+/** The reset time that the agent named, or else a backoff. */
 function quotaUntil(failure: Failure, earlier: number, now: number): number {
   const first = failure.resetsAt === null ? 5 * MINUTE : MINUTE;
   return resetOf(failure, now) ?? now + backoff(earlier, first, 60 * MINUTE, 0);
 }
 
-/** When a quota is over, where that is told and can be. */
+/** The end of a quota, if the agent named a credible time. */
 export function resetOf({ class: kind, resetsAt }: Failure, now: number): number | null {
   const isTime =
     kind === "quota" && resetsAt !== null && resetsAt > now && resetsAt - now <= LONGEST_QUOTA_MS;

@@ -1,10 +1,9 @@
 /**
- * Globs over paths with `/`: `*` and `?` within a name, `**` over folders, `{a,b}`, `[a-z]`, `[!a-z]`, `\` before a
- * character that is meant as it is. Names with a leading dot are names as all others. A glob without `/` means the
- * name at any depth, otherwise it starts at the root. One that names a folder plainly, at its end, means all in it.
+ * Globs over paths with `/`: `*` and `?` within a name, `**` across folders, `{a,b}`, `[a-z]`, `[!a-z]`, and `\` before a
+ * literal character. A leading dot is not special. A glob without `/` matches at any depth; otherwise it starts at the
+ * root. A glob that ends with a plain name also matches everything in a folder of this name.
  *
- * A glob becomes an automaton of which all states are followed at once: the time is at most the length of the path
- * times the length of the glob, whatever the glob is.
+ * An automaton follows all states at once, so the time is at most the length of the path times the length of the glob.
  */
 export type GlobMatcher = (path: string) => boolean;
 
@@ -12,27 +11,24 @@ export function matchesGlob(path: string, glob: string): boolean {
   return compileGlob(glob)(path);
 }
 
-/** Does one of them match? */
 export function compileGlobs(globs: readonly string[]): GlobMatcher {
   const matchers = globs.map(compileGlob);
   return (path) => matchers.some((matches) => matches(path));
 }
 
 export function compileGlob(glob: string): GlobMatcher {
-  return plainMatcher(glob) ?? automaton(glob);
+  const plain = plainMatcher(glob);
+  if (plain !== null) return plain;
+  const program = compile(parse(glob));
+  return (path) => run(program, path);
 }
 
-/** Most globs are a name or an ending, for which no automaton is needed. */
+/** Most globs are a name or an ending and need no automaton. */
 function plainMatcher(glob: string): GlobMatcher | null {
   const [, ending] = /^\*([^*?[\]{}\\/]+)$/.exec(glob) ?? [];
   if (ending !== undefined) return (path) => path.endsWith(ending);
   if (!/^[^*?[\]{}\\/]+$/.test(glob)) return null;
   return (path) => `/${path}/`.includes(`/${glob}/`);
-}
-
-function automaton(glob: string): GlobMatcher {
-  const program = compile(parse(glob));
-  return (path) => run(program, path);
 }
 
 type Test = (character: string) => boolean;
@@ -51,7 +47,7 @@ const ANY: Test = () => true;
 const IN_NAME: Test = (character) => character !== "/";
 const literal = (wanted: string): Part => ({ kind: "one", test: (character) => character === wanted });
 const optional = (...parts: readonly Part[]): Part => ({ kind: "either", options: [[], parts] });
-/** Any folders, none included. */
+/** Any number of folders, also none. */
 const FOLDERS = optional({ kind: "many", test: ANY }, literal("/"));
 const ALL_IN_IT: readonly Part[] = [literal("/"), { kind: "one", test: ANY }, { kind: "many", test: ANY }];
 
@@ -77,7 +73,7 @@ class Parser {
     this.characters = [...glob];
   }
 
-  /** Up to the end, or, inside of braces, up to the comma or brace that ends it. */
+  /** Reads up to the end; inside braces, up to the next comma or closing brace. */
   sequence(inBraces: boolean): Part[] {
     const parts: Part[] = [];
     for (;;) {
@@ -115,7 +111,7 @@ class Parser {
     return FOLDERS;
   }
 
-  /** null: the bracket is never closed, so it is a bracket. */
+  /** null: the bracket is never closed, so it is a literal. */
   private choice(): Part | null {
     let at = this.at + 1;
     const isNegated = ["!", "^"].includes(this.characters[at] ?? "");
@@ -184,14 +180,14 @@ function emit(parts: readonly Part[], steps: Step[]): void {
 
 function emitEither(options: readonly (readonly Part[])[], steps: Step[]): void {
   const starts: number[] = [];
-  const leave: number[] = [];
+  const exits: number[] = [];
   steps.push({ op: "fork", to: starts });
   for (const option of options) {
     starts.push(steps.length);
     emit(option, steps);
-    steps.push({ op: "fork", to: leave });
+    steps.push({ op: "fork", to: exits });
   }
-  leave.push(steps.length);
+  exits.push(steps.length);
 }
 
 function run(steps: readonly Step[], path: string): boolean {

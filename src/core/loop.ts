@@ -1,10 +1,7 @@
 /**
- * What a loop is. A loop is plain data: it goes through the journal as JSON and comes back the same.
- *
- * Units: a name that ends in `At` (or is called `slot`) is a moment in milliseconds since the epoch, a
- * name that ends in `Ms` is a length of time. There are no Date objects in `core`.
+ * A loop is plain data: it survives a trip through the journal as JSON. A name that ends in `At` (or is `slot`) is a time
+ * in milliseconds since the epoch. A name that ends in `Ms` is a duration. `core` uses no Date objects.
  */
-
 import type { Backlog } from "./backlog/backlog.ts";
 import type { LoopId, Notice, ProcessRef } from "./base.ts";
 import type { Goal } from "./goal/goal.ts";
@@ -12,30 +9,30 @@ import type { Goal } from "./goal/goal.ts";
 export type { LoopId, Notice, ProcessRef } from "./base.ts";
 export type FireId = string & { readonly brand: "FireId" };
 
-/** When a task is due. Every kind yields slots: moments that are fired at most once each. */
+/** When a task is due. Every kind yields slots: times that fire at most once each. */
 export type Cadence =
   | { readonly kind: "cron"; readonly expr: string; readonly tz: string }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchorAt: number }
   | { readonly kind: "once"; readonly at: number; readonly cron: string | null; readonly tz: string }
   | { readonly kind: "paced"; readonly wakeAt: number | null; readonly reason: string | null };
 
-/** What to do with slots that passed while nothing ran. `ask` is for one-shots: a person decides. */
+/** What to do with slots that passed while no runner was there. `ask` (one-shots only): a person decides. */
 export type MissedPolicy = "ask" | "once" | "skip" | "all";
 
 export type FireKind = "scheduled" | "initial" | "manual" | "late" | "final";
 
-/** What a self-paced agent asked for at the end of its turn. */
+/** The request of a self-paced agent at the end of its turn. */
 export type Wakeup =
   | { readonly kind: "sleep"; readonly delayMs: number; readonly reason: string }
   | { readonly kind: "stop"; readonly reason: string };
 
-/** The one delivery that is under way. At most one per task. */
+/** The running delivery. At most one per task. */
 export interface Fire {
   readonly id: FireId;
   readonly slot: number;
   readonly dueAt: number;
   readonly kind: FireKind;
-  /** Fencing token of the owner that intended it. */
+  /** Fencing token of the owner that intended the fire. */
   readonly token: number;
   readonly intendedAt: number;
   readonly startedAt: number | null;
@@ -43,13 +40,7 @@ export interface Fire {
   readonly wakeup: Wakeup | null;
 }
 
-/** A run outside the cadence that waits for its turn. */
-export interface RunRequest {
-  readonly kind: "initial" | "manual";
-  readonly at: number;
-}
-
-/** Where a task wants to run: in a live conversation, as a process of its own, or wherever somebody is. */
+/** Where a task may run: in a live conversation, in a separate process, or in either. */
 export type TaskPlace = "session" | "headless" | "either";
 
 export type TaskStatus = "active" | "paused" | "missed" | "ended";
@@ -57,40 +48,41 @@ export type TaskStatus = "active" | "paused" | "missed" | "ended";
 export interface Task {
   readonly kind: "task";
   readonly id: LoopId;
-  /** Rises by one with every committed change; a commit names the version it was decided on. */
+  /** Rises by one with every commit. A commit names the version it was decided on. */
   readonly version: number;
   readonly prompt: string;
   readonly cadence: Cadence;
-  /** `null`: durable. Otherwise the host session that the task lives and dies with. */
+  /** null: durable. Otherwise the task ends with this host session. */
   readonly session: string | null;
   readonly where: TaskPlace;
   readonly status: TaskStatus;
   readonly statusReason: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** Added to a slot to get the moment it is due; negative for a one-shot that comes early. */
+  /** Added to a slot to get its due time; negative for a one-shot that comes early. */
   readonly jitterMs: number;
   readonly missed: MissedPolicy;
   readonly graceMs: number | null;
   readonly expect: string | null;
   readonly alertAfter: number | null;
   readonly timeoutMs: number;
-  /** Every slot up to and including this moment is accounted for: fired, or in the journal with a reason. */
+  /** Every slot up to this time has fired or is in the journal with a reason. */
   readonly cursorAt: number;
-  /** Rises when the clock was set back so far that slots start over; part of a fire's identity. */
+  /** Rises when the clock was set back so far that slots repeat. Part of a fire's id. */
   readonly era: number;
-  readonly request: RunRequest | null;
+  /** A requested run outside the cadence. */
+  readonly request: { readonly kind: "initial" | "manual"; readonly at: number } | null;
   readonly fire: Fire | null;
   readonly lastFiredAt: number | null;
   readonly lastFinishedAt: number | null;
   /** Failed or silent slots in a row, for `--alert-after`. */
   readonly streak: number;
   readonly importedFrom: string | null;
-  /** Said to a person, or about to be: cleared when it was handed over, so that a crash cannot swallow it. */
+  /** A notice that is not delivered yet. It is cleared after delivery, so that a crash cannot lose it. */
   readonly notice: Notice | null;
 }
 
-/** Has it something under way? */
+/** Whether a turn or a round of checks is running. */
 export function isBusy(loop: Loop): boolean {
   switch (loop.kind) {
     case "task":

@@ -1,13 +1,13 @@
 /**
- * What an agent may do without a person (`permissions` of the config): allow, deny or ask, by kind of tool.
+ * Decides what an agent may do without a person (`permissions` in the config): allow, deny or ask, by kind of tool.
  *
  *   { "execute": { "npm run *": "allow", "npm run deploy*": "deny" }, "fetch": "allow", "edit": { "docs/**": "ask" } }
  *
- * 1. Of several globs that fit the last one counts, as it is written; where none fits the defaults count.
- * 2. Of several paths in one request the strictest answer counts.
- * 3. What the engine keeps (`.loop`) and what git keeps (`.git`) is written by no rule. What is outside of the project
- *    is written only by a glob that begins with `/`.
- * 4. A star in the glob of a command stands for no text that would make a second command of it.
+ * 1. If several globs match, the last one counts. If none matches, the defaults count.
+ * 2. If a request has several paths, the strictest answer counts.
+ * 3. No rule can allow writing to `.loop` or `.git`. Only a glob that begins with `/` can allow writing outside the
+ *    project.
+ * 4. In a command glob, a star never matches text that could start a second command.
  */
 import { matchesGlob } from "./glob.ts";
 
@@ -17,15 +17,14 @@ export type ToolKind = (typeof TOOL_KINDS)[number];
 export const PERMISSION_ANSWERS = ["allow", "deny", "ask"] as const;
 export type PermissionAnswer = (typeof PERMISSION_ANSWERS)[number];
 
-/** One answer for all, or one for each glob: on paths (from the project's folder), on commands, on titles. */
+/** One answer for everything, or one per glob: for paths (from the project folder), commands or titles. */
 export type PermissionRule = PermissionAnswer | Readonly<Record<string, PermissionAnswer>>;
 export type PermissionRules = Readonly<Partial<Record<ToolKind, PermissionRule>>>;
 
-/** Where a path leads to, once all links are followed. */
+/** A path after all links are resolved. */
 export interface AskedPath {
-  /** With `/`. */
   readonly absolute: string;
-  /** From the project's folder, with `/`; null: it is outside. */
+  /** From the project folder; null: outside. Both paths use `/`. */
   readonly inProject: string | null;
 }
 
@@ -34,27 +33,27 @@ export interface AskedFor {
   readonly title: string;
   readonly paths: readonly AskedPath[];
   readonly command: string | null;
-  /** `generator` works; another one judges, and changes nothing; null: a turn of a task. */
+  /** `generator` works; any other role judges and must change nothing; null: a turn of a task. */
   readonly role: string | null;
-  /** What may be run without asking: the commands of the checks. */
+  /** Commands of the checks. They need no question. */
   readonly commands: readonly string[];
 }
 
-/** What would make a second command of one, or put the output of one into it. */
+/** Characters that can start a second command or insert the output of one. */
 const JOINS_COMMANDS = /[;&|<>`$()\\\n\r]/;
 const ENDS_LINE = /[\n\r]/;
-/** A longer one is for a person to look at. */
+/** A person decides about longer lines. */
 const LONGEST_LINE = 4_000;
 const STRICTEST: readonly PermissionAnswer[] = ["deny", "ask", "allow"];
 
-/** What is answered; `ask` means a person, and where nobody is, no. */
+/** `ask` means that a person decides; without a person the answer is no. */
 export function decidePermission(rules: PermissionRules, asked: AskedFor): PermissionAnswer {
   const subjects = subjectsOf(asked);
   const answers = subjects.map((subject) => decideOne(rules[asked.tool], asked, subject));
   return STRICTEST.find((answer) => answers.includes(answer)) ?? "deny";
 }
 
-/** The first thing that is wrong with rules that somebody wrote, as a sentence; null: nothing. */
+/** The first error in the rules; null: none. */
 export function wrongRules(rules: unknown): string | null {
   if (!isRecord(rules)) return "must be an object with a key for each kind of tool";
   for (const [kind, rule] of Object.entries(rules)) {
@@ -69,7 +68,7 @@ export function wrongRules(rules: unknown): string | null {
   return null;
 }
 
-/** The same rules by somebody whose word is not enough: what they allow is asked. */
+/** Rules from an untrusted source: `allow` becomes `ask`. */
 export function withoutAllow(rules: PermissionRules): PermissionRules {
   const stricter = (answer: PermissionAnswer): PermissionAnswer => (answer === "allow" ? "ask" : answer);
   const entries = Object.entries(rules).map(([kind, rule]) => [
@@ -81,7 +80,7 @@ export function withoutAllow(rules: PermissionRules): PermissionRules {
   return Object.fromEntries(entries);
 }
 
-/** What rules allow, for a person to look at: `execute npm run *`. */
+/** What the rules allow, for people: `execute npm run *`. */
 export function allowedBy(rules: PermissionRules): readonly string[] {
   return Object.entries(rules).flatMap(([kind, rule]) =>
     typeof rule === "string"
@@ -92,7 +91,7 @@ export function allowedBy(rules: PermissionRules): readonly string[] {
   );
 }
 
-/** What a rule is held against: each path, the command, or the title of what has neither. */
+/** What a rule is matched with: a path, the command, or else the title. */
 type Subject =
   | { readonly kind: "path"; readonly path: AskedPath }
   | { readonly kind: "command"; readonly command: string }
@@ -107,13 +106,12 @@ function subjectsOf({ tool, paths, command, title }: AskedFor): readonly Subject
 function decideOne(rule: PermissionRule | undefined, asked: AskedFor, subject: Subject): PermissionAnswer {
   const isWrite = asked.tool === "edit" || asked.tool === "delete";
   if (isWrite && subject.kind === "path" && isKept(subject.path)) return "deny";
-  // an edit that does not say of what could be of anything
+  // an edit without a path could change any file
   if (isWrite && subject.kind !== "path") return "deny";
-  const ruled = answerOf(rule, subject, isWrite);
-  return ruled ?? defaultOf(asked, subject);
+  return answerOf(rule, subject, isWrite) ?? defaultOf(asked, subject);
 }
 
-/** null: no rule speaks of it. */
+/** null: no rule applies. */
 function answerOf(
   rule: PermissionRule | undefined,
   subject: Subject,
@@ -136,7 +134,7 @@ function fits(subject: Subject, glob: string): boolean {
   return inProject !== null && matchesGlob(inProject, glob.replace(/^\.\//, ""));
 }
 
-/** All places in the glob are followed at once: no glob makes it slow. Only a lone star stands for everything. */
+/** Follows all positions of the glob at once, so that no glob is slow. Only a lone star matches everything. */
 function fitsLine(line: string, glob: string, notInStar: RegExp): boolean {
   if (glob === "*" || glob === "**") return true;
   const [text, wanted] = [line.trim(), glob.trim()];
@@ -153,7 +151,7 @@ function fitsLine(line: string, glob: string, notInStar: RegExp): boolean {
   return places.has(wanted.length);
 }
 
-/** A star may stand for nothing. */
+/** A star may match nothing. */
 function withStars(glob: string, places: ReadonlySet<number>): ReadonlySet<number> {
   const all = new Set(places);
   for (const place of all) if (glob[place] === "*") all.add(place + 1);
@@ -167,19 +165,13 @@ function defaultOf({ tool, role, commands }: AskedFor, subject: Subject): Permis
     if (subject.path.inProject === null) return "deny";
     return role === "generator" ? "allow" : "ask";
   }
-  const isCheck = subject.kind === "command" && isSaid(subject.command, commands);
-  return isCheck ? "allow" : "ask";
+  const command = subject.kind === "command" ? subject.command.trim() : "";
+  return command !== "" && commands.some((one) => one.trim() === command) ? "allow" : "ask";
 }
 
-function isSaid(command: string, commands: readonly string[]): boolean {
-  const said = command.trim();
-  return said !== "" && commands.some((one) => one.trim() === said);
-}
-
-/** The folder of a repository is named `.git` at any depth; file systems may take another case for the same. */
+/** `.git` counts at any depth. File systems may ignore case. */
 function isKept({ absolute, inProject }: AskedPath): boolean {
-  const way = inProject ?? absolute;
-  const names = way.toLowerCase().split("/");
+  const names = (inProject ?? absolute).toLowerCase().split("/");
   return names.includes(".git") || (inProject !== null && names[0] === ".loop");
 }
 

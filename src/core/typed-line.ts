@@ -1,12 +1,11 @@
 /**
- * What a person types in a conversation behind the name of our command, as the words of the command line. There is no shell in
- * between: a pair of quotes around words groups them, and any other quote stands for itself ("don't").
+ * Splits the text that a person types after our command in a conversation into command-line words. No shell is involved:
+ * a pair of quotes groups words, and any other quote is literal ("don't").
  */
-
-export interface TypedLine {
-  /** The first word, when it is a command of ours; null: an interval and a prompt. */
+interface TypedLine {
+  /** The first word, if it is one of our commands; null: an interval and a prompt. */
   readonly command: string | null;
-  /** A prompt stands behind `--`, so that it may begin with a dash. */
+  /** A prompt follows `--`, so that it may begin with a dash. */
   readonly argv: readonly string[];
 }
 
@@ -19,7 +18,7 @@ export function parseTypedLine(text: string, commands: ReadonlySet<string>): Typ
   return { command, argv: [command, ...splitWords(rest)] };
 }
 
-/** "Pause" is a command, and "Clear the cache every hour" is a prompt, as in a terminal. */
+/** "Pause" is a command; "Clear the cache every hour" is a prompt. */
 function commandOf(first: string, rest: string, commands: ReadonlySet<string>): string | null {
   if (commands.has(first)) return first;
   const lower = first.toLowerCase();
@@ -27,7 +26,7 @@ function commandOf(first: string, rest: string, commands: ReadonlySet<string>): 
   return isMeant && commands.has(lower) ? lower : null;
 }
 
-/** Flags in front are words of their own; the prompt behind them stays as it was typed, line breaks too. */
+/** Leading flags become separate words. The prompt after them stays unchanged, with its line breaks. */
 function splitFlags(line: string): readonly string[] {
   const words: string[] = [];
   let rest = line;
@@ -35,7 +34,7 @@ function splitFlags(line: string): readonly string[] {
     const found = FLAG.exec(rest);
     if (found === null) break;
     const [whole, name = "", value] = found;
-    // only these take a value: a prompt may follow the others
+    // only these flags take a value; a prompt may follow the others
     const isPair = VALUED.has(name);
     words.push(name, ...(isPair && value !== undefined ? [unquote(value)] : []));
     rest = rest.slice(isPair && value !== undefined ? whole.length : name.length).trimStart();
@@ -50,7 +49,7 @@ const VALUED: ReadonlySet<string> = new Set(
   ),
 );
 
-/** `until "npm test passes" fix it` has two parts; without quotes all of it is what must become true. */
+/** `until "npm test passes" fix it` has two parts. Without quotes there is one part. */
 function splitSpec(text: string): readonly string[] {
   const words = readWords(text);
   const flags = words.findIndex(({ text, isQuoted }) => !isQuoted && /^--[a-z]/.test(text));
@@ -59,7 +58,7 @@ function splitSpec(text: string): readonly string[] {
   return [...splitParts(text.slice(0, end)), ...behind];
 }
 
-/** What stands in quotes is one part, the rest the other, as it was typed. */
+/** The quoted text is one part, and the rest is the other. */
 function splitParts(text: string): readonly string[] {
   const words = readWords(text);
   const [first, last] = [words[0], words.at(-1)];
@@ -68,7 +67,7 @@ function splitParts(text: string): readonly string[] {
   return text.trim() === "" ? [] : [text.trim()];
 }
 
-/** Words as a shell would part them, without anything else that a shell does. */
+/** Splits words as a shell does, and does nothing else. */
 export function splitWords(text: string): readonly string[] {
   return readWords(text).map((word) => word.text);
 }
@@ -80,7 +79,7 @@ interface Word {
   readonly end: number;
 }
 
-/** Plain, in quotes, or with a value in quotes (`tests="npm test"`). */
+/** A word is plain, quoted, or has a quoted value (`tests="npm test"`). */
 function readWords(text: string): readonly Word[] {
   const words: Word[] = [];
   for (let start = skipSpace(text, 0); start < text.length; start = skipSpace(text, words.at(-1)?.end ?? 0)) {
@@ -102,7 +101,7 @@ function skipSpace(text: string, from: number): number {
   return found === -1 ? text.length : from + found;
 }
 
-/** The partner ends a word: the quote of "it's" is none. */
+/** A closing quote ends a word: the quote in "it's" does not close. */
 function closingQuote(text: string, open: number): number | null {
   const quote = text.charAt(open);
   if (quote !== '"' && quote !== "'") return null;
@@ -113,6 +112,5 @@ function closingQuote(text: string, open: number): number | null {
 }
 
 function unquote(value: string): string {
-  const quoted = /^(["'])([\s\S]*)\1$/.exec(value);
-  return quoted?.[2] ?? value;
+  return /^(["'])([\s\S]*)\1$/.exec(value)?.[2] ?? value;
 }

@@ -169,15 +169,9 @@ describe("in a project with tasks, they stay as they are", () => {
     await runHere(["pause", paused.id], { cwd });
     const once = await create(cwd, "in", "5m", "once");
     await refuseAll(cwd, [
-<<<<<<< HEAD
       [["run", paused.id], /is paused; first run: loop resume \w+/],
-      [["edit", once.id, "15m"], /is a one-shot and has no interval/],
-      [["edit", once.id, "--expires", "3d"], /--expires is for recurring tasks/],
-=======
-      [["run", paused.id], /is paused; loop resume \w+ first/],
       [["edit", once.id, "15m"], /fires only once and has no interval/],
       [["edit", once.id, "--expires", "3d"], /--expires is only for recurring tasks/],
->>>>>>> p-cli-a
       [["edit", once.id, "at", "26:00"], /not a time of day/],
     ]);
     await refuseAll(cwd, [[["wakeup", "5m"], /The turn x is over/]], { LOOP_ID: once.id, LOOP_FIRE_ID: "x" });

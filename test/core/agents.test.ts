@@ -27,7 +27,7 @@ test.each([
 
 test.each([
   [["hal"], /^no agent is called "hal"; known: claude, /],
-  [["codex:rpc"], /^codex is not driven so; known: codex:acp, codex:stream$/],
+  [["codex:rpc"], /^codex has no such driver; known: codex:acp, codex:stream$/],
   [["codex:acp:x"], /^no agent is called/],
   [["claude", ""], /^no agent is called ""/],
   [["claude", "claude"], /^claude is named twice$/],

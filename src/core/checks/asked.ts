@@ -1,12 +1,9 @@
-/** Questions to an agent with a context of its own: `ui=judge: …`, `design=review: …`. Weaker than a run. */
+/** Questions to an agent with its own context: `ui=judge: …`, `design=review: …`. Weaker than a command. */
 import { codeSpan } from "../text/quote.ts";
 import type { KindOfCheck } from "./kind.ts";
-import { textAfter } from "./written.ts";
 
-/** What one kind of question has of its own. */
 interface Question extends Pick<KindOfCheck, "verification" | "atMost"> {
   readonly shapeWords: RegExp;
-  /** What the agent does, for a person and in a prompt. */
   readonly does: string;
   readonly doesInPrompt: string;
   readonly instructions: string;
@@ -40,9 +37,9 @@ export const JUDGE = askedKind("judge", {
   atMost: "SHIP",
   shapeWords: /^(?:observation|observed?|visual|judged?)$/i,
   does: "looks",
-  doesInPrompt: "looks at the running thing",
+  doesInPrompt: "looks at the running product",
   instructions:
-    "Look at the thing itself, as it runs: start it, call it, read what it prints or shows. Code that looks right proves nothing here. A comment, a commit message or a document that says that it works proves nothing either.",
+    "Look at the running product: start it, call it, read its output. Code that looks right proves nothing here. A comment, a commit message or a document that says that it works proves nothing either.",
 });
 
 export const REVIEW = askedKind("review", {
@@ -52,5 +49,11 @@ export const REVIEW = askedKind("review", {
   does: "reads the code",
   doesInPrompt: "reads the code",
   instructions:
-    "Read the code itself: the changed files whole, and what calls them. Look for stubs, special cases for the tests, errors that are swallowed, and paths that nothing reaches. A comment, a commit message or a document that says that it is done proves nothing.",
+    "Read the code itself: the whole changed files and their callers. Look for stubs, special cases for the tests, swallowed errors, and unreachable code. A comment, a commit message or a document that says that it is done proves nothing.",
 });
+
+/** The text after `word:`; null: the check does not begin with this word. */
+export function textAfter(word: string, text: string): string | null {
+  const [, found, rest = ""] = /^([a-z]+)\s*:([\s\S]*)$/i.exec(text) ?? [];
+  return found?.toLowerCase() === word ? rest.trim() : null;
+}

@@ -1,37 +1,32 @@
-/**
- * What a criterion, its check and its evidence are, for every kind of loop. What each kind of check means is in the
- * table of kinds (`kinds.ts`). Plain data: it goes through the journal as JSON and comes back the same.
- */
+/** Criteria, checks and evidence, for goals and stories, as plain JSON data. `kinds.ts` says what each kind means. */
 
 export type Comparison = ">=" | "<=" | ">" | "<" | "==" | "!=";
 
-/** How the engine finds out whether a criterion is true. */
+/** How the engine verifies a criterion. */
 export type Check =
-  /** Exit 0. */
+  /** The command exits 0. */
   | { readonly kind: "command"; readonly command: string }
-  /** The last number that it prints, compared. */
+  /** The last number that the command prints is compared with the target. */
   | {
       readonly kind: "measure";
       readonly command: string;
       readonly comparison: Comparison;
       readonly target: number;
     }
-  /** An agent with a context of its own looks at the running thing. Weaker. */
+  /** An agent with its own context looks at the running product. Weaker. */
   | { readonly kind: "judge"; readonly question: string }
-  /** An agent with a context of its own reads the code. Weaker. */
+  /** An agent with its own context reads the code. Weaker. */
   | { readonly kind: "review"; readonly question: string }
-  /** Nothing finds out. Blocks the end. */
+  /** No check proves the criterion, so it blocks the end. */
   | { readonly kind: "assumption" };
 
 export type CheckKind = Check["kind"];
 
-/** The check of one kind. */
 export type CheckOf<K extends CheckKind> = Extract<Check, { readonly kind: K }>;
 
-/** The words for how a criterion is verified. */
 export type Verification = "execution output" | "measurement" | "observation" | "code review" | "assumption";
 
-/** Who named the criterion. Commands from a file of the repository run only after a person trusted the file. */
+/** Where the criterion comes from. Commands from a file of the repository run only after a person trusts the file. */
 export type CriterionSource = "flag" | "phrase" | "shape" | "config" | "plan";
 
 export interface Criterion {
@@ -40,42 +35,41 @@ export interface Criterion {
   readonly source: CriterionSource;
 }
 
-/** Something that must never become true. Exit 0 of the command means that it has. */
+/** A condition that must never become true. Exit 0 of the command means that it is true. */
 export interface MustNot {
   readonly name: string;
-  /** null: only said to the agent; nothing can watch it. */
+  /** null: only the prompt mentions the condition; nothing checks it. */
   readonly command: string | null;
   readonly source: CriterionSource;
 }
 
-/** What a check returned. */
 export interface Evidence {
   readonly met: boolean;
   readonly verification: Verification;
   readonly exitCode: number | null;
-  /** What a measurement printed. */
+  /** The number of a measurement. */
   readonly value: number | null;
   readonly timedOut: boolean;
-  /** The last part of what was printed, or what a judge said. */
+  /** The last part of the output, or the judge's words. */
   readonly tail: string;
   readonly at: number;
   readonly durationMs: number;
-  /** Fingerprint of the files that it was run on. */
+  /** Fingerprint of the checked files. */
   readonly tree: string;
-  /** How many tests ran, where the output tells. */
+  /** How many tests ran, if the output says so. */
   readonly tests?: number;
-  /** Why it does not count although the check is green, or what to know about it. */
+  /** Why green evidence does not count, or other information. */
   readonly note: string | null;
 }
 
 /** Evidence by the name of its criterion. */
 export type EvidenceByName = Readonly<Record<string, Evidence>>;
 
-/** What one round of checks found, on one state of the files. The same for a goal and for a story. */
+/** The result of one round of checks on one state of the files, for a goal or a story. */
 export interface RoundEvidence {
   readonly tree: string;
   readonly evidence: EvidenceByName;
-  /** Files that the checks themselves changed each time: their evidence is never newer than the tree. */
+  /** Files that changed each time while the checks ran, so that the evidence does not fit the tree. */
   readonly unstable: readonly string[];
   readonly durationMs: number;
 }

@@ -1,23 +1,23 @@
-/** A command as it is typed, with a comparison at its end or without one. */
+/** Reads a command with or without a comparison at its end. */
 import { type ShellPiece, shellPieces } from "../shell/pieces.ts";
 import type { Comparison } from "./check.ts";
 
-export interface ReadCommand {
+interface ReadCommand {
   readonly command: string;
   /** null: the exit code alone counts. */
   readonly compared: { readonly comparison: Comparison; readonly target: number } | null;
 }
 
 /**
- * A comparison is the last thing of a command, outside of quotes and brackets, with spaces around it and a number
- * behind it. `> out.txt` is a redirection. `>=` and `<=` mean nothing to a shell, so one in any other place is a slip
- * that would prove nothing. A string says what is wrong.
+ * A comparison is at the end of a command, outside quotes and brackets, with spaces around it and a number after it.
+ * `> out.txt` is a redirection. A shell does not know `>=` and `<=`, so elsewhere they are mistakes. A string says what
+ * is wrong.
  */
 export function readCommand(text: string): ReadCommand | string {
   const parts = shellPieces(text);
   const redirected = redirectionOfTest(text, parts);
   if (redirected !== null) {
-    return `"${redirected}" inside of test or [ ] writes or reads a file instead of comparing; use -gt, -ge, -lt or -le`;
+    return `"${redirected}" inside test or [ ] writes or reads a file and compares nothing; use -gt, -ge, -lt or -le`;
   }
   const [operator, number] = parts.slice(-2);
   const comparison = operator === undefined ? null : comparisonOf(operator);
@@ -39,7 +39,7 @@ export function readCommand(text: string): ReadCommand | string {
 
 const NUMBER = /^[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d{1,3})?%?$/i;
 
-/** `test 3 > 2` and `[ 3 > 2 ]` make a file named 2 and are always true. */
+/** `test 3 > 2` and `[ 3 > 2 ]` create a file named 2 and are always true. */
 function redirectionOfTest(text: string, parts: readonly ShellPiece[]): string | null {
   const inner = text.startsWith("[ ") ? shellPieces(text.slice(2)) : parts[0]?.text === "test" ? parts : [];
   const found = inner.find((part) => /^[<>]=?$/.test(part.text) && part.isPlain);
@@ -47,11 +47,7 @@ function redirectionOfTest(text: string, parts: readonly ShellPiece[]): string |
 }
 
 function comparisonOf({ text, isPlain }: ShellPiece): Comparison | null {
-  return isPlain && isComparison(text) ? text : null;
-}
-
-function isComparison(text: string): text is Comparison {
-  return Object.hasOwn(COMPARES, text);
+  return isPlain && Object.hasOwn(COMPARES, text) ? (text as Comparison) : null;
 }
 
 export function compare(value: number, comparison: Comparison, target: number): boolean {
@@ -67,7 +63,7 @@ const COMPARES: Readonly<Record<Comparison, (value: number, target: number) => b
   "!=": (value, target) => value !== target,
 };
 
-/** The last number in what was printed: `All files | 82.5 %` is 82.5. */
+/** The last number of an output: `All files | 82.5 %` gives 82.5. */
 export function lastNumber(output: string): number | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are not numbers
   const plain = output.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "");

@@ -1,20 +1,20 @@
-/** Evidence as the engine records it, whatever loop the check belongs to. */
+/** Evidence as the engine records it, for every kind of loop. */
 import { countTests } from "../toolchain/test-output.ts";
 import type { Check, Evidence, EvidenceByName, Verification } from "./check.ts";
 import type { CommandOutput, CommandRun } from "./kind.ts";
 import { verificationOf } from "./kinds.ts";
 
-/** So many characters of an output, or of what a judge said, are kept. */
+/** Characters of the output that are kept. */
 const TAIL_KEPT = 4_000;
 
-/** When it was taken, and on which state of the files. */
+/** The time of the check and the state of the files. */
 export interface Taken {
   readonly tree: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Nothing was run for it. */
+/** Evidence of a check that did not run. */
 export function noEvidence(verification: Verification, { tree, startedAt, endedAt }: Taken): Evidence {
   return {
     met: false,
@@ -24,7 +24,7 @@ export function noEvidence(verification: Verification, { tree, startedAt, endedA
     timedOut: false,
     tail: "",
     at: endedAt,
-    // A clock that was set back gives no time back.
+    // The clock may be set back.
     durationMs: Math.max(0, endedAt - startedAt),
     tree,
     note: null,
@@ -49,7 +49,7 @@ export function evidenceOfOutput(
   };
 }
 
-/** Somebody looked: what was said or seen, and whether that is a yes. */
+/** Evidence from a judge, a reviewer or a person. */
 export function evidenceOfLook(
   verification: Verification,
   { isYes, text, note }: { readonly isYes: boolean; readonly text: string; readonly note: string | null },

@@ -1,14 +1,10 @@
-/**
- * The table of kinds of checks, and what others ask of it. No other place in the source knows which kinds there are:
- * a new kind is a row here and a member of `Check`.
- */
+/** The table of kinds of checks. Only this file knows all kinds: a new kind is a row here and a member of `Check`. */
 import { renderDuration } from "../task/interval.ts";
 import { JUDGE, REVIEW } from "./asked.ts";
 import { ASSUMPTION } from "./assumption.ts";
 import type { Check, CheckKind, CheckOf, Criterion, Evidence, Verdict, Verification } from "./check.ts";
-import { COMMAND } from "./command.ts";
+import { COMMAND, MEASURE } from "./command.ts";
 import type { AgentRun, CheckRun, KindOfCheck } from "./kind.ts";
-import { MEASURE } from "./measure.ts";
 
 /** From the strongest to the weakest. */
 const KINDS: { readonly [K in CheckKind]: KindOfCheck<CheckOf<K>> } = {
@@ -19,51 +15,50 @@ const KINDS: { readonly [K in CheckKind]: KindOfCheck<CheckOf<K>> } = {
   assumption: ASSUMPTION,
 };
 
-/** Methods of a row take checks of its kind only, which the compiler does not see: so this is the one way to a row. */
+/** The only way to a row: a row accepts only checks of its kind, and the compiler does not see this. */
 export function kindOf({ kind }: Check): KindOfCheck {
   return KINDS[kind];
 }
 
 const ROWS: readonly KindOfCheck[] = Object.values(KINDS);
 
-/** What stands after `name=`, or what is wrong with it. */
+/** Parses the text after `name=`. A string says what is wrong. */
 export function parseCheck(text: string): Check | string {
   if (text === "") return 'there is no command after "="';
   if (text.includes("\0")) return "a command cannot have a NUL character in it";
-  // Forms that begin with a word come first. Any text is a command, so that row is the last.
+  // Forms that begin with a word come first. Any text is a command, so this row comes last.
   for (const row of ROWS.toReversed()) {
     const found = row.parse(text);
     if (found !== null) return found;
   }
-  return "it is no check";
+  return "this is not a check";
 }
 
 export function runOf(check: Check): CheckRun {
   return kindOf(check).run(check);
 }
 
-/** The command that the engine runs for it; null: none. */
+/** The command that the engine runs; null: none. */
 export function commandOf(check: Check): string | null {
   const run = runOf(check);
   return run.kind === "command" ? run.command : null;
 }
 
-/** The commands of all of them, in order. */
 export function commandsOfChecks(criteria: readonly Pick<Criterion, "check">[]): readonly string[] {
   return criteria.flatMap(({ check }) => commandOf(check) ?? []);
 }
 
-/** What an agent is asked for it; null: nothing. */
+/** The question to an agent; null: none. */
 export function questionOf(check: Check): AgentRun | null {
   const run = runOf(check);
   return run.kind === "ask" ? run : null;
 }
 
-/** What a person has to trust when it comes from a file of the repository; null: nothing happens for it. */
-export function renderTrusted({
-  name,
-  check,
-}: Criterion): { readonly name: string; readonly command: string } | null {
+/** What a person must trust if the criterion comes from a file of the repository; null: nothing runs. */
+export function renderTrusted(
+  criterion: Criterion,
+): { readonly name: string; readonly command: string } | null {
+  const { name, check } = criterion;
   const run = runOf(check);
   switch (run.kind) {
     case "command":
@@ -75,17 +70,16 @@ export function renderTrusted({
   }
 }
 
-/** A criterion with how it is found out: "tests: `npm test` exits 0". */
+/** "tests: `npm test` exits 0". */
 export function renderCheck({ name, check }: Pick<Criterion, "name" | "check">): string {
   return `${name}: ${kindOf(check).describe(check)}`;
 }
 
-/** What a check demands, for a reader of Markdown. */
 export function renderDemand(check: Check): string {
   return kindOf(check).demand(check);
 }
 
-/** The bare command or question, for a cell of a table. */
+/** The command or question, for a table cell. */
 export function renderBareCheck(check: Check): string {
   const run = runOf(check);
   switch (run.kind) {
@@ -98,7 +92,6 @@ export function renderBareCheck(check: Check): string {
   }
 }
 
-/** What a check returned, in a few words. */
 export function renderFinding({ check }: Criterion, evidence: Evidence | null): string {
   if (evidence === null) return "never checked";
   if (evidence.timedOut) return `ran out of time after ${renderDuration(evidence.durationMs)}`;
@@ -112,17 +105,17 @@ export function verificationOf(check: Check): Verification {
 /** From the strongest to the weakest. */
 export const VERIFICATIONS: readonly Verification[] = ROWS.map(({ verification }) => verification);
 
-/** Somebody looked, nothing was run (B6). */
+/** An agent looked, and no command ran (B6). */
 export function isWeak(verification: Verification): boolean {
   return ROWS.some((row) => row.verification === verification && row.isWeaker);
 }
 
-/** A command was run, and its exit code or its number counted. */
+/** A command ran, and its exit code or its number counted. */
 export function isRunOrMeasured(verification: Verification): boolean {
   return ROWS.some((row) => row.verification === verification && !row.isWeaker && row.blocks === null);
 }
 
-/** Why it is never met, so that it blocks the end; null: it can be met. */
+/** Why the criterion is never met and blocks the end; null: it can be met. */
 export function whyBlocked(check: Check): string | null {
   return kindOf(check).blocks;
 }
@@ -134,7 +127,7 @@ export function bestVerdict(criteria: readonly Pick<Criterion, "check">[]): Verd
   return allowed.includes("MONITOR") ? "MONITOR" : "SHIP";
 }
 
-/** The kind that a word in SHAPE.md names; null: none. */
+/** The kind that a word of SHAPE.md names; null: none. */
 export function kindOfWord(word: string): KindOfCheck | null {
   return ROWS.find(({ shape }) => shape.words.test(word.trim())) ?? null;
 }

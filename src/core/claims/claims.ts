@@ -1,13 +1,12 @@
 /**
- * What an agent's last message claims: a status block (B10), a sentinel (D5) or a verdict (C6). All three are words,
- * never facts, and they count only if the agent says them itself, bare, with the nonce of this very turn.
+ * Parses the claims in an agent's last message: a status block (B10), a sentinel (D5) or a verdict (C6). Claims are never
+ * facts. A claim counts only as the agent's own plain text with the nonce of this turn.
  *
- * 1. What is shown (code, quotes, comments, output of tools) or said of them in a sentence claims nothing.
- * 2. Text that the engine injects claims nothing when it is echoed: it has placeholders where values belong.
- * 3. In doubt it is no claim. A refused claim costs a turn; one that nobody made can end a loop.
- * 4. Any text is read in a time that grows with its length, and nothing is thrown.
+ * 1. Code, quotes, comments, tool output and sentences about a claim are not claims.
+ * 2. An echo of text that the engine injects is not a claim: the text has placeholders instead of values.
+ * 3. In doubt, a text is not a claim. A refused claim costs a turn; a false claim can end a loop.
+ * 4. Parsing takes linear time and never throws.
  */
-
 import type { Claims, Report } from "../goal/goal.ts";
 import { type OwnLines, readOwnLines, splitLines } from "./own-lines.ts";
 import {
@@ -23,7 +22,7 @@ import {
 } from "./status-block.ts";
 import { tidyLine, trimSpace } from "./tidy.ts";
 
-/** A judge's, reviewer's or evaluator's word. `none` is no PASS, and its reason says what was wrong with it. */
+/** The verdict of a judge, reviewer or evaluator. `none` is not a PASS; its reason says what is wrong. */
 export interface ParsedVerdict {
   readonly kind: "pass" | "reject" | "none";
   readonly reason: string | null;
@@ -32,7 +31,6 @@ export interface ParsedVerdict {
 const MAX_REASON = 1000;
 const NONE: Report = { kind: "none" };
 
-/** What the last message of an agent claims. */
 export function parseClaims(message: string, expected: Expected): Report {
   if (![START, END, "<promise "].some((sign) => message.includes(sign))) return NONE;
   const text = readOwnLines(message);
@@ -42,11 +40,10 @@ export function parseClaims(message: string, expected: Expected): Report {
   if (last !== undefined) return settle(blocks, last, expected);
   if (promises(text, expected.nonce)) return { kind: "valid", claims: PROMISED };
   return showsBlock(text, expected.nonce)
-    ? voided("it stands in code, in a quote, in a tag or indented; write it bare, after an empty line")
+    ? voided("it is indented or inside code, a quote or a tag; write it as plain text after an empty line")
     : NONE;
 }
 
-/** A judge's, reviewer's or evaluator's word on one question. */
 export function parseVerdict(message: string, expected: { readonly nonce: string }): ParsedVerdict {
   if (!message.includes("<verdict")) return { kind: "none", reason: "It gave no verdict." };
   const text = readOwnLines(message);
@@ -56,20 +53,20 @@ export function parseVerdict(message: string, expected: { readonly nonce: string
   if (expected.nonce === "" || (!pass && !reject)) {
     return {
       kind: "none",
-      reason: "Its verdict is not bare on a line of its own with the nonce of this turn.",
+      reason: "Its verdict is not alone on a plain line with the nonce of this turn.",
     };
   }
   if (pass && reject) return { kind: "none", reason: "It said both PASS and REJECT." };
   return { kind: pass ? "pass" : "reject", reason: rejectionReason(text) };
 }
 
-/** Would any part of a text that we inject count if an agent repeated it? Prompts are checked with this. */
+/** Whether an echo of any part of an injected text would count as a claim. Tests check all prompts with this. */
 export function countsIfEchoed(text: string, nonce: string): boolean {
   const tags = [promise(nonce), verdict(nonce, "PASS"), verdict(nonce, "REJECT")];
   if (tags.some((tag) => text.includes(tag))) return true;
   let block: string[] | null = null;
   for (const line of splitLines(text)) {
-    // A part may begin in the middle of a line, and end there.
+    // A part may begin or end in the middle of a line.
     if (trimSpace(line).endsWith(START)) block = [];
     else if (block !== null && line.startsWith(END)) {
       if (parseBlock(block, { nonce, criteria: [] }).kind === "valid") return true;
@@ -79,7 +76,7 @@ export function countsIfEchoed(text: string, nonce: string): boolean {
   return false;
 }
 
-/** What a prompt shows of the status block. It can not be mistaken for one. */
+/** The status block as a prompt shows it. The parser does not accept the template. */
 export function statusTemplate(nonce: string, criteria: readonly string[], withChecks: boolean): string {
   const met = criteria.map((name) => `${JSON.stringify(name)}: <true or false>`).join(", ");
   return [
@@ -88,7 +85,7 @@ export function statusTemplate(nonce: string, criteria: readonly string[], withC
     "NONCE: <the nonce of this turn>",
     "EXIT_SIGNAL: <true or false>",
     ...(criteria.length === 0 ? [] : [`CRITERIA: {${met}}`]),
-    "STUCK_COUNT: <how many turns in a row got nowhere>",
+    "STUCK_COUNT: <how many turns in a row made no progress>",
     "STEP: <done or open>",
     'STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>',
     ...(withChecks ? ['CHECKS: <a JSON list of the checks that you propose, ["name=command"]>'] : []),
@@ -97,17 +94,17 @@ export function statusTemplate(nonce: string, criteria: readonly string[], withC
   ].join("\n");
 }
 
-/** What a prompt shows of a verdict. It can not be mistaken for one. */
+/** The verdict as a prompt shows it. The parser does not accept the template. */
 export function verdictTemplate(nonce: string): string {
   return `${verdict(nonce, "<PASS or REJECT>")}\n<rejection_reason><why, if it is REJECT></rejection_reason>`;
 }
 
-/** The last block counts. Others with its nonce must say the same: an agent that says two things says nothing. */
+/** The last block counts. Other blocks with the same nonce must be equal, or none counts. */
 function settle(blocks: readonly Block[], last: Block, expected: Expected): Report {
   const isOfTurn = (block: Block) => hasNonce(block, expected.nonce);
   const words = last.join("\n");
   if (isOfTurn(last) && blocks.some((block) => isOfTurn(block) && block.join("\n") !== words)) {
-    return voided("there are two blocks of this turn that differ");
+    return voided("two blocks of this turn differ");
   }
   return parseBlock(last, expected);
 }
@@ -122,7 +119,7 @@ const PROMISED: Claims = {
   stepDone: true,
 };
 
-/** A paragraph of its own at the very end: the line may be the rest of "I am not done and will not say". */
+/** The sentinel must be its own last paragraph: otherwise it may be the rest of "I am not done and will not say". */
 function promises({ lines, startsOwn }: OwnLines, nonce: string): boolean {
   const last = lines.findLastIndex((line) => trimSpace(line) !== "");
   const line = lines[last];
@@ -130,7 +127,7 @@ function promises({ lines, startsOwn }: OwnLines, nonce: string): boolean {
   return trimSpace(lines[last - 1] ?? "") === "";
 }
 
-/** For the agent that means it and puts it where nothing counts: it is told so. */
+/** Whether a block of this turn is in a place where it does not count, so that the agent can be told. */
 function showsBlock({ lines }: OwnLines, nonce: string): boolean {
   const bare = lines.map((line) => trimSpace(line.replace(/^[\s>]+/, "")));
   return nonce !== "" && bare.includes(START) && hasNonce(bare, nonce);
@@ -144,14 +141,14 @@ function verdict(nonce: string, word: string): string {
   return `<verdict nonce="${nonce}">${word}</verdict>`;
 }
 
-/** Nothing but this on the line, from its first column. */
+/** Whether the line is exactly this text, from the first column. */
 function isLine(line: string, text: string): boolean {
   return line.startsWith(text) && trimSpace(line.slice(text.length)) === "";
 }
 
 const REASON = "<rejection_reason>";
 
-/** The last one that stands outside code and quotes, with all that is in it. */
+/** The whole last reason outside code and quotes. */
 function rejectionReason({ lines, opensOwn }: OwnLines): string | null {
   const first = lines.findLastIndex((line, index) => line.includes(REASON) && opensOwn(index));
   if (first === -1) return null;

@@ -1,10 +1,10 @@
-/** A judge's word as JSON, from agents whose last message can be held to a schema. It counts as the tag does (C6). */
+/** A verdict as JSON, from agents that support an answer schema. It counts like the verdict tag (C6). */
 import { type ParsedVerdict, parseVerdict } from "./claims.ts";
 import { tidyLine } from "./tidy.ts";
 
 const MAX_REASON = 1000;
 
-/** For `Turn.answerSchema`. Agents differ in what they take of JSON Schema: nothing optional, nothing open. */
+/** For `Turn.answerSchema`. Agents support different parts of JSON Schema, so nothing is optional. */
 export const VERDICT_SCHEMA: object = {
   type: "object",
   properties: {
@@ -16,12 +16,11 @@ export const VERDICT_SCHEMA: object = {
   additionalProperties: false,
 };
 
-/** Either form. JSON has to be the whole message, with the nonce of this turn: what is only quoted is no verdict. */
+/** Parses either form. JSON must be the whole message, so that a quote is not a verdict. */
 export function parseJudgement(message: string, expected: { readonly nonce: string }): ParsedVerdict {
   return parseJsonVerdict(message.trim(), expected.nonce) ?? parseVerdict(message, expected);
 }
 
-/** null: it is not of this form. */
 function parseJsonVerdict(text: string, nonce: string): ParsedVerdict | null {
   if (!text.startsWith("{") || !text.endsWith("}")) return null;
   const said = readObject(text);
@@ -29,10 +28,10 @@ function parseJsonVerdict(text: string, nonce: string): ParsedVerdict | null {
   if (typeof said.reason !== "string") return null;
   const reason = tidyLine(said.reason, MAX_REASON) || null;
   if (nonce === "" || said.nonce !== nonce)
-    return { kind: "none", reason: "Its verdict has not the nonce of this turn." };
-  // of two values for one key the last would win
+    return { kind: "none", reason: "Its verdict does not have the nonce of this turn." };
+  // JSON.parse keeps the last of two equal keys
   if ((text.match(/(?<!\\)"verdict"\s*:/g) ?? []).length !== 1)
-    return { kind: "none", reason: "It said two verdicts." };
+    return { kind: "none", reason: "It gave two verdicts." };
   if (said.verdict === "PASS") return { kind: "pass", reason };
   return said.verdict === "REJECT" ? { kind: "reject", reason } : null;
 }

@@ -1,10 +1,10 @@
-/** What one line of Markdown can be by itself, before anything is known of the lines around it. */
+/** What one line of Markdown can be, without the lines around it. */
 import { withoutEscapes } from "./tidy.ts";
 
 export interface LineShape {
   readonly isBlank: boolean;
   readonly isQuote: boolean;
-  /** The lines after it, up to a blank one, may still belong to its quote, its table or its inline code. */
+  /** The next lines, up to a blank line, may belong to the same quote, table or inline code. */
   readonly clings: boolean;
   readonly fence: Fence | null;
   readonly tags: readonly TagToken[];
@@ -14,7 +14,7 @@ export interface Fence {
   readonly char: string;
   readonly length: number;
   readonly column: number;
-  /** It follows the bullet or the number of a list item. */
+  /** The fence follows the bullet or number of a list item. */
   readonly inItem: boolean;
   readonly canClose: boolean;
 }
@@ -28,7 +28,7 @@ export type TagToken =
 const PLAIN: LineShape = { isBlank: false, isQuote: false, clings: false, fence: null, tags: [] };
 const BLANK: LineShape = { ...PLAIN, isBlank: true };
 
-/** Colours around a fence or a quote do not make it something else. */
+/** Terminal colours are ignored. */
 export function shapeOf(coloured: string): LineShape {
   const line = withoutEscapes(coloured);
   if (isBlank(line)) return BLANK;
@@ -40,7 +40,7 @@ export function shapeOf(coloured: string): LineShape {
   return { ...PLAIN, isQuote, clings: isQuote || isTableRow(line) || code.isOpen, tags: tagsOf(code.rest) };
 }
 
-/** Spaces and tabs only. Other white space is something that a person does not see, so that it is not nothing. */
+/** Only spaces and tabs. Other white space is invisible, so it does not count as blank. */
 export function isBlank(text: string): boolean {
   for (let n = 0; n < text.length; n++) if (text[n] !== " " && text[n] !== "\t") return false;
   return true;
@@ -54,13 +54,13 @@ function fenceOf(line: string): Fence | null {
   if (!line.includes("```") && !line.includes("~~~")) return null;
   const [, indent = "", run = "", rest = ""] = FENCE.exec(line) ?? [];
   const char = run[0];
-  // Ticks after ticks: inline code that starts a line.
+  // A second run of ticks makes it inline code.
   if (char === undefined || (char === "`" && rest.includes("`"))) return null;
   const inItem = !isBlank(indent);
   return {
     char,
     length: run.length,
-    // A tab is as good as four spaces.
+    // A tab counts as four spaces.
     column: indent.includes("\t") ? Math.max(indent.length, 4) : indent.length,
     inItem,
     canClose: !inItem && isBlank(rest),
@@ -71,7 +71,7 @@ function isTableRow(line: string): boolean {
   return /^[ \t]*\|/.test(line) || (line.includes("|") && /^[ \t|:-]+$/.test(line));
 }
 
-/** The line without its inline code. One that is not closed on the line, or is escaped, may go on below. */
+/** The line without its inline code. Unclosed or escaped code may continue below. */
 function readInlineCode(line: string): { readonly isOpen: boolean; readonly rest: string } {
   if (!line.includes("`")) return { isOpen: false, rest: line };
   if (line.includes("\\`")) return { isOpen: true, rest: line };

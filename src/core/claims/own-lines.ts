@@ -1,26 +1,26 @@
 /**
- * Which lines of a message the agent says in its own voice. Code, quotes, comments and what stands inside tags (tool
- * output, `<details>`) is shown, not said.
+ * Finds the lines of a message that are the agent's own words. Code, quotes, comments and text inside tags (tool output,
+ * `<details>`) are only shown.
  *
- * Markdown can be read in more than one way: is an indented fence a fence, does one inside a tag open? Every way is
- * tried, and a line counts only if all of them leave it outside. What is left open hides all that follows. Each way
- * is one pass, and no pattern here looks at a character more than a few times: five megabytes take a moment.
+ * Markdown is ambiguous: is an indented fence a fence, does a fence inside a tag open? All readings are tried, and a line
+ * counts only if it is outside in all of them. An unclosed region hides everything after it. Each reading is one linear
+ * pass.
  */
 import { type Fence, type LineShape, shapeOf, type TagToken } from "./line-shape.ts";
 
 export interface OwnLines {
   readonly lines: readonly string[];
-  /** Not in code, a quote, a comment or a tag. */
+  /** The line is not in code, a quote, a comment or a tag. */
   isOwn(index: number): boolean;
-  /** The same, and it does not continue a paragraph that starts as a quote, a table or inline code. */
+  /** Also, the line does not continue a quote, a table or inline code. */
   startsOwn(index: number): boolean;
-  /** Own at least up to the tag or comment that it opens. */
+  /** The line is own text at least up to the tag or comment that it opens. */
   opensOwn(index: number): boolean;
 }
 
-/** Code, a quote, or inside a tag or comment from its first character. */
+/** The line is in code, a quote, a tag or a comment. */
 const SHOWN = 1;
-/** A tag or comment starts on it and goes on below. */
+/** A tag or comment starts on the line and continues below. */
 const OPENING = 2;
 const CLINGING = 4;
 
@@ -40,19 +40,18 @@ export function readOwnLines(message: string): OwnLines {
   };
 }
 
-/** As Markdown has it: no other character ends a line. */
+/** As in Markdown, only CR and LF end a line. */
 export function splitLines(text: string): string[] {
   return (text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text).split("\n");
 }
 
-/** One way to read the message. */
 interface Reading {
-  /** Does a fence count at any indentation? */
+  /** A fence counts at any indentation. */
   readonly looseFences: boolean;
   readonly withTags: boolean;
 }
 
-/** An open comment (`name` is null) or tag, and how often it was opened inside itself. */
+/** An open comment (`name` is null) or tag, with its nesting depth. */
 interface Region {
   readonly name: string | null;
   readonly depth: number;
@@ -96,7 +95,7 @@ function closes(line: Fence | null, open: Fence, { looseFences }: Reading): bool
   return looseFences || line.column <= open.column + 3;
 }
 
-/** Name of a tag → the last line on which it is closed. */
+/** Tag name → the last line that closes it. */
 type Closings = ReadonlyMap<string, number>;
 
 function lastClosings(shapes: readonly LineShape[]): Closings {
@@ -128,11 +127,11 @@ function afterTags(
   return region;
 }
 
-/** Tags of tools and of shown text, wherever they stand, even if nothing closes them. */
+/** Tags of tools and of shown text. They count anywhere, even unclosed. */
 const FOREIGN =
   /^(?:[\w.-]+:)?(?:details|pre|code|blockquote|stdout|stderr|output|(?:tool|function|system|command|local-command|bash)[-_][\w-]+)$/;
 
-/** Any other must start its line and be closed: `<Button>` in a sentence opens nothing. */
+/** Any other tag must start its line and be closed: `<Button>` in a sentence opens nothing. */
 function holds(tag: TagToken & { kind: "open" }, index: number, closedAt: Closings): boolean {
   return FOREIGN.test(tag.name) || (tag.isFirst && (closedAt.get(tag.name) ?? -1) >= index);
 }

@@ -1,6 +1,6 @@
 /**
- * The block in which an agent says how far it is (B10). Anything in it that is not ours makes it void, with a reason
- * that the next prompt can tell: a block that is half understood would be a claim that nobody made.
+ * Parses the status block of an agent (B10). Anything unknown in a block makes it void, because a half-understood block
+ * is a false claim. The next prompt tells the agent the reason.
  */
 import type { Claims, Report } from "../goal/goal.ts";
 import type { OwnLines } from "./own-lines.ts";
@@ -23,10 +23,10 @@ export interface Expected {
 
 export type Void = Extract<Report, { kind: "void" }>;
 
-/** The lines of a block, without the blank ones. */
+/** The lines of a block, without blank lines. */
 export type Block = readonly string[];
 
-/** All blocks that the agent says itself, in order. A marker that is out of order spoils them all. */
+/** All blocks in the agent's own words, in order. A marker out of order voids all of them. */
 export function findBlocks({ lines, isOwn, startsOwn }: OwnLines): readonly Block[] | Void {
   const blocks: Block[] = [];
   let open: string[] | null = null;
@@ -37,7 +37,7 @@ export function findBlocks({ lines, isOwn, startsOwn }: OwnLines): readonly Bloc
       else if (text === END && startsOwn(index))
         return voided("its end marker comes before its start marker");
     } else if (!isOwn(index)) {
-      return voided("a part of it stands in code, a quote, a comment or a tag");
+      return voided("a part of it is inside code, a quote, a comment or a tag");
     } else if (text === START) {
       return voided("it starts a second time before it ends");
     } else if (text === END) {
@@ -50,7 +50,6 @@ export function findBlocks({ lines, isOwn, startsOwn }: OwnLines): readonly Bloc
   return open === null ? blocks : voided("its end marker is missing");
 }
 
-/** What one block is worth. */
 export function parseBlock(block: Block, expected: Expected): Report {
   const values = readKeys(block);
   if (!(values instanceof Map)) return values;
@@ -62,7 +61,7 @@ export function parseBlock(block: Block, expected: Expected): Report {
   return faults.length === 0 ? { kind: "valid", claims } : voided(faults.join("; "));
 }
 
-/** Does a line of the block give this nonce, whatever the rest is worth? */
+/** Whether a line of the block has this nonce. The other lines do not matter. */
 export function hasNonce(block: Block, nonce: string): boolean {
   return block.some((line) => line.startsWith("NONCE:") && trimSpace(line.slice("NONCE:".length)) === nonce);
 }
@@ -71,12 +70,12 @@ export function voided(what: string): Void {
   return { kind: "void", reason: `The status block does not count: ${what}.` };
 }
 
-/** `<…>` as a whole stands in a template, and nowhere else. */
+/** `<…>` is a placeholder of a template. */
 export function isPlaceholder(value: string): boolean {
   return value.startsWith("<") && value.indexOf(">") === value.length - 1;
 }
 
-/** Markers and keys start their line: what is indented is code, a part of a diff, or somebody else's output. */
+/** Markers and keys start their line. Indented text is code, a diff, or other output. */
 function textOf(line: string): string {
   const text = trimSpace(line);
   return text === "" || line.startsWith(text) ? text : line;
@@ -87,13 +86,13 @@ function readKeys(block: Block): Map<Key, string> | Void {
   for (const line of block) {
     const key = KEYS.find((known) => line.startsWith(`${known}:`));
     if (key === undefined) return voided(`${quote(line)} is not one of its keys`);
-    if (values.has(key)) return voided(`${key} is there twice`);
+    if (values.has(key)) return voided(`${key} appears twice`);
     values.set(key, trimSpace(line.slice(key.length + 1)));
   }
   return values;
 }
 
-/** What is wrong with the values. A reader that finds a fault returns something harmless, which nobody sees. */
+/** What is wrong with the values. After a fault the returned value does not matter. */
 type Faults = string[];
 
 function readClaims(values: ReadonlyMap<Key, string>, criteria: readonly string[], faults: Faults): Claims {
@@ -115,7 +114,7 @@ function isFirst(key: Key, value: string, words: readonly [string, string], faul
   return value === words[0];
 }
 
-/** A claim about something that is no criterion has no weight. */
+/** Claims about unknown criteria are ignored. */
 function readCriteria(json: string, criteria: readonly string[], faults: Faults): Record<string, boolean> {
   const value = parseJson(json);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -133,7 +132,7 @@ function readCriteria(json: string, criteria: readonly string[], faults: Faults)
   return Object.fromEntries(known.filter((entry): entry is [string, boolean] => entry[1] !== undefined));
 }
 
-/** With booleans as values only names are strings: there are more of them than names when one is there twice. */
+/** All values are booleans, so more strings than names mean that a name appears twice. */
 function countStrings(json: string): number {
   let quotes = 0;
   for (let n = 0; n < json.length; n++) {
@@ -150,7 +149,7 @@ function readCount(value: string | undefined, faults: Faults): number | null {
   return null;
 }
 
-/** An empty list replaces nothing: steps are never dropped in silence. */
+/** An empty list counts as no list, so that steps are never dropped silently. */
 function readList(key: "STEPS" | "CHECKS", json: string | undefined, max: number, faults: Faults) {
   if (json === undefined) return null;
   const value = parseJson(json);
@@ -169,24 +168,23 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 function readText(key: Key, value: string, faults: Faults): string {
-  if (isPlaceholder(value)) faults.push(`${key} still has ${quote(value)} of the template`);
+  if (isPlaceholder(value)) faults.push(`${key} still has the placeholder ${quote(value)}`);
   return tidyLine(value, MAX_TEXT);
 }
 
-/** A command is taken as it is or not at all: a part of one is another command. */
+/** A command is never shortened: a part of a command is another command. */
 function readCheck(key: Key, value: string, faults: Faults): string {
   const text = trimSpace(value);
-  if (isPlaceholder(text)) faults.push(`${key} still has ${quote(text)} of the template`);
+  if (isPlaceholder(text)) faults.push(`${key} still has the placeholder ${quote(text)}`);
   if (text.length > MAX_CHECK) faults.push(`${key} has an entry of over ${MAX_CHECK} characters`);
-  if (UNSEEN.test(text))
-    faults.push(`${key} has an entry with characters that cannot be seen: ${quote(text)}`);
+  if (UNSEEN.test(text)) faults.push(`${key} has an entry with invisible characters: ${quote(text)}`);
   return text;
 }
 
-/** Control characters, halves of characters, and all marks but the joiners that scripts are written with. */
+/** Control characters, half characters, and format marks except the joiners that some scripts need. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|[^\P{Cf}\u200c\u200d]/u;
 
-/** undefined: it is none. */
+/** undefined: not valid JSON. */
 function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);

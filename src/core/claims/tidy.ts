@@ -1,4 +1,4 @@
-/** Text of an agent's, made fit to be shown on one line and to be said in a later prompt. */
+/** Cleans an agent's text for display on one line and for later prompts. */
 
 /** One line without control characters, at most `max` characters long. */
 export function tidyLine(text: string, max: number): string {
@@ -8,7 +8,7 @@ export function tidyLine(text: string, max: number): string {
     .replace(/\p{Cs}/gu, "\u{fffd}")
     .trim();
   if (line.length <= max) return line;
-  // Not through the middle of a character.
+  // Do not cut a character in half.
   return `${line.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
@@ -17,7 +17,7 @@ export function withoutEscapes(text: string): string {
   return text.includes(ESCAPE) ? text.replace(SEQUENCE, "") : text;
 }
 
-/** White space that is really seen as such: spaces and tabs, at both ends. */
+/** Removes spaces and tabs at both ends. */
 export function trimSpace(text: string): string {
   let from = 0;
   let to = text.length;
@@ -32,5 +32,5 @@ function isSpace(char: string | undefined): boolean {
 
 const ESCAPE = String.fromCharCode(27);
 const SEQUENCE = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]`, "g");
-/** Marks of direction, and spaces of no width. Joiners stay: scripts and emoji are written with them. */
+/** Direction marks and zero-width spaces. Joiners stay, because scripts and emoji need them. */
 const INVISIBLE = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;

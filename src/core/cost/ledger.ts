@@ -1,10 +1,9 @@
 /**
- * What loops used, by session, loop and story (D7). Entries come from many processes, in any order and more than once.
+ * Usage by session, loop and story (D7). Entries come from many processes, in any order and more than once.
  *
- * 1. An id counts once. Of a repeated one the larger figures stand: a client writes an answer down several times while
- *    it grows. So the order of entries does not matter, and folding one twice is folding it once.
- * 2. An id stays with the session, loop and story that it was first counted for: a forked conversation repeats the
- *    answers of the one that it comes from.
+ * 1. An id counts once, with the largest figures: a client writes a growing answer several times. So the order of
+ *    entries does not matter, and repeating an entry changes nothing.
+ * 2. An id stays with its first session, loop and story, because a forked conversation repeats earlier answers.
  */
 export interface LedgerOwner {
   readonly session: string;
@@ -17,22 +16,21 @@ interface Common extends LedgerOwner {
   readonly at: number;
 }
 
-/** One answer of a model, from the client's own records. */
+/** One answer of a model, from the client's records. */
 export interface UsageEntry extends Common {
   readonly kind: "usage";
   readonly iteration?: number;
   readonly model: string;
-  /** Neither read from the cache nor written to it. */
+  /** Without cache reads and writes. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** What the conversation grew by: text that came in since the last answer, and this answer. */
+  /** The growth of the conversation: new text since the last answer, and this answer. */
   readonly addedTokens?: number;
   readonly costUsd?: number;
 }
 
-/** One call of a tool. */
 export interface ToolEntry extends Common {
   readonly kind: "tool";
   readonly tool: string;
@@ -42,15 +40,18 @@ export interface ToolEntry extends Common {
 
 export type LedgerEntry = UsageEntry | ToolEntry;
 
-export interface Totals {
+export interface Amounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** What a story's budget is measured by; see `budgetTokens`. */
+  /** A story's budget counts these; see `budgetTokens`. */
   readonly addedTokens: number;
-  /** null: nobody told. */
+  /** null: no cost was reported. */
   readonly costUsd: number | null;
+}
+
+export interface Totals extends Amounts {
   /** Answers of a model. */
   readonly turns: number;
   readonly toolCalls: number;
@@ -76,20 +77,11 @@ export interface LedgerCell {
   readonly totals: Totals;
 }
 
-/** What was counted under an id; `amounts` is null for a call of a tool. `segment` is the file it was found in. */
+/** What was counted for an id. `amounts` is null for a tool call. `segment` is the file of the entry. */
 export interface Counted {
   readonly cell: number;
   readonly segment: number;
   readonly amounts: Amounts | null;
-}
-
-export interface Amounts {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly addedTokens: number;
-  readonly costUsd: number | null;
 }
 
 export interface LedgerFold {
@@ -99,7 +91,6 @@ export interface LedgerFold {
 
 export const EMPTY_FOLD: LedgerFold = { cells: [], counted: new Map() };
 
-/** Entries of one file. */
 export interface LedgerPart {
   readonly segment: number;
   readonly entries: readonly LedgerEntry[];
@@ -127,14 +118,14 @@ export function foldLedger(fold: LedgerFold, parts: readonly LedgerPart[]): Ledg
   return { cells, counted };
 }
 
-/** What was counted stays counted, but is not known any more by its id. */
+/** Forgets the ids of old files. Their totals stay. */
 export function forgetSegments(fold: LedgerFold, before: number): LedgerFold {
   if (before <= 1) return fold;
   const kept = [...fold.counted].filter(([, { segment }]) => segment >= before);
   return { ...fold, counted: new Map(kept) };
 }
 
-/** Ids that were forgotten are known again, with what was counted for them: `lines` are those where they were found. */
+/** Restores forgotten ids with their counted amounts, from the lines that contain them. */
 export function recallIds(fold: LedgerFold, lines: readonly LedgerEntry[], segment: number): LedgerFold {
   const { cells, counted } = foldLedger(EMPTY_FOLD, [{ segment, entries: lines }]);
   const places = placesOf(fold.cells);
@@ -191,15 +182,14 @@ const STORY_BUDGETS: Readonly<Record<BudgetDepth, number>> = {
   thorough: 45_000,
 };
 
-/** In tokens, as `budgetTokens` counts them. */
+/** In `budgetTokens`. */
 export function storyBudget(depth: BudgetDepth): number {
   return STORY_BUDGETS[depth];
 }
 
 /**
- * What counts towards a story's budget: every text once, when it comes into the conversation. The figures that are
- * paid for do not fit: each call reads the whole conversation again, and after a pause of some minutes writes all of
- * it to the cache again, so that a quick story would be exhausted by its first call.
+ * A story's budget counts every text once, when it enters the conversation. Paid tokens do not fit: each call reads the
+ * whole conversation again, so the first call would exhaust a quick story.
  */
 export function budgetTokens({ addedTokens }: Totals): number {
   return addedTokens;
@@ -233,7 +223,7 @@ function cellFor(owner: LedgerOwner, cells: LedgerCell[], places: Map<string, nu
   return cells.push({ session, loop, story, totals: NOTHING_USED }) - 1;
 }
 
-/** Without knowledge of the conversation, what was not read from the cache is taken for new. */
+/** Without `addedTokens`, everything that does not come from the cache counts as new. */
 function amountsOf(entry: UsageEntry): Amounts {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = entry;
   const addedTokens = entry.addedTokens ?? inputTokens + outputTokens + cacheWriteTokens;
@@ -247,24 +237,14 @@ function callOf(entry: LedgerEntry): Partial<Totals> {
 
 function larger(a: Amounts, b: Amounts): Amounts {
   return {
-    inputTokens: Math.max(a.inputTokens, b.inputTokens),
-    outputTokens: Math.max(a.outputTokens, b.outputTokens),
-    cacheReadTokens: Math.max(a.cacheReadTokens, b.cacheReadTokens),
-    cacheWriteTokens: Math.max(a.cacheWriteTokens, b.cacheWriteTokens),
-    addedTokens: Math.max(a.addedTokens, b.addedTokens),
+    ...combine(a, b, Math.max),
     costUsd: a.costUsd === null ? b.costUsd : Math.max(a.costUsd, b.costUsd ?? 0),
   };
 }
 
 function difference(a: Amounts, b: Amounts): Amounts {
-  return {
-    inputTokens: a.inputTokens - b.inputTokens,
-    outputTokens: a.outputTokens - b.outputTokens,
-    cacheReadTokens: a.cacheReadTokens - b.cacheReadTokens,
-    cacheWriteTokens: a.cacheWriteTokens - b.cacheWriteTokens,
-    addedTokens: a.addedTokens - b.addedTokens,
-    costUsd: a.costUsd === null ? null : a.costUsd - (b.costUsd ?? 0),
-  };
+  const costUsd = a.costUsd === null ? null : a.costUsd - (b.costUsd ?? 0);
+  return { ...combine(a, b, (x, y) => x - y), costUsd };
 }
 
 function add(cells: LedgerCell[], at: number, amounts: Partial<Totals>): void {
@@ -274,14 +254,22 @@ function add(cells: LedgerCell[], at: number, amounts: Partial<Totals>): void {
 
 function plus(a: Totals, b: Totals): Totals {
   return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    addedTokens: a.addedTokens + b.addedTokens,
+    ...combine(a, b, (x, y) => x + y),
     costUsd: a.costUsd === null && b.costUsd === null ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
     turns: a.turns + b.turns,
     toolCalls: a.toolCalls + b.toolCalls,
     failedToolCalls: a.failedToolCalls + b.failedToolCalls,
+  };
+}
+
+type Tokens = Omit<Amounts, "costUsd">;
+
+function combine(a: Tokens, b: Tokens, of: (a: number, b: number) => number): Tokens {
+  return {
+    inputTokens: of(a.inputTokens, b.inputTokens),
+    outputTokens: of(a.outputTokens, b.outputTokens),
+    cacheReadTokens: of(a.cacheReadTokens, b.cacheReadTokens),
+    cacheWriteTokens: of(a.cacheWriteTokens, b.cacheWriteTokens),
+    addedTokens: of(a.addedTokens, b.addedTokens),
   };
 }

@@ -10,101 +10,67 @@ const WARN_AT = 0.8;
 export interface Reached {
   readonly code: PauseCode;
   readonly reason: string;
-  /** The flag that adds to it. */
+  /** The flag that raises the limit. */
   readonly flag: string;
 }
 
-/** The limit that the next turn would pass, so that it is not started. */
+/** The limit that the next turn would exceed, so that the turn does not start. */
 export function limitReached(goal: Goal): Reached | null {
   const { limits, spent, iteration } = goal;
-  if (iteration >= limits.iterations)
-    return {
-      code: "iterations",
-      reason: `${iteration} of ${limits.iterations} iterations are used`,
-      flag: "--iterations=5",
-    };
+  if (iteration >= limits.iterations) {
+    const reason = `${iteration} of ${limits.iterations} iterations are used`;
+    return { code: "iterations", reason, flag: "--iterations=5" };
+  }
   const costUsd = largest(goal, (receipt) => receipt.costUsd ?? 0);
-  if (spent.costUsd + costUsd > limits.budgetUsd || spent.costUsd >= limits.budgetUsd)
-    return {
-      code: "budget",
-      reason: wouldPass(
-        "budget",
-        usd(spent.costUsd),
-        usd(limits.budgetUsd),
-        costUsd > 0 ? usd(costUsd) : null,
-      ),
-      flag: "--budget=10",
-    };
-  const tokens = largest(goal, (receipt) => (receipt.inputTokens ?? 0) + (receipt.outputTokens ?? 0));
-  if (limits.tokens !== null && (spent.tokens + tokens > limits.tokens || spent.tokens >= limits.tokens))
-    return {
-      code: "tokens",
-      reason: wouldPass(
-        "token limit",
-        `${spent.tokens}`,
-        `${limits.tokens}`,
-        tokens > 0 ? `${tokens}` : null,
-      ),
-      flag: "--tokens=200000",
-    };
-  if (limits.timeMs !== null && spent.timeMs >= limits.timeMs)
-    return {
-      code: "time",
-      reason: `${length(spent.timeMs)} of the time limit of ${length(limits.timeMs)} are used`,
-      flag: "--time=30m",
-    };
-  return null;
+  const budget = wouldExceed("budget", spent.costUsd, limits.budgetUsd, costUsd, usd);
+  if (budget !== null) return { code: "budget", reason: budget, flag: "--budget=10" };
+  const turnTokens = largest(goal, (receipt) => (receipt.inputTokens ?? 0) + (receipt.outputTokens ?? 0));
+  const tokens = wouldExceed("token limit", spent.tokens, limits.tokens, turnTokens, String);
+  if (tokens !== null) return { code: "tokens", reason: tokens, flag: "--tokens=200000" };
+  if (limits.timeMs === null || spent.timeMs < limits.timeMs) return null;
+  const reason = `${length(spent.timeMs)} of the time limit of ${length(limits.timeMs)} are used`;
+  return { code: "time", reason, flag: "--time=30m" };
 }
 
-function wouldPass(what: string, spent: string, limit: string, next: string | null): string {
-  const cause = next === null ? "" : `; the last turns took up to ${next}, and another would pass it`;
-  return `${spent} of the ${what} of ${limit} are spent${cause}`;
+function wouldExceed(
+  what: string,
+  spent: number,
+  limit: number | null,
+  next: number,
+  show: (amount: number) => string,
+): string | null {
+  if (limit === null || (spent + next <= limit && spent < limit)) return null;
+  const cause =
+    next > 0 ? `; the last turns used up to ${show(next)} each, so the next one could exceed it` : "";
+  return `${show(spent)} of the ${what} of ${show(limit)} are spent${cause}`;
 }
 
-/** What a turn may need: the most that one of the last three needed. */
+/** The estimate for the next turn: the most that one of the last three used. */
 function largest(goal: Goal, of: (receipt: Goal["receipts"][number]) => number): number {
   return Math.max(0, ...goal.receipts.slice(-3).map(of));
 }
 
-/** Limits that are used to 80 %, each said once. */
+/** Limits that are used to 80 %. Each warning appears once. */
 export function nearLimits(goal: Goal): readonly { readonly name: string; readonly text: string }[] {
   const { limits, spent, iteration, warned } = goal;
   const all = [
-    {
-      name: "budget",
-      used: spent.costUsd,
-      of: limits.budgetUsd,
-      text: `${usd(spent.costUsd)} of ${usd(limits.budgetUsd)}`,
-    },
-    {
-      name: "iterations",
-      used: iteration,
-      of: limits.iterations,
-      text: `${iteration} of ${limits.iterations} iterations`,
-    },
-    {
-      name: "tokens",
-      used: spent.tokens,
-      of: limits.tokens,
-      text: `${spent.tokens} of ${limits.tokens} tokens`,
-    },
-    {
-      name: "time",
-      used: spent.timeMs,
-      of: limits.timeMs,
-      text: `${length(spent.timeMs)} of ${length(limits.timeMs ?? 0)}`,
-    },
-  ];
-  return all
-    .filter(({ name, used, of }) => of !== null && used >= of * WARN_AT && !warned.includes(name))
-    .map(({ name, text }) => ({ name, text }));
+    ["budget", spent.costUsd, limits.budgetUsd, usd, ""],
+    ["iterations", iteration, limits.iterations, String, " iterations"],
+    ["tokens", spent.tokens, limits.tokens, String, " tokens"],
+    ["time", spent.timeMs, limits.timeMs, length, ""],
+  ] as const;
+  return all.flatMap(([name, used, limit, show, unit]) =>
+    limit === null || used < limit * WARN_AT || warned.includes(name)
+      ? []
+      : [{ name, text: `${show(used)} of ${show(limit)}${unit}` }],
+  );
 }
 
-export type Raised =
+type Raised =
   | { readonly kind: "raised"; readonly limits: Limits }
   | { readonly kind: "refused"; readonly message: string };
 
-/** What a person gives is added (B12): to the limit or, where there was none, to what is used already. */
+/** Adds to a limit (B12), or to the used amount if there was no limit. */
 export function raiseLimits(limits: Limits, raise: Raise, spent: Spent): Raised {
   const budgetUsd = limits.budgetUsd + (raise.budgetUsd ?? 0);
   if (budgetUsd > MAX_BUDGET_USD)

@@ -1,7 +1,7 @@
-/** What tokens cost by a table of prices, for agents that tell the one and not the other. */
+/** The cost of tokens from a price table, for agents that report tokens but no cost. */
 import type { Usage } from "../base.ts";
 
-/** In US dollars for a million tokens. What is left out costs what input costs. */
+/** In US dollars per million tokens. A missing cache price equals the input price. */
 export interface Price {
   readonly input: number;
   readonly output: number;
@@ -10,15 +10,15 @@ export interface Price {
 }
 
 export interface PriceTable {
-  /** The day on which these prices held. */
+  /** The day of these prices. */
   readonly date: string;
-  /** By the model's name, where `*` stands for anything. */
+  /** By model name; `*` matches anything. */
   readonly models: Readonly<Record<string, Price>>;
 }
 
 /**
- * The person's own table has the first word. That of a project adds models, and counts for a known one only where
- * that makes the turn dearer: no repository, and no agent that writes into one, takes a budget away by it.
+ * The person's own table comes first. A project's table adds models, and can only raise the price of a known model:
+ * otherwise a repository, or an agent that writes into it, could bypass a budget.
  */
 export interface Prices {
   readonly own: PriceTable | null;
@@ -26,33 +26,29 @@ export interface Prices {
   readonly shipped: PriceTable;
 }
 
-export interface Priced {
-  readonly costUsd: number;
-  readonly from: PriceSource;
-}
-
 export interface PriceSource {
   readonly table: keyof Prices;
   readonly date: string;
-  /** As the table has it. */
+  /** The model's name in the table. */
   readonly name: string;
   readonly price: Price;
 }
 
-/** null: it is not known what the turn cost. */
-export function priceOf(usage: Usage, model: string, prices: Prices): Priced | null {
+/** null: the cost of the turn is unknown. */
+export function priceOf(
+  usage: Usage,
+  model: string,
+  prices: Prices,
+): { readonly costUsd: number; readonly from: PriceSource } | null {
   const { inputTokens, outputTokens } = usage;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
   const priced = findPrices(model, prices).map((from) => ({ costUsd: costOf(usage, from.price), from }));
   const [own] = priced.filter(({ from }) => from.table === "own");
   if (own !== undefined) return own;
-  return priced.reduce<Priced | null>(
-    (most, each) => (most === null || each.costUsd > most.costUsd ? each : most),
-    null,
-  );
+  return priced.toSorted((a, b) => b.costUsd - a.costUsd)[0] ?? null;
 }
 
-/** What each table says of a model, the person's own first. */
+/** The prices of a model in each table, the person's own table first. */
 export function findPrices(model: string, prices: Prices): readonly PriceSource[] {
   return (["own", "shipped", "project"] as const).flatMap((table) => {
     const found = prices[table] === null ? null : findPrice(model, prices[table]);
@@ -81,7 +77,7 @@ const SUFFIXES = [
   /-(?:latest|stable)$/,
 ];
 
-/** All that a table may have it under, the most exact first. */
+/** All names that a table may use for the model, the most exact first. */
 function namesOf(model: string): readonly string[] {
   const whole = model.trim().toLowerCase();
   const parts = whole.split("/");
@@ -96,7 +92,7 @@ function namesOf(model: string): readonly string[] {
   return [...new Set([...names, ...dashed])].filter((name) => name !== "");
 }
 
-/** Dates, releases and versions say which of the same price it is. */
+/** Dates, releases and versions do not change the price. */
 function withoutSuffixes(name: string): readonly string[] {
   const names = [name];
   for (let last = name; ; ) {
@@ -120,7 +116,7 @@ function matches(pattern: string, name: string): boolean {
   return true;
 }
 
-/** Tokens of a cache are part of the input. */
+/** Cache tokens are part of the input. */
 function costOf(usage: Usage, { input, output, cacheRead = input, cacheWrite = input }: Price): number {
   const total = usage.inputTokens ?? 0;
   const read = Math.min(total, countOf(usage.cacheReadTokens));

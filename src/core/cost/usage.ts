@@ -1,8 +1,8 @@
-/** What turns used, added up. */
+/** Sums of usage. */
 import type { Usage } from "../base.ts";
 import type { Spent } from "../goal/goal.ts";
 
-/** Of two turns that count as one. */
+/** The sum of two turns that count as one. */
 export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
   if (a === null || b === null) return a ?? b;
   const date = [a.pricesDate ?? "", b.pricesDate ?? ""].sort().at(-1);
@@ -14,21 +14,21 @@ export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
     outputTokens: sum(a.outputTokens, b.outputTokens),
     ...(a.costFrom === undefined && b.costFrom === undefined ? {} : { costFrom: "prices" }),
     ...(date ? { pricesDate: date } : {}),
-    // one name for both would be wrong
+    // two different models have no common name
     ...(a.model === b.model && a.model !== undefined ? { model: a.model } : {}),
     ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}),
     ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
   };
 }
 
-/** Whether its cost is by a price table, for a receipt. */
+/** The fields of a receipt that say whether a price table gave the cost. */
 export function pricesOf(usage: Usage | null | undefined): Pick<Usage, "costFrom" | "pricesDate"> {
   if (usage?.costFrom === undefined) return {};
   const { costFrom, pricesDate } = usage;
   return { costFrom, ...(pricesDate === undefined ? {} : { pricesDate }) };
 }
 
-/** What is spent of money and tokens after this. */
+/** The totals of cost and tokens after this usage. */
 export function spend(
   { costUsd, tokens, estimatedUsd = 0 }: Spent,
   usage: Usage | null,

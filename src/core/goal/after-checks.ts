@@ -1,10 +1,19 @@
-/** What a round of checks means: the end, one more turn, a question, or a pause. */
+/** Decides what follows a round of checks: the end, one more turn, a question, or a pause. */
 
 import { whyBlocked } from "../checks/kinds.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
 import { countRound } from "./breakers.ts";
-import { ask, changeGoal, finish, type GoalDecision, pause } from "./change.ts";
+import {
+  ask,
+  askUnsignalled,
+  changeGoal,
+  finish,
+  type GoalDecision,
+  type PauseWish,
+  pause,
+  proofLines,
+} from "./change.ts";
 import type { CheckRound, GoalEvent } from "./event.ts";
 import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
 import { type Checking, isAtWork, stageOf, unproved } from "./phase.ts";
@@ -19,11 +28,10 @@ import {
   unmetCriteria,
   weigh,
 } from "./proof.ts";
-import { askUnsignalled, proofLines } from "./unsignalled.ts";
 
 type Surveyed = Extract<GoalEvent, { type: "job.surveyed" }>;
 
-/** Before any work: what is green already cannot be proof of the work (B7). */
+/** Before any work: a criterion that is green already cannot prove the work (B7). */
 export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: number): GoalDecision {
   const evidence = weigh(goal, round);
   const green = goal.criteria.map(({ name }) => name).filter((name) => round.evidence[name]?.met === true);
@@ -43,10 +51,9 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
 }
 
 function testsOf({ evidence }: CheckRound): Readonly<Record<string, number>> {
-  const counted = Object.entries(evidence).flatMap(([name, { tests }]) =>
-    tests === undefined ? [] : [[name, tests] as const],
+  return Object.fromEntries(
+    Object.entries(evidence).flatMap(([name, { tests }]) => (tests === undefined ? [] : [[name, tests]])),
   );
-  return Object.fromEntries(counted);
 }
 
 function early(found: Evidence): Evidence {
@@ -63,14 +70,10 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
     evidence,
     tree: round.tree,
     protectedChanges: pendingChanges(goal, round.protectedChanges),
-    spent: {
-      ...goal.spent,
-      ...spend(goal.spent, round.usage),
-      timeMs: goal.spent.timeMs + round.durationMs,
-    },
+    spent: { ...goal.spent, ...spend(goal.spent, round.usage), timeMs: goal.spent.timeMs + round.durationMs },
     receipts: withRound(goal.receipts, round, moved),
   };
-  // Told to stand still while it ran: the evidence is kept, and the round that decides is taken when it goes on.
+  // Paused or ended during the round: the evidence is kept, and a later round decides.
   if (goal.status !== "active") return changeGoal(checked, {});
   const isIteration = checking.round === "iteration";
   const isWhole = round.failure === null;
@@ -78,7 +81,7 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
     isIteration && isWhole
       ? { ...checked, breakers: countRound(goal.breakers, unmetCriteria(checked), moved.length > 0) }
       : checked;
-  // Without all judges the round settles nothing: the turn has still to be counted.
+  // Without all judges the round decides nothing, so the turn is not counted yet.
   const phase = isIteration && !isWhole ? checking : unproved(checking);
   return (
     stopOnMustNot({ ...counted, phase }, round, now) ??
@@ -103,12 +106,12 @@ function decideProof(
   const fewer = fewerTests(goal);
   if (isWanted && !asksPerson && fewer.length === 0) return finish(proved, endOf(goal, []), now);
   const { from } = checking;
-  // Proved before the work began: the questions that come before the work are asked first.
+  // Proved before the work began: the gates before the work come first.
   if (!isAtWork(from)) return changeGoal(goal, { phase: from });
   if (isWanted && fewer.length > 0)
     return ask(proved, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
   if (isWanted) return ask(proved, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
-  // B9: proved, but the agent does not say that it is through. It gets one more turn on these files to say so.
+  // B9: proved, but the agent did not signal the end. It gets one more turn on these files to do so.
   if (from.kind !== "proved" || from.tree !== round.tree)
     return changeGoal(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
   return goal.policy.yes && fewer.length === 0
@@ -117,7 +120,7 @@ function decideProof(
 }
 
 const PROVED_UNSIGNALLED =
-  "Every criterion is proved now. If nothing of the spec is left, signal the end; otherwise say what is left and do it.";
+  "Every criterion is proved now. If the spec is complete, signal the end. Otherwise say what is missing and do it.";
 
 function decideUnproved(
   goal: Goal,
@@ -128,53 +131,43 @@ function decideUnproved(
 ): GoalDecision {
   const steps = goal.exitSignal ? reopened(goal.steps) : goal.steps;
   const open: Goal = { ...goal, steps, phase: unproved(checking) };
-  const paths = goal.protectedChanges.map(({ path }) => path);
-  if (round.tampered !== null)
-    return pause(
-      open,
-      {
-        code: "integrity",
-        reason: `the record of the protected files was changed: ${round.tampered}`,
-        goOn: `loop cancel ${goal.id}`,
-      },
-      now,
-    );
-  // Sent back once to undo it; after that it is for a person to look at.
-  if (paths.length > 0 && wasTold && isOnlyUnaccepted(open, round))
-    return pause(
-      open,
-      {
-        code: "integrity",
-        reason: "the checks are green, but what they consist of was changed",
-        evidence: paths,
-        goOn: `loop accept ${goal.id}`,
-      },
-      now,
-    );
-  const assumed = onlyAssumed(open);
-  if (assumed.length > 0)
-    return pause(
-      open,
-      {
-        code: "person",
-        reason: `nothing checks ${assumed.join(", ")}, and an assumption blocks the end`,
-        goOn: `loop cancel ${goal.id}, then start it with a check: --check 'name=command'`,
-      },
-      now,
-    );
-  const told =
-    paths.length === 0
-      ? []
-      : [
-          `You changed what the checks consist of: ${paths.slice(0, 10).join(", ")}. Put that back; only a person can accept it.`,
-        ];
-  const refusal = goal.exitSignal
-    ? [`You signalled the end, but this is not proved: ${unmetCriteria(open).join(", ")}.`]
-    : [];
-  const remarks = [...goal.remarks, ...refusal, ...told];
+  const blocked = whyNoTurnHelps(open, round, wasTold);
+  if (blocked !== null) return pause(open, blocked, now);
+  const paths = pathsOf(goal).slice(0, 10).join(", ");
+  const told = `You changed files that the checks depend on: ${paths}. Restore them; only a person can accept the change.`;
+  const refusal = `You signalled the end, but these criteria are not proved: ${unmetCriteria(open).join(", ")}.`;
+  const remarks = [...goal.remarks, ...(goal.exitSignal ? [refusal] : []), ...(paths === "" ? [] : [told])];
   const asksPerson = checking.round === "iteration" && goal.shape === "colleague" && !goal.policy.yes;
   if (!asksPerson) return changeGoal(open, { remarks });
   return ask({ ...open, remarks }, "G2", afterIteration(open), proofLines(open), now);
+}
+
+/** Why another turn cannot help, so that the goal pauses; null: it can. */
+function whyNoTurnHelps(goal: Goal, round: CheckRound, wasTold: boolean): PauseWish | null {
+  const { id } = goal;
+  if (round.tampered !== null)
+    return {
+      code: "integrity",
+      reason: `the record of the protected files was changed: ${round.tampered}`,
+      goOn: `loop cancel ${id}`,
+    };
+  // The agent had one turn to restore the files. Now a person must look.
+  const evidence = pathsOf(goal);
+  if (evidence.length > 0 && wasTold && isOnlyUnaccepted(goal, round)) {
+    const reason = "the checks pass, but files they depend on were changed";
+    return { code: "integrity", reason, evidence, goOn: `loop accept ${id}` };
+  }
+  const assumed = onlyAssumed(goal);
+  if (assumed.length === 0) return null;
+  return {
+    code: "person",
+    reason: `no check proves ${assumed.join(", ")}, and an assumption blocks the end`,
+    goOn: `loop cancel ${id}, then start it with a check: --check 'name=command'`,
+  };
+}
+
+function pathsOf({ protectedChanges }: Goal): readonly string[] {
+  return protectedChanges.map(({ path }) => path);
 }
 
 function afterIteration({ receipts, steps, iteration }: Goal): string {
@@ -185,7 +178,7 @@ function afterIteration({ receipts, steps, iteration }: Goal): string {
     : `${step} complete. Continue?`;
 }
 
-/** All else is proved: another turn could not change what is missing. */
+/** The unmet criteria, if all of them are assumptions. */
 function onlyAssumed(goal: Goal): readonly string[] {
   const unmet = unmetCriteria(goal);
   const isAssumed = (name: string) =>
@@ -193,7 +186,7 @@ function onlyAssumed(goal: Goal): readonly string[] {
   return unmet.every(isAssumed) ? unmet : [];
 }
 
-/** The end was claimed and not proved: the step that it was claimed with is not done. */
+/** The agent claimed the end without proof, so its last step is open again. */
 function reopened(steps: readonly Step[]): readonly Step[] {
   if (steps.some(({ status }) => status === "open")) return steps;
   const last = steps.findLastIndex(({ status }) => status === "done");
@@ -206,7 +199,7 @@ function refuseNoop(goal: Goal): GoalDecision {
     breakers: { ...goal.breakers, noopCount: goal.breakers.noopCount + 1 },
     remarks: [
       ...goal.remarks,
-      "The end was refused: no file changed, no tool was used and no check moved since the start, so nothing was done. The checks were green before any work and prove nothing; do what the spec asks for.",
+      "The end was refused: since the start no file changed, no tool was used and no check result changed. The checks passed before any work, so they prove nothing. Do what the spec asks for.",
     ],
   });
 }
@@ -215,14 +208,11 @@ function stopOnMustNot(goal: Goal, round: CheckRound, now: number): GoalDecision
   if (round.mustNot.length === 0) return null;
   const names = round.mustNot.map(({ name }) => name);
   const evidence = round.mustNot.map(({ name, tail }) => `${name}: ${tail.trim().split("\n").at(-1) ?? ""}`);
-  return pause(
-    goal,
-    { code: "must-not", reason: `what must not be is true: ${names.join(", ")}`, evidence },
-    now,
-  );
+  const reason = `a must-not condition is true: ${names.join(", ")}`;
+  return pause(goal, { code: "must-not", reason, evidence }, now);
 }
 
-/** A judge that could not be asked said nothing: the round is taken again, and no turn is spent on it. */
+/** A judge did not answer: the round runs again, and this costs no turn. */
 function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDecision | null {
   if (failure === null) return null;
   const { freeClass, freeFailures } = goal.breakers;
@@ -234,12 +224,13 @@ function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDec
   const remedy = remedyFor(failure, earlier, 0, now);
   if (remedy.kind === "pause") return pause(again, remedy, now);
   const until = remedy.kind === "wait" ? remedy.until : now;
-  return changeGoal(again, { waitUntil: until, waitReason: `a judge could not be asked: ${failure.reason}` });
+  return changeGoal(again, { waitUntil: until, waitReason: `the judge did not answer: ${failure.reason}` });
 }
 
-function unsignalled(goal: Goal): readonly string[] {
-  if (goal.exitSignal) return [];
-  return [`the agent never signalled the end${goal.policy.yes ? "" : "; a person confirmed it"}`];
+function unsignalled({ exitSignal, policy }: Goal): readonly string[] {
+  return exitSignal
+    ? []
+    : [`the agent never signalled the end${policy.yes ? "" : "; a person confirmed it"}`];
 }
 
 function withRound(
@@ -263,7 +254,7 @@ function withRound(
   return [...receipts.slice(0, -1), updated];
 }
 
-/** What judges cost is on the receipt of the turn that they judged. */
+/** The receipt of a turn includes the cost of its judges. */
 function sum(turn: number | null, judges: number | null | undefined): number | null {
   return judges == null ? turn : (turn ?? 0) + judges;
 }

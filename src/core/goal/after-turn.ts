@@ -1,8 +1,8 @@
-/** What a turn leaves behind: its receipt, its claims, and what its failure costs. */
-
+/** Decides what follows a turn: its receipt, its claims, and what its failure costs. */
 import { pricesOf, spend } from "../cost/usage.ts";
 import { type Remedy, remedyFor } from "../failures.ts";
 import { parseCheckFlag } from "../spec/check-flag.ts";
+import { currentStep } from "../text/goal/goal-facts.ts";
 import { countError, countPattern } from "./breakers.ts";
 import { ask, changeGoal, type GoalDecision, intendJob, notice, pause } from "./change.ts";
 import type { GoalEvent, TurnRecord } from "./event.ts";
@@ -27,7 +27,7 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
     breakers: breakersAfter(goal.breakers, turn, remedy),
     receipts: [...goal.receipts, receiptOf(goal, job, turn, isCharged, claims)],
   };
-  // Told to stand still while it ran: the result is kept, and nothing follows from it.
+  // Paused or ended during the turn: the result is kept, and nothing else follows.
   if (goal.status !== "active") {
     return changeGoal(settled, job.kind === "work" ? { phase: owe(goal.phase, isCharged) } : {});
   }
@@ -42,7 +42,7 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
   }
 }
 
-/** The runner or the agent was stopped: there is no result, and it costs no iteration. */
+/** The runner or the agent was stopped: there is no result, and this costs no iteration. */
 export function decideInterrupted(
   goal: Goal,
   job: Job,
@@ -56,13 +56,13 @@ export function decideInterrupted(
 
 export function interruptTurn(goal: Goal, job: Job, reason: string, now: number): Goal {
   if (job.kind === "survey" || job.kind === "checks") return { ...goal, job: null };
-  // Its cost is in the total of the conversation, which the next turn of it tells; otherwise nobody knows it.
+  // The next turn of the same conversation reports a total that includes this cost. Otherwise the cost is unknown.
   const isTold = goal.conversation !== null && job.kind !== "precheck";
   const startedAt = job.startedAt ?? job.intendedAt;
   const receipt: Receipt = {
     ...emptyReceipt(goal, job),
     agentMs: Math.max(0, now - startedAt),
-    notes: [`stopped: ${reason}`, ...(isTold ? ["its cost is told with the next turn"] : [])],
+    notes: [`stopped: ${reason}`, ...(isTold ? ["the next turn reports its cost"] : [])],
   };
   return {
     ...goal,
@@ -123,7 +123,6 @@ function decideWorked(
   return check(worked, job, turn, now);
 }
 
-/** The engine's own look follows at once. */
 function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
   const ready = { token: job.token, nonce: turn.nextNonce, now };
   return intendJob({ ...goal, phase: owe(goal.phase, true) }, "checks", ready);
@@ -135,20 +134,19 @@ function remarksAfter(turn: TurnRecord, claims: Claims | null): readonly string[
   if (claims === null && turn.report.kind === "none")
     remarks.push("Your last message had no status block at its end; finish every turn with one.");
   if (turn.wroteState)
-    remarks.push("What you wrote into .loop/state.json was not taken: the engine owns it.");
+    remarks.push("Your changes to .loop/state.json were ignored: the engine owns this file.");
   if (turn.denials.length > 0)
-    remarks.push(`You were not allowed to use ${turn.denials.join(", ")}; find a way without.`);
+    remarks.push(`You were not allowed to use ${turn.denials.join(", ")}; continue without.`);
   return remarks;
 }
 
-/** Steps that turned out wrong are replaced, and stay to be seen. */
+/** Replaced steps stay in the list, so that people can see them. */
 function stepsAfter(steps: readonly Step[], claims: Claims | null): readonly Step[] {
   if (claims === null) return steps;
   const current = steps.findIndex(({ status }) => status === "open");
   const done = steps.map((step, index) =>
     index === current && claims.stepDone ? { ...step, status: "done" as const } : step,
   );
-  // An empty list replaces nothing.
   if (claims.steps === null || claims.steps.length === 0) return done;
   const open = done.filter(({ status }) => status === "open").map(({ name }) => name);
   if (open.length === claims.steps.length && open.every((name, index) => name === claims.steps?.[index]))
@@ -161,7 +159,7 @@ function stepsAfter(steps: readonly Step[], claims: Claims | null): readonly Ste
 
 function decidePlanned(goal: Goal, claims: Claims | null): GoalDecision {
   const planned = claims?.steps ?? [];
-  // A plan that cannot be read is no reason to stop: the spec itself is the step.
+  // Without a readable plan the spec itself is the only step.
   const steps = planned.length > 0 ? planned : [firstLine(goal.spec)];
   const proposed = asksForPlan(goal) ? newCriteria(goal.criteria, claims?.checks ?? []) : [];
   return changeGoal(goal, {
@@ -185,24 +183,16 @@ function newCriteria(known: readonly Criterion[], checks: readonly string[]): re
 function decidePrechecked(goal: Goal, turn: TurnRecord, now: number): GoalDecision {
   const opinion =
     turn.verdict?.kind === "pass"
-      ? "A second agent looked for what could go wrong and has no objection."
+      ? "A second agent looked for risks and has no objection."
       : `A second agent objects: ${turn.verdict?.reason ?? "it gave no verdict"}`;
-  return ask(
-    goal,
-    "pre-check",
-    "This cannot be taken back easily. Go on?",
-    [
-      opinion,
-      `spec: ${firstLine(goal.spec)}`,
-      ...turn.files.map((path) => `changed while it looked: ${path}`),
-    ],
-    now,
-  );
+  const changed = turn.files.map((path) => `changed during the review: ${path}`);
+  const details = [opinion, `spec: ${firstLine(goal.spec)}`, ...changed];
+  return ask(goal, "pre-check", "This change is hard to undo. Continue?", details, now);
 }
 
 function addSpent(spent: Spent, { usage, durationMs, failure }: TurnRecord): Spent {
   const isPriced = usage?.costUsd !== null && usage?.costUsd !== undefined;
-  // A turn that never reached a model is not one whose price is unknown.
+  // A turn that never reached a model costs nothing, so it is not unpriced.
   const isFree = failure !== null && failure.class !== "fault" && failure.class !== "timeout";
   return {
     ...spend(spent, usage),
@@ -237,10 +227,8 @@ function receiptOf(goal: Goal, job: Job, turn: TurnRecord, charged: boolean, cla
   const { usage, takenBy, takenWhy } = turn;
   const notes = [
     ...(takenBy === undefined ? [] : [`${takenBy} took the turn${takenWhy ? `: ${takenWhy}` : ""}`]),
-    ...(turn.wroteState ? ["the agent wrote state.json: a claim, and no fact"] : []),
-    ...(turn.report.kind === "void" && job.reported === null
-      ? [`claim without weight: ${turn.report.reason}`]
-      : []),
+    ...(turn.wroteState ? ["the agent wrote state.json; this is a claim, not a fact"] : []),
+    ...(turn.report.kind === "void" && job.reported === null ? [`claim ignored: ${turn.report.reason}`] : []),
     ...turn.denials.map((tool) => `denied: ${tool}`),
   ];
   return {
@@ -284,10 +272,6 @@ function emptyReceipt(goal: Goal, job: Job): Receipt {
     notes: [],
     checkpoint: null,
   };
-}
-
-export function currentStep({ steps }: Goal): string | null {
-  return steps.find(({ status }) => status === "open")?.name ?? null;
 }
 
 function firstLine(text: string): string {

@@ -1,6 +1,6 @@
-/** Signs that a loop goes nowhere (B11). A breaker pauses; it never ends a loop. */
+/** Signs that a loop makes no progress (B11). A breaker pauses a loop; it never ends one. */
 import { tellingLine } from "../text/telling-line.ts";
-import type { Breakers, Goal } from "./goal.ts";
+import type { Breakers, Goal, Pause } from "./goal.ts";
 
 export const STUCK_LIMIT = 5;
 export const ERROR_LIMIT = 3;
@@ -21,19 +21,18 @@ export const NO_BREAKERS: Breakers = {
   patterns: {},
 };
 
-/** What a person's word to go on wipes out. */
+/** After a person continues, the counts start again. */
 export function resetBreakers(breakers: Breakers): Breakers {
   return { ...NO_BREAKERS, patterns: breakers.patterns };
 }
 
-/** The agent broke: the same way again? */
+/** Counts how often in a row the agent failed in the same way. */
 export function countError(breakers: Breakers, reason: string): Breakers {
   const lastError = signatureOf(reason);
   const errorCount = lastError === breakers.lastError ? breakers.errorCount + 1 : 1;
   return { ...breakers, errorCount, lastError };
 }
 
-/** A round of checks: what is still unmet, and did anything move? */
 export function countRound(breakers: Breakers, unmet: readonly string[], hasMoved: boolean): Breakers {
   const isSame = unmet.length > 0 && sameNames(unmet, breakers.lastUnmet) && !hasMoved;
   return {
@@ -44,7 +43,7 @@ export function countRound(breakers: Breakers, unmet: readonly string[], hasMove
   };
 }
 
-/** B18: the same files by the same kind of turn, again. */
+/** B18: counts turns that changed the same few files. */
 export function countPattern(breakers: Breakers, files: readonly string[]): Breakers {
   if (files.length === 0 || files.length > 3) return breakers;
   const name = [...files].sort().join(", ");
@@ -52,12 +51,7 @@ export function countPattern(breakers: Breakers, files: readonly string[]): Brea
   return { ...breakers, patterns };
 }
 
-export interface Tripped {
-  readonly reason: string;
-  readonly evidence: readonly string[];
-}
-
-export function trippedBreaker(goal: Goal): Tripped | null {
+export function trippedBreaker(goal: Goal): Pick<Pause, "reason" | "evidence"> | null {
   const { breakers, policy } = goal;
   if (breakers.noopCount >= NOOP_LIMIT)
     return {
@@ -97,7 +91,7 @@ export function unmetLine({ evidence }: Goal, name: string): string {
   return `${name}: ${how}${said === "" ? "" : `: ${said}`}`;
 }
 
-/** What two reports of one error have in common: not its numbers, times, ids and paths. */
+/** An error message without its numbers, times, ids and paths, so that two reports of one error are equal. */
 export function signatureOf(reason: string): string {
   return reason
     .toLowerCase()

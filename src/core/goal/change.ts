@@ -1,7 +1,7 @@
-/** The few ways in which a decision about a goal changes it. Every other file of this folder ends in one of them. */
+/** The few ways in which a decision changes a goal: change, refuse, intend a job, pause, ask, finish. */
 import type { NoticeKind } from "../base.ts";
 import type { Decision, Effect } from "../event.ts";
-import type { End, Gate, GateKind, Goal, Job, JobId, JobKind, Pause, PauseCode } from "./goal.ts";
+import type { End, Gate, GateKind, Goal, Job, JobId, JobKind, Pause } from "./goal.ts";
 import { owe } from "./phase.ts";
 
 export type GoalDecision = Decision<Goal>;
@@ -16,7 +16,6 @@ export function refuseGoal(message: string): GoalDecision {
 
 export const GOAL_UNCHANGED: GoalDecision = { kind: "none" };
 
-/** The next job, intended under this token. */
 export function intendJob(
   goal: Goal,
   kind: JobKind,
@@ -24,30 +23,19 @@ export function intendJob(
 ): GoalDecision {
   const jobs = goal.jobs + 1;
   const id = `${goal.id}-${jobs}` as JobId;
-  const job: Job = {
-    id,
-    kind,
-    token,
-    nonce,
-    intendedAt: now,
-    startedAt: null,
-    process: null,
-    reported: null,
-  };
+  const intended = { id, kind, token, nonce, intendedAt: now };
+  const job: Job = { ...intended, startedAt: null, process: null, reported: null };
   return changeGoal(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
 }
 
-export interface PauseWish extends Pick<Pause, "unanswered"> {
-  readonly code: PauseCode;
-  readonly reason: string;
-  readonly evidence?: readonly string[];
-  readonly goOn?: string;
-}
+/** Without `goOn`, `loop continue` goes on. */
+export type PauseWish = Pick<Pause, "code" | "reason" | "unanswered"> &
+  Partial<Pick<Pause, "evidence" | "goOn">>;
 
 export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
   const { code, reason, evidence = [], goOn = `loop continue ${goal.id}`, unanswered } = wish;
   const paused: Pause = { code, reason, evidence, goOn, at: now, ...(unanswered ? { unanswered } : {}) };
-  // A question about the end is put again when it goes on, and not answered with one more turn.
+  // After `loop continue` the question about the end is asked again, instead of one more turn.
   const phase = asksForEnd(goal.gate) ? owe(goal.phase) : goal.phase;
   const still = { gate: null, waitUntil: null, waitReason: null };
   const fields = { ...still, status: "paused", pause: paused, phase } as const;
@@ -78,7 +66,22 @@ export function ask(
   ]);
 }
 
-/** Is a person asked whether it is done? */
+/** Every criterion is proved, but the agent did not signal the end (B9). */
+export function askUnsignalled(goal: Goal, now: number): GoalDecision {
+  const question = "All criteria are proved, but the agent did not signal the end. Done?";
+  return ask(goal, "proved", question, proofLines(goal), now);
+}
+
+/** The state of each criterion, shown with a question. */
+export function proofLines(goal: Goal): readonly string[] {
+  return goal.criteria.map(({ name }) => {
+    const found = goal.evidence[name];
+    const mark = found?.met === true ? "✓" : "✗";
+    return `${mark} ${name}${found === undefined ? "" : ` (${found.verification})`}`;
+  });
+}
+
+/** Does the gate ask a person whether the goal is done? */
 export function asksForEnd(gate: Gate | null): boolean {
   return gate?.kind === "G3" || gate?.kind === "proved";
 }

@@ -1,4 +1,4 @@
-/** What differs between two looks at the files: added, changed and deleted alike, sorted. */
+/** Compares two snapshots of the files: added, changed and deleted paths, sorted. */
 
 interface Files {
   readonly hash: string;
@@ -12,7 +12,7 @@ export function changedFiles(before: Files, after: Files): string[] {
   return [...changed.map(([path]) => path), ...deleted].sort();
 }
 
-/** What is there at both looks and was written to in between, whether it differs or not. */
+/** Files in both snapshots that were written in between, even with the same content. */
 export function rewrittenFiles(
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,

@@ -1,9 +1,8 @@
-/** What happened to a goal between two looks, for every surface that shows it. */
+/** What happened to a goal between two states, for every surface that shows it. */
 import type { Gate, Goal, Job, Receipt } from "./goal.ts";
 
 export type GoalChange =
   | { readonly type: "start" }
-  /** Looked at before any work. */
   | { readonly type: "survey"; readonly green: readonly string[]; readonly protectedCount: number }
   | { readonly type: "turn"; readonly job: Job }
   | { readonly type: "turn.end"; readonly receipt: Receipt }
@@ -16,7 +15,7 @@ export type GoalChange =
   | { readonly type: "pause" }
   | { readonly type: "end" };
 
-/** In the order in which they happened. `before` is null for who sees it the first time. */
+/** In order. `before` is null the first time. */
 export function changesOf(before: Goal | null, after: Goal): readonly GoalChange[] {
   const changes: GoalChange[] = [];
   if (before === null) changes.push({ type: "start" });
@@ -47,7 +46,6 @@ export function isTurn({ kind }: Job): boolean {
   return kind === "work" || kind === "plan" || kind === "precheck";
 }
 
-/** A round of checks has come in. */
 function isChecked(before: Goal, after: Goal): boolean {
   if (before.baseline === null) return false;
   return Object.entries(after.evidence).some(([name, { at }]) => before.evidence[name]?.at !== at);

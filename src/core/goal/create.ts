@@ -1,36 +1,23 @@
-/** A goal as a person asked for it, before anything was done. */
+/** Creates a goal from what a person asked for. */
 import type { LoopChange } from "../event.ts";
-import type { LoopId } from "../loop.ts";
 import { NO_BREAKERS } from "./breakers.ts";
-import type {
-  AgentSpec,
-  Criterion,
-  Goal,
-  GoalPolicy,
-  Limits,
-  MustNot,
-  Reversibility,
-  Shape,
-  Workflow,
-} from "./goal.ts";
+import type { Goal } from "./goal.ts";
 import { firstStage } from "./stages.ts";
 
-export interface GoalDraft {
-  readonly id: LoopId;
-  readonly session: string | null;
-  readonly spec: string;
-  readonly score: number;
-  readonly shape: Shape;
-  readonly workflow: Workflow;
-  readonly reversibility: Reversibility;
-  readonly criteria: readonly Criterion[];
-  readonly mustNot: readonly MustNot[];
+type Terms =
+  | "id"
+  | "session"
+  | "spec"
+  | "score"
+  | "shape"
+  | "workflow"
+  | "reversibility"
+  | "criteria"
+  | "mustNot";
+
+export interface GoalDraft
+  extends Pick<Goal, Terms | "needsPlan" | "limits" | "context" | "agent" | "policy"> {
   readonly steps: readonly string[];
-  readonly needsPlan: boolean;
-  readonly limits: Limits;
-  readonly context: "fresh" | "continue";
-  readonly agent: AgentSpec;
-  readonly policy: GoalPolicy;
 }
 
 export function createGoal(draft: GoalDraft, now: number): LoopChange<Goal> {

@@ -1,4 +1,4 @@
-/** Pure decisions about a goal: what an event makes of it, and what has to be done. */
+/** Pure decisions about a goal: the new state after an event, and the effects. */
 import { limitReached, raiseLimits } from "../cost/limits.ts";
 import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interruptTurn } from "./after-turn.ts";
@@ -61,7 +61,7 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
     case "job.reported":
       return withJob(goal, event.jobId, (job) =>
         event.nonce !== job.nonce
-          ? refuseGoal("The nonce is not the one of this turn; the report has no weight.")
+          ? refuseGoal("The nonce does not belong to this turn, so the report does not count.")
           : isSame(job.reported, event.claims)
             ? GOAL_UNCHANGED
             : changeGoal(goal, { job: { ...job, reported: event.claims } }),
@@ -85,17 +85,17 @@ function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
     case "job.interrupted":
       return withJob(goal, event.jobId, (job) => decideInterrupted(goal, job, event, now));
     case "job.withdrawn":
-      // The agent never saw the prompt: as if it had not been intended.
+      // The agent never saw the prompt, so the job never happened.
       return withJob(goal, event.jobId, () => changeGoal(goal, { job: null }));
   }
 }
 
-/** A tool call that was repeated says nothing new. */
+/** A repeated tool call reports nothing new. */
 function isSame(before: Claims | null, claims: Claims): boolean {
   return before !== null && JSON.stringify(before) === JSON.stringify(claims);
 }
 
-/** Late news of a job that is over change nothing, and a result that is not of its kind is none. */
+/** An event of a job that has ended changes nothing. */
 function withJob(goal: Goal, id: JobId, decideJob: (job: Job) => GoalDecision): GoalDecision {
   return goal.job === null || goal.job.id !== id ? GOAL_UNCHANGED : decideJob(goal.job);
 }
@@ -107,10 +107,10 @@ function over(goal: Goal): GoalDecision {
 type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
 
 function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDecision {
-  // Decided on the goal as it was before the forgery: whatever it was then, it has to be written once more.
+  // `goal` is the state before the forgery. It must be written again, whatever its status is.
   if (code === "forged")
     return goal.status === "ended" ? changeGoal(goal, {}) : pause(goal, { code, reason }, now);
-  // Said by the one who did the job: nothing of it is left to stop, and nobody else will settle it.
+  // The worker of the job reports this itself: nothing is left to stop, and nobody else will end the job.
   const isBroken = code === "surroundings" && goal.job !== null;
   const free = isBroken ? interruptTurn(goal, goal.job, reason, now) : goal;
   if (goal.status === "active") return pause(free, { code, reason }, now);
@@ -129,7 +129,7 @@ function decideContinue(goal: Goal, event: Continued): GoalDecision {
   const reached = limitReached({ ...goal, limits });
   if (reached !== null && goal.job === null && goal.phase.kind !== "checking")
     return refuseGoal(
-      `Goal ${goal.id} cannot go on: ${reached.reason}. Add some: loop continue ${goal.id} ${reached.flag}`,
+      `Goal ${goal.id} cannot go on: ${reached.reason}. Raise the limit: loop continue ${goal.id} ${reached.flag}`,
     );
   const isRaised = limits !== goal.limits && Object.keys(raise).length > 0;
   const isWaiting = goal.waitUntil !== null && retryNow;
@@ -146,9 +146,9 @@ function decideContinue(goal: Goal, event: Continued): GoalDecision {
     pause: null,
     limits,
     session,
-    // what another conversation knows is not known here
+    // a new conversation does not know the old one
     ...(isMoved ? { conversation: null, conversationCostUsd: 0 } : {}),
-    // what must not be is looked for again before a turn is paid for
+    // the must-not conditions are checked again before the next turn
     phase: goal.pause?.code === "must-not" ? owe(goal.phase) : goal.phase,
     warned: isRaised ? [] : goal.warned,
     breakers: goal.status === "paused" ? resetBreakers(goal.breakers) : goal.breakers,
@@ -165,7 +165,7 @@ function decideRaise(goal: Goal, raise: Raise): GoalDecision {
 
 type Accepted = Extract<GoalEvent, { type: "goal.accepted" }>["changes"];
 
-/** What is accepted is the very content that was shown; the checks then run again on it. */
+/** A person accepts exactly the content that was shown. The checks then run again. */
 function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
   if (goal.status === "ended") return over(goal);
   if (goal.job !== null)
@@ -174,7 +174,7 @@ function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
     goal.protectedChanges.some((known) => known.path === path && known.hash === hash),
   );
   if (!isShown || changes.length === 0)
-    return refuseGoal("The files have changed since they were shown; look again.");
+    return refuseGoal("The files changed after they were shown; run loop accept again.");
   const paths = new Set(changes.map(({ path }) => path));
   const accepted = [...goal.accepted.filter(({ path }) => !paths.has(path)), ...changes];
   const isBlocked = goal.pause?.code === "integrity";
@@ -193,9 +193,9 @@ function decideRollback(goal: Goal, checkpoint: string): GoalDecision {
   return changeGoal(goal, {
     phase: rollBack(goal.phase),
     exitSignal: false,
-    // Whether it is done was asked of files that are gone.
+    // The question about the end was about the files before the rollback.
     gate: asksForEnd(goal.gate) ? null : goal.gate,
-    // What the old conversation remembers of the files is not true any more.
+    // The old conversation remembers files that no longer exist.
     conversation: null,
     conversationCostUsd: 0,
     remarks: [...goal.remarks, `A person put the files back to checkpoint ${checkpoint.slice(0, 10)}.`],

@@ -1,58 +1,49 @@
-/** What can happen to a goal. */
+/** Events of a goal. */
 import type { ProcessRef, Usage } from "../base.ts";
 import type { RoundEvidence } from "../checks/check.ts";
-import type { Baseline, Claims, Failure, GateKind, JobId, ProtectedChange, Report } from "./goal.ts";
+import type { Baseline, Claims, Failure, GateKind, JobId, Limits, ProtectedChange, Report } from "./goal.ts";
 
 /** What a person adds to the limits. */
-export interface Raise {
-  readonly budgetUsd?: number;
-  readonly iterations?: number;
-  readonly timeMs?: number;
-  readonly tokens?: number;
-}
+export type Raise = { readonly [K in keyof Limits]?: number };
 
-/** How a turn of a goal ended, and what it left behind. */
 export interface TurnRecord {
   readonly failure: Failure | null;
   readonly report: Report;
-  /** Of a pre-check: what the second agent thinks. */
+  /** The second agent's opinion, in a pre-check. */
   readonly verdict: { readonly kind: "pass" | "reject" | "none"; readonly reason: string | null } | null;
   readonly usage: Usage | null;
-  /** Who took it, where that is not the first agent of a chain, and why. */
+  /** The agent of the chain that took the turn, if not the first, and why. */
   readonly takenBy?: string;
   readonly takenWhy?: string;
-  /** The conversation that the next turn can go on with, and the agent's own running total of its cost. */
+  /** The conversation that the next turn can continue, and the agent's running total of its cost. */
   readonly conversation: string | null;
   readonly conversationCostUsd: number | null;
   readonly filesChanged: number;
-  /** The first of them. */
   readonly files: readonly string[];
-  /** Fingerprint of the files after it. */
+  /** Fingerprint of the files after the turn. */
   readonly tree: string;
   readonly toolCalls: number | null;
-  /** The file that was edited most often, and how often. */
   readonly mostEdited: { readonly path: string; readonly count: number } | null;
-  /** Tools that it was not allowed to use. */
+  /** Tools that the agent was not allowed to use. */
   readonly denials: readonly string[];
   readonly durationMs: number;
-  /** It wrote into state.json: claims, and no facts. */
+  /** The agent wrote into state.json. This counts only as a claim. */
   readonly wroteState: boolean;
-  /** For the judges of the round of checks that follows. */
+  /** For the judges of the next round of checks. */
   readonly nextNonce: string;
 }
 
-/** One round of all checks of a goal. */
 export interface CheckRound extends RoundEvidence {
-  /** Those that turned true, with what their command printed. */
+  /** The conditions that are true, with the output of their commands. */
   readonly mustNot: readonly { readonly name: string; readonly tail: string }[];
   readonly protectedChanges: readonly ProtectedChange[];
-  /** The record of the protected files itself was changed or is gone. */
+  /** Why the record of the protected files cannot be trusted: it was changed or is gone. */
   readonly tampered: string | null;
-  /** What judges cost. */
+  /** The cost of the judges. */
   readonly usage: Usage | null;
-  /** A judge could not be asked: the round is taken again. */
+  /** A judge did not answer: the round runs again. */
   readonly failure: Failure | null;
-  /** Its step, as `loop rollback` lists it. */
+  /** The number in the list of `loop rollback`. */
   readonly checkpoint: number | null;
   readonly notes: readonly string[];
 }
@@ -71,7 +62,7 @@ export type GoalEvent =
       readonly type: "goal.continued";
       readonly raise: Raise;
       readonly retryNow: boolean;
-      /** The conversation that it goes on in, null: none; left out: as before. */
+      /** The conversation that continues the goal; null: none; left out: as before. */
       readonly session?: string | null;
     }
   | { readonly type: "goal.raised"; readonly raise: Raise }
@@ -88,7 +79,7 @@ export type GoalEvent =
     }
   | { readonly type: "goal.rolled-back"; readonly checkpoint: string; readonly tree: string }
   | { readonly type: "job.started"; readonly jobId: JobId; readonly process: ProcessRef | null }
-  /** The agent's own word, through a tool. */
+  /** The agent reports through a tool. */
   | {
       readonly type: "job.reported";
       readonly jobId: JobId;
@@ -102,16 +93,16 @@ export type GoalEvent =
       readonly round: CheckRound;
     }
   | { readonly type: "job.turned"; readonly jobId: JobId; readonly turn: TurnRecord }
-  /** What a turn used, where that comes to be known only after its end. */
+  /** The usage of a turn, when it is known only after the end of the turn. */
   | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage }
   | { readonly type: "job.checked"; readonly jobId: JobId; readonly round: CheckRound }
-  /** Over with no result: the runner or the agent was stopped. */
+  /** The runner or the agent was stopped, so there is no result. */
   | {
       readonly type: "job.interrupted";
       readonly jobId: JobId;
       readonly reason: string;
-      /** The conversation that it had begun. */
+      /** The conversation that the job started. */
       readonly conversation?: string;
     }
-  /** Proved: the agent never saw the prompt and never will. */
+  /** It is certain that the agent never saw the prompt. */
   | { readonly type: "job.withdrawn"; readonly jobId: JobId; readonly reason: string };

@@ -1,4 +1,4 @@
-/** A person's answers (B14). */
+/** Decides what follows a person's answer at a gate (B14). */
 import { asksForEnd, changeGoal, type GoalDecision, pause, refuseGoal } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
@@ -8,7 +8,7 @@ import { stageAfterApproval } from "./stages.ts";
 export interface GateAnswer {
   readonly answer: "approve" | "reject";
   readonly note: string | null;
-  /** `nobody`: the default answer, after the time to answer is over. */
+  /** `nobody`: the default answer, because the time to answer is over. */
   readonly by: "person" | "nobody";
 }
 
@@ -17,7 +17,9 @@ type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
 export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered, now: number): GoalDecision {
   const { gate } = goal;
   if (gate === null || gate.kind !== kind)
-    return refuseGoal(`Goal ${goal.id} does not ask this${gate === null ? "" : ` but: ${gate.question}`}`);
+    return refuseGoal(
+      `Goal ${goal.id} does not ask this question.${gate === null ? "" : ` It asks: ${gate.question}`}`,
+    );
   return answerGate(goal, gate, { answer, note, by: "person" }, now);
 }
 
@@ -34,7 +36,7 @@ function approve(goal: Goal, gate: Gate): GoalDecision {
       return changeGoal(goal, {});
     case "pre-check":
       return changeGoal(goal, { phase: moveTo(goal.phase, "working") });
-    // The files may have changed while the question stood there: the checks have the last word.
+    // The files may have changed while the question was open, so the checks run once more.
     case "G3":
     case "proved":
       return changeGoal(goal, { phase: confirm(goal.phase) });
@@ -48,39 +50,36 @@ function approvePlan(goal: Goal): GoalDecision {
   return changeGoal(goal, {
     criteria: [...criteria, ...proposed],
     proposed: [],
-    // What new checks consist of has to be known before any work.
+    // The files that new checks depend on must be recorded before any work.
     baseline: null,
     phase: { kind: "survey", next: stage },
   });
 }
 
 function reject(goal: Goal, gate: Gate, { note, by }: GateAnswer, now: number): GoalDecision {
-  // Proved, and still not what the person wants: the work goes on.
+  // The goal is proved, but the person wants more: the work goes on.
   if (asksForEnd(gate))
     return changeGoal(goal, {
       exitSignal: false,
       phase: moveTo(goal.phase, "working"),
       remarks:
         note === null
-          ? [...goal.remarks, "A person looked at it and said that it is not done."]
+          ? [...goal.remarks, "A person reviewed the work and says that it is not done."]
           : goal.remarks,
     });
   const what =
-    gate.kind === "G1" ? "the plan" : gate.kind === "pre-check" ? "an irreversible change" : "going on";
+    gate.kind === "G1" ? "the plan" : gate.kind === "pre-check" ? "an irreversible change" : "continuing";
   const reason =
     by === "nobody"
-      ? `nobody answered in time, so ${what} was turned down`
+      ? `nobody answered in time, so ${what} was rejected`
       : `a person said no to ${what}${note === null ? "" : `: ${note}`}`;
-  // Steps that were turned down are made anew.
+  // A rejected plan is planned again.
   const replanned: Goal =
     gate.kind === "G1" && goal.needsPlan
       ? { ...goal, steps: [], proposed: [], phase: moveTo(goal.phase, "planning") }
       : goal;
-  return pause(
-    replanned,
-    { code: "rejected", reason, ...(by === "nobody" ? { unanswered: true } : {}) },
-    now,
-  );
+  const wish = { code: "rejected", reason } as const;
+  return pause(replanned, by === "nobody" ? { ...wish, unanswered: true } : wish, now);
 }
 
 function withNote(remarks: readonly string[], { answer, note }: GateAnswer): readonly string[] {

@@ -1,7 +1,4 @@
-/**
- * What a goal loop is. It runs turn after turn until checks that the engine itself runs are green. Plain data, as
- * every loop: it goes through the journal as JSON and comes back the same.
- */
+/** A goal: a loop that takes turns until the checks are green. The engine runs the checks. Plain JSON data. */
 import type { LoopId, Notice, ProcessRef } from "../base.ts";
 import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
 import type { Phase } from "./phase.ts";
@@ -19,7 +16,6 @@ export type {
 } from "../checks/check.ts";
 export type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
-/** One turn or one round of checks of a goal. */
 export type JobId = string & { readonly brand: "JobId" };
 
 export type StepStatus = "open" | "done" | "replaced";
@@ -33,43 +29,41 @@ export type Shape = "tool" | "colleague";
 export type Workflow = "A" | "B" | "C";
 export type Reversibility = "2A" | "2B" | "1";
 
-/** What was used up. Outages and quotas cost nothing. */
+/** Outages and quotas cost nothing. */
 export interface Spent {
   readonly costUsd: number;
   readonly tokens: number;
-  /** Turns and checks, not the time that it waited for a person or a quota. */
+  /** Time of turns and checks, without waiting for a person or a quota. */
   readonly timeMs: number;
-  /** Turns of which the agent did not tell the cost. */
+  /** Turns whose cost the agent did not report. */
   readonly unpriced: number;
-  /** What of the cost is by a price table, and not the agent's own figure; left out: nothing. */
+  /** The part of the cost that comes from a price table; left out: nothing. */
   readonly estimatedUsd?: number;
 }
 
-/** How an agent's failure is dealt with follows from its class alone. */
+/** The class alone decides how a failure is handled. */
 export type FailureClass = "quota" | "auth" | "outage" | "timeout" | "denied" | "overflow" | "fault";
 
 export interface Failure {
   readonly class: FailureClass;
   readonly reason: string;
-  /** quota: when it is over, as the agent's structured event says. */
+  /** For `quota`: the end of the quota, from the agent's structured event. */
   readonly resetsAt: number | null;
 }
 
-/** What an agent says of its own work. Nothing here is a fact. */
+/** What an agent says about its own work. Nothing here is a fact. */
 export interface Claims {
   readonly exitSignal: boolean;
   readonly criteria: Readonly<Record<string, boolean>>;
   readonly stuckCount: number | null;
   readonly next: string | null;
-  /** The plan, or the remaining steps when they turned out wrong; null: as before. */
+  /** The plan, or the new remaining steps; null: as before. */
   readonly steps: readonly string[] | null;
-  /** Checks that a plan proposes, in the form of `--check`. A person accepts them. */
+  /** Checks that a plan proposes, written as for `--check`. A person must accept them. */
   readonly checks: readonly string[] | null;
-  /** The step of this turn: done unless it says that it is still open. */
   readonly stepDone: boolean;
 }
 
-/** What the claims of a turn are worth. */
 export type Report =
   | { readonly kind: "valid"; readonly claims: Claims }
   | { readonly kind: "void"; readonly reason: string }
@@ -77,29 +71,29 @@ export type Report =
 
 export type JobKind = "survey" | "plan" | "precheck" | "work" | "checks";
 
-/** What is under way. At most one per goal. */
+/** A running turn or round of checks. At most one per goal. */
 export interface Job {
   readonly id: JobId;
   readonly kind: JobKind;
   readonly token: number;
-  /** Proves that a claim was made in this very turn. */
+  /** Proves that a claim was made in this turn. */
   readonly nonce: string;
   readonly intendedAt: number;
   readonly startedAt: number | null;
   readonly process: ProcessRef | null;
-  /** Reported through the tool while the turn ran. */
+  /** Claims that the agent reported through the tool during the turn. */
   readonly reported: Claims | null;
 }
 
 export type GateKind = "G1" | "G2" | "G3" | "pre-check" | "proved";
 
-/** A question to a person. It holds nothing while it waits. */
+/** A question to a person. */
 export interface Gate {
   readonly kind: GateKind;
   readonly question: string;
   readonly details: readonly string[];
   readonly askedAt: number;
-  /** When the default answer is taken; null: waits for ever. */
+  /** When the default answer counts; null: never. */
   readonly answerBy: number | null;
 }
 
@@ -120,14 +114,13 @@ export type PauseCode =
   | "failures"
   | "surroundings";
 
-/** Why it stands still, and how to go on. */
 export interface Pause {
   readonly code: PauseCode;
   readonly reason: string;
   readonly evidence: readonly string[];
-  /** The command that goes on. */
+  /** The command that continues the loop. */
   readonly goOn: string;
-  /** `rejected`: by the default answer, because nobody answered in time; left out: by a person. */
+  /** For `rejected`: nobody answered in time, so the default answer counted; left out: a person rejected. */
   readonly unanswered?: true;
   readonly at: number;
 }
@@ -142,30 +135,30 @@ export interface End {
   readonly notes: readonly string[];
 }
 
-/** A file that checks consist of, and that was changed since the start. */
+/** A file that checks depend on and that changed since the start. */
 export interface ProtectedChange {
   readonly path: string;
   readonly change: "added" | "changed" | "deleted";
-  /** Of the content as it is now; null: deleted. What is accepted is this very content. */
+  /** Hash of the current content; null: deleted. A person accepts exactly this content. */
   readonly hash: string | null;
-  /** The criteria whose checks consist of it. */
+  /** The criteria whose checks depend on the file. */
   readonly criteria: readonly string[];
 }
 
-/** The state before any work. */
+/** The state of the project before any work. */
 export interface Baseline {
   readonly tree: string;
-  /** Digest of the list of protected files; the list itself is in the run's folder. */
+  /** Digest of the list of protected files. The list is in the run folder. */
   readonly protectedDigest: string;
   readonly protectedCount: number;
-  /** Criteria whose check was green already. */
+  /** Criteria whose check was already green. */
   readonly green: readonly string[];
-  /** How many tests ran for each criterion, where the output told. */
+  /** How many tests ran per criterion, if the output says so. */
   readonly tests?: Readonly<Record<string, number>>;
   readonly isGit: boolean;
 }
 
-/** What an iteration cost and moved. */
+/** What a turn cost and changed. */
 export interface Receipt {
   readonly iteration: number;
   readonly kind: "plan" | "precheck" | "work";
@@ -178,41 +171,40 @@ export interface Receipt {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly filesChanged: number;
-  /** The first of them. */
   readonly files: readonly string[];
   readonly toolCalls: number | null;
-  /** Names of criteria, with where they went: `tests ✓`, `coverage 71 → 76`. */
+  /** Criteria that changed: `tests ✓`, `coverage 71 → 76`. */
   readonly moved: readonly string[];
   readonly failure: Failure | null;
-  /** Did it count as an iteration? */
+  /** Whether the turn counts as an iteration. */
   readonly charged: boolean;
   readonly claimedExit: boolean;
   readonly notes: readonly string[];
-  /** The step of `loop rollback` that brings back the files after it. */
+  /** The number for `loop rollback` that restores the files after this turn. */
   readonly checkpoint: number | null;
-  /** Left out: its cost is the agent's own figure. */
+  /** Left out: the agent reported the cost. */
   readonly costFrom?: "prices";
   readonly pricesDate?: string;
-  /** Left out: the agent that the goal was started with. */
+  /** The agent that took the turn; left out: the agent of the goal. */
   readonly takenBy?: string;
 }
 
 export interface Breakers {
-  /** Times in a row that the same criteria were unmet, and which. */
+  /** How often in a row the same criteria were unmet. */
   readonly stuckCount: number;
   readonly lastUnmet: readonly string[];
   readonly errorCount: number;
   readonly lastError: string | null;
-  /** Iterations in a row in which no check moved. */
+  /** Iterations in a row without a change in any check. */
   readonly stillCount: number;
-  /** Failures of one class in a row that cost no iteration, and which class. */
+  /** Failures of one class in a row that cost no iteration. */
   readonly freeFailures: number;
   readonly freeClass: FailureClass | null;
-  /** The file that the last turn edited most often, and how often. */
+  /** The file that the last turn edited most often. */
   readonly mostEdited: { readonly path: string; readonly count: number } | null;
-  /** Claims of done in a row that were refused as no-ops. */
+  /** Claims in a row that were refused because nothing was done. */
   readonly noopCount: number;
-  /** Actions that came back: what, and how often. */
+  /** How often turns changed the same few files. */
   readonly patterns: Readonly<Record<string, number>>;
 }
 
@@ -225,9 +217,8 @@ export interface Goal {
   readonly session: string | null;
   readonly status: GoalStatus;
   readonly createdAt: number;
-  /** What the person typed. */
   readonly spec: string;
-  /** 0–10 by the rubric. */
+  /** Clarity of the spec, 0–10. */
   readonly score: number;
   readonly shape: Shape;
   readonly workflow: Workflow;
@@ -235,47 +226,47 @@ export interface Goal {
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
   readonly steps: readonly Step[];
-  /** Does the spec have to be taken apart by a first turn? */
+  /** Whether the first turn plans the steps. */
   readonly needsPlan: boolean;
-  /** Checks that the plan proposed and that a person has still to accept. */
+  /** Checks of the plan that a person has not accepted yet. */
   readonly proposed: readonly Criterion[];
   readonly limits: Limits;
-  /** The limit of which a person was warned at 80 %, so that it is said once. */
+  /** Limits that already caused a warning at 80 %. */
   readonly warned: readonly string[];
   readonly spent: Spent;
-  /** Iterations that counted. */
+  /** Counted iterations. */
   readonly iteration: number;
-  /** Jobs that were ever intended: part of the id of the next. */
+  /** Number of jobs so far. It is part of the next job's id. */
   readonly jobs: number;
   readonly context: "fresh" | "continue";
-  /** The agent's own name of the conversation that goes on. */
+  /** The agent's id of the conversation that continues. */
   readonly conversation: string | null;
-  /** What the agent's own running total was at the end of the last turn of this conversation. */
+  /** The agent's running total at the end of the last turn of this conversation. */
   readonly conversationCostUsd: number;
   readonly agent: AgentSpec;
   readonly policy: GoalPolicy;
   readonly baseline: Baseline | null;
-  /** Contents of protected files that a person accepted: path and hash (null: its deletion). */
+  /** Changes to protected files that a person accepted; hash null: the deletion. */
   readonly accepted: readonly { readonly path: string; readonly hash: string | null }[];
   readonly protectedChanges: readonly ProtectedChange[];
   readonly evidence: EvidenceByName;
   /** Fingerprint of the files after the last round of checks. */
   readonly tree: string | null;
-  /** Where it stands, and so what comes next. In `survey` there is no baseline; in every other phase there is one. */
+  /** The phase decides what comes next. Only in `survey` is there no baseline. */
   readonly phase: Phase;
-  /** Did the agent signal the end in the last turn that counted? */
+  /** Whether the agent signalled the end in the last counted turn. */
   readonly exitSignal: boolean;
   readonly next: string | null;
   readonly job: Job | null;
   readonly gate: Gate | null;
-  /** Quota or outage: not before this. */
+  /** No turn before this time, because of a quota or an outage. */
   readonly waitUntil: number | null;
   readonly waitReason: string | null;
   readonly pause: Pause | null;
   readonly end: End | null;
   readonly breakers: Breakers;
   readonly receipts: readonly Receipt[];
-  /** What the next prompt has to tell: a person's answer, a refused claim, a change of a protected file. */
+  /** Remarks for the next prompt: a person's answer, a refused claim, a changed protected file. */
   readonly remarks: readonly string[];
   readonly notice: Notice | null;
 }

@@ -1,19 +1,27 @@
-/** What a goal does next, when nothing is under way: it follows from its phase. */
+/** Decides what a goal does next when no job is running. The phase of the goal decides. */
 import { renderCheck } from "../checks/kinds.ts";
 import { limitReached, nearLimits } from "../cost/limits.ts";
 import { trippedBreaker } from "./breakers.ts";
-import { ask, changeGoal, GOAL_UNCHANGED, type GoalDecision, intendJob, notice, pause } from "./change.ts";
+import {
+  ask,
+  askUnsignalled,
+  changeGoal,
+  GOAL_UNCHANGED,
+  type GoalDecision,
+  intendJob,
+  notice,
+  pause,
+} from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
 import { confirm } from "./phase.ts";
-import { askUnsignalled } from "./unsignalled.ts";
 
-/** When the owner has to look at it; null: not before something happens to it. */
+/** When the goal is due; null: only after another event. */
 export function goalWakeAt(goal: Goal): number | null {
   if (goal.status !== "active" || goal.job !== null) return null;
   if (goal.gate !== null) return goal.gate.answerBy;
-  // At once, also when the clock was set back to before it was created.
+  // 0 is due at once, even when the clock was set back.
   return goal.waitUntil ?? 0;
 }
 
@@ -38,13 +46,13 @@ export function decideNext(goal: Goal, { token, nonce }: Due, now: number): Goal
     case "pre-check":
       return stopBeforeTurn(goal, now) ?? intendJob(goal, "precheck", ready);
     case "working":
-    // Proved, and the agent did not signal the end: it is told so, and has this turn to do it.
+    // The agent did not signal the end. The prompt tells it, and it has this turn to do so.
     case "proved":
       return stopBeforeTurn(goal, now) ?? intendJob(goal, "work", ready);
   }
 }
 
-/** A breaker or a limit stops a turn before it is paid for; a person is warned of a limit that is near. */
+/** A breaker or a limit stops a turn before it costs anything. A limit that is close warns a person. */
 function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   const tripped = trippedBreaker(goal);
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
@@ -59,11 +67,11 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   const near = nearLimits(goal);
   if (near.length === 0) return null;
   return changeGoal(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
-    notice(goal, "near-limit", "nears a limit", `${near.map(({ text }) => text).join(", ")} used.`),
+    notice(goal, "near-limit", "is close to a limit", `${near.map(({ text }) => text).join(", ")} used.`),
   ]);
 }
 
-/** No turn is left for the agent's signal: the person's word stands in for it (B9). */
+/** No turn is left for the agent's signal, so a person (or `--yes`) confirms the end instead (B9). */
 function endWithoutTurn(goal: Goal, now: number): GoalDecision {
   return goal.policy.yes ? changeGoal(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
 }
@@ -75,7 +83,7 @@ function askForPlan(goal: Goal, now: number): GoalDecision {
       goal,
       {
         code: "person",
-        reason: "there is no criterion, so nothing could prove the end",
+        reason: "there is no criterion, so nothing can prove the end",
         goOn: `loop cancel ${goal.id}, then: loop until --check 'name=command' …`,
       },
       now,
@@ -87,12 +95,12 @@ function askForPlan(goal: Goal, now: number): GoalDecision {
     ...goal.criteria.map((criterion) => `check ${renderCheck(criterion)}`),
     ...goal.proposed.map((criterion) => `check proposed by the agent: ${renderCheck(criterion)}`),
     ...(goal.baseline?.green ?? []).map((name) => `${name} is green already, before any work`),
-    ...changedWhilePlanning(goal).map((path) => `changed while it planned: ${path}`),
+    ...changedWhilePlanning(goal).map((path) => `changed during planning: ${path}`),
   ];
   return ask(goal, "G1", question, details, now);
 }
 
-/** A plan changes nothing. What was changed all the same has to be seen before it is part of the start. */
+/** A planning turn must not change files. A person sees the changes before they become part of the baseline. */
 function changedWhilePlanning({ receipts }: Goal): readonly string[] {
   return receipts.flatMap(({ kind, files }) => (kind === "plan" ? files : []));
 }

@@ -1,33 +1,25 @@
 /**
- * The phase of a goal: what is settled, and therefore what the engine does next (`next.ts` is one switch over it).
- * Pauses, questions, waits and the end are not phases. They hold a goal up, and the phase says where it goes on.
+ * The phase of a goal decides what the engine does next (see `next.ts`). Pauses, questions, waits and the end are not
+ * phases: they interrupt a goal, and the phase says where the goal continues.
  *
  *   survey ──► planning ──► approval ──► pre-check ──► working ──► checking ──► proved ──► end
  *
  *   phase      what the engine does                        what follows
- *   survey     looks at the files before any work          the first stage that the goal needs
- *   planning   takes a turn that plans                     approval
+ *   survey     records the files before any work           the first stage that the goal needs
+ *   planning   runs a turn that plans                      approval
  *   approval   asks a person (G1)                          pre-check; with new checks: survey; rejected: planning
  *   pre-check  asks a second agent, then a person          working
- *   working    takes a turn of work                        checking
+ *   working    runs a turn of work                         checking
  *   checking   runs a round of checks                      proved or the end; not proved: the phase before it
- *   proved     asks a person (G3, proved), or takes        checking; rejected: working
+ *   proved     asks a person (G3, proved), or runs         checking; rejected: working
  *              one more turn for the agent's signal
  *
- * A goal leaves out the stages that it does not need. Whatever may have changed the files (a stopped turn, a
- * rollback, an accepted change) leads from any stage to `checking` and back to that stage: no gate is skipped.
+ * A goal skips stages that it does not need. When the files may have changed (a stopped turn, a rollback, an accepted
+ * change), any stage goes to `checking` and then back to that stage, so that no gate is skipped.
  */
 
-/** The stages before and during the work, in their order. Each is reached only after those before it. */
-export type Stage =
-  /** The first turn takes the spec apart into steps. */
-  | "planning"
-  /** A person has to approve the plan. */
-  | "approval"
-  /** A second agent looks at an irreversible change, and a person decides. */
-  | "pre-check"
-  /** Turns of work. */
-  | "working";
+/** The stages before and during the work, in order. */
+export type Stage = "planning" | "approval" | "pre-check" | "working";
 
 export interface AtStage {
   readonly kind: Stage;
@@ -36,47 +28,45 @@ export interface Working extends AtStage {
   readonly kind: "working";
 }
 
-/** Every criterion was proved on this tree, but the agent did not signal the end or a person has to confirm it. */
+/** Every criterion is proved on this tree, but the agent must signal the end or a person must confirm it. */
 export interface Proved {
   readonly kind: "proved";
   readonly tree: string;
 }
 
-/** A round of checks is due or under way. `from` is the phase that it interrupts, and goes back to. */
+/** A round of checks is due or running. `from` is the phase to which the goal returns. */
 export type Checking =
-  /** It settles a turn that counted as an iteration. */
+  /** After a turn that counts as an iteration. */
   | { readonly kind: "checking"; readonly round: "iteration"; readonly from: Working | Proved }
   /** The files may have changed since the last round. */
   | { readonly kind: "checking"; readonly round: "extra"; readonly from: AtStage | Proved }
-  /** The end was confirmed. The checks have the last word. An ended goal stays in it. */
+  /** After the end was confirmed. An ended goal stays in this phase. */
   | { readonly kind: "checking"; readonly round: "final"; readonly from: Proved };
 
-export type Phase =
-  /** The state before any work is not known yet. */
-  { readonly kind: "survey"; readonly next: Stage } | AtStage | Checking | Proved;
+export type Phase = { readonly kind: "survey"; readonly next: Stage } | AtStage | Checking | Proved;
 
 export const WORKING: Working = { kind: "working" };
 
-/** The files may have changed, so a round of checks is due. `counts`: by a turn that counts as an iteration. */
+/** The files may have changed, so a round of checks is due. `counts`: after a turn that counts as an iteration. */
 export function owe(phase: Phase, counts = false): Phase {
-  // A survey looks at everything anyway.
+  // A survey runs the checks anyway.
   if (phase.kind === "survey" || phase.kind === "checking") return phase;
   if (counts && isAtWork(phase)) return { kind: "checking", round: "iteration", from: phase };
   return { kind: "checking", round: "extra", from: phase };
 }
 
-/** The stage is reached. What is still due before it stays due. */
+/** Moves to a stage. A survey or a round of checks that is due stays due. */
 export function moveTo(phase: Phase, stage: Stage): Phase {
   if (phase.kind === "survey") return { kind: "survey", next: stage };
   return phase.kind === "checking" ? owe({ kind: stage }, phase.round === "iteration") : { kind: stage };
 }
 
-/** The end is confirmed. Only what was proved can be. */
+/** A person or `--yes` confirms the end. Only a proved goal can be confirmed. */
 export function confirm(phase: Phase): Phase {
   return phase.kind === "proved" ? { kind: "checking", round: "final", from: phase } : owe(phase);
 }
 
-/** The files were put back: nothing is proved or confirmed any more, and a round of checks is due. */
+/** After a rollback nothing is proved or confirmed, and a round of checks is due. */
 export function rollBack(phase: Phase): Phase {
   return owe(moveTo(phase, stageOf(phase)));
 }
@@ -99,12 +89,10 @@ export function stageOf(phase: Phase): Stage {
   }
 }
 
-/** Does the round settle a turn that counted? */
 export function isIterationRound(phase: Phase): boolean {
   return phase.kind === "checking" && phase.round === "iteration";
 }
 
-/** Has somebody confirmed the end? */
 export function isConfirmed(phase: Phase): boolean {
   return phase.kind === "checking" && phase.round === "final";
 }
@@ -115,7 +103,7 @@ export function isAtWork(phase: Phase): phase is Working | Proved {
 
 const STAGES: ReadonlySet<unknown> = new Set<Stage>(["planning", "approval", "pre-check", "working"]);
 
-/** For lines of a journal, which anybody can write. */
+/** Journal lines are not trusted. */
 export function isPhase(value: unknown): value is Phase {
   const phase = value as { [key: string]: unknown } | null | undefined;
   switch (phase?.kind) {

@@ -1,4 +1,4 @@
-/** The price of a turn that is over: into its receipt, and into what was spent. Once. */
+/** Adds the price of a finished turn to its receipt and to the goal's total, once. */
 import type { Usage } from "../base.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
 import { changeGoal, GOAL_UNCHANGED, type GoalDecision } from "./change.ts";
@@ -18,7 +18,7 @@ export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecisi
     ...(costUsd === null ? {} : { costUsd, ...pricesOf(usage) }),
   };
   const { spent } = goal;
-  // a turn that failed for nothing was never counted as one without a price
+  // a failed turn that cost no iteration was never counted as unpriced
   const isUnpriced = receipt.failure === null || receipt.charged;
   return changeGoal(goal, {
     receipts: goal.receipts.map((each) => (each === receipt ? priced : each)),

@@ -1,16 +1,16 @@
 /**
- * Whether a goal is reached. Nothing that an agent says enters here except its wish to end.
+ * Decides whether a goal is reached. The only word of the agent that counts here is its signal to end.
  *
- * 1. Without criteria nothing is ever proved.
- * 2. Evidence counts only for the files as they are: its tree is the tree of the last round.
+ * 1. A goal without criteria is never proved.
+ * 2. Evidence counts only for the current files: its tree is the tree of the last round.
  * 3. An assumption is never met.
- * 4. A check whose own parts were changed proves nothing until a person accepted the change.
+ * 4. A check does not count when files it depends on were changed, until a person accepts the change.
  */
 import { bestVerdict, commandOf, whyBlocked } from "../checks/kinds.ts";
 import type { CheckRound } from "./event.ts";
 import type { Criterion, End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
 
-/** The evidence of a round, with what takes its weight away. */
+/** The evidence of a round. Evidence that does not count gets a note that says why. */
 export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Evidence>> {
   const pending = pendingChanges(goal, round.protectedChanges);
   const weighed = goal.criteria.flatMap(({ name, check }) => {
@@ -22,30 +22,29 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
       (round.tampered !== null
         ? `the record of the protected files cannot be trusted: ${round.tampered}`
         : changed.length > 0
-          ? `what it consists of was changed: ${list(changed)}; see: loop accept ${goal.id}${hintFor(check, changed)}`
+          ? `files it depends on were changed: ${list(changed)}; see: loop accept ${goal.id}${hintFor(check, changed)}`
           : round.unstable.length > 0
-            ? `while the checks ran, ${list(round.unstable)} ${round.unstable.length === 1 ? "was" : "were"} written to; what they write themselves has to be ignored in git or named with --allow-changes`
+            ? `${list(round.unstable)} changed while the checks ran; if a check writes these files, add them to .gitignore or to --allow-changes`
             : null);
     return [[name, doubt === null ? found : { ...found, met: false, note: doubt }] as const];
   });
   return Object.fromEntries(weighed);
 }
 
-/** A check that runs the product by its name consists of it as far as anybody can tell. */
+/** A check that calls the product by its path seems to depend on it. */
 function hintFor(check: Criterion["check"], changed: readonly string[]): string {
   const words = (commandOf(check) ?? "").split(/[\s'"`;&|()<>=]+/);
   const named = changed.filter((path) => words.some((word) => word.replace(/^(?:\.\/)+/, "") === path));
   return named.length === 0
     ? ""
-    : `; if it is the product itself, start with ${named.map((path) => `--allow-changes '${path}'`).join(" ")}`;
+    : `; if this file is the product itself, start with ${named.map((path) => `--allow-changes '${path}'`).join(" ")}`;
 }
 
-/** A protected file of which nobody knows what it belongs to takes the weight of every check. */
+/** A protected file without a known criterion concerns every check. */
 function concerns(goal: Goal, { criteria }: ProtectedChange, name: string): boolean {
   return criteria.includes(name) || !goal.criteria.some((criterion) => criteria.includes(criterion.name));
 }
 
-/** Changes that nobody accepted yet. */
 export function pendingChanges(goal: Goal, changes: readonly ProtectedChange[]): readonly ProtectedChange[] {
   return changes.filter(
     ({ path, hash }) => !goal.accepted.some((known) => known.path === path && known.hash === hash),
@@ -65,7 +64,7 @@ export function isProved(goal: Goal): boolean {
   return goal.criteria.length > 0 && unmetCriteria(goal).length === 0;
 }
 
-/** All that is missing is a person's word on changed files. */
+/** Everything is green, and only a person's acceptance of changed files is missing. */
 export function isOnlyUnaccepted(goal: Goal, round: CheckRound): boolean {
   if (goal.criteria.length === 0 || round.tampered !== null || round.unstable.length > 0) return false;
   return goal.criteria.every(
@@ -73,7 +72,7 @@ export function isOnlyUnaccepted(goal: Goal, round: CheckRound): boolean {
   );
 }
 
-/** Nothing was done, ever: no file is other than at the start, and no check is. */
+/** Since the start no file changed, no tool was used, and every check was green already. */
 export function isNoop(goal: Goal): boolean {
   const { baseline, tree, criteria, receipts } = goal;
   if (baseline === null || tree !== baseline.tree) return false;
@@ -81,16 +80,18 @@ export function isNoop(goal: Goal): boolean {
   return !usedTools && criteria.every(({ name }) => baseline.green.includes(name));
 }
 
-/** Green with less to be green: a person has to look, whatever was said beforehand. */
+/** Criteria that are green with fewer tests than before any work: a person must look, even with `--yes`. */
 export function fewerTests({ criteria, baseline, evidence }: Goal): readonly string[] {
   return criteria.flatMap(({ name }) => {
     const [before, now] = [baseline?.tests?.[name], evidence[name]?.tests];
     const isFewer = before !== undefined && evidence[name]?.met === true && (now ?? 0) < before;
-    return isFewer ? [`${name}: ${before} tests ran before any work, now ${now ?? "none that is told"}`] : [];
+    return isFewer
+      ? [`${name}: ${before} tests ran before any work, now ${now ?? "no number is reported"}`]
+      : [];
   });
 }
 
-/** Which criteria moved between two rounds, as a person reads it. */
+/** The criteria that changed between two rounds, for people: `tests ✓`, `coverage 71 → 76`. */
 export function movesBetween(
   goal: Goal,
   before: Readonly<Record<string, Evidence>>,
@@ -116,17 +117,16 @@ export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
   };
 }
 
-/** The criteria that were green before any work, as a note of the end. */
 export function greenNotes({ criteria, baseline }: Goal): readonly string[] {
   const green = (baseline?.green ?? []).filter((name) => criteria.some((each) => each.name === name));
   return green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
 }
 
 export function acceptedNotes({ accepted }: Goal): readonly string[] {
-  return accepted.map(({ path }) => `a person accepted the change of ${path}`);
+  return accepted.map(({ path }) => `a person accepted the change to ${path}`);
 }
 
-/** SHIP: verified by running it, and easy to take back. MONITOR: weaker. RESEARCH: assumed. */
+/** SHIP: verified by running it, and easy to undo. MONITOR: weaker. RESEARCH: assumed. */
 export function verdictFor(goal: Goal): Verdict {
   const best = bestVerdict(goal.criteria);
   if (best === "RESEARCH" || !isProved(goal)) return "RESEARCH";

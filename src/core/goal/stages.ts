@@ -1,30 +1,25 @@
 /** Which stages a goal needs before it may work (B14, B21). */
-import type { Criterion, GoalPolicy, Reversibility, Shape } from "./goal.ts";
+import type { Goal, GoalPolicy } from "./goal.ts";
 import type { Stage } from "./phase.ts";
 
-/** What the stages follow from. */
-export interface Way {
-  readonly needsPlan: boolean;
+interface Needs extends Pick<Goal, "needsPlan" | "shape" | "reversibility" | "criteria"> {
   readonly steps: readonly unknown[];
-  readonly shape: Shape;
-  readonly reversibility: Reversibility;
-  readonly criteria: readonly Criterion[];
   readonly policy: Pick<GoalPolicy, "yes">;
 }
 
-export function firstStage(way: Way): Stage {
-  return way.needsPlan && way.steps.length === 0 ? "planning" : stageAfterPlanning(way);
+export function firstStage(goal: Needs): Stage {
+  return goal.needsPlan && goal.steps.length === 0 ? "planning" : stageAfterPlanning(goal);
 }
 
-export function stageAfterPlanning(way: Way): Stage {
-  return asksForPlan(way) ? "approval" : stageAfterApproval(way);
+export function stageAfterPlanning(goal: Needs): Stage {
+  return asksForPlan(goal) ? "approval" : stageAfterApproval(goal);
 }
 
-export function stageAfterApproval({ reversibility }: Pick<Way, "reversibility">): Stage {
+export function stageAfterApproval({ reversibility }: Pick<Goal, "reversibility">): Stage {
   return reversibility === "1" ? "pre-check" : "working";
 }
 
-/** Checks that an agent proposes are a person's to accept, whatever was said beforehand. */
-export function asksForPlan({ shape, policy, criteria }: Way): boolean {
+/** A person must accept checks that an agent proposes, even with `--yes`. */
+export function asksForPlan({ shape, policy, criteria }: Needs): boolean {
   return criteria.length === 0 || (shape === "colleague" && !policy.yes);
 }

@@ -1,22 +1,19 @@
-/** The steps of a spec (B21): does it have to be taken apart by a first turn, and those that a person wrote down. */
+/** The steps of a spec (B21): whether it needs a planning turn, and how a `--steps` file is read. */
 import { actionsOf, type Clause, readClauses } from "../spec/clauses.ts";
 import { countedSetIn, placesIn } from "../spec/places.ts";
 import { leadingVerb } from "../spec/verbs.ts";
 
-/** One thing to do needs no plan. What is not allowed, how it is verified and when it is over are no steps. */
+/** A single action needs no plan. Constraints, checks and end conditions are not steps. */
 export function needsPlan(spec: string): boolean {
   const asked = actionsOf(readClauses(spec));
-  // "heap must stay under 200 MB" belongs to what is to be done, unless nothing else is
+  // "heap must stay under 200 MB" is an action only if there is no other
   const led = asked.filter(({ kind, text }) => kind === "foreign" || leadingVerb(text) !== null);
   const actions = led.length > 0 ? led : asked;
   if (actions.length !== 1) return actions.length > 1;
   return actions.some(isLarge);
 }
 
-/**
- * The steps of a `--steps` file: the items of its lists, or, without a list, its lines. What is indented below an
- * item belongs to it; a box that is ticked is done already.
- */
+/** The steps are the list items, or the lines if there is no list. Indented lines belong to their item. Ticked boxes are skipped. */
 export function parseStepsFile(text: string): string[] {
   const lines = withoutComments(text).split(/\r?\n/);
   const items = readItems(lines);
@@ -26,7 +23,7 @@ export function parseStepsFile(text: string): string[] {
     .filter((line) => line !== "" && !/^(?:#{1,6}\s|```|~~~|---+$)/.test(line));
 }
 
-/** One sentence that stands for many steps. */
+/** One sentence that means many steps. */
 function isLarge({ text }: Clause): boolean {
   const verb = leadingVerb(text)?.name ?? "";
   if (LARGE_VERB.test(verb) || countedSetIn(text) !== null || /\b(?:all|every|each)\b/i.test(text))
@@ -41,7 +38,7 @@ const BOX = /^\[([ xX])\]\s+/;
 
 function withoutComments(text: string): string {
   const body = text.replace(/^\uFEFF/, "").replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, "");
-  // a comment that is never closed goes on to the end, as in Markdown
+  // as in Markdown, an unclosed comment runs to the end
   return body
     .split("<!--")
     .map((part, i) => (i === 0 ? part : part.includes("-->") ? part.slice(part.indexOf("-->") + 3) : ""))

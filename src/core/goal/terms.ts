@@ -1,4 +1,4 @@
-/** What a person agreed to when a goal was started. */
+/** The terms under which a person starts a goal. */
 
 export interface Limits {
   readonly budgetUsd: number;
@@ -7,29 +7,28 @@ export interface Limits {
   readonly tokens: number | null;
 }
 
-/** The agent that a goal was started with. */
 export type AgentSpec =
   | SingleAgentSpec
-  /** The next takes a turn where quota or an outage keeps those before it from it. */
+  /** The next agent takes the turn when a quota or an outage stops the agents before it. */
   | { readonly kind: "chain"; readonly agents: readonly SingleAgentSpec[] };
 
 export type SingleAgentSpec =
-  /** `codex`, or `codex:acp` where it matters how it is driven. */
+  /** `codex`, or `codex:acp` to choose the driver. */
   | { readonly kind: "named"; readonly name: string }
-  /** Reads the prompt on its stdin. */
+  /** A command that reads the prompt from stdin. */
   | { readonly kind: "command"; readonly command: string }
-  /** Speaks the Agent Client Protocol on its stdin and stdout. */
+  /** A command that speaks the Agent Client Protocol on stdin and stdout. */
   | { readonly kind: "acp"; readonly command: string };
 
 export interface GoalPolicy {
-  /** Gates are skipped. */
+  /** Skip the gates. */
   readonly yes: boolean;
   readonly exitOn: "both" | "proof";
   readonly gateTimeoutMs: number | null;
   readonly gateDefault: "approve" | "reject";
   readonly turnTimeoutMs: number;
   readonly checkTimeoutMs: number;
-  /** Breaker: no check moved in this many iterations. */
+  /** Breaker: this many iterations without a change in any check. */
   readonly stillLimit: number;
   readonly protect: readonly string[];
   readonly allowChanges: readonly string[];

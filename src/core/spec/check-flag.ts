@@ -1,4 +1,4 @@
-/** `--check 'name=command'` and its other forms (B6). What comes after the `=` is read by the table of kinds. */
+/** Parses `--check 'name=command'` and its other forms (B6). The table of kinds parses the part after `=`. */
 import type { Criterion } from "../checks/check.ts";
 import { parseCheck } from "../checks/kinds.ts";
 
@@ -6,10 +6,7 @@ export type ParsedCheck =
   | { readonly kind: "ok"; readonly criterion: Criterion }
   | { readonly kind: "wrong"; readonly message: string };
 
-/**
- * `tests=npm test`, `coverage=npm run -s cov >= 80`, `ui=judge: …`, `design=review: …`, `quota=assume: …`.
- * Whether the name is taken is for the caller to know.
- */
+/** The caller checks whether the name is taken. */
 export function parseCheckFlag(text: string): ParsedCheck {
   const at = text.indexOf("=");
   if (at === -1) return wrong(`--check '${quote(text)}' has no "="; ${FORM}.`);
@@ -22,11 +19,11 @@ export function parseCheckFlag(text: string): ParsedCheck {
   return { kind: "ok", criterion: { name, check, source: "flag" } };
 }
 
-/** What is wrong with a criterion's name, as half a sentence; null: nothing. */
+/** What is wrong with the name of a criterion; null: nothing. */
 export function faultOfName(name: string): string | null {
   if (name === "") return "the name is empty";
   if ([...name].length > MAX_NAME) return `the name has more than ${MAX_NAME} characters`;
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(name)) return "the name has characters that cannot be seen";
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(name)) return "the name has invisible characters";
   // names are keys of objects in state.json
   if (name === "__proto__") return "the name __proto__ cannot be used";
   return null;

@@ -1,15 +1,15 @@
 /**
- * A spec taken apart into clauses, each with the part that it plays. Everything that reads a spec reads these, so
- * that "do not deploy" is nowhere taken for a deployment. Only English is read; other languages become "foreign".
+ * Splits a spec into clauses and gives each a kind. All readers of a spec use these clauses, so that nobody mistakes
+ * "do not deploy" for a deployment. Only English is understood; other languages become "foreign".
  */
 import { isContent, isEnglish, leadingVerb, VERB_AFTER_AND } from "./verbs.ts";
 
-/** `context`: says something, asks for nothing. `code`: stood in a fence. `foreign`: in words that are not known. */
+/** `context`: information without a request. `code`: inside a fence. `foreign`: not English. */
 export type ClauseKind = "action" | "constraint" | "success" | "done" | "context" | "code" | "foreign";
 
 export interface Clause {
   readonly kind: ClauseKind;
-  /** As it stands in the spec, letter by letter. */
+  /** Exactly as in the spec. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ export function actionsOf(clauses: readonly Clause[]): readonly Clause[] {
   return clauses.filter(({ kind }) => kind === "action" || kind === "foreign");
 }
 
-/** Bounded, so that no pattern below can take longer than linear time in the length of a spec. */
+/** A limit, so that all patterns below take linear time in the length of a spec. */
 const MAX_CLAUSE = 300;
 const LIST_MARK = /^\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+|>\s+)/;
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|no)$/i;
@@ -56,7 +56,7 @@ const LABELS: readonly (readonly [RegExp, ClauseKind])[] = [
 
 /** "… log in again. Acceptance criteria:" */
 const LABEL_AT_END = /[.!?]\s([A-Za-z ]{4,30}):\s?$/;
-/** Labels after which anything may stand. */
+/** Labels that say nothing about the kind of the text after them. */
 const PLAIN_LABEL =
   /^(?:goal|task|outcome|objective|scope|spec|what|context|problem|bug|feature|steps|plan)$/i;
 
@@ -115,7 +115,7 @@ function readLine(line: string, given: ClauseKind | null): Clause[] {
     let before: ClauseKind | null = null;
     for (const text of splitSentence(sentence)) {
       const kind = given ?? classify(text);
-      // "do not touch a.ts, b.ts": the second half is still what must not be touched
+      // "do not touch a.ts, b.ts": the second half is still a constraint
       before = (kind === "context" || kind === "foreign") && before === "constraint" ? before : kind;
       clauses.push({ kind: before, text });
     }
@@ -160,15 +160,15 @@ function classify(clause: string): ClauseKind {
   if (SUCCESS.some((pattern) => pattern.test(text)) && !asksForRepair(text)) return "success";
   if (CONSTRAINT.some((pattern) => pattern.test(text))) return "constraint";
   if (leadingVerb(text) !== null || REQUIREMENT.test(text)) return "action";
-  // a name alone is of no language
+  // a single name belongs to no language
   const isName = /^[\x21-\x7e]+$/.test(text);
   return isName || isEnglish(text) || !isContent(text) ? "context" : "foreign";
 }
 
-/** "the API should return 404" asks for work, "tests must pass" does not (and was seen before). */
+/** "the API should return 404" asks for work. "tests must pass" does not, and matches SUCCESS first. */
 const REQUIREMENT = /\b(?:should|must|needs? to|has to|have to)\s+[a-z]{2,}/i;
 
-/** "fix the build so that it passes" is work, "the build passes" is how it is known. */
+/** "fix the build so that it passes" is work; "the build passes" is a check. */
 function asksForRepair(text: string): boolean {
   const verb = leadingVerb(text);
   return (

@@ -1,11 +1,11 @@
-/** Words in a spec that say what is not allowed, how it is verified, and when it is over. */
+/** Finds the words in a spec that name constraints, ways to verify, and the end. */
 import type { Clause } from "./clauses.ts";
 
-/** A figure to reach: "<100ms", "at least 80%", "to 200kb". */
+/** A target: "<100ms", "at least 80%", "to 200kb". */
 export function targetIn(text: string): string | null {
   const match = TARGET.exec(text);
   if (match === null || VERSION.test(text.slice(Math.max(0, match.index - 12), match.index))) return null;
-  // with the words before it that say what is counted
+  // include the words before the number that say what is counted
   const before = /(?:[\w%-]+\s+){0,3}$/.exec(text.slice(0, match.index))?.[0] ?? "";
   return text.slice(match.index - before.length, match.index + match[0].length);
 }
@@ -27,7 +27,7 @@ export function constraintsIn({ text }: Clause): { readonly explicit: string[]; 
   return { explicit, general: isVague ? [text] : general };
 }
 
-/** Ways to verify, each with the words that say so. */
+/** Ways to verify, each with its words in the spec. */
 export function methodsIn({ text, kind }: Clause): [method: string, words: string][] {
   if (isWaiver(text)) return [];
   const found: [string, string][] = [];
@@ -40,13 +40,13 @@ export function methodsIn({ text, kind }: Clause): [method: string, words: strin
   const verb = found.length === 0 ? VERIFY.exec(text) : null;
   if (verb !== null) found.push(["verify", verb[0]]);
   const listed = kind === "action" || kind === "foreign" ? null : LISTED_TESTS.exec(text);
-  // under a heading such as "Acceptance criteria" anything is a way to verify
+  // under a heading such as "Acceptance criteria" every line is a way to verify
   if (kind === "success" && found.length === 0 && !UNTRUE.test(text)) found.push([text, text]);
   if (listed !== null && !found.some(([method]) => method === "tests")) found.push(["tests", listed[0]]);
   return found;
 }
 
-/** The end that a clause names; `isObservable` when anybody can see it. */
+/** The end that a clause names. `isObservable`: anybody can see it. */
 export function endIn(clause: Clause): { readonly words: string; readonly isObservable: boolean } | null {
   const { text, kind } = clause;
   if (kind === "code" || NO_END.test(text)) return null;
@@ -69,7 +69,7 @@ const TARGET = new RegExp(
   ].join("|"),
   "i",
 );
-/** "node >= 18" is no figure to reach. */
+/** "node >= 18" is not a target. */
 const VERSION = /(?:node|python|java|ruby|php|go|react|npm|version|v)\s*$/i;
 
 const NOT_NEEDED =
@@ -138,7 +138,7 @@ const METHODS: readonly (readonly [string, RegExp])[] = [
 ];
 const VERIFY =
   /\b(?:verify|confirm|ensure|make sure|validate)\s+(?:that|with|by|it|all|the)\s+\S.*|\bcheck (?:that|with|by)\s+\S.*/i;
-/** "All tests + manual QA": no verb, and it is clear all the same. */
+/** "All tests + manual QA" is clear without a verb. */
 const LISTED_TESTS =
   /^(?:(?:all|existing|unit|integration|e2e|regression)\s+)+tests?\b(?=\s*(?:[+&,]|and\b|$))/i;
 

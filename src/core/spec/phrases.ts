@@ -1,12 +1,9 @@
 /**
- * Phrases that become checks (B6): "npm test passes", "no lint errors". What is not known is never guessed. Nothing
- * of a phrase gets into a command but a command in backquotes, which a person typed as one, and the plain words that
- * follow a known runner.
+ * Turns phrases into checks (B6): "npm test passes", "no lint errors". Unknown phrases are never guessed. A command
+ * contains only what a person typed in backquotes, or plain words after a known runner.
  */
-
-import { exitsZero } from "../checks/command.ts";
+import { exitsZero, measures } from "../checks/command.ts";
 import { parseCheck } from "../checks/kinds.ts";
-import { measures } from "../checks/measure.ts";
 import type { Check, Comparison, Criterion } from "../goal/goal.ts";
 import {
   commandsFor,
@@ -23,17 +20,14 @@ export type { ProjectFacts } from "../toolchain/project-commands.ts";
 
 export interface SplitUntil {
   readonly criteria: readonly Criterion[];
-  /** The words that became criteria, or would have; null: there were none. */
+  /** The words that were read as criteria; null: none. */
   readonly phrase: string | null;
   readonly prompt: string;
-  /** The part of the phrase that is not known; then there are no criteria. */
+  /** The part of the phrase that is not understood; then there are no criteria. */
   readonly unknown: string | null;
 }
 
-/**
- * The words after `until`. A first argument with spaces is the phrase; otherwise the longest run of first words that
- * is one. One argument alone that is no phrase is the prompt: its criteria come from elsewhere.
- */
+/** Splits the words after `until`. A first argument with spaces is the phrase; otherwise the longest known run of words is. */
 export function splitUntil(words: readonly string[], facts: ProjectFacts): SplitUntil {
   const [first = "", ...rest] = words.map((word) => word.trim()).filter((word) => word !== "");
   if (!/\s/.test(first)) return splitWords([first, ...rest], facts);
@@ -47,7 +41,7 @@ export type ParsedPhrase =
   | { readonly kind: "known"; readonly criteria: readonly Criterion[] }
   | { readonly kind: "unknown"; readonly part: string };
 
-/** Parts joined by "and" or a comma: all of them have to be known. */
+/** Parts are joined by "and" or a comma. All parts must be known. */
 export function parsePhrase(phrase: string, facts: ProjectFacts): ParsedPhrase {
   if (phrase.length > MAX_PHRASE) return { kind: "unknown", part: phrase };
   const criteria: Criterion[] = [];
@@ -72,7 +66,7 @@ function splitWords(words: readonly string[], facts: ProjectFacts, whole = words
     const parsed = parsePhrase(phrase, facts);
     if (parsed.kind !== "known") continue;
     const rest = words.slice(count);
-    // "tests pass in CI fix them": what narrows a phrase changes what it means
+    // "tests pass in CI fix them": the next word changes the meaning of the phrase
     if (NARROWS.test(rest[0] ?? "")) return { ...NOTHING, phrase: whole, prompt: "", unknown: whole };
     const prompt = rest.join(" ").replace(/^(?:(?:and|then)\s+|[:,;–-]+\s+)+/i, "");
     return { ...known(parsed.criteria, phrase.replace(/[,;:.]+$/, "")), prompt };
@@ -91,7 +85,7 @@ function known(criteria: readonly Criterion[], phrase: string): Omit<SplitUntil,
   return { criteria, phrase, unknown: null };
 }
 
-/** At commas and "and", but not inside of backquotes. */
+/** Splits at commas and "and", but not inside backquotes. */
 function splitParts(phrase: string): string[] {
   const parts: string[] = [];
   let part = "";
@@ -131,7 +125,7 @@ const QUOTED_NUMBER =
   /^`([^`]+)` (?:prints |is |says )?(?:a number )?(>=|<=|>|<|==|!=) ?(-?\d+(?:\.\d+)?)%?$/i;
 const ENDED = new RegExp(`^(.+?) ${ENDING}$`, "i");
 
-/** A command that was typed as one. */
+/** A command in backquotes. */
 function readQuoted(part: string): Check | null {
   const [, command] = QUOTED.exec(part) ?? [];
   if (command !== undefined) return commandCheck(command);
@@ -144,11 +138,11 @@ function readRunner(part: string, facts: ProjectFacts): Check | null {
   const [, words] = ENDED.exec(part) ?? [];
   const command = words === undefined ? null : runnerCommand(words.split(" "));
   if (command === null) return null;
-  // a tool of the project's own is seldom on the PATH
+  // a tool in node_modules is seldom on the PATH
   return exitsZero(isNodeTool(command) ? toolCommand(facts, command) : command);
 }
 
-/** "check passes", where the project has a script of that very name. */
+/** "check passes", if the project has a script with exactly this name. */
 function readScript(part: string, facts: ProjectFacts): Check | null {
   const [, name = ""] = ENDED.exec(part.replace(/^the /i, "")) ?? [];
   if (!facts.scripts.includes(name) || /^(?:it|all|this|everything|tests?|lint|build)$/i.test(name))
@@ -160,7 +154,7 @@ function readScript(part: string, facts: ProjectFacts): Check | null {
 const COVERAGE =
   /^(?:the )?(?:test |code |line )?coverage (?:is |of |stays |goes )?(?:(>=|>|≥|at least|above|over|more than)) ?(\d{1,3}(?:\.\d+)?) ?(?:%|percent)?$/i;
 
-/** Only where a script of the project prints it: which of the figures of a test runner it is, is not ours to guess. */
+/** Needs a script of the project that prints the number: a test runner prints several numbers. */
 function readCoverage(part: string, facts: ProjectFacts): Check | null {
   const [, sign = "", target] = COVERAGE.exec(part) ?? [];
   if (target === undefined) return null;
@@ -216,7 +210,7 @@ function toCriterion(part: string, check: Check): Criterion {
   return { name: faultOfName(name) === null ? name : "command", check, source: "phrase" };
 }
 
-/** The same check once; two checks of one name get names of their own. */
+/** Adds a check once. Two checks with the same name get different names. */
 function addOnce(criteria: Criterion[], criterion: Criterion): void {
   const asText = JSON.stringify(criterion.check);
   if (criteria.some(({ check }) => JSON.stringify(check) === asText)) return;

@@ -1,6 +1,6 @@
-/** Where in a project a text points: files, functions, addresses, counted sets. */
+/** Finds the places of a project that a text names. */
 
-/** Files, folders, functions and addresses that a text names, as they stand there. */
+/** Files, folders, functions and addresses, exactly as in the text. */
 export function placesIn(text: string): string[] {
   const found: string[] = [];
   for (const [span] of text.matchAll(SPAN)) {
@@ -13,7 +13,7 @@ export function placesIn(text: string): string[] {
   return found;
 }
 
-/** "all API routes": a set that can be counted off. `isExact` when a word says which of them. */
+/** "all API routes": a set that can be counted. `isExact`: a word says which ones. */
 export function countedSetIn(text: string): { readonly words: string; readonly isExact: boolean } | null {
   const match = COUNTED.exec(text);
   if (match === null) return null;
@@ -24,16 +24,16 @@ export function countedSetIn(text: string): { readonly words: string; readonly i
   return { words: match[0], isExact };
 }
 
-/** Two words for two things, not a path. */
+/** Two words, not a path. */
 const PAIR =
   /^(?:client\/server|server\/client|frontend\/backend|backend\/frontend|web\/mobile|app\/web|public\/private)$/i;
 
-/** What stands between spaces, or a whole piece of inline code. */
+/** A word between spaces, or one piece of inline code. */
 const SPAN = /`[^`\n]{1,120}`|[^\s`]{1,200}/g;
 const URL = /^[a-z][a-z0-9+.-]*:\/\//i;
 const EXTENSION =
   /\.(?:[cm]?[jt]sx?|json[c5]?|md|mdx|py|rb|rs|go|java|kt|kts|swift|c|h|cc|cpp|hpp|cs|php|ex|exs|erl|hs|ml|scala|clj|lua|sh|bash|zsh|ps1|sql|ya?ml|toml|ini|cfg|conf|env|xml|html?|css|scss|sass|less|vue|svelte|astro|graphql|proto|tf|gradle|lock|txt|csv|ipynb|svg)(?::\d+(?::\d+)?)?$/i;
-/** Names of projects that look like files. */
+/** Project names that look like files. */
 const NOT_A_FILE =
   /^(?:node|next|nuxt|vue|express|three|d3|react|angular|ember|backbone|chart|p5|socket)\.js$/i;
 const ROOTS =

@@ -1,19 +1,18 @@
 /**
- * How hard it is to undo what a spec asks for (B4): 2A in a minute, 2B in five, 1 in hours or never. What a spec
- * forbids is not asked for, and a path is no word: `src/api/users.ts` says nothing of a public API.
+ * How hard it is to undo the work of a spec (B4): 2A takes a minute, 2B five minutes, 1 hours or for ever. Constraints
+ * and paths do not count: `src/api/users.ts` says nothing about a public API.
  */
-
 import type { Reversibility } from "../goal/goal.ts";
 import { type Clause, readClauses } from "./clauses.ts";
 import { placesIn } from "./places.ts";
 
-export interface ReversibilityChoice {
+interface ReversibilityChoice {
   readonly reversibility: Reversibility;
-  /** What decided, as it stands in the spec; empty: nothing did, and it is 2B. */
+  /** The words of the spec that decided; empty: none, so it is 2B. */
   readonly words: readonly string[];
 }
 
-/** The hardest to undo decides. */
+/** The hardest kind of work decides. */
 export function decideReversibility(spec: string): ReversibilityChoice {
   const asked = readClauses(spec).filter(isAsked);
   const hard = wordsIn(asked, HARD);
@@ -81,7 +80,7 @@ function wordsIn(clauses: readonly Clause[], patterns: readonly RegExp[]): strin
   return [...new Set(found)].slice(0, MAX_WORDS);
 }
 
-/** A space in the place of each path, so that quotes of what is left still stand in the spec. */
+/** Replaces each path by a line break, so that no quote spans it. */
 function withoutPlaces(text: string): string {
   const paths = placesIn(text).filter((place) => /[/._]/.test(place));
   return paths.reduce((rest, place) => rest.replace(place, "\n"), text);

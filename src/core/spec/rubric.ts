@@ -1,7 +1,7 @@
 /**
- * How clear a spec is (B1), by rules and never by a model: the same words have the same score, offline. A score is
- * only given for words that are there. The example of the rubric's authors, "refactor all API routes to use
- * validation middleware", has 6 here and 7 there: they also count that it is to work, which it does not say.
+ * Scores how clear a spec is (B1). Rules decide, not a model: the same words always get the same score, offline. Only
+ * words in the spec score. The rubric's example "refactor all API routes to use validation middleware" gets 6 here, not
+ * 7, because it does not say that the result must work.
  */
 import { actionsOf, type Clause, readClauses } from "./clauses.ts";
 import { constraintsIn, endIn, isWaiver, methodsIn, targetIn } from "./evidence-words.ts";
@@ -13,9 +13,9 @@ export type Dimension = "outcome" | "scope" | "constraints" | "success" | "done"
 export interface DimensionScore {
   readonly dimension: Dimension;
   readonly score: 0 | 1 | 2;
-  /** What earned it: quotes of the spec, or flags. */
+  /** The words or flags that earned the score. */
   readonly words: readonly string[];
-  /** What would raise it, as a sentence; null at 2. */
+  /** How to raise the score, as a sentence; null at 2. */
   readonly raise: string | null;
 }
 
@@ -25,13 +25,13 @@ export interface Score {
   readonly dimensions: readonly DimensionScore[];
 }
 
-/** What was said besides the spec itself. */
+/** What the person gave besides the spec. */
 export interface Given {
   /** How many `--check`. */
   readonly checks: number;
-  /** How many criteria known phrases became. */
+  /** How many criteria came from phrases. */
   readonly phrases: number;
-  /** What stood after `until`. */
+  /** The words after `until`. */
   readonly until: string | null;
   /** How many `--protect`. */
   readonly protect: number;
@@ -53,13 +53,13 @@ export function scoreSpec(spec: string, given: Given = NOTHING): Score {
   return { total: dimensions.reduce((sum, { score }) => sum + score, 0), dimensions };
 }
 
-/** `vague` is not started (B2). */
+/** A `vague` spec is not started (B2). */
 export function shapeOfScore(total: number): "tool" | "colleague" | "vague" {
   if (total >= TOOL_FROM) return "tool";
   return total >= COLLEAGUE_FROM ? "colleague" : "vague";
 }
 
-/** What a person has to answer so that the spec becomes clear, the emptiest dimensions first. */
+/** Questions that make the spec clearer, lowest scores first. */
 export function questionsFor(score: Score): string[] {
   const open = score.dimensions.filter((one) => one.score < 2);
   return open.toSorted((a, b) => a.score - b.score).map(({ dimension }) => QUESTIONS[dimension]);
@@ -70,20 +70,20 @@ const MAX_QUOTES = 3;
 const MAX_QUOTE = 80;
 
 const QUESTIONS: Readonly<Record<Dimension, string>> = {
-  outcome: "What is different when it is done, as something that can be measured or seen?",
-  scope: "Which files, functions or addresses is it about?",
-  constraints: "What must stay as it is, and what is not allowed?",
-  success: "How is it found out that it works: which commands, which checks by hand?",
-  done: "By what can anybody see that it is over: a green command, a merged PR?",
+  outcome: "What can be measured or seen when the work is done?",
+  scope: "Which files, functions or addresses does the work concern?",
+  constraints: "What must not change, and what is not allowed?",
+  success: "How do you verify the result: which commands, which manual checks?",
+  done: "How can anybody see that the work is finished: a passing command, a merged PR?",
 };
 
 const RAISES: Readonly<Record<Dimension, readonly [string, string]>> = {
   outcome: [
-    'Say what is to be different, such as "p95 latency <100ms" or "replace moment with date-fns".',
-    'Add a target to it, such as "p95 latency <100ms", or what it becomes ("to use zod").',
+    'Say what must change, such as "p95 latency <100ms" or "replace moment with date-fns".',
+    'Add a target, such as "p95 latency <100ms", or the result, such as "to use zod".',
   ],
   scope: [
-    'Name the part of the project, such as "auth", or better the file or address.',
+    'Name the part of the project, such as "auth", or better a file or an address.',
     'Name files, functions or addresses, such as "src/api/users.ts" or "/api/auth/token".',
   ],
   constraints: [
@@ -91,11 +91,11 @@ const RAISES: Readonly<Record<Dimension, readonly [string, string]>> = {
     'Be explicit, such as "No new dependencies, under 500 lines", or add --protect.',
   ],
   success: [
-    "Say how it is verified: add --check 'tests=npm test' or write \"all tests pass\".",
-    'Add a second way to verify it: another --check, or "manual QA".',
+    "Say how to verify the result: add --check 'tests=npm test' or write \"all tests pass\".",
+    'Add a second way to verify the result: another --check, or "manual QA".',
   ],
   done: [
-    'Say when it is over: add --check, or write "done when the PR is merged to main".',
+    'Say when the work is finished: add --check, or write "done when the PR is merged to main".',
     'Make the end observable, such as "done when npm test passes" or "PR merged to main".',
   ],
 };
@@ -109,7 +109,7 @@ function rate(dimension: Dimension, [score, found]: Rating): DimensionScore {
 
 function scoreOutcome(clauses: readonly Clause[], until: readonly Clause[], given: Given): Rating {
   const said = clauses.filter(({ kind }) => kind !== "constraint" && kind !== "code");
-  const target = quotes([...said, ...until], targetIn);
+  const target = [...said, ...until].flatMap(({ text }) => targetIn(text) ?? []);
   if (target.length > 0) return [2, target];
   const actions = said.filter(({ kind }) => kind === "action").map(({ text }) => rateAction(text));
   const clear = actions.filter(([score]) => score === 2);
@@ -118,12 +118,11 @@ function scoreOutcome(clauses: readonly Clause[], until: readonly Clause[], give
   const words = some.flatMap(([, found]) => found);
   const flags = flagWords(given);
   if (flags.length === 0) return some.length > 0 ? [1, words] : [0, []];
-  // A check cannot tell what "make it better" means; words that nobody here can read are not held against it.
+  // A check cannot say what "make it better" means. A foreign text is not scored down.
   const isReadable = said.some(({ kind }) => kind !== "foreign");
   return some.length > 0 || !isReadable ? [2, [...words, ...flags]] : [1, flags];
 }
 
-/** What an action is to lead to. */
 function rateAction(text: string): Rating {
   const verb = leadingVerb(text);
   const runs = contentRuns(verb?.object ?? text);
@@ -138,7 +137,7 @@ function rateAction(text: string): Rating {
 const RESULT = /\S\s+(?:to use|to|into|with|using|so that|instead of|as|from)\s+(.+)$/i;
 const BEHAVIOUR = /\b(?:so that|such that)\s+\S+\s+\S+|\breturns? (?:a |an )?\d{3}\b/i;
 
-/** "the login page is broken", "make all tests pass": a state that is to change or to come. */
+/** States that must change or be reached: "the login page is broken", "make all tests pass". */
 function rateStates(clauses: readonly Clause[]): Rating[] {
   return clauses.flatMap(({ kind, text }): Rating[] => {
     if (kind === "success" && /^(?:make|get)\b/i.test(text)) return [[1, [text]]];
@@ -164,7 +163,7 @@ function scoreScope(clauses: readonly Clause[]): Rating {
   return parts.length > 0 ? [1, parts] : [0, []];
 }
 
-/** What an action is about stands after its verb; in "the login page is slow" the trouble is no part of the project. */
+/** The text after the verb. In "the login page is slow", "slow" is not a part of the project. */
 function partsOf(text: string): string[] {
   const verb = leadingVerb(text);
   return verb === null ? text.split(TROUBLE) : [verb.object];
@@ -186,7 +185,7 @@ function scoreSuccess(clauses: readonly Clause[], given: Given): Rating {
     for (const [method, words] of methodsIn(clause)) if (!methods.has(method)) methods.set(method, words);
   }
   const flags = flagWords(given);
-  // "all tests pass" beside `--check tests=npm test` says the same thing twice
+  // "all tests pass" and `--check tests=npm test` mean the same
   if (flags.length > 0) methods.delete("tests");
   const count = given.checks + given.phrases + methods.size;
   return [count >= 2 ? 2 : count === 1 ? 1 : 0, [...flags, ...methods.values()]];
@@ -205,7 +204,7 @@ function scoreDone(clauses: readonly Clause[], until: readonly Clause[], given: 
   return vague.length > 0 ? [1, vague] : [0, []];
 }
 
-/** Checks are a target, a way to verify and an observable end at once. */
+/** A check is a target, a way to verify and an observable end. */
 function flagWords({ checks, phrases, until }: Given): string[] {
   const flags = checks > 0 ? [times("--check", checks)] : [];
   return phrases > 0 && until !== null ? [until, ...flags] : flags;
@@ -213,10 +212,6 @@ function flagWords({ checks, phrases, until }: Given): string[] {
 
 function times(flag: string, count: number): string {
   return count === 1 ? flag : `${flag} (${count})`;
-}
-
-function quotes(clauses: readonly Clause[], find: (text: string) => string | null): string[] {
-  return clauses.flatMap(({ text }) => find(text) ?? []);
 }
 
 function shorten(quote: string): string {

@@ -1,8 +1,7 @@
 /**
- * `.loop/shape/SHAPE.md` (B5): criteria, what must never become true, and how each criterion is verified. It comes
- * from a repository, so that its commands run only after a person trusted it; `source` says where they are from.
+ * Parses `.loop/shape/SHAPE.md` (B5): criteria, must-not conditions, and how each criterion is verified. The file comes
+ * from a repository, so its commands run only after a person trusts it (`source` is "shape").
  */
-
 import { ASSUMED } from "../checks/assumption.ts";
 import type { KindOfCheck } from "../checks/kind.ts";
 import { kindOf, kindOfWord, parseCheck, runOf, VERIFICATIONS } from "../checks/kinds.ts";
@@ -16,14 +15,14 @@ export type ParsedShape =
   | { readonly kind: "ok"; readonly criteria: readonly Criterion[]; readonly mustNot: readonly MustNot[] }
   | { readonly kind: "wrong"; readonly message: string };
 
-/** With the facts of the project, a criterion such as "tests pass" finds its command. */
+/** `facts` give a criterion such as "tests pass" its command. */
 export function parseShapeFile(text: string, facts: ProjectFacts | null = null): ParsedShape {
   const items = readShapeItems(text);
   const large = items.find(({ text: { length } }, at) => length > MAX_ITEM || at >= MAX_ITEMS);
   if (large !== undefined) {
     return wrong(
       large.line,
-      `that is too much; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
+      `the file is too large; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
     );
   }
   const drafts: Draft[] = [];
@@ -62,7 +61,8 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
 
 const EMPTY =
   'SHAPE.md has no criteria: write "## Criteria" and below it lines such as "- tests pass: `npm test`".';
-const NO_COMPARISON = "what must not become true is a command that must not exit 0, without a comparison";
+const NO_COMPARISON =
+  "a must-not item takes a command without a comparison; exit 0 means that it is violated";
 const MAX_NAME = 60;
 const MAX_ITEM = 1_000;
 const MAX_ITEMS = 200;
@@ -75,12 +75,12 @@ interface Draft {
   command: string | null;
   /** ">= 80" */
   comparison: string | null;
-  /** As the file names it; null: it does not. */
+  /** The kind that the file names; null: none. */
   kind: KindOfCheck | null;
   fault: string | null;
 }
 
-/** At the end of an item, or with nothing behind it but what a passing command does. */
+/** A command at the end of an item. "passes" and similar words may follow. */
 const COMMAND =
   /^(?:(.*?)(?:\s*[:–—(]|\s+-|\s+by|\s+with)?\s*)?`([^`]+)`\)?\s*((?:>=|<=|>|<|==|!=)\s*-?\d+(?:\.\d+)?%?|(?:passes|pass|succeeds|is green|is clean|exits? (?:with )?0))?\s*\.?$/i;
 const KIND_AT_END = /^(.*?)\s*(?:[:–—]\s*|\s-\s+|[([]\s*)([A-Za-z][A-Za-z -]{2,20}?)\s*[)\]]?\s*$/;
@@ -93,7 +93,6 @@ function readDraft({ text, keys, line }: ShapeItem): Draft {
   return { ...said, line, name: shorten(said.name), text: said.name, command, kind, fault };
 }
 
-/** What one line says of a criterion. */
 function readSaid(text: string): Pick<Draft, "name" | "command" | "comparison" | "kind"> {
   const [, before, command, after = ""] = COMMAND.exec(text) ?? [];
   if (command !== undefined) {
@@ -158,20 +157,20 @@ function commandOf({ command, comparison }: Draft): Check | string {
 }
 
 function unknownKind(text: string): string {
-  return `"${shorten(text)}" names no way to verify; write ${VERIFICATIONS.slice(0, -1).join(", ")} or ${VERIFICATIONS.at(-1)}`;
+  return `"${shorten(text)}" is not a way to verify; write ${VERIFICATIONS.slice(0, -1).join(", ")} or ${VERIFICATIONS.at(-1)}`;
 }
 
 function faultOfVerification(text: string, drafts: readonly Draft[]): string {
   const [, name, word] = /^(.+):\s*(.+)$/.exec(text) ?? [];
   if (word !== undefined && findDraft(drafts, name ?? "") !== undefined) return unknownKind(word);
   const names = drafts.map(({ name }) => `"${name}"`).join(", ");
-  return `"${shorten(text)}" belongs to no criterion; there ${names === "" ? "are none" : `are: ${names}`}`;
+  return `"${shorten(text)}" belongs to no criterion; ${names === "" ? "there are none" : `the criteria are: ${names}`}`;
 }
 
 function faultOfDraft(draft: Draft, others: readonly { readonly name: string }[]): string | null {
   if (draft.fault !== null) return draft.fault;
   const isTaken = others.some(({ name }) => name === draft.name);
-  return isTaken ? `"${draft.name}" is there twice` : faultOfName(draft.name);
+  return isTaken ? `"${draft.name}" appears twice` : faultOfName(draft.name);
 }
 
 function shorten(text: string): string {

@@ -1,4 +1,4 @@
-/** SHAPE.md as items under the three names that count, whether it is written as Markdown, as YAML or as both. */
+/** Reads the items of the three sections of SHAPE.md, in Markdown, YAML or both. */
 
 export type ShapeSection = "criteria" | "mustNot" | "verification";
 
@@ -34,7 +34,7 @@ export function readShapeItems(text: string): ShapeItem[] {
     if (heading !== null) {
       const depth = heading[1]?.length ?? 1;
       const named = sectionOf(heading[2] ?? "");
-      // a heading below that of the section only groups what is in it
+      // a deeper heading only groups the items of the section
       if (named === null && section !== null && depth > level) continue;
       section = named;
       level = depth;
@@ -54,14 +54,12 @@ export function readShapeItems(text: string): ShapeItem[] {
   return items;
 }
 
-interface Mutable {
-  readonly section: ShapeSection;
-  readonly line: number;
+interface Mutable extends ShapeItem {
   text: string;
   readonly keys: Record<string, string>;
 }
 
-/** A key of YAML ends at any heading. */
+/** A YAML section ends at any heading. */
 const DEEPEST = 6;
 
 const SECTIONS: readonly (readonly [RegExp, ShapeSection])[] = [
@@ -108,7 +106,7 @@ function normalKey(key: string): string {
   return /^verif/i.test(key) ? "verification" : "name";
 }
 
-/** `[a, b]`, or nothing. */
+/** The items of `[a, b]`. */
 function inlineList(text: string): string[] {
   const [, inner] = /^\[(.*)\]\s*$/.exec(text.trim()) ?? [];
   if (inner === undefined) return [];

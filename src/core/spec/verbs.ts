@@ -1,18 +1,18 @@
-/** The words by which a spec is read: what asks for work, and what says nothing about it. */
+/** The vocabulary for reading a spec: verbs that ask for work, and words without meaning. */
 
-/** `concrete`: its result can be seen. `repair`: something is to work again. `soft`: more or less of something. */
+/** `concrete`: the result is visible. `repair`: something must work again. `soft`: more or less of something. */
 export type VerbKind = "concrete" | "repair" | "soft";
 
 export interface Verb {
   readonly name: string;
-  /** As it stands in the clause. */
+  /** As in the clause. */
   readonly text: string;
   readonly kind: VerbKind;
-  /** What stands after it. */
+  /** The text after the verb. */
   readonly object: string;
 }
 
-/** The verb that a clause starts with, after words that only lead up to it. */
+/** The first verb of a clause, after words such as "please". */
 export function leadingVerb(clause: string): Verb | null {
   const lead = LEAD_IN.exec(clause)?.[0].length ?? 0;
   const match = VERB.exec(clause.slice(lead));
@@ -23,7 +23,7 @@ export function leadingVerb(clause: string): Verb | null {
   return kind === undefined ? null : { name, text, kind, object: clause.slice(lead + text.length).trim() };
 }
 
-/** Words of a clause that say what it is about, in runs as they stand there: "dark mode toggle". */
+/** The runs of words that name a subject: "dark mode toggle". */
 export function contentRuns(text: string): string[] {
   const runs: string[] = [];
   let from = -1;
@@ -43,7 +43,7 @@ export function contentRuns(text: string): string[] {
   return runs;
 }
 
-/** Does the text have a word that says what it is about? */
+/** Whether the text has a word that names a subject. */
 export function isContent(text: string): boolean {
   for (const [token] of text.matchAll(TOKEN)) {
     const word = token.toLowerCase().replace(/['’]s$/, "");
@@ -109,7 +109,7 @@ const LEAD_IN =
 const VERB =
   /^(?:(?:clean|speed|set|tidy|look|work) (?:up|into|on)|get rid of|[a-z]+(?:-[a-z]+)?)(?![\w./(-])/i;
 
-/** For splitting "fix a and add b", but not "login and test pages". */
+/** Splits "fix a and add b", but not "login and test pages". */
 export const VERB_AFTER_AND = `(?:${[
   ...TWO_WORDS.map(([name]) => name),
   ...REPAIR,
@@ -130,7 +130,7 @@ const STOP = new Set(
 `),
 );
 
-/** Words that stand for everything or for nothing in particular. */
+/** Words without a specific meaning. */
 const GENERIC = new Set(
   list(`
   app apps application code codebase project projects repo repository software system website site program product
@@ -142,7 +142,7 @@ const GENERIC = new Set(
 `),
 );
 
-/** What can be more or less, without a place or a target. */
+/** Qualities without a place or a target. */
 const METRIC = new Set(
   list(`
   performance speed latency throughput coverage quality readability maintainability accessibility security

@@ -1,21 +1,17 @@
-/** Which kind of work a spec asks for (B3): A builds, B debugs, C refactors. Each has a gate of its own. */
-
+/** The kind of work that a spec asks for (B3): A builds, B debugs, C refactors. Each has its own rule in the prompt. */
 import type { Workflow } from "../goal/goal.ts";
 import { type Clause, readClauses } from "./clauses.ts";
 import { leadingVerb } from "./verbs.ts";
 
-export interface WorkflowChoice {
+interface WorkflowChoice {
   readonly workflow: Workflow;
-  /** What decided, as it stands in the spec; empty: nothing did, and it is A. */
+  /** The words of the spec that decided; empty: none, so it is A. */
   readonly words: readonly string[];
   /** For the prompt. */
   readonly gate: string;
 }
 
-/**
- * The leading verb decides, unless a sentence before it says what is broken; without either, the first word that
- * speaks of an error or of something new.
- */
+/** The leading verb or an earlier report of something broken decides. Otherwise the first weak word decides. */
 export function decideWorkflow(spec: string): WorkflowChoice {
   const clauses = readClauses(spec).filter(({ kind }) => kind !== "constraint" && kind !== "code");
   const found = firstIn(clauses, leadIn) ?? firstIn(clauses, stateIn) ?? firstIn(clauses, weakIn);
@@ -24,9 +20,9 @@ export function decideWorkflow(spec: string): WorkflowChoice {
 }
 
 const GATES: Readonly<Record<Workflow, string>> = {
-  A: "Before you build something, look for a library or for code of this project that already does it, and say what you found.",
-  B: "Find the root cause and name it before you change anything. A workaround comes only after that, and is called one.",
-  C: "Before you redesign something, delete what is not needed any more. Change only what is left.",
+  A: "Before you build something, look for a library or for code in this project that already does it, and say what you found.",
+  B: "Find the root cause and name it before you change anything. Only then use a workaround, and call it a workaround.",
+  C: "Before you redesign something, delete code that is no longer needed. Change only the rest.",
 };
 
 interface Found {

@@ -1,47 +1,46 @@
 /**
- * What becomes of a conversation that wants to stop (D2, D3). Pure: whoever answers a stop hook gathers the facts,
- * and `loop route` shows the same answer without doing anything.
+ * Decides whether a conversation may stop (D2, D3). Pure: the caller gathers the facts, and `loop route` shows the same
+ * answer without any effect.
  *
- * The order of the rows is the meaning: the first that fits decides. Everything that is not plainly this
- * conversation's own loop at work lets the stop happen: a loop never traps a conversation that did not start it.
+ * The first row that fits decides. A loop holds only the conversation that started it; in doubt the stop is allowed.
  */
 import type { Gate, GoalStatus, PauseCode } from "../goal/goal.ts";
 
-/** The loop, as far as a stop is concerned. */
+/** The parts of a loop that matter for a stop. */
 export interface BoundLoop {
   readonly id: string;
-  /** The session that it is bound to, as the host names it; null: none. */
+  /** The session that the loop is bound to, as the host names it; null: none. */
   readonly session: string | null;
   readonly status: GoalStatus;
   readonly pause: { readonly code: PauseCode; readonly reason: string; readonly goOn: string } | null;
   readonly end: { readonly status: string; readonly reason: string } | null;
   readonly gate: Pick<Gate, "question"> | null;
-  /** A quota or an outage: not before this. */
+  /** No turn before this time, because of a quota or an outage. */
   readonly waitUntil: number | null;
   readonly waitReason: string | null;
-  /** Is a turn, or a round of checks, intended or under way? */
+  /** A turn or a round of checks is intended or running. */
   readonly isBusy: boolean;
 }
 
 export interface StopFacts {
-  /** What the client calls the conversation; empty binds to nothing. */
+  /** The client's id of the conversation; an empty id matches no loop. */
   readonly session: string;
   readonly now: number;
-  /** Why the state cannot be read; null: it can. */
+  /** Why the state cannot be read; null: it is readable. */
   readonly broken: string | null;
-  /** Why loops do nothing here (A20); null: they do. */
+  /** Why loops are switched off here (A20); null: they are on. */
   readonly off: string | null;
-  /** The loop bound to this session, or else the newest of this folder; null: there is none. */
+  /** The loop of this session, or else the newest of this folder; null: none. */
   readonly loop: BoundLoop | null;
-  /** Who else holds the lease; null: nobody, or this conversation. */
+  /** Another holder of the lease; null: nobody, or this conversation. */
   readonly otherOwner: string | null;
-  /** The person has typed something that waits for the stop. */
+  /** The person typed something that waits for the stop. */
   readonly isSomeoneWaiting: boolean;
-  /** What a person types in this conversation to reach us, such as `/loop`. */
+  /** The command in this conversation, such as `/loop`. */
   readonly commandName: string;
 }
 
-/** The word by which programs know why it stopped. */
+/** The word that tells programs why the loop stopped. */
 export type TerminalWord =
   | "LOOP_DONE"
   | "MAX_ITERATIONS"
@@ -55,13 +54,12 @@ export type TerminalWord =
 export type Route =
   | {
       readonly kind: "allow";
-      /** The row that decided. */
       readonly row: string;
       readonly word: TerminalWord | null;
-      /** One short line for the person; null: nothing that concerns them. */
+      /** One short line for the person; null: nothing to say. */
       readonly message: string | null;
     }
-  /** Take the end of the turn, run the checks, and go on with what comes next. */
+  /** Record the end of the turn, run the checks, and start the next turn. */
   | { readonly kind: "go-on"; readonly row: "verify"; readonly loop: string };
 
 export function routeStop(facts: StopFacts): Route {
@@ -70,7 +68,7 @@ export function routeStop(facts: StopFacts): Route {
     return allow("broken state", null, `[LOOP] The stop is allowed: ${facts.broken}`);
   if (loop === null) return allow("no loop", null, null);
   if (facts.session === "" || loop.session !== facts.session) return allow("not this session's", null, null);
-  if (facts.off !== null) return allow("switched off", null, `[LOOP] ${loop.id} stands still: ${facts.off}`);
+  if (facts.off !== null) return allow("switched off", null, `[LOOP] ${loop.id} does not run: ${facts.off}`);
   if (loop.status === "ended") return allowEnded(loop);
   if (facts.isSomeoneWaiting) return allow("a person waits", null, null);
   if (loop.status === "paused") return allowPaused(loop, commandName);
@@ -78,7 +76,7 @@ export function routeStop(facts: StopFacts): Route {
     return allow(
       "lock conflict",
       "LOCK_CONFLICT",
-      `[LOOP] LOCK_CONFLICT: ${facts.otherOwner} works in this folder; ${loop.id} goes on when it is free.`,
+      `[LOOP] LOCK_CONFLICT: ${facts.otherOwner} works in this folder; ${loop.id} continues when the folder is free.`,
     );
   if (loop.gate !== null && !loop.isBusy)
     return allow(
@@ -90,7 +88,7 @@ export function routeStop(facts: StopFacts): Route {
     return allow(
       "sleeps",
       "WAITING",
-      `[LOOP] ${loop.id} sleeps until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "it waits"}. At once: ${commandName} continue --now`,
+      `[LOOP] ${loop.id} waits until ${new Date(loop.waitUntil).toISOString()}: ${loop.waitReason ?? "no reason given"}. To continue now: ${commandName} continue --now`,
     );
   return { kind: "go-on", row: "verify", loop: loop.id };
 }
@@ -104,7 +102,7 @@ function allowEnded({ id, end }: BoundLoop): Route {
   return allow("ended", word, `[LOOP] ${word}: ${id}, ${end?.reason ?? "it has ended"}`);
 }
 
-/** A command of the terminal as it is typed in a conversation. */
+/** `loop continue` as a person types it in a conversation: `/loop continue`. */
 function inConversation(command: string, commandName: string): string {
   return command.replace(/^loop(?= )/, () => commandName);
 }

@@ -1,41 +1,31 @@
-/** A backlog as other programs see it. Holdouts are in no part of it: only the evaluator may see them (C15). */
-import type { AttemptPhase, Backlog, BacklogOutcome, Mode, StoryReceipt } from "../backlog/backlog.ts";
+/** A backlog as other programs see it, without holdouts: only the evaluator may see them (C15). */
+import type { Attempt, AttemptPhase, Backlog, BacklogOutcome, Mode } from "../backlog/backlog.ts";
 import { countsOfStories, type Story, type StoryStatus, statusOf } from "../backlog/stories.ts";
-import type { Evidence, PauseCode, Spent } from "../goal/goal.ts";
+import { type PauseView, viewPause } from "./goal-view.ts";
 import { momentOf } from "./moment.ts";
 
-export interface StoryView extends Omit<Story, "holdouts"> {
+interface StoryView extends Omit<Story, "holdouts"> {
   readonly status: StoryStatus;
 }
 
-export interface AttemptView {
-  readonly story: string;
-  readonly iteration: number;
-  /** What is under way; null: the attempt waits for `next`. */
+interface AttemptView
+  extends Pick<Attempt, "story" | "iteration" | "next" | "evidence" | "verdict" | "spent"> {
+  /** The running job; null: the attempt waits for `next`. */
   readonly running: {
     readonly id: string;
     readonly phase: AttemptPhase;
     readonly startedAt: string | null;
   } | null;
-  readonly next: AttemptPhase;
-  /** By the name of the check. */
-  readonly evidence: Readonly<Record<string, Evidence>>;
   readonly filesChanged: number | null;
-  readonly verdict: { readonly kind: "pass" | "reject" | "none"; readonly reason: string | null } | null;
   /** null: the project's own folder. */
   readonly worktree: string | null;
-  readonly spent: Spent;
 }
 
-export interface BacklogView {
-  readonly kind: "backlog";
-  readonly id: string;
-  readonly version: number;
-  readonly session: string | null;
-  readonly status: Backlog["status"];
+type Same = "kind" | "id" | "version" | "session" | "status" | "iteration" | "spent" | "receipts";
+
+export interface BacklogView extends Pick<Backlog, Same> {
   readonly createdAt: string | null;
   readonly mode: Mode;
-  readonly iteration: number;
   readonly maxIterations: number;
   readonly parallel: number;
   readonly total: number;
@@ -44,24 +34,16 @@ export interface BacklogView {
   readonly open: number;
   readonly stories: readonly StoryView[];
   readonly attempts: readonly AttemptView[];
-  readonly spent: Spent;
   readonly budgetUsd: number;
   readonly waiting: { readonly until: string | null; readonly reason: string | null } | null;
-  /** A person asked it to end after what is under way. */
+  /** A person asked the backlog to stop after the running work. */
   readonly stopping: boolean;
-  readonly pause: {
-    readonly code: PauseCode;
-    readonly reason: string;
-    readonly evidence: readonly string[];
-    readonly goOn: string;
-    readonly at: string | null;
-  } | null;
+  readonly pause: PauseView | null;
   readonly end: {
     readonly outcome: BacklogOutcome;
     readonly reason: string;
     readonly at: string | null;
   } | null;
-  readonly receipts: readonly StoryReceipt[];
 }
 
 export function viewBacklog(backlog: Backlog): BacklogView {
@@ -84,7 +66,7 @@ export function viewBacklog(backlog: Backlog): BacklogView {
     budgetUsd: terms.budgetUsd,
     waiting: waitUntil === null ? null : { until: momentOf(waitUntil), reason: backlog.waitReason },
     stopping: backlog.isStopping,
-    pause: pause && { ...pause, at: momentOf(pause.at) },
+    pause: pause && viewPause(pause),
     end: end && { ...end, at: momentOf(end.at) },
     receipts: backlog.receipts,
   };
@@ -94,7 +76,7 @@ export function viewStory({ holdouts: _, ...story }: Story): StoryView {
   return { ...story, status: statusOf({ ...story, holdouts: [] }) };
 }
 
-function viewAttempt(attempt: Backlog["attempts"][number]): AttemptView {
+function viewAttempt(attempt: Attempt): AttemptView {
   const { job, diff, place } = attempt;
   return {
     story: attempt.story,

@@ -1,25 +1,5 @@
 /** A goal as other programs see it: in state.json, in `--json` and in the last line of a headless run. */
-
-import type {
-  AgentSpec,
-  Criterion,
-  EndStatus,
-  Evidence,
-  GateKind,
-  Goal,
-  JobKind,
-  Limits,
-  Pause,
-  PauseCode,
-  ProtectedChange,
-  Receipt,
-  Reversibility,
-  Shape,
-  Spent,
-  Verdict,
-  Verification,
-  Workflow,
-} from "../goal/goal.ts";
+import type { Criterion, End, Evidence, Gate, Goal, Job, Pause, Verification } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
 import { currentStep, evidenceOf, verifiedBy } from "../text/goal/goal-facts.ts";
 import { momentOf } from "./moment.ts";
@@ -28,83 +8,61 @@ export interface EvidenceView extends Omit<Evidence, "at" | "met" | "verificatio
   readonly at: string | null;
 }
 
-export interface CriterionView {
+interface CriterionView extends Pick<Criterion, "check" | "source"> {
   readonly met: boolean;
   readonly verification: Verification;
-  readonly check: Criterion["check"];
-  readonly source: Criterion["source"];
   /** null: the check has never run. */
   readonly evidence: EvidenceView | null;
 }
 
-/** The words of the seed; ours are finer, in `gate`, `pause` and `end`. */
-export type StateStatus = "in_progress" | "paused" | "completed" | "cancelled" | "failed";
+export interface PauseView extends Omit<Pause, "at" | "unanswered"> {
+  readonly at: string | null;
+}
 
-/** The first part has the seed's names and shape, for programs that know those. The nonce is in no part of it. */
-export interface GoalView {
-  readonly spec: string;
+/** The published words. `gate`, `pause` and `end` say more. */
+type StateStatus = "in_progress" | "paused" | "completed" | "cancelled" | "failed";
+
+/** Fields that a view has in common with its goal. */
+type Terms =
+  | "kind"
+  | "id"
+  | "version"
+  | "session"
+  | "spec"
+  | "score"
+  | "shape"
+  | "workflow"
+  | "reversibility";
+type Standing = "iteration" | "agent" | "next" | "limits" | "spent" | "tree" | "accepted" | "receipts";
+
+/** The first fields that `viewGoal` writes have the published shape of state.json. The nonce is not public. */
+export interface GoalView extends Pick<Goal, Terms | Standing | "protectedChanges"> {
   readonly criteria: readonly string[];
   readonly criteriaStatus: Readonly<Record<string, CriterionView>>;
   readonly exit_signal: boolean;
   readonly steps: readonly string[];
   readonly completedSteps: readonly string[];
   readonly remainingSteps: readonly string[];
-  readonly iteration: number;
   readonly status: StateStatus;
-  readonly circuitBreaker: {
-    readonly stuckCount: number;
-    readonly lastUnmet: string | null;
-    readonly unmet: readonly string[];
-    readonly errorCount: number;
-    readonly lastError: string | null;
-    readonly stillCount: number;
-    readonly noopCount: number;
-  };
-
-  readonly kind: "goal";
-  readonly id: string;
-  readonly version: number;
-  readonly session: string | null;
+  readonly circuitBreaker: Pick<
+    Goal["breakers"],
+    "stuckCount" | "errorCount" | "lastError" | "stillCount" | "noopCount"
+  > & { readonly lastUnmet: string | null; readonly unmet: readonly string[] };
   readonly createdAt: string | null;
-  readonly score: number;
-  readonly shape: Shape;
-  readonly workflow: Workflow;
-  readonly reversibility: Reversibility;
-  readonly agent: AgentSpec;
   readonly step: string | null;
   readonly replacedSteps: readonly string[];
-  readonly next: string | null;
   readonly mustNot: readonly { readonly name: string; readonly command: string | null }[];
-  readonly limits: Limits;
-  readonly spent: Spent;
-  readonly running: { readonly id: string; readonly kind: JobKind; readonly startedAt: string | null } | null;
-  readonly gate: {
-    readonly kind: GateKind;
-    readonly question: string;
-    readonly details: readonly string[];
-    readonly askedAt: string | null;
-    readonly answerBy: string | null;
-  } | null;
+  readonly running: (Pick<Job, "kind"> & { readonly id: string; readonly startedAt: string | null }) | null;
+  readonly gate:
+    | (Omit<Gate, "askedAt" | "answerBy"> & {
+        readonly askedAt: string | null;
+        readonly answerBy: string | null;
+      })
+    | null;
   readonly waiting: { readonly until: string | null; readonly reason: string | null } | null;
-  readonly pause: {
-    readonly code: PauseCode;
-    readonly reason: string;
-    readonly evidence: readonly string[];
-    readonly goOn: string;
-    readonly at: string | null;
-  } | null;
-  readonly end: {
-    readonly status: EndStatus;
-    readonly reason: string;
-    readonly verdict: Verdict | null;
-    readonly notes: readonly string[];
-    readonly at: string | null;
-  } | null;
-  readonly tree: string | null;
+  readonly pause: PauseView | null;
+  readonly end: (Omit<End, "at"> & { readonly at: string | null }) | null;
   readonly greenBefore: readonly string[];
-  readonly protectedChanges: readonly ProtectedChange[];
-  readonly accepted: Goal["accepted"];
-  readonly receipts: readonly Receipt[];
 }
 
 export function viewGoal(goal: Goal): GoalView {
@@ -159,7 +117,7 @@ export function viewGoal(goal: Goal): GoalView {
   };
 }
 
-function viewPause({ code, reason, evidence, goOn, at }: Pause): GoalView["pause"] {
+export function viewPause({ code, reason, evidence, goOn, at }: Pause): PauseView {
   return { code, reason, evidence, goOn, at: momentOf(at) };
 }
 
@@ -176,37 +134,24 @@ function viewCriterion(goal: Goal, criterion: Criterion): CriterionView {
 function statusOf({ status, end }: Goal): StateStatus {
   if (status === "active") return "in_progress";
   if (status === "paused") return "paused";
-  return end === null || end.status === "failed"
-    ? "failed"
-    : end.status === "done"
-      ? "completed"
-      : "cancelled";
+  return end === null ? "failed" : end.status === "done" ? "completed" : end.status;
 }
 
-/** What a program that started a run reads from its last line. */
-export interface EndView {
+/** The last line of a headless run. */
+export interface EndView extends Pick<Goal["spent"], "unpriced" | "estimatedUsd"> {
   readonly type: "loop.end";
   readonly loop: string;
-  readonly status: EndStatus | "paused";
+  readonly status: End["status"] | "paused";
   readonly reason: string;
-  readonly verdict: Verdict | null;
+  readonly verdict: End["verdict"];
   readonly iterations: number;
-  /** null: the agent told the cost of no turn. */
+  /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  /** Turns of which the cost is not in it. */
-  readonly unpriced: number;
-  /** What of the cost is by a price table; left out: nothing. */
-  readonly estimatedUsd?: number;
   readonly criteria: readonly {
     readonly name: string;
     readonly met: boolean;
     readonly verification: Verification;
-    readonly evidence: {
-      readonly exitCode: number | null;
-      readonly at: string | null;
-      readonly tree: string;
-      readonly tail: string;
-    } | null;
+    readonly evidence: Pick<EvidenceView, "exitCode" | "at" | "tree" | "tail"> | null;
   }[];
 }
 
@@ -222,23 +167,15 @@ export function viewEnd(goal: Goal): EndView {
     unpriced,
     ...(estimatedUsd === undefined ? {} : { estimatedUsd }),
     criteria: goal.criteria.map((criterion) => {
-      const found = evidenceOf(goal, criterion.name);
-      return {
-        name: criterion.name,
-        met: isMet(goal, criterion.name),
-        verification: verifiedBy(goal, criterion),
-        evidence: found && {
-          exitCode: found.exitCode,
-          at: momentOf(found.at),
-          tree: found.tree,
-          tail: found.tail,
-        },
-      };
+      const { met, verification, evidence } = viewCriterion(goal, criterion);
+      if (evidence === null) return { name: criterion.name, met, verification, evidence };
+      const { exitCode, at, tree, tail } = evidence;
+      return { name: criterion.name, met, verification, evidence: { exitCode, at, tree, tail } };
     }),
   };
 }
 
-/** A loop that still asks or waits stands still for the program that ran it: it is no less paused than another. */
+/** For the program that started the run, a loop that asks or waits is paused. */
 function standOf({ end, pause, gate, waitReason }: Goal): Pick<EndView, "status" | "reason"> {
   if (end !== null) return { status: end.status, reason: end.reason };
   if (pause !== null) return { status: "paused", reason: pause.reason };

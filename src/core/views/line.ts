@@ -1,4 +1,4 @@
-/** The lines of a list, and whether something is one. Small and without imports: the fast path of `loop list` has it. */
+/** The lines of a list, with their validation. Small and without imports, for the fast path of `loop list`. */
 
 export interface GoalLine {
   readonly id: string;
@@ -6,7 +6,7 @@ export interface GoalLine {
   readonly state: string;
   readonly iteration: number;
   readonly maxIterations: number;
-  /** The first line of it. */
+  /** The last line of the spec. */
   readonly spec: string;
 }
 
@@ -19,11 +19,11 @@ export interface BacklogLine {
   readonly passed: number;
   readonly blocked: number;
   readonly total: number;
-  /** The stories that are worked on now. */
+  /** The stories in work. */
   readonly stories: readonly string[];
 }
 
-/** By hand: lines are read on the fast path of `loop list`, from files that may come from anywhere. */
+/** Validated by hand, because the fast path of `loop list` loads no library. The files are not trusted. */
 export function isGoalLine(value: unknown): value is GoalLine {
   if (typeof value !== "object" || value === null) return false;
   const { id, state, spec, iteration, maxIterations }: { [K in keyof GoalLine]?: unknown } = value;

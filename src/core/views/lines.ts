@@ -1,4 +1,4 @@
-/** Goals and backlogs in one line each, for lists. */
+/** Goals and backlogs as lines of a list. */
 import type { Backlog } from "../backlog/backlog.ts";
 import { countsOfStories } from "../backlog/stories.ts";
 import type { Goal } from "../goal/goal.ts";
@@ -26,7 +26,7 @@ export function lineOfBacklog(backlog: Backlog): BacklogLine {
   };
 }
 
-/** What to do comes after what has to be proved. */
+/** The task comes after the criteria. */
 function lastLineOf(spec: string): string {
   return (spec.trim().split("\n").at(-1) ?? "").slice(0, 200);
 }

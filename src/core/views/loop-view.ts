@@ -1,7 +1,4 @@
-/**
- * Every loop in one shape, whatever its kind: what it is, where it stands, what is proved, what it cost, what comes
- * next, what it asks, what its turn is doing. `detail` has everything else of its kind.
- */
+/** Every kind of loop in one shape: state, proof, cost, next time, question, running turns. `detail` has the rest. */
 import type { Backlog } from "../backlog/backlog.ts";
 import { countsOfStories } from "../backlog/stories.ts";
 import type { Goal, Spent, Verdict, Verification } from "../goal/goal.ts";
@@ -13,32 +10,32 @@ import { momentOf } from "./moment.ts";
 import { phaseOfGoal } from "./progress.ts";
 import { type TaskView, viewTask } from "./task-view.ts";
 
-/** A turn or a round of checks that is under way. Its text and tool calls are read under this id. */
-export interface TurnView {
+/** A running turn or round of checks. The id leads to its text and tool calls. */
+interface TurnView {
   readonly id: string;
   /** `fire`, or the kind of the job: `work`, `checks`, `generate`, … */
   readonly kind: string;
   readonly startedAt: string | null;
-  /** The story that it is for; null: the loop is no backlog. */
+  /** The story of the turn; null: the loop is not a backlog. */
   readonly story: string | null;
 }
 
-export interface CriterionSummary {
+interface CriterionSummary {
   readonly name: string;
   readonly met: boolean;
   readonly verification: Verification;
   readonly evidence: EvidenceView | null;
 }
 
-export interface BudgetView {
-  /** null: the agent told the cost of no turn. */
+interface BudgetView {
+  /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  /** Turns whose cost is not in it. */
+  /** Turns whose cost is unknown. */
   readonly unpriced: number;
   /** The part of the cost that comes from a price table. */
   readonly estimatedUsd: number;
   readonly tokens: number;
-  /** null: it has no limit. */
+  /** null: no limit. */
   readonly budgetUsd: number | null;
 }
 
@@ -46,14 +43,14 @@ export interface LoopView {
   readonly kind: Loop["kind"];
   readonly id: string;
   readonly version: number;
-  /** One line: the prompt, the spec, or what the backlog works on. */
+  /** One line: the prompt, the spec, or the stories. */
   readonly title: string;
   readonly status: Loop["status"];
-  /** What it does now: `working`, `waiting for you`, `sleeping`, … */
+  /** The current activity: `working`, `waiting for you`, `sleeping`, … */
   readonly phase: string;
   readonly session: string | null;
   readonly createdAt: string | null;
-  /** The next moment at which something is due; null: nothing is scheduled. */
+  /** When something is due next; null: nothing is scheduled. */
   readonly nextAt: string | null;
   readonly turns: readonly TurnView[];
   readonly criteria: readonly CriterionSummary[];
@@ -172,13 +169,8 @@ function phaseOfBacklog({ status, end, attempts, waitUntil, isStopping }: Backlo
 }
 
 function budgetOf({ costUsd, unpriced, estimatedUsd = 0, tokens }: Spent, budgetUsd: number): BudgetView {
-  return {
-    costUsd: costUsd === 0 && unpriced > 0 ? null : costUsd,
-    unpriced,
-    estimatedUsd,
-    tokens,
-    budgetUsd,
-  };
+  const known = costUsd === 0 && unpriced > 0 ? null : costUsd;
+  return { costUsd: known, unpriced, estimatedUsd, tokens, budgetUsd };
 }
 
 function firstLine(text: string): string {

@@ -1,4 +1,4 @@
-/** Moments as text. Views have no numbers for times: other programs read ISO 8601. */
+/** Times in views are ISO 8601 texts, because other programs read them. */
 
 export function iso(at: number): string {
   return new Date(at).toISOString();
@@ -8,7 +8,7 @@ export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at);
 }
 
-/** null too for a moment that no calendar has: an agent may name one. */
+/** Also null for a time outside the calendar: an agent may name one. */
 export function momentOf(at: number | null): string | null {
   return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
 }

@@ -1,4 +1,4 @@
-/** What became of a slot, as other programs see it: in `loop history --json` and among the changes of a loop. */
+/** The outcome of a slot as other programs see it: in `loop history --json` and in the changes of a loop. */
 import type { Outcome } from "../event.ts";
 import { iso, isoOrNull } from "./moment.ts";
 

@@ -1,7 +1,4 @@
-/**
- * What is going on in a project, small enough for a status line (D9): published as `.loop/progress.json`, so that a
- * line at the foot of a conversation costs no context and no look into the journal.
- */
+/** A summary of a project for status lines (D9), published as `.loop/progress.json`. Readers need no journal. */
 import type { Backlog } from "../backlog/backlog.ts";
 import type { EndStatus, Goal, GoalStatus, JobKind } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
@@ -15,7 +12,7 @@ import { lineOfBacklog } from "./lines.ts";
 import { momentOf } from "./moment.ts";
 import { PROGRESS_SCHEMA } from "./schema-names.ts";
 
-/** `ready`: nothing is under way and nothing is in its way. */
+/** `ready`: nothing runs and nothing blocks the goal. */
 export type ShownPhase =
   | "surveying"
   | "planning"
@@ -29,7 +26,7 @@ export type ShownPhase =
   | EndStatus;
 
 export interface TasksProgress {
-  /** All that have not ended; those that are paused or missed are among them. */
+  /** All tasks that have not ended, including paused and missed ones. */
   readonly live: number;
   readonly paused: number;
   readonly missed: number;
@@ -41,20 +38,20 @@ export interface GoalProgress {
   readonly id: string;
   readonly status: GoalStatus;
   readonly phase: ShownPhase;
-  /** What the next turn does, or the one that is under way. */
+  /** The step of the current or next turn. */
   readonly step: string | null;
   readonly stepsDone: number;
   readonly stepsTotal: number;
-  /** The one that is under way; between turns, how many there were. */
+  /** The current iteration; between turns, the number of past iterations. */
   readonly iteration: number;
   readonly iterations: number;
   readonly criteriaMet: number;
   readonly criteriaTotal: number;
-  /** null: the agent told the cost of no turn. */
+  /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  /** Turns of which the cost is not in it. */
+  /** Turns whose cost is unknown. */
   readonly unpriced: number;
-  /** Some of the cost is by a price table; left out: none is. */
+  /** A part of the cost comes from a price table; left out: nothing does. */
   readonly isEstimate?: true;
   readonly budgetUsd: number;
   readonly tokens: number;
@@ -63,11 +60,11 @@ export interface GoalProgress {
   readonly gate: string | null;
   readonly waitUntil: string | null;
   readonly endedAt: string | null;
-  /** The conversation that it is bound to, as its owner is called: `session:<id>`. */
+  /** The owner that the goal is bound to: `session:<id>`. */
   readonly session: string | null;
 }
 
-/** Enough to find out whether its holder is still there. */
+/** Enough to check whether the holder is still alive. */
 export interface LeaseProgress {
   readonly owner: string;
   readonly pid: number;
@@ -82,16 +79,15 @@ export interface Progress {
   readonly version: 1;
   readonly at: string | null;
   readonly tasks: TasksProgress;
-  /** The newest that has not ended; when there is none, the last that ended. */
+  /** The newest goal that has not ended, or else the last one that ended. */
   readonly goal: GoalProgress | null;
-  /** The others that have not ended, newest first: each conversation may have its own. */
+  /** Other goals that have not ended, newest first: each conversation may have one. */
   readonly otherGoals: readonly GoalProgress[];
-  /** Those that have not ended, newest first. */
+  /** Backlogs that have not ended, newest first. */
   readonly backlogs: readonly BacklogLine[];
   readonly lease: LeaseProgress | null;
 }
 
-/** The parts of all loops of a project. */
 export function progressParts(
   loops: Iterable<Loop>,
   lease: LeaseProgress | null,
@@ -196,7 +192,7 @@ function goalProgress(goal: Goal): GoalProgress {
   };
 }
 
-/** In the order in which they hide each other: a paused goal may still have a question or a time to wait for. */
+/** The order matters: a paused goal may still have a question or a waiting time. */
 export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): ShownPhase {
   if (status === "ended") return end?.status ?? "failed";
   if (status === "paused") return "paused";
@@ -213,7 +209,7 @@ const PHASES: Readonly<Record<JobKind, ShownPhase>> = {
   checks: "checking",
 };
 
-/** One harmless line. Only the beginning of a long text is looked at. */
+/** One safe line from the beginning of a text. */
 function shortText(text: string): string {
   return cutTo(simplify(cleanLine(text.slice(0, 10 * TEXT_COLUMNS))), TEXT_COLUMNS);
 }

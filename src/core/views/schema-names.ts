@@ -1,4 +1,4 @@
-/** The names under which documents refer to their JSON Schemas, which lie in `schemas/` of the package. */
+/** The `$schema` names of published documents. The JSON Schemas are in `schemas/` of the package. */
 export const TASKS_SCHEMA = "loopwright/schemas/tasks.json";
 export const STATE_SCHEMA = "loopwright/schemas/state.json";
 export const PROGRESS_SCHEMA = "loopwright/schemas/progress.json";

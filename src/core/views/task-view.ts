@@ -16,7 +16,7 @@ export interface TaskView {
   readonly state: TaskStatus;
   readonly stateReason: string | null;
   readonly running: boolean;
-  /** A run outside the schedule that is to come as soon as somebody is there. */
+  /** A requested run outside the schedule. It starts as soon as a runner is there. */
   readonly waiting: "initial" | "manual" | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;

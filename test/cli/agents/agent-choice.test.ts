@@ -172,7 +172,7 @@ describe("what is no agent (H5)", () => {
     ],
     [["--agent", "claude,claude"], /^loop: --agent: claude is named twice/],
     [["--agent", "claude,"], /^loop: --agent: no agent is called ""/],
-    [["--agent", "pi:acp"], /^loop: --agent: pi is not driven so; known: pi:rpc/],
+    [["--agent", "pi:acp"], /^loop: --agent: pi has no such driver; known: pi:rpc/],
     [["--agent-acp", ""], /^loop: --agent-acp is empty/],
     [["--agent-cmd", " "], /^loop: --agent-cmd is empty/],
     [["--agent", "pi", "--agent-acp", "x"], /^loop: --agent and --agent-acp cannot be used together/],

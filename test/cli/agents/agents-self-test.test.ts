@@ -191,7 +191,7 @@ describe("loop agents test (E3)", () => {
   test.each([
     [["frob"], 64, /no agent is called "frob"; known: claude, codex, /],
     [[""], 64, /no agent is called ""/],
-    [["codex:rpc"], 64, /codex is not driven so; known: codex:acp, codex:stream/],
+    [["codex:rpc"], 64, /codex has no such driver; known: codex:acp, codex:stream/],
     [["codex", "--agent", "pi"], 64, /^loop: The agent is named twice\.\n/],
     [["codex", "--agent-acp", "x"], 64, /^loop: The agent is named twice\.\n/],
     [["--agent-cmd", "x", "--agent-acp", "x"], 64, /--agent-cmd and --agent-acp cannot be used together/],

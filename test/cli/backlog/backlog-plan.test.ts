@@ -208,7 +208,11 @@ describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {
       says({ userStories: [story("A", { dependsOn: ["Z"] })] }),
       /refused: A depends on Z, which does not exist\.$/,
     ],
-    ["an id that is taken", says({ userStories: [story("old-1")] }), /refused: The id OLD-1 is used twice\.$/],
+    [
+      "an id that is taken",
+      says({ userStories: [story("old-1")] }),
+      /refused: The id OLD-1 is used twice\.$/,
+    ],
     [
       "4 questions",
       says({ questions: ["a?", "b?", "c?", "d?"] }),
@@ -261,7 +265,13 @@ describe("H5 wrong use is one sentence before anything is spent", () => {
     ["a mode that is none", { yes: true, mode: "x" }, [], {}, /^--mode "x" is none of/],
     ["a spec that is not there", { yes: true }, ["none.md"], {}, /^There is no file none\.md\.$/],
     ["a spec that is a folder", { yes: true }, ["."], {}, /^\. is not a file\.$/],
-    ["two agents", { yes: true, agent: "claude" }, [], {}, /^--agent and --agent-cmd cannot be used together. Use one of them\.$/],
+    [
+      "two agents",
+      { yes: true, agent: "claude" },
+      [],
+      {},
+      /^--agent and --agent-cmd cannot be used together. Use one of them\.$/,
+    ],
     [
       "a time that is none",
       { yes: true, timeout: "soon" },

@@ -91,7 +91,7 @@ describe.concurrent("B16 B19 pause and continue", () => {
     expect(refused).toEqual({
       code: 64,
       stdout: "",
-      stderr: `loop: Goal ${id} cannot go on: 1 of 1 iterations are used. Add some: loop continue ${id} --iterations=5\n`,
+      stderr: `loop: Goal ${id} cannot go on: 1 of 1 iterations are used. Raise the limit: loop continue ${id} --iterations=5\n`,
     });
     const other = await runLoop(["continue", "--budget=3"], { cwd });
     expect(other.code).toBe(64);
@@ -264,7 +264,7 @@ describe.concurrent("B7 accept", () => {
     const { id } = stateOf(cwd);
     expect(run.code).toBe(6);
     expect(run.stdout).toContain(
-      `[LOOP] ⏸ Paused: the checks are green, but what they consist of was changed\nProgress: 0 steps complete, 1 remaining\nResume: loop accept ${id}\n  - check.sh\n`,
+      `[LOOP] ⏸ Paused: the checks pass, but files they depend on were changed\nProgress: 0 steps complete, 1 remaining\nResume: loop accept ${id}\n  - check.sh\n`,
     );
     const look = await runHere(["accept"], { cwd });
     expect(look.code).toBe(64);

@@ -188,7 +188,7 @@ describe.concurrent("B17 exit codes, each for a reason of its own", () => {
     });
     expect({ code: evil.code, reason: evil.end.reason }).toEqual({
       code: 4,
-      reason: "what must not be is true: no secrets",
+      reason: "a must-not condition is true: no secrets",
     });
     expect(evil.end.criteria).toMatchObject([{ met: true }]);
   });
@@ -577,9 +577,7 @@ describe.concurrent("B14 B9 B4 how it is told to run", () => {
     const rejected = await runLoop(untilArgs(worker(no), ...flags, "reject"), { cwd: no, env });
     expect(rejected.code).toBe(6);
     expect(rejected.stdout).toMatch(/\nWithout an answer by .*: no\n/);
-    expect(rejected.stdout).toContain(
-      "[LOOP] ⏸ Paused: nobody answered in time, so the plan was turned down",
-    );
+    expect(rejected.stdout).toContain("[LOOP] ⏸ Paused: nobody answered in time, so the plan was rejected");
     expect(turnsOf(no)).toEqual([]);
   });
 
@@ -596,7 +594,7 @@ describe.concurrent("B14 B9 B4 how it is told to run", () => {
     const first = await runLoop(untilArgs(agent, "--reversibility", "1", "--yes"), { cwd });
     expect(first.code).toBe(6);
     expect(first.stdout).toContain(
-      "pre-check: This cannot be taken back easily. Go on?\n  A second agent objects: there is no backup\n",
+      "pre-check: This change is hard to undo. Continue?\n  A second agent objects: there is no backup\n",
     );
     expect(turnsOf(cwd).map(({ env }) => `${env.LOOP_KIND} ${env.LOOP_ROLE}`)).toEqual(["precheck judge"]);
     await runHere(["approve", "there", "is", "one"], { cwd });

@@ -207,7 +207,7 @@ describe.concurrent("the spec itself", () => {
     const bad = await runLoop(["until", "--check", `${check}=sh check.sh`, "--agent-cmd", agent, SPEC], {
       cwd,
     });
-    expect(bad).toMatchObject({ code: 64, stderr: expect.stringMatching(/characters that cannot be seen/) });
+    expect(bad).toMatchObject({ code: 64, stderr: expect.stringMatching(/invisible characters/) });
     const run = await runLoop([...untilArgs(agent, "--check", `loud=printf '${ESCAPE}'`), ...flags], { cwd });
     expect(run.code).toBe(0);
     for (const args of [["status"], ["report"], ["rollback"], ["list"]]) {

@@ -80,7 +80,9 @@ describe("a hand edit", () => {
     writeFileSync(pathOf(cwd), JSON.stringify(old));
     const { stderr } = await runHere(["list"], { cwd });
     expect(stderr).toContain(`task ${task.id}: the task changed after the file was read`);
-    expect(stderr).toContain(`task ${gone.id}: the task was deleted after the file was read, and it stays deleted.`);
+    expect(stderr).toContain(
+      `task ${gone.id}: the task was deleted after the file was read, and it stays deleted.`,
+    );
     expect((await listOf(cwd)).tasks).toMatchObject([{ id: task.id, prompt: "theirs" }]);
   });
 

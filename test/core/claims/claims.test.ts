@@ -57,8 +57,8 @@ function table(title: string, rows: readonly Row[]): void {
   });
 }
 
-const SHOWN = /stands in code, in a quote, in a tag or indented/;
-const PARTLY = /a part of it stands in code/;
+const SHOWN = /is indented or inside code, a quote or a tag/;
+const PARTLY = /a part of it is inside code/;
 
 table("B10 a bare block counts", [
   ["alone", DONE, {}],
@@ -319,14 +319,14 @@ table("B10 a nonce that is not this turn's", [
     /NONCE is missing/,
   ],
   ["in the last of two blocks", `${DONE}\n${DONE.replace(NONCE, "older1")}`, /NONCE is not the nonce/],
-  ["beside the right one", withKey("NONCE: older1"), /NONCE is there twice/],
+  ["beside the right one", withKey("NONCE: older1"), /NONCE appears twice/],
 ]);
 
 table("B10 values that cannot be read", [
   ["no EXIT_SIGNAL", block('CRITERIA: {"tests": true}'), /EXIT_SIGNAL is missing/],
-  ["EXIT_SIGNAL twice", withKey("EXIT_SIGNAL: true"), /EXIT_SIGNAL is there twice/],
-  ["EXIT_SIGNAL twice, and it differs", withKey("EXIT_SIGNAL: false"), /EXIT_SIGNAL is there twice/],
-  ["NEXT twice", block("EXIT_SIGNAL: true", "NEXT: a", "NEXT: b"), /NEXT is there twice/],
+  ["EXIT_SIGNAL twice", withKey("EXIT_SIGNAL: true"), /EXIT_SIGNAL appears twice/],
+  ["EXIT_SIGNAL twice, and it differs", withKey("EXIT_SIGNAL: false"), /EXIT_SIGNAL appears twice/],
+  ["NEXT twice", block("EXIT_SIGNAL: true", "NEXT: a", "NEXT: b"), /NEXT appears twice/],
   ["criteria that are cut", withKey('CRITERIA: {"tests": true'), /CRITERIA must be a JSON object/],
   ["criteria in single quotes", withKey("CRITERIA: {'tests': true}"), /CRITERIA must be a JSON object/],
   ["criteria without quotes", withKey("CRITERIA: {tests: true}"), /CRITERIA must be a JSON object/],
@@ -384,7 +384,11 @@ table("B10 values that cannot be read", [
   ["steps left empty", withKey("STEPS:"), /STEPS must be a JSON list/],
   ["a step as a number", withKey('STEPS: ["first", 2]'), /STEPS must be a JSON list/],
   ["a step as a list", withKey('STEPS: [["first"]]'), /STEPS must be a JSON list/],
-  ["a step of the template", withKey('STEPS: ["<first step>"]'), /STEPS still has "<first step>"/],
+  [
+    "a step of the template",
+    withKey('STEPS: ["<first step>"]'),
+    /STEPS still has the placeholder "<first step>"/,
+  ],
   [
     "51 steps",
     withKey(`STEPS: ${JSON.stringify(Array(51).fill("s"))}`),
@@ -396,13 +400,13 @@ table("B10 values that cannot be read", [
     /CHECKS has 21 entries, and at most 20/,
   ],
   ["a check too long to be taken whole", withKey(`CHECKS: ["a=${"b".repeat(999)}"]`), /over 1000 characters/],
-  ["a check of two lines", withKey('CHECKS: ["a=b\\nrm -rf x"]'), /characters that cannot be seen/],
-  ["a check with NUL", withKey('CHECKS: ["a=b\\u0000"]'), /characters that cannot be seen/],
-  ["a check that reads backwards", withKey('CHECKS: ["a=b\\u202ec"]'), /characters that cannot be seen/],
-  ["a check with a space of no width", withKey('CHECKS: ["a=b\\u200bc"]'), /characters that cannot be seen/],
-  ["a check with half a character", withKey('CHECKS: ["a=\\ud800"]'), /characters that cannot be seen/],
+  ["a check of two lines", withKey('CHECKS: ["a=b\\nrm -rf x"]'), /invisible characters/],
+  ["a check with NUL", withKey('CHECKS: ["a=b\\u0000"]'), /invisible characters/],
+  ["a check that reads backwards", withKey('CHECKS: ["a=b\\u202ec"]'), /invisible characters/],
+  ["a check with a space of no width", withKey('CHECKS: ["a=b\\u200bc"]'), /invisible characters/],
+  ["a check with half a character", withKey('CHECKS: ["a=\\ud800"]'), /invisible characters/],
   ["a check of the template", withKey('CHECKS: ["<name=command>"]'), /CHECKS still has/],
-  ["a next of the template", withKey("NEXT: <one line>"), /NEXT still has "<one line>"/],
+  ["a next of the template", withKey("NEXT: <one line>"), /NEXT still has the placeholder "<one line>"/],
   ["more than one fault", block("EXIT_SIGNAL: maybe", "STEP: no"), /EXIT_SIGNAL must be .*; STEP must be /],
 ]);
 
@@ -446,11 +450,11 @@ table("B10 markers out of order", [
   ["a block in a block", withKey(DONE), /it starts a second time/],
   ["a start, given up, and a whole block", `---LOOP_STATUS---\nOops.\n\n${DONE}`, /it starts a second time/],
   ["the end in a fence", DONE.replace("---END", "```\n---END"), PARTLY],
-  ["two that differ", `${block("EXIT_SIGNAL: false")}\n${DONE}`, /two blocks of this turn that differ/],
+  ["two that differ", `${block("EXIT_SIGNAL: false")}\n${DONE}`, /two blocks of this turn differ/],
   [
     "two that differ, the other way",
     `${DONE}\n${block("EXIT_SIGNAL: false")}`,
-    /two blocks of this turn that differ/,
+    /two blocks of this turn differ/,
   ],
   ["two that differ in what is next", `${withKey("NEXT: a")}\n${withKey("NEXT: b")}`, /differ/],
   ["two of which one cannot be read", `${block("EXIT_SIGNAL: maybe")}\n${DONE}`, /differ/],
@@ -733,26 +737,30 @@ describe("C6 a verdict", () => {
     ["words", "It is good. PASS", /gave no verdict/],
     ["both", `${PASS}\n\n${REJECT}`, /both PASS and REJECT/],
     ["both, the other way", `${REJECT}\n${PASS}\n${PASS}`, /both PASS and REJECT/],
-    ["no nonce", "<verdict>PASS</verdict>", /not bare/],
-    ["an empty nonce", say("PASS", ""), /not bare/],
-    ["the nonce of an earlier turn", say("PASS", "older1"), /not bare/],
-    ["the template", verdictTemplate(NONCE), /not bare/],
-    ["a choice", say("PASS|REJECT"), /not bare/],
-    ["small letters", say("pass"), /not bare/],
-    ["PASSED", say("PASSED"), /not bare/],
-    ["not PASS", say("NOT PASS"), /not bare/],
-    ["nothing in it", say(""), /not bare/],
-    ["a look-alike", say("РASS"), /not bare/],
-    ["a sentence", `My verdict is ${PASS}.`, /not bare/],
-    ["a negation", `I can not say ${PASS}`, /not bare/],
-    ["single quotes", PASS.replaceAll('"', "'"), /not bare/],
-    ["ticks", `\`${PASS}\``, /not bare/],
-    ["over three lines", say("\nPASS\n"), /not bare/],
-    ["an indentation", ` ${PASS}`, /not bare/],
-    ["colour", `\u001b[32m${PASS}\u001b[0m`, /not bare/],
+    ["no nonce", "<verdict>PASS</verdict>", /not alone on a plain line/],
+    ["an empty nonce", say("PASS", ""), /not alone on a plain line/],
+    ["the nonce of an earlier turn", say("PASS", "older1"), /not alone on a plain line/],
+    ["the template", verdictTemplate(NONCE), /not alone on a plain line/],
+    ["a choice", say("PASS|REJECT"), /not alone on a plain line/],
+    ["small letters", say("pass"), /not alone on a plain line/],
+    ["PASSED", say("PASSED"), /not alone on a plain line/],
+    ["not PASS", say("NOT PASS"), /not alone on a plain line/],
+    ["nothing in it", say(""), /not alone on a plain line/],
+    ["a look-alike", say("РASS"), /not alone on a plain line/],
+    ["a sentence", `My verdict is ${PASS}.`, /not alone on a plain line/],
+    ["a negation", `I can not say ${PASS}`, /not alone on a plain line/],
+    ["single quotes", PASS.replaceAll('"', "'"), /not alone on a plain line/],
+    ["ticks", `\`${PASS}\``, /not alone on a plain line/],
+    ["over three lines", say("\nPASS\n"), /not alone on a plain line/],
+    ["an indentation", ` ${PASS}`, /not alone on a plain line/],
+    ["colour", `\u001b[32m${PASS}\u001b[0m`, /not alone on a plain line/],
     ["a status block", DONE, /gave no verdict/],
     ["a sentinel", PROMISE, /gave no verdict/],
-    ...BURIALS.map((burial): [string, string, RegExp] => [`in ${burial[0]}`, bury(burial, PASS), /not bare/]),
+    ...BURIALS.map((burial): [string, string, RegExp] => [
+      `in ${burial[0]}`,
+      bury(burial, PASS),
+      /not alone on a plain line/,
+    ]),
   ])("%s is none", (_name, message, reason) => {
     expect(read(message)).toEqual({ kind: "none", reason: expect.stringMatching(reason) });
   });
@@ -794,7 +802,7 @@ describe("D4 a text that we inject claims nothing when it is echoed", () => {
       NONCE: <the nonce of this turn>
       EXIT_SIGNAL: <true or false>
       CRITERIA: {"tests": <true or false>, "a \\"b\\"": <true or false>}
-      STUCK_COUNT: <how many turns in a row got nowhere>
+      STUCK_COUNT: <how many turns in a row made no progress>
       STEP: <done or open>
       STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>
       CHECKS: <a JSON list of the checks that you propose, ["name=command"]>

@@ -22,7 +22,7 @@ describe("C6 a judge's word as JSON", () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ["another nonce", said({ nonce: "older1" }), /not the nonce of this turn/],
+    ["another nonce", said({ nonce: "older1" }), /not have the nonce of this turn/],
     ["no nonce", JSON.stringify({ reason: "x", verdict: "PASS" }), /gave no verdict/],
     ["another word", said({ verdict: "pass" }), /gave no verdict/],
     ["a key more", said({ also: 1 }), /gave no verdict/],

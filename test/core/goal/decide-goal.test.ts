@@ -107,7 +107,7 @@ describe("the way to the end", () => {
   });
 
   test.each([
-    [{ kind: "pass", reason: null }, "A second agent looked for what could go wrong and has no objection."],
+    [{ kind: "pass", reason: null }, "A second agent looked for risks and has no objection."],
     [{ kind: "none", reason: null }, "A second agent objects: it gave no verdict"],
   ] as const)("B4 the pre-check's word %o is shown", (verdict, words) => {
     const play = Play.begun({ reversibility: "1" });
@@ -164,7 +164,7 @@ describe("B9 dual exit", () => {
     const play = Play.begun();
     play.work(signalled(), ["lint"]);
     expect(play.goal).toMatchObject({ status: "active", job: null, gate: null });
-    expect(play.goal.remarks).toContain("You signalled the end, but this is not proved: tests.");
+    expect(play.goal.remarks).toContain("You signalled the end, but these criteria are not proved: tests.");
     expect(play.due()).toBe("work");
   });
 
@@ -237,7 +237,7 @@ describe("B10 claims", () => {
     play.due();
     const { jobId } = play;
     const reported: GoalEvent = { type: "job.reported", jobId, nonce: "nonce-2", claims: EXIT };
-    expect(play.refused({ ...reported, nonce: "guessed" })).toContain("no weight");
+    expect(play.refused({ ...reported, nonce: "guessed" })).toContain("does not count");
     expect(play.goal.job?.reported).toBeNull();
     play.apply(reported);
     expect(play.try(reported).kind).toBe("none");
@@ -250,7 +250,7 @@ describe("B10 claims", () => {
   test.each<[string, Partial<TurnRecord>, string]>([
     ["a void block", { report: { kind: "void", reason: "It has another nonce." } }, "It has another nonce."],
     ["no block", { report: { kind: "none" } }, "no status block"],
-    ["a written state.json (B8)", { wroteState: true }, "state.json was not taken"],
+    ["a written state.json (B8)", { wroteState: true }, "state.json were ignored"],
     ["a denied tool", { denials: ["Bash(rm)"] }, "not allowed to use Bash(rm)"],
   ])("%s is told in the next prompt", (_, turn, words) => {
     const play = Play.begun();
@@ -262,7 +262,7 @@ describe("B10 claims", () => {
     const play = Play.begun();
     play.work(aTurn({ report: { kind: "void", reason: "wrong nonce" } }), "all");
     expect(play.goal).toMatchObject({ status: "active", exitSignal: false });
-    expect(play.goal.receipts[0]?.notes).toEqual(["claim without weight: wrong nonce"]);
+    expect(play.goal.receipts[0]?.notes).toEqual(["claim ignored: wrong nonce"]);
   });
 
   test("claimed criteria are not evidence", () => {

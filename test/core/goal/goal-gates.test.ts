@@ -102,10 +102,10 @@ describe("B14 G1, after the plan", () => {
     play.due();
     play.turned(aTurn({ files: ["test/api.test.ts"] }));
     play.due();
-    expect(play.goal.gate?.details).toContain("changed while it planned: test/api.test.ts");
+    expect(play.goal.gate?.details).toContain("changed during planning: test/api.test.ts");
   });
 
-  test("B9 no criterion and no proposal: pauses, for nothing could prove the end", () => {
+  test("B9 no criterion and no proposal: pauses, because nothing can prove the end", () => {
     const play = planned({ criteria: [] }, []);
     expect(play.goal).toMatchObject({ status: "paused", gate: null });
     expect(play.goal.pause?.goOn).toContain("--check");
@@ -135,7 +135,7 @@ describe("B14 G2, after each iteration", () => {
   test("no pauses, and continue goes on", () => {
     const play = atG2();
     play.answer("reject");
-    expect(play.goal.pause).toMatchObject({ code: "rejected", reason: "a person said no to going on" });
+    expect(play.goal.pause).toMatchObject({ code: "rejected", reason: "a person said no to continuing" });
     play.continue();
     expect(play.due()).toBe("work");
   });
@@ -148,9 +148,11 @@ describe("B14 G2, after each iteration", () => {
   test("an answer to another question is refused and names the one that stands", () => {
     const play = atG2();
     const wrong = { type: "goal.answered", gate: "G3", answer: "approve", note: null } as const;
-    expect(play.refused(wrong)).toBe("Goal b7c1d2e3 does not ask this but: find it complete. Continue?");
+    expect(play.refused(wrong)).toBe(
+      "Goal b7c1d2e3 does not ask this question. It asks: find it complete. Continue?",
+    );
     play.answer("approve");
-    expect(play.refused({ ...wrong, gate: "G2" })).toBe("Goal b7c1d2e3 does not ask this");
+    expect(play.refused({ ...wrong, gate: "G2" })).toBe("Goal b7c1d2e3 does not ask this question.");
   });
 });
 
@@ -177,7 +179,7 @@ describe("B14 G3, before the end is claimed", () => {
   test("a no without words says that a person looked", () => {
     const play = atG3();
     play.answer("reject");
-    expect(play.goal.remarks.at(-1)).toBe("A person looked at it and said that it is not done.");
+    expect(play.goal.remarks.at(-1)).toBe("A person reviewed the work and says that it is not done.");
   });
 
   test("pause and continue put the question again, with no turn in between", () => {
@@ -221,7 +223,7 @@ describe("B14 the default answer", () => {
     play.due();
     expect(play.goal.pause).toMatchObject({
       code: "rejected",
-      reason: "nobody answered in time, so the plan was turned down",
+      reason: "nobody answered in time, so the plan was rejected",
       unanswered: true,
     });
     expect(viewGoal(play.goal).pause).not.toHaveProperty("unanswered");

@@ -44,11 +44,11 @@ describe("B7 a changed check", () => {
     expect(play.goal).toMatchObject({ status: "active", protectedChanges: [CHANGE] });
     expect(play.goal.evidence.tests).toMatchObject({
       met: false,
-      note: "what it consists of was changed: test/api.test.ts; see: loop accept b7c1d2e3",
+      note: "files it depends on were changed: test/api.test.ts; see: loop accept b7c1d2e3",
     });
     expect(play.goal.evidence.lint?.met).toBe(true);
     expect(play.goal.remarks.join("\n")).toContain(
-      "You changed what the checks consist of: test/api.test.ts",
+      "You changed files that the checks depend on: test/api.test.ts",
     );
     play.work(signalled(), "all", CHANGED);
     expect(play.goal.pause).toMatchObject({
@@ -67,7 +67,7 @@ describe("B7 a changed check", () => {
     expect(play.goal.end).toMatchObject({
       status: "done",
       verdict: "MONITOR",
-      notes: ["a person accepted the change of test/api.test.ts"],
+      notes: ["a person accepted the change to test/api.test.ts"],
     });
   });
 
@@ -106,7 +106,7 @@ describe("B7 a changed check", () => {
     ["nothing", accepting()],
   ])("%s cannot be accepted", (_, event) => {
     const play = blocked();
-    expect(play.refused(event)).toContain("look again");
+    expect(play.refused(event)).toContain("run loop accept again");
     expect(play.goal).toMatchObject({ status: "paused", accepted: [] });
   });
 
@@ -212,7 +212,7 @@ describe("B6 evidence without weight", () => {
     expect(play.goal.end).toBeNull();
     expect(play.goal.evidence.quota).toMatchObject({
       met: false,
-      note: "nothing checks it; an assumption blocks the end",
+      note: "no check proves it; an assumption blocks the end",
     });
   });
 
@@ -229,7 +229,7 @@ describe("B6 evidence without weight", () => {
     const play = Play.begun({ criteria: [sum, aCriterion("tests")] });
     play.work(signalled(), "all", { protectedChanges: [product, { ...CHANGE, criteria: ["sum"] }] });
     expect(play.goal.evidence.sum?.note).toMatch(
-      /accept b7c1d2e3; if it is the product itself, start with --allow-changes 'src\/sum\.sh'$/,
+      /accept b7c1d2e3; if this file is the product itself, start with --allow-changes 'src\/sum\.sh'$/,
     );
     expect(play.goal.evidence.tests?.note).toMatch(/src\/sum\.sh; see: loop accept b7c1d2e3$/);
   });
@@ -238,9 +238,7 @@ describe("B6 evidence without weight", () => {
     const play = Play.begun();
     play.work(signalled(), "all", { unstable: ["out.log", "b", "c", "d"] });
     expect(play.goal.end).toBeNull();
-    expect(play.goal.evidence.tests?.note).toContain(
-      "while the checks ran, out.log, b, c and 1 more were written to",
-    );
+    expect(play.goal.evidence.tests?.note).toContain("out.log, b, c and 1 more changed while the checks ran");
   });
 
   test("a criterion that the round did not look at is unmet", () => {
@@ -310,7 +308,7 @@ describe("B5 what must not be", () => {
     fresh.survey([], TRUE);
     expect(fresh.goal.pause).toMatchObject({
       code: "must-not",
-      reason: "what must not be is true: no secrets",
+      reason: "a must-not condition is true: no secrets",
       evidence: ["no secrets: found AKIA…"],
     });
     expect(fresh.goal.baseline).not.toBeNull();

@@ -79,8 +79,8 @@ describe("B6 what is wrong with a --check is said exactly", () => {
     ["=npm test", "the name is empty"],
     [" =npm test", "the name is empty"],
     [`${"x".repeat(61)}=a`, "more than 60 characters"],
-    ["a\nb=x", "cannot be seen"],
-    ["a\u202eb=x", "cannot be seen"],
+    ["a\nb=x", "invisible"],
+    ["a\u202eb=x", "invisible"],
     ["__proto__=x", "__proto__"],
     ["tests=", 'no command after "="'],
     ["tests=  ", 'no command after "="'],
@@ -135,7 +135,7 @@ test.each<[Check, string, string]>([
     "x: a second agent reads the code (weaker): Is it so?",
     "code review",
   ],
-  [{ kind: "assumption" }, "x: nothing finds out (assumption); it blocks the end", "assumption"],
+  [{ kind: "assumption" }, "x: no check proves it (assumption); it blocks the end", "assumption"],
 ])("B6 %j in words", (check, text, verification) => {
   expect(renderCheck({ name: "x", check })).toBe(text);
   expect(verificationOf(check)).toBe(verification);

@@ -16,7 +16,7 @@ const read = (text: string, facts: ProjectFacts | null = null) => {
 };
 
 const COMMAND = "tests pass: `npm test` exits 0";
-const ASSUMED = "nothing finds out (assumption); it blocks the end";
+const ASSUMED = "no check proves it (assumption); it blocks the end";
 
 describe("B5 SHAPE.md as Markdown", () => {
   test("criteria, must not and verification", () => {
@@ -145,9 +145,9 @@ describe("B5 what is wrong is said with its line", () => {
   test.each([
     ["", "SHAPE.md has no criteria"],
     ["just text\n- a list", "SHAPE.md has no criteria"],
-    ["## Criteria\n- a\n- a\n", 'line 3: "a" is there twice'],
-    ["## Must not\n- a\n- a\n", 'line 3: "a" is there twice'],
-    ["## Criteria\n- a\n## Verification\n- a: hope\n", 'line 4: "hope" names no way to verify'],
+    ["## Criteria\n- a\n- a\n", 'line 3: "a" appears twice'],
+    ["## Must not\n- a\n- a\n", 'line 3: "a" appears twice'],
+    ["## Criteria\n- a\n## Verification\n- a: hope\n", 'line 4: "hope" is not a way to verify'],
     [
       "## Criteria\n- a\n## Verification\n- b: observation\n",
       'line 4: "b: observation" belongs to no criterion',
@@ -156,15 +156,15 @@ describe("B5 what is wrong is said with its line", () => {
       "## Criteria\n- a\n## Verification\n- observation\n- review\n",
       'line 5: "review" belongs to no criterion',
     ],
-    ["criteria:\n- name: a\n  verification: hope\n", 'line 2: "hope" names no way to verify'],
+    ["criteria:\n- name: a\n  verification: hope\n", 'line 2: "hope" is not a way to verify'],
     ["## Criteria\n- a: `b`\n## Verification\n- a: measurement\n", 'line 2: "a" is a measurement without'],
     ["## Criteria\n- a: `b >=80`\n", "line 2: "],
-    ["## Must not\n- a: `b` >= 3\n", "line 2: what must not become true"],
+    ["## Must not\n- a: `b` >= 3\n", "line 2: a must-not item takes a command without a comparison"],
     ["## Criteria\n- __proto__: `b`\n", "line 2: the name __proto__"],
-    [`## Criteria\n- ${"x".repeat(2000)}\n`, "line 2: that is too much"],
+    [`## Criteria\n- ${"x".repeat(2000)}\n`, "line 2: the file is too large"],
     [
       `## Criteria\n${Array.from({ length: 201 }, (_, i) => `- c${i}`).join("\n")}`,
-      "line 202: that is too much",
+      "line 202: the file is too large",
     ],
   ])("%j", (text, message) => {
     expect(read(text)).toContain(message);

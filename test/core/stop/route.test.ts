@@ -107,7 +107,7 @@ describe("D2 what the person is told", () => {
       "allow",
       /^\[LOOP\].*journal is torn/,
     ],
-    ["what switched it off", { off: "A20" }, "allow", /^\[LOOP\] b7c1d2e3 stands still: A20/],
+    ["what switched it off", { off: "A20" }, "allow", /^\[LOOP\] b7c1d2e3 does not run: A20/],
     [
       "who else works here",
       { otherOwner: "runner:77.abc" },

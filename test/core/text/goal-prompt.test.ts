@@ -77,7 +77,7 @@ describe("the first turn", () => {
       NONCE: <the nonce of this turn>
       EXIT_SIGNAL: <true or false>
       CRITERIA: {"tests": <true or false>, "lint": <true or false>}
-      STUCK_COUNT: <how many turns in a row got nowhere>
+      STUCK_COUNT: <how many turns in a row made no progress>
       STEP: <done or open>
       STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>
       NEXT: <what comes next, in one line>
@@ -107,9 +107,9 @@ describe("the first turn", () => {
       expect.arrayContaining([
         "- tests: `npm test` exits 0. Now: never checked.",
         "- coverage: the last number that `npm run coverage` prints is >= 80. Now: never checked.",
-        "- page: an agent with a fresh context looks at the running thing: `Does the page show the total?`. Now: never checked.",
+        "- page: an agent with a fresh context looks at the running product: `Does the page show the total?`. Now: never checked.",
         "- routes: an agent with a fresh context reads the code: `Is every route moved?`. Now: never checked.",
-        "- fast enough: nothing checks it, so it blocks the end until a person names a check. Now: never checked.",
+        "- fast enough: no check proves it, so it blocks the end until a person adds a check. Now: never checked.",
       ]),
     );
   });
@@ -155,7 +155,7 @@ describe("the turns after it", () => {
       NONCE: <the nonce of this turn>
       EXIT_SIGNAL: <true or false>
       CRITERIA: {"tests": <true or false>, "lint": <true or false>}
-      STUCK_COUNT: <how many turns in a row got nowhere>
+      STUCK_COUNT: <how many turns in a row made no progress>
       STEP: <done or open>
       STEPS: <a JSON list of all steps that remain, ["…", "…"]; only if the plan changes>
       NEXT: <what comes next, in one line>
@@ -256,7 +256,11 @@ describe("evidence in a prompt", () => {
   test.each<[string, Partial<Goal["evidence"][string]>, string]>([
     ["a time-out", { timedOut: true, exitCode: null, durationMs: 600_000 }, "ran out of time after 10m"],
     ["a signal", { exitCode: null }, "ended by a signal"],
-    ["a note", { note: "what it consists of was changed" }, "exit 1. Note: what it consists of was changed"],
+    [
+      "a note",
+      { note: "files it depends on were changed" },
+      "exit 1. Note: files it depends on were changed",
+    ],
   ])("B6 %s is told", (_, fields, words) => {
     const evidence = { tests: anEvidence({ met: false, ...fields }) };
     expect(renderWorkPrompt(underWay({ evidence }), aJob())).toContain(`It returned: ${words}`);
@@ -301,7 +305,7 @@ describe("the turns that do not work", () => {
     const judge = renderJudgePrompt(goal, judged, "j1");
     const review = renderJudgePrompt(goal, reviewed, "j2");
     expect(judge).toContain("> Does the page show the total?");
-    expect(judge).toContain("Look at the thing itself, as it runs");
+    expect(judge).toContain("Look at the running product");
     expect(review).toContain("Read the code itself");
     for (const prompt of [judge, review]) {
       expect(prompt).toContain("Change nothing");

@@ -127,9 +127,9 @@ describe("loop status", () => {
     [
       "does not count",
       {
-        evidence: { lint: anEvidence({ met: false, exitCode: 0, note: "what it consists of was changed" }) },
+        evidence: { lint: anEvidence({ met: false, exitCode: 0, note: "files it depends on were changed" }) },
       },
-      "✗ lint                      exit 0, execution output, 8m ago, what it consists of was changed",
+      "✗ lint                      exit 0, execution output, 8m ago, files it depends on were changed",
     ],
   ])("B6 B7 a check that %s says so", (_, overrides, line) => {
     expect(renderGoalStatus(underWay(overrides), NOW)).toContain(line);

@@ -149,7 +149,9 @@ describe("the agent that lies", () => {
     world.work = () => ({ ...FIX, exit: true });
     const id = await begin(world);
     await ended(world, id);
-    expect(world.goal(id).receipts[0]?.notes).toEqual(["the agent wrote state.json: a claim, and no fact"]);
+    expect(world.goal(id).receipts[0]?.notes).toEqual([
+      "the agent wrote state.json; this is a claim, not a fact",
+    ]);
   });
 });
 
@@ -316,7 +318,7 @@ describe("B6 kinds of checks", () => {
     await ended(world, id);
     expect(world.goal(id).pause).toMatchObject({
       code: "must-not",
-      reason: "what must not be is true: no secrets",
+      reason: "a must-not condition is true: no secrets",
     });
   });
 });

@@ -361,7 +361,7 @@ describe("B13 the client's request failed", () => {
     await client.ask("StopFailure", { error: "rate_limit" });
     const receipts = client.goal().receipts.length;
     await client.submit("and now?");
-    expect((await client.stop()).systemMessage).toMatch(/a0000000 sleeps until .*continue --now/);
+    expect((await client.stop()).systemMessage).toMatch(/a0000000 waits until .*continue --now/);
     expect(client.goal().receipts).toHaveLength(receipts);
   });
 });

@@ -101,7 +101,7 @@ test("E5 A20 D2 switched off, run by another, or of nobody's session: the stop i
   await codex.say("t-1", `$loop ${typedGoal()}`);
   const off = await codex.stop("t-1", "ok", { LOOP_DISABLE_SCHEDULER: "1" });
   expect(off.decision).toBeUndefined();
-  expect(off.systemMessage).toContain("stands still");
+  expect(off.systemMessage).toContain("does not run");
   expect(await codex.ask("stop", { session_id: "", turn_id: "t-1", last_assistant_message: "x" })).toEqual(
     {},
   );

@@ -190,7 +190,7 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
           {
             charged: false,
             costUsd: null,
-            notes: ["stopped: paused by a person", "its cost is told with the next turn"],
+            notes: ["stopped: paused by a person", "the next turn reports its cost"],
           },
           // the client tells what the stopped turn cost when the conversation goes on
           { charged: true, costUsd: expect.closeTo(worth(DEFAULT, DEFAULT, LARGE), 9) },

@@ -45,7 +45,9 @@ describe.skipIf(isClaudeMissing || !hasTmux)(`E1 goal loops in Claude Code in it
       await claude.idle();
       expect(turns).toHaveLength(12);
       expect(model.bodies).toHaveLength(12);
-      expect(turns[5]?.prompt).toContain("You signalled the end, but this is not proved: n6, n8, n10, n12.");
+      expect(turns[5]?.prompt).toContain(
+        "You signalled the end, but these criteria are not proved: n6, n8, n10, n12.",
+      );
       // the client's own limit was never reached: the loop let go before it, and was woken
       expect(JSON.stringify(claude.transcript())).not.toContain("overriding and ending turn");
       expect(turns.filter(({ asked }) => isWoken(asked)).length).toBeGreaterThan(0);

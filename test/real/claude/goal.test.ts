@@ -47,7 +47,7 @@ describe.skipIf(isClaudeMissing)(`E1 goal loops in Claude Code headless${whyMiss
       expect(turns).toHaveLength(12);
       expect(model.bodies).toHaveLength(12);
       const [told = ""] = turns.slice(5).map(({ prompt }) => prompt);
-      expect(told).toContain("You signalled the end, but this is not proved: n6, n8, n10, n12.");
+      expect(told).toContain("You signalled the end, but these criteria are not proved: n6, n8, n10, n12.");
       expect(told).toContain("- n6: `test $(cat n) -ge 6` exits 0. It returned: exit 1.");
 
       const [goal, ...others] = goalsOf(project);

@@ -40,7 +40,7 @@ describe.each(PI_VERSIONS)("E2 goal loops in %s", (version) => {
         await pi.sees(/LOOP_DONE/);
         expect(model.heard).toHaveLength(5);
         expect(promptsOf(model.heard[2]).at(-1)).toContain(
-          "You signalled the end, but this is not proved: done.",
+          "You signalled the end, but these criteria are not proved: done.",
         );
         expect(await receiptsOf(project, 2)).toMatchObject([
           { files: ["one.md"], toolCalls: 1, claimedExit: true, charged: true, inputTokens: 2_000 },
@@ -100,7 +100,7 @@ describe.each(PI_VERSIONS)("E2 goal loops in %s", (version) => {
         model.script(refusal(status));
         const pi = await openPi(world);
         await pi.type(UNTIL);
-        await pi.sees(/sleeps until/);
+        await pi.sees(/waits until/);
         expect(await statusOf(project)).toMatchObject({ status: "in_progress", iteration: 0 });
         model.script(write(world, "done.txt"), report(true));
         await pi.type("/loop continue --now");

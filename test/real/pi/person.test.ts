@@ -108,7 +108,7 @@ describe.each(PI_VERSIONS)("E2 the person in %s", (version) => {
         const again = await openPi(world, "-c");
         await again.sees(/is paused: its conversation ended\. +Go on with: \/loop continue/);
         await again.type("/loop continue");
-        await again.sees(/sleeps until/);
+        await again.sees(/waits until/);
         await again.type("/compact");
         await again.sees(/compact/i);
         await until(() => model.helpers.length > 0, "pi asked for a summary");

@@ -204,7 +204,7 @@ const backlogViewSchema = z.object({
   receipts: z.array(z.looseObject({ story: text, iteration: count, outcome: text, failure })),
 });
 
-const loopViewSchema = z.object({
+export const loopViewSchema = z.object({
   kind: z.enum(["task", "goal", "backlog"]),
   ...identity,
   title: text,

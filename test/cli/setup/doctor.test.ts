@@ -262,7 +262,7 @@ describe("loop doctor in a project", () => {
     const { code, findings } = await diagnose(machine);
     expect(code).toBe(0);
     expect(of(findings, "journal").map(({ text }) => text)).toContain(
-      "1 line cannot be read and do not count",
+      "1 damaged line ignored",
     );
   });
 });

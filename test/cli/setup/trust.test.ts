@@ -170,7 +170,7 @@ describe("trust", () => {
     terminal.run("clear; loop trust");
     await terminal.sees(/Trust 1 task\?[\s\S]*No/);
     terminal.keys("y");
-    await terminal.sees(/Trusted: 1 task\. They run with: loop up\n\$$/);
+    await terminal.sees(/Trusted: 1 task\. To run the tasks: loop up\n\$$/);
     expect((await runHere(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
   });
 });
@@ -254,7 +254,7 @@ describe("commands in the project's files", () => {
     });
     const { stdout } = await runHere(["trust", "--yes"], { cwd });
     expect(stdout).toMatch(/^1 task from another machine or project:\n/);
-    expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. The tasks run with: loop up\n$/);
+    expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. To run the tasks: loop up\n$/);
     expect(await loopJson(["trust"], { cwd })).toEqual({ trusted: true, tasks: [], files: [] });
     expect(existsSync(join(cwd, "ran"))).toBe(false);
   });

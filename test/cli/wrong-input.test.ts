@@ -142,7 +142,10 @@ describe("in a project with tasks, they stay as they are", () => {
     expect((await runHere(["list", "--ids"], { cwd })).stdout).toBe("aaaa1111\naaaa2222\n");
     const wrong: Case[] = ["show", "pause", "resume", "run", "delete"].flatMap((command) => [
       [[command, "aaaa"], /aaaa is the beginning of several ids: aaaa1111, aaaa2222/] as const,
-      [[command, "bbbb"], /There is no task bbbb here/] as const,
+      [
+        [command, "bbbb"],
+        new RegExp(`There is no ${command === "show" ? "loop" : "task"} bbbb here`),
+      ] as const,
       [[command, "xyz"], /"xyz" is not an id/] as const,
     ]);
     await refuseAll(cwd, [
@@ -157,7 +160,7 @@ describe("in a project with tasks, they stay as they are", () => {
       [["edit", "aaaa1111", "--prompt-file", "-"], /--prompt-file: - is empty/],
       [["edit", "aaaa1111", "--expires", "x"], /--expires "x"/],
       [["run", "aaaa1111", "--agent-cmd", ""], /--agent-cmd is empty/],
-      [["clear"], /without a terminal, write: loop clear --yes/],
+      [["clear"], /there is no terminal\.\n {2}.*: loop clear --yes/],
     ]);
     const upper = await runHere(["show", "AAAA1", "--json"], { cwd });
     expect(JSON.parse(upper.stdout)).toMatchObject({ id: "aaaa1111" });
@@ -174,7 +177,10 @@ describe("in a project with tasks, they stay as they are", () => {
       [["edit", once.id, "--expires", "3d"], /--expires is only for recurring tasks/],
       [["edit", once.id, "at", "26:00"], /not a time of day/],
     ]);
-    await refuseAll(cwd, [[["wakeup", "5m"], /The turn x has ended/]], { LOOP_ID: once.id, LOOP_FIRE_ID: "x" });
+    await refuseAll(cwd, [[["wakeup", "5m"], /The turn x has ended/]], {
+      LOOP_ID: once.id,
+      LOOP_FIRE_ID: "x",
+    });
   });
 
   test("A8 H5 the 51st task is refused by a sentence with the limit and the setting; maxTasks changes it", async () => {

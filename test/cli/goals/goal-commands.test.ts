@@ -74,7 +74,10 @@ describe.concurrent("B16 B19 pause and continue", () => {
     const pids = await until(() => sleepingPids(cwd), "the agent is in its turn");
     const paused = await runHere(["pause"], { cwd });
     const { id } = stateOf(cwd);
-    expect(paused).toMatchObject({ code: 0, stdout: `Paused goal ${id}. Continue it with: loop continue ${id}\n` });
+    expect(paused).toMatchObject({
+      code: 0,
+      stdout: `Paused goal ${id}. Continue it with: loop continue ${id}\n`,
+    });
     await until(() => !pids.some(isAlive), "the agent's processes are gone", 4_000);
     expect(await run.ended).toBe(6);
     expect(run.output.stdout).toContain("[LOOP] ⏸ Paused: paused by a person\n");
@@ -271,7 +274,7 @@ describe.concurrent("B7 accept", () => {
     expect(look.stdout).toContain("changed check.sh (done)\n--- check.sh\n+++ check.sh\n");
     expect(look.stdout).toContain("\n-test -f done.txt\n+true\n");
     expect(look.stderr).toBe(
-      "loop: `loop accept` asks first; without a terminal, read the changes and write: loop accept --yes\n",
+      "loop: `loop accept` asks first, but there is no terminal.\n  Read the changes, then write: loop accept --yes\n",
     );
     expect(stateOf(cwd).accepted).toEqual([]);
     const accepted = await loopJson<object>(["accept", "--yes"], { cwd });

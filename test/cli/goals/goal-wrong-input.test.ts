@@ -53,7 +53,10 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--context", "new"), /--context "new" is not known; write one of: fresh, continue\./],
     [until("--exit-on", "luck"), /--exit-on "luck" is not known; write one of: both, proof\./],
     [until("--gate-timeout", "x"), /--gate-timeout "x" is not a length of time/],
-    [until("--gate-default", "maybe"), /--gate-default "maybe" is not known; write one of: approve, reject\./],
+    [
+      until("--gate-default", "maybe"),
+      /--gate-default "maybe" is not known; write one of: approve, reject\./,
+    ],
     [until("--reversibility", "2C"), /--reversibility "2C" is not known; write one of: 2A, 2B, 1\./],
     [until("--timeout", "0s"), /--timeout "0s"/],
     [until("--check-timeout", "x"), /--check-timeout "x"/],

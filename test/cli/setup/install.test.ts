@@ -176,7 +176,7 @@ describe("loop install claude", () => {
     const git = makeMachine({ marketplaces: [{ name: "loopwright", source: "github" }] });
     await expect(install(git)).rejects.toThrow(/another marketplace with the name loopwright/);
     const moved = makeMachine({ marketplaces: [{ name: "loopwright", source: "directory", path: "/old" }] });
-    expect((await install(moved)).notes).toEqual(["The marketplace loopwright was at /old before."]);
+    expect((await install(moved)).notes).toEqual(["The marketplace loopwright moved here from /old."]);
   });
 });
 

@@ -87,7 +87,9 @@ test("H4 a link may lead to a file of the project, and nowhere else", () => {
   writeFileSync(join(base, "SHAPE.md"), SHAPE);
   for (const target of [join(base, "SHAPE.md"), "/dev/zero", "nowhere"]) {
     symlinkSync(target, link);
-    expect(() => commandsOf(project), target).toThrow(/SHAPE\.md is a link to a place outside the project\.$/);
+    expect(() => commandsOf(project), target).toThrow(
+      /SHAPE\.md is a link to a place outside the project\.$/,
+    );
     rmSync(link);
   }
   mkdirSync(link);

@@ -100,7 +100,10 @@ describe("trust", () => {
     forgeTasksFile(cwd, { prompt: "a\nb\u001b[2K\u202e", expect: "touch checked # \u0007" });
     const before = hashTree(cwd);
     const asked = await runHere(["trust"], { cwd });
-    expect(asked).toMatchObject({ code: 64, stderr: expect.stringMatching(/^loop: .*--yes/) });
+    expect(asked).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/^loop: .*\n {2}.*: loop trust --yes/),
+    });
     expect(asked.stdout).toContain("    prompt: a\\nb\\u{1b}[2K\\u{202e}\n");
     expect(asked.stdout).toContain("    runs:   touch checked # \\u{7}\n");
     expect(hashTree(cwd)).toBe(before);
@@ -211,7 +214,7 @@ describe("commands in the project's files", () => {
     expect(await runHere(["trust"], { cwd })).toEqual({
       code: 64,
       stdout: SHOWN,
-      stderr: expect.stringMatching(/^loop: .*--yes/),
+      stderr: expect.stringMatching(/^loop: .*\n {2}.*: loop trust --yes/),
     });
     expect(hashTree(dirname(cwd))).toBe(before);
     const project = hashTree(cwd);

@@ -151,7 +151,7 @@ describe("config.json", () => {
     expect((await runLoop(["init"], { cwd })).stdout).toContain("Wrote");
     const path = join(cwd, ".loop", "config.json");
     const text = readFileSync(path, "utf8");
-    expect((await runLoop(["init"], { cwd })).stdout).toContain("left as it is");
+    expect((await runLoop(["init"], { cwd })).stdout).toContain("was not changed");
     expect(readFileSync(path, "utf8")).toBe(text);
     writeFileSync(path, '{"defaultInterval":"20m","expires":"never","jitter":false,"timeZone":"Asia/Tokyo"}');
     const task = await create(cwd, "look");

@@ -28,10 +28,10 @@ async function refuseAll(cwd: string, cases: readonly Case[], env: Record<string
 describe("in a folder without tasks, nothing is written", () => {
   test("A1 H5 a prompt that is none, and times that are none", async () => {
     await refuseAll(makeProject(), [
-      [["5m"], /There is no prompt/],
-      [[""], /There is no prompt/],
-      [["  \n "], /There is no prompt/],
-      [["every", "5m"], /There is no prompt/],
+      [["5m"], /The prompt is missing/],
+      [[""], /The prompt is missing/],
+      [["  \n "], /The prompt is missing/],
+      [["every", "5m"], /The prompt is missing/],
       [["--cron", "0 9 * * *"], /prompt is empty/],
       [["0m", "x"], /above zero/],
       [["500ms", "x", "--exact"], /at least 1s/],
@@ -60,7 +60,7 @@ describe("in a folder without tasks, nothing is written", () => {
       [["--cron", "* * * *", "x"], /has 4 fields; write five/],
       [["--cron", "@daily", "x"], /nickname/],
       [["--cron", "0 0 30 2 *", "x"], /matches no time within a year/],
-      [["--cron", "0 9 * * *", "--exact", "x"], /exclude each other/],
+      [["--cron", "0 9 * * *", "--exact", "x"], /cannot be used together/],
       [["5m", "x", "--tz", "Mars/Olympus"], /"Mars\/Olympus" is not a time zone/],
       [["5m", "x", "--tz", ""], /"" is not a time zone/],
     ]);
@@ -71,7 +71,7 @@ describe("in a folder without tasks, nothing is written", () => {
       [["5m", "x", "--expires", "soon"], /--expires "soon"/],
       [["5m", "x", "--expires", "0d"], /--expires "0d"/],
       [["in", "5m", "x", "--expires", "3d"], /--expires is only for recurring tasks/],
-      [["5m", "x", "--missed", "maybe"], /--missed "maybe" is none of ask, once, skip, all/],
+      [["5m", "x", "--missed", "maybe"], /--missed "maybe" is not known; write one of: ask, once, skip, all/],
       [["5m", "x", "--grace", "x"], /--grace "x"/],
       [["5m", "x", "--alert-after", "0"], /--alert-after "0"/],
       [["5m", "x", "--alert-after", "1.5"], /--alert-after "1.5"/],
@@ -110,12 +110,12 @@ describe("in a folder without tasks, nothing is written", () => {
       [["run", "the", "tests", "every", "20m"], /Too many arguments/],
       [["show"], /Missing required argument 'id'/],
       [["completions", "constructor"], /no completions for "constructor"/],
-      [["import", "toString"], /nothing to import from "toString"/],
-      [["import"], /There is no .claude\/scheduled_tasks.json/],
+      [["import", "toString"], /cannot be imported from "toString"/],
+      [["import"], /nothing to import: .* has no .claude\/scheduled_tasks.json/],
       [["-C", "nowhere", "list"], /--project: there is no folder/],
-      [["--exact", "list"], /--exact is not for `loop list`/],
+      [["--exact", "list"], /`loop list` has no flag --exact/],
       [["list", "-C", "nowhere"], /--project: there is no folder/],
-      [["wakeup", "5m"], /for an agent inside a turn/],
+      [["wakeup", "5m"], /works only inside a turn/],
     ]);
   });
 });
@@ -142,7 +142,10 @@ describe("in a project with tasks, they stay as they are", () => {
     expect((await runHere(["list", "--ids"], { cwd })).stdout).toBe("aaaa1111\naaaa2222\n");
     const wrong: Case[] = ["show", "pause", "resume", "run", "delete"].flatMap((command) => [
       [[command, "aaaa"], /aaaa matches several ids: aaaa1111, aaaa2222/] as const,
-      [[command, "bbbb"], /There is no (?:task|loop) bbbb here/] as const,
+      [
+        [command, "bbbb"],
+        new RegExp(`There is no ${command === "show" ? "loop" : "task"} bbbb here`),
+      ] as const,
       [[command, "xyz"], /"xyz" is not an id/] as const,
     ]);
     await refuseAll(cwd, [
@@ -152,12 +155,12 @@ describe("in a project with tasks, they stay as they are", () => {
       [["delete", "aaaa1111", "bbbb"], /There is no task bbbb here/],
       [["history", "cccc"], /There is no task cccc here/],
       [["edit", "aaaa1111"], /There is nothing to change/],
-      [["edit", "aaaa1111", "--exact"], /--exact needs the interval/],
+      [["edit", "aaaa1111", "--exact"], /--exact needs an interval/],
       [["edit", "aaaa1111", "--cron", "x"], /field/],
-      [["edit", "aaaa1111", "--prompt-file", "-"], /The prompt is empty/],
+      [["edit", "aaaa1111", "--prompt-file", "-"], /--prompt-file: - is empty/],
       [["edit", "aaaa1111", "--expires", "x"], /--expires "x"/],
       [["run", "aaaa1111", "--agent-cmd", ""], /--agent-cmd is empty/],
-      [["clear"], /without a terminal add --yes/],
+      [["clear"], /there is no terminal\.\n {2}.*: loop clear --yes/],
     ]);
     const upper = await runHere(["show", "AAAA1", "--json"], { cwd });
     expect(JSON.parse(upper.stdout)).toMatchObject({ id: "aaaa1111" });
@@ -174,7 +177,10 @@ describe("in a project with tasks, they stay as they are", () => {
       [["edit", once.id, "--expires", "3d"], /--expires is only for recurring tasks/],
       [["edit", once.id, "at", "26:00"], /not a time of day/],
     ]);
-    await refuseAll(cwd, [[["wakeup", "5m"], /The turn x is over/]], { LOOP_ID: once.id, LOOP_FIRE_ID: "x" });
+    await refuseAll(cwd, [[["wakeup", "5m"], /The turn x has ended/]], {
+      LOOP_ID: once.id,
+      LOOP_FIRE_ID: "x",
+    });
   });
 
   test("A8 H5 the 51st task is refused by a sentence with the limit and the setting; maxTasks changes it", async () => {

@@ -34,7 +34,8 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   if (!flags.yes && !io.interactive) {
     if (flags.json) io.json({ accepted: [], changes: shown });
     throw usageError(
-      "`loop accept` asks first; without a terminal, read the changes and write: loop accept --yes",
+      "`loop accept` asks first, but there is no terminal.",
+      "Read the changes, then write: loop accept --yes",
     );
   }
   const what = changes.length === 1 ? "this change" : `these ${changes.length} changes`;

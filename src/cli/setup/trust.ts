@@ -48,7 +48,8 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
     if (flags.json) io.json(view(found, false));
     else io.out(render(found));
     throw usageError(
-      "`loop trust` asks first; without a terminal, read what would run and write: loop trust --yes",
+      "`loop trust` asks first, but there is no terminal.",
+      "Read what would run, then write: loop trust --yes",
     );
   }
   if (!flags.json) io.out(render(found));

@@ -106,7 +106,8 @@ export async function clearCommand(flags: ProjectFlags & { yes?: boolean }, io: 
   if (tasks.length > 0 && !flags.yes) {
     if (!io.interactive)
       throw usageError(
-        "`loop clear` asks before it deletes all tasks; without a terminal, write: loop clear --yes",
+        "`loop clear` asks first, but there is no terminal.",
+        "To delete all tasks without the question: loop clear --yes",
       );
     for (const task of tasks) io.say(`  ${task.id}  ${oneLine(task.prompt).slice(0, 70)}`);
     if (!(await confirmInTerminal(`Delete ${countOf(tasks)}?`))) {

@@ -49,7 +49,7 @@ function parseWords(words: readonly string[], flags: WakeupFlags): Wakeup {
   const said = words.join(" ").trim();
   if (flags.stop) return { kind: "stop", reason: said || "no reason given" };
   if (said === "")
-    throw usageError('The delay is missing; write: loop wakeup 5m "why", or: loop wakeup --stop "why"');
+    throw usageError("The delay is missing.", 'Write: loop wakeup 5m "why", or: loop wakeup --stop "why"');
   const found = parseLeadingInterval(said);
   const [first = "", ...rest] = said.split(/\s+/);
   const seconds = /^\d+$/.test(first) ? Number(first) : null;

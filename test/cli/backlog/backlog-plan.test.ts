@@ -262,7 +262,7 @@ describe("H5 wrong use is one sentence before anything is spent", () => {
       {},
       /^--yes and --dry-run cannot be used together\.$/,
     ],
-    ["a mode that is none", { yes: true, mode: "x" }, [], {}, /^--mode "x" is none of/],
+    ["a mode that is none", { yes: true, mode: "x" }, [], {}, /^--mode "x" is not known; write one of: /],
     ["a spec that is not there", { yes: true }, ["none.md"], {}, /^There is no file none\.md\.$/],
     ["a spec that is a folder", { yes: true }, ["."], {}, /^\. is not a file\.$/],
     [

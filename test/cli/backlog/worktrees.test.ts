@@ -33,7 +33,7 @@ test("C13 the list says of each what it holds, for people and as JSON", async ()
     "US-003 open loop/US-003 …/US-003 It has 1 commit of loop/US-003 not in main.",
     `US-004 active loop/US-004 …/US-004 Process ${process.pid} uses it.`,
   ]);
-  expect(io.stderr).toEqual(["1 of 4 can go: loop worktrees clean"]);
+  expect(io.stderr).toEqual(["1 of 4 can be removed with: loop worktrees clean"]);
   await worktreesListCommand(json, io);
   expect(answer().worktrees).toHaveLength(4);
   await worktreesListCommand(json, io);

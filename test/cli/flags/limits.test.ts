@@ -30,7 +30,7 @@ describe("a budget", () => {
   );
 
   test("has one cap", () => {
-    const words = "A budget of $100.01 is too much; at most $100 are allowed per loop.";
+    const words = "A budget of $100.01 is too much; a loop can spend at most $100.";
     expect(() => budgetFrom({ budget: "$100.01" }, {})).toThrow(words);
     expect(() => limitsFrom({}, { LOOP_BUDGET: "100.01" })).toThrow(words);
     expect(() => checkBudget(100.01)).toThrow(words);

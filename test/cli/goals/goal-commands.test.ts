@@ -74,7 +74,10 @@ describe.concurrent("B16 B19 pause and continue", () => {
     const pids = await until(() => sleepingPids(cwd), "the agent is in its turn");
     const paused = await runHere(["pause"], { cwd });
     const { id } = stateOf(cwd);
-    expect(paused).toMatchObject({ code: 0, stdout: `Paused goal ${id}. Go on with: loop continue ${id}\n` });
+    expect(paused).toMatchObject({
+      code: 0,
+      stdout: `Paused goal ${id}. Continue it with: loop continue ${id}\n`,
+    });
     await until(() => !pids.some(isAlive), "the agent's processes are gone", 4_000);
     expect(await run.ended).toBe(6);
     expect(run.output.stdout).toContain("[LOOP] ⏸ Paused: paused by a person\n");
@@ -112,7 +115,7 @@ describe.concurrent("B16 B19 pause and continue", () => {
     const raised = await runLoop(["continue", "--iterations=3", "--detach"], { cwd });
     expect(raised).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Goal \w{8} goes on with runner:/),
+      stdout: expect.stringMatching(/^runner:\S+ continues goal \w{8}\./),
     });
     expect(await statusOf(cwd)).toMatchObject({ limits: { iterations: 5 }, running: { kind: "work" } });
     run.signal("SIGTERM");
@@ -144,7 +147,7 @@ describe.concurrent("B16 cancel", () => {
     const { id } = stateOf(cwd);
     expect(await runHere(["cancel"], { cwd })).toMatchObject({
       code: 0,
-      stdout: `Cancelled goal ${id}. Its state is kept: .loop/runs/${id}/, loop report ${id}\n`,
+      stdout: `Cancelled goal ${id}. Its state stays in .loop/runs/${id}/. See it with: loop report ${id}\n`,
     });
     expect(stateOf(cwd).status).toBe("cancelled");
     expect(git(cwd, "for-each-ref", "refs/loopwright")).not.toBe("");
@@ -224,7 +227,7 @@ describe.concurrent("B14 approve and reject", () => {
     expect(again).toEqual({
       code: 64,
       stdout: "",
-      stderr: `loop: Goal ${id} asks nothing.\n  See: loop status ${id}\n`,
+      stderr: `loop: Goal ${id} has no open question.\n  See: loop status ${id}\n`,
     });
     const unknown = await runHere(["approve", "0123abcd"], { cwd });
     expect(unknown).toMatchObject({
@@ -271,7 +274,7 @@ describe.concurrent("B7 accept", () => {
     expect(look.stdout).toContain("changed check.sh (done)\n--- check.sh\n+++ check.sh\n");
     expect(look.stdout).toContain("\n-test -f done.txt\n+true\n");
     expect(look.stderr).toBe(
-      "loop: `loop accept` asks first; without a terminal, read the changes and write: loop accept --yes\n",
+      "loop: `loop accept` asks first, but there is no terminal.\n  Read the changes, then write: loop accept --yes\n",
     );
     expect(stateOf(cwd).accepted).toEqual([]);
     const accepted = await loopJson<object>(["accept", "--yes"], { cwd });
@@ -321,7 +324,7 @@ describe.concurrent("B4 rollback", () => {
     expect(shown.stdout.trimEnd().split("\n")).toHaveLength(3);
     const first = await runHere(["rollback", "1"], { cwd });
     expect(first.stdout).toMatch(
-      /^Put 1 file back to "iteration 1: .*"\.\nUndo it with: loop rollback \w{8} \w{10}\n$/,
+      /^Restored 1 file to "iteration 1: .*"\.\nUndo this with: loop rollback \w{8} \w{10}\n$/,
     );
     expect(readFileSync(join(cwd, "work.txt"), "utf8")).toBe("1\n");
     const undo = /loop rollback (\w{8} \w{10})\n$/.exec(first.stdout)?.[1]?.split(" ") ?? [];
@@ -358,7 +361,7 @@ describe.concurrent("B4 rollback", () => {
     const { id } = stateOf(cwd);
     expect(await runHere(["rollback", "0"], { cwd })).toMatchObject({
       code: 64,
-      stderr: `loop: Goal ${id} is at work.\n  Pause it first: loop pause ${id}\n`,
+      stderr: `loop: Goal ${id} is running.\n  Pause it first with: loop pause ${id}\n`,
     });
     run.signal("SIGINT");
     await run.ended;
@@ -392,7 +395,7 @@ describe.concurrent("two terminals", () => {
     const follower = startLoop(untilArgs(sleeper(cwd)), { cwd }, onTestFinished);
     await until(() => sleepingPids(cwd), "the agent is in its turn");
     await follower.line(/\[LOOP\] Iteration 1\/10/);
-    expect(follower.output.stderr).toMatch(/^runner:\S+ does the work; this terminal shows it\.\n/);
+    expect(follower.output.stderr).toMatch(/^runner:\S+ runs the loop; this terminal shows its work\.\n/);
     follower.signal("SIGINT");
     expect(await follower.ended).toBe(130);
     const { id } = stateOf(cwd);

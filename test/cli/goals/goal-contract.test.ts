@@ -202,7 +202,7 @@ describe.concurrent("B17 exit codes, each for a reason of its own", () => {
     });
     expect({ code, files: existsSync(join(cwd, ".loop")) }).toEqual({ code: 5, files: false });
     expect(stdout).toMatch(/^The spec scores \d of 10:\noutcome/);
-    expect(stderr).toMatch(/too vague to start.*--force:\n {2}- .*\n {2}- Which files/);
+    expect(stderr).toMatch(/too vague\..*--force to start anyway:\n {2}- .*\n {2}- Which files/);
     const { lines } = await runJson(["until", "make it better", "--agent-cmd", "cat"], { cwd });
     expect(lines).toMatchObject([
       { type: "loop.vague", total: expect.any(Number), questions: expect.any(Array) },
@@ -347,7 +347,7 @@ describe.concurrent("B15 announcements, on stdout for people", () => {
     expect(code).toBe(0);
     const [first = "", ...lines] = stdout.split("\n");
     expect(first).toMatch(
-      /^Goal \w{8}\. Writing state to \.loop\/state\.json and \.loop\/runs\/\w{8}\/; loop cancel/,
+      /^Goal \w{8}\. Writing state to \.loop\/state\.json and \.loop\/runs\/\w{8}\/\. To end the goal: loop cancel/,
     );
     expect(lines.slice(0, 11)).toEqual([
       "[LOOP] Starting | Shape: Tool (9/10) | Workflow: A | Steps: 1 | Budget: $25",

@@ -154,7 +154,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const terminal = openTerminal(cwd);
     terminal.run("NO_COLOR=1 loop accept; echo code=$?");
     const shown = await terminal.sees(
-      /-test -f done\.txt\n\+true\n[\s\S]*◆ {2}Accept this change of what the checks consist of\?[\s\S]*└$/,
+      /-test -f done\.txt\n\+true\n[\s\S]*◆ {2}Accept this change to files that the checks depend on\?[\s\S]*└$/,
     );
     expect(shown).toMatch(/\nchanged check\.sh \(done\)\n/);
     terminal.keys("Enter");
@@ -171,7 +171,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     terminal.run("clear; NO_COLOR=1 loop accept; echo code=$?");
     await terminal.sees(/◆ {2}Accept this change[\s\S]*└$/);
     terminal.keys("y");
-    await terminal.sees(/Accepted 1 change\.\nGo on with: loop continue \w{8}\ncode=0\n\$$/);
+    await terminal.sees(/Accepted 1 change\.\nContinue with: loop continue \w{8}\ncode=0\n\$$/);
   });
 
   test("B16 cancel asks whether to keep the state; rollback asks before it changes files", async () => {

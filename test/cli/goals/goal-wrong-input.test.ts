@@ -39,22 +39,25 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [["until", ""], /The goal is missing\./],
     [until("--iterations", "0"), /--iterations "0" is not a whole number of 1 or more\./],
     [until("--iterations", "1.5"), /--iterations "1\.5"/],
-    [until("--iterations", "51"), /51 iterations are too many; at most 50/],
+    [until("--iterations", "51"), /51 iterations are too many; a loop can have at most 50/],
     [until("--budget", "0"), /--budget "0" is not an amount of dollars; write it like 5 or 2\.50\./],
     [until("--budget", "-1"), /--budget "-1"/],
     [until("--budget", "ten"), /--budget "ten"/],
     [until("--budget", "0x10"), /--budget "0x10"/],
     [until("--budget="), /--budget ""/],
-    [until("--budget", "100.01"), /A budget of \$100\.01 is too much; at most \$100/],
+    [until("--budget", "100.01"), /A budget of \$100\.01 is too much; a loop can spend at most \$100/],
     [until("--budget", "$$5"), /--budget "\$\$5" is not an amount of dollars/],
-    [until("--notify-cmd", ""), /--notify-cmd is empty; give a command\./],
+    [until("--notify-cmd", ""), /--notify-cmd is empty; write a command after it\./],
     [until("--time", "soon"), /--time "soon" is not a length of time/],
     [until("--tokens", "many"), /--tokens "many"/],
-    [until("--context", "new"), /--context "new" is none of fresh, continue\./],
-    [until("--exit-on", "luck"), /--exit-on "luck" is none of both, proof\./],
+    [until("--context", "new"), /--context "new" is not known; write one of: fresh, continue\./],
+    [until("--exit-on", "luck"), /--exit-on "luck" is not known; write one of: both, proof\./],
     [until("--gate-timeout", "x"), /--gate-timeout "x" is not a length of time/],
-    [until("--gate-default", "maybe"), /--gate-default "maybe" is none of approve, reject\./],
-    [until("--reversibility", "2C"), /--reversibility "2C" is none of 2A, 2B, 1\./],
+    [
+      until("--gate-default", "maybe"),
+      /--gate-default "maybe" is not known; write one of: approve, reject\./,
+    ],
+    [until("--reversibility", "2C"), /--reversibility "2C" is not known; write one of: 2A, 2B, 1\./],
     [until("--timeout", "0s"), /--timeout "0s"/],
     [until("--check-timeout", "x"), /--check-timeout "x"/],
     [until("--protect", ""), /--protect is empty/],
@@ -68,12 +71,12 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [until("--check", "x="), /--check x: there is no command after "="\./],
     [until("--check", "x=judge:"), /there is no question after "judge:"/],
     [until("--check", "cov=npm run cov >=80"), /">=" must have a space on each side/],
-    [until("--check", "done=true"), /There are two checks with the name "done"\./],
+    [until("--check", "done=true"), /Two different checks have the name "done"; give each its own name\./],
     [["until", ...CHECK, "--agent", "nobody", SPEC], /no agent is called "nobody"; known: claude/],
     [["until", ...CHECK, "--agent-cmd", "", SPEC], /--agent-cmd is empty/],
     [until("--agent", "claude"), /--agent and --agent-cmd cannot be used together\./],
     [until("--bogus"), /Unknown option '--bogus'/],
-    [until("--exit-on", `a${ESCAPE}b`), /--exit-on "a .*b" is none of/],
+    [until("--exit-on", `a${ESCAPE}b`), /--exit-on "a .*b" is not known/],
     [until("--steps", `a${ESCAPE}b`), /--steps: cannot read/],
     [until("-C", "nowhere"), /--project: there is no folder .*nowhere\./],
     [["status", "xyz"], /"xyz" is not an id/],
@@ -116,7 +119,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
     [{ LOOP_BUDGET: "lots" }, /LOOP_BUDGET "lots" is not an amount of dollars/],
     [{ LOOP_BUDGET: "500" }, /A budget of \$500 is too much/],
     [{ LOOP_MAX_ITERATIONS: "none" }, /LOOP_MAX_ITERATIONS "none" is not a whole number/],
-    [{ LOOP_SHAPE: "friend" }, /LOOP_SHAPE "friend" is none of tool, colleague\./],
+    [{ LOOP_SHAPE: "friend" }, /LOOP_SHAPE "friend" is not known; write one of: tool, colleague\./],
   ])("B17 the environment is named by its name: %j", async (env, sentence) => {
     const cwd = makeRepository();
     const result = await runHere(until(), { cwd, env });
@@ -181,7 +184,7 @@ describe.concurrent("H2 what a repository brought along runs only once it was tr
     config({ checks: ["present=test -f done.txt"] });
     expect(await runLoop(args, { cwd })).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/config\.json has commands/),
+      stderr: expect.stringMatching(/config\.json contains commands/),
     });
     await runHere(["trust", "--yes"], { cwd });
     expect((await runJson(args, { cwd })).end.criteria).toMatchObject([{ name: "present", met: true }]);

@@ -121,7 +121,7 @@ describe("D12 register-task", () => {
     [[" "], {}, /^A story needs a title\.$/],
     [["x"], { priority: "high" }, /^--priority "high" is not a whole number of 1 or more\.$/],
     [["x"], { priority: "1e300" }, /is not a priority/],
-    [["x"], { depth: "deep" }, /^--depth "deep" is none of quick, standard, thorough\.$/],
+    [["x"], { depth: "deep" }, /^--depth "deep" is not known; write one of: quick, standard, thorough\.$/],
     [["x"], { check: ["npm test"] }, /^--check 'npm test' has no "="/],
     [["x"], { check: ["a=true", "a=true"] }, /^There are two checks with the name "a"\.$/],
     [["x"], { criterion: [""] }, /^A criterion is empty\.$/],

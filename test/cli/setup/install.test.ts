@@ -174,9 +174,9 @@ describe("loop install claude", () => {
 
   test("D13 a marketplace of that name from somewhere else is not taken over; one in another folder is told", async () => {
     const git = makeMachine({ marketplaces: [{ name: "loopwright", source: "github" }] });
-    await expect(install(git)).rejects.toThrow(/another marketplace by the name of loopwright/);
+    await expect(install(git)).rejects.toThrow(/another marketplace with the name loopwright/);
     const moved = makeMachine({ marketplaces: [{ name: "loopwright", source: "directory", path: "/old" }] });
-    expect((await install(moved)).notes).toEqual(["The marketplace loopwright was at /old before."]);
+    expect((await install(moved)).notes).toEqual(["The marketplace loopwright moved here from /old."]);
   });
 });
 

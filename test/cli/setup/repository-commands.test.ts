@@ -49,7 +49,7 @@ test("H2 B5 no file, no command; criteria come from both files once they are tru
     ],
   ]);
   expect(() => trustedCriteria(project, env)).toThrow(
-    /^\.loop\/shape\/SHAPE\.md and \.loop\/config\.json have commands/,
+    /^\.loop\/shape\/SHAPE\.md and \.loop\/config\.json contain commands/,
   );
   trustAll();
   const { criteria, mustNot } = trustedCriteria(project, env);
@@ -71,7 +71,7 @@ test("H2 any change of the file takes its trust away, and only its own", () => {
   put("config.json", '{"checks":["a=true"]}');
   trustAll();
   put("config.json", '{"checks":["a=true"] }');
-  expect(() => trustedCriteria(project, env)).toThrow(/^\.loop\/config\.json has commands/);
+  expect(() => trustedCriteria(project, env)).toThrow(/^\.loop\/config\.json contains commands/);
   put("config.json", "{}");
   expect(trustedCriteria(project, env).criteria).toHaveLength(1);
 });
@@ -87,7 +87,9 @@ test("H4 a link may lead to a file of the project, and nowhere else", () => {
   writeFileSync(join(base, "SHAPE.md"), SHAPE);
   for (const target of [join(base, "SHAPE.md"), "/dev/zero", "nowhere"]) {
     symlinkSync(target, link);
-    expect(() => commandsOf(project), target).toThrow(/SHAPE\.md leads out of the project\.$/);
+    expect(() => commandsOf(project), target).toThrow(
+      /SHAPE\.md is a link to a place outside the project\.$/,
+    );
     rmSync(link);
   }
   mkdirSync(link);

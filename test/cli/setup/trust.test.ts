@@ -100,7 +100,10 @@ describe("trust", () => {
     forgeTasksFile(cwd, { prompt: "a\nb\u001b[2K\u202e", expect: "touch checked # \u0007" });
     const before = hashTree(cwd);
     const asked = await runHere(["trust"], { cwd });
-    expect(asked).toMatchObject({ code: 64, stderr: expect.stringMatching(/^loop: .*--yes/) });
+    expect(asked).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/^loop: .*\n {2}.*: loop trust --yes/),
+    });
     expect(asked.stdout).toContain("    prompt: a\\nb\\u{1b}[2K\\u{202e}\n");
     expect(asked.stdout).toContain("    runs:   touch checked # \\u{7}\n");
     expect(hashTree(cwd)).toBe(before);
@@ -170,7 +173,7 @@ describe("trust", () => {
     terminal.run("clear; loop trust");
     await terminal.sees(/Trust 1 task\?[\s\S]*No/);
     terminal.keys("y");
-    await terminal.sees(/Trusted: 1 task\. They run with: loop up\n\$$/);
+    await terminal.sees(/Trusted: 1 task\. To run the tasks: loop up\n\$$/);
     expect((await runHere(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
   });
 });
@@ -211,7 +214,7 @@ describe("commands in the project's files", () => {
     expect(await runHere(["trust"], { cwd })).toEqual({
       code: 64,
       stdout: SHOWN,
-      stderr: expect.stringMatching(/^loop: .*--yes/),
+      stderr: expect.stringMatching(/^loop: .*\n {2}.*: loop trust --yes/),
     });
     expect(hashTree(dirname(cwd))).toBe(before);
     const project = hashTree(cwd);
@@ -254,7 +257,7 @@ describe("commands in the project's files", () => {
     });
     const { stdout } = await runHere(["trust", "--yes"], { cwd });
     expect(stdout).toMatch(/^1 task from another machine or project:\n/);
-    expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. The tasks run with: loop up\n$/);
+    expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. To run the tasks: loop up\n$/);
     expect(await loopJson(["trust"], { cwd })).toEqual({ trusted: true, tasks: [], files: [] });
     expect(existsSync(join(cwd, "ran"))).toBe(false);
   });

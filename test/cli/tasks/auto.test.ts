@@ -73,7 +73,7 @@ describe("loop auto", () => {
   test("A17 without a prompt: the project's loop.md, then the person's, then the built-in one", async () => {
     const cwd = makeProject();
     const plan = () => loopJson<{ prompt: string }>(["auto", "--dry-run"], { cwd });
-    expect((await plan()).prompt).toMatch(/^Look after this project/);
+    expect((await plan()).prompt).toMatch(/^Maintain this project/);
     const own = join(dirname(cwd), "home", ".config", "loopwright");
     mkdirSync(own, { recursive: true });
     writeFileSync(join(own, "loop.md"), "the person's own\n");

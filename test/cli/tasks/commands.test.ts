@@ -21,7 +21,9 @@ const text = async (cwd: string, ...args: string[]) => {
 describe("one task, all commands", () => {
   test("A3 A16 list and ls: schedule, next and last fire, and what to do when nothing runs", async () => {
     const cwd = makeProject();
-    expect(await text(cwd, "list")).toBe("No tasks. Create one: loop 5m check if the deployment finished\n");
+    expect(await text(cwd, "list")).toBe(
+      "No loops here. Create one with: loop 5m check if the deployment finished\n",
+    );
     const { id } = await create(cwd, "--cron", "0 9 * * 1-5", "--tz", "Europe/Paris", "summarise new issues");
     const list = await text(cwd, "list");
     expect(list).toMatch(/^ID +SCHEDULE +NEXT +LAST +PROMPT\n/);

@@ -130,7 +130,7 @@ test("A19 H4 only the named tool, nothing at all, and no link out of the project
   expect(refused).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: expect.stringContaining("leads out of the project"),
+    stderr: expect.stringContaining("is a link to a place outside the project"),
   });
   expect(existsSync(join(linked, ".loop"))).toBe(false);
 });

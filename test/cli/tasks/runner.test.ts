@@ -103,7 +103,9 @@ describe("loop up", () => {
     const cwd = makeProject();
     const env = { LOOP_DISABLE_SCHEDULER: "1" };
     const off = "Nothing fires here, because LOOP_DISABLE_SCHEDULER=1 is set.";
-    expect((await runHere(["list"], { cwd, env })).stdout).toMatch(new RegExp(`^No tasks\\..*\\n${off}\\n$`));
+    expect((await runHere(["list"], { cwd, env })).stdout).toMatch(
+      new RegExp(`^No loops here\\..*\\n${off}\\n$`),
+    );
     const made = await runHere(["5m", "x"], { cwd, env });
     expect(made.stderr).toContain("LOOP_DISABLE_SCHEDULER=1");
     const up = await runLoop(["up", "--for", "1s", "--agent-cmd", "touch fired"], { cwd, env });

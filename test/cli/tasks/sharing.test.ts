@@ -71,7 +71,7 @@ describe("the lease", () => {
     const { id } = (await listOf(cwd)).tasks[0] as TaskJson;
     await up.line(/✓ ok/);
     const run = await runLoop(["run", id], { cwd });
-    expect(run.stdout).toMatch(new RegExp(`^${id} is handed to runner:`));
+    expect(run.stdout).toMatch(new RegExp(`^runner:\\S+ fires ${id} now`));
     await up.line(/\(manual\) x/);
     expect((await runLoop(["list"], { cwd })).stdout).toContain(`(pid ${up.pid})`);
   });

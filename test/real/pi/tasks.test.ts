@@ -182,7 +182,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
         expect(model.heard).toHaveLength(0);
         pi.keys("Enter");
         await pi.sees(/Nothing to do/);
-        expect(lastUserText(model.heard[0] ?? NOTHING)).toContain("Look after this project");
+        expect(lastUserText(model.heard[0] ?? NOTHING)).toContain("Maintain this project");
         const woken = async () => (await tasksOf(world))[0]?.nextFireAt ?? null;
         await until(woken, "it is to be woken");
         expect(Date.parse((await woken()) ?? "") - Date.now()).toBeGreaterThan(3_000_000);

@@ -127,7 +127,7 @@ export function loopsIn({ name, word, args, tokens, isShy }: Headless): void {
       const undone = await runLoop(["uninstall", name], { cwd: project, env });
       expect(undone.stdout).toContain("Removed: ");
       const twice = await runLoop(["uninstall", name], { cwd: project, env });
-      expect(twice.stdout).toContain("Nothing of Loopwright is installed");
+      expect(twice.stdout).toContain("Loopwright is not installed");
       for (const [path, text] of Object.entries(client.before)) expect(readFileSync(path, "utf8")).toBe(text);
       expect(existsSync(join(client.world.home, ".local/share/loopwright/hooks"))).toBe(false);
     });

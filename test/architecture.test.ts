@@ -43,6 +43,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "agents/capabilities",
+      "agents/missing.ts",
       "agents/demo",
       "agents/acp",
       "agents/process",

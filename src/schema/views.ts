@@ -3,6 +3,7 @@
  * There is one schema per document, version 1. A version may gain fields, but no field changes its meaning.
  */
 import * as z from "zod";
+import { VERIFICATIONS } from "../core/checks/kinds.ts";
 
 const time = z.iso.datetime();
 const moment = time.nullable();
@@ -36,7 +37,7 @@ const evidence = z.object({
   tests: count.optional(),
   note: textOrNull,
 });
-const verification = z.enum(["execution output", "measurement", "observation", "code review", "assumption"]);
+const verification = z.enum(VERIFICATIONS);
 const pause = z
   .object({ code: text, reason: text, evidence: z.array(text), goOn: text, at: moment })
   .nullable();

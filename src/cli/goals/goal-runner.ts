@@ -3,9 +3,10 @@
  * project fire between its turns, as under `loop up`. When another process holds the lease, that process works and
  * this one shows the work. This process takes over when the other one dies.
  */
-import { changesOf } from "../../core/goal/changes.ts";
+
 import type { AgentSpec, Gate, Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
+import { changesOf } from "../../core/views/goal-changes.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";

@@ -1,11 +1,12 @@
 /** `loop route`: shows what happens if a conversation stops now, and why (D12). Changes nothing. */
-import { isTurn } from "../../core/goal/changes.ts";
+
 import { decideGoal } from "../../core/goal/decide-goal.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
 import { type BoundLoop, type Route, routeStop, type StopFacts } from "../../core/stop/route.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
+import { isTurn } from "../../core/views/goal-changes.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { LoopError, usageError } from "../../errors.ts";

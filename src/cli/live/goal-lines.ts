@@ -1,7 +1,6 @@
 /** Renders the changes of a goal as lines for people. */
 import { renderCheck } from "../../core/checks/kinds.ts";
 import { unmetLine } from "../../core/goal/breakers.ts";
-import type { GoalChange } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { isConfirmed } from "../../core/goal/phase.ts";
 import { isMet, isProved } from "../../core/goal/proof.ts";
@@ -20,6 +19,7 @@ import { renderResumeHeader } from "../../core/text/goal/goal-prompt.ts";
 import { suggestLearnable } from "../../core/text/goal/learnable.ts";
 import { renderReceipts } from "../../core/text/goal/receipt.ts";
 import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
+import type { GoalChange } from "../../core/views/goal-changes.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import { type Io, paint } from "../io.ts";
 

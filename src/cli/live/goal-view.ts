@@ -1,8 +1,8 @@
 /** The output of a goal's runner: lines for people, or one JSON object per line. */
 import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
-import { type GoalChange, isTurn } from "../../core/goal/changes.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { renderDuration } from "../../core/task/interval.ts";
+import { type GoalChange, isTurn } from "../../core/views/goal-changes.ts";
 import { viewEnd, viewGoal } from "../../core/views/goal-view.ts";
 import { iso } from "../../core/views/moment.ts";
 import type { AgentEvent } from "../../ports/agent.ts";

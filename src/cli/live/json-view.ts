@@ -1,5 +1,5 @@
 /** One JSON object per line on stdout, for programs. */
-import { changesOf } from "../../core/goal/changes.ts";
+import { changesOf } from "../../core/views/goal-changes.ts";
 import { iso } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";

@@ -1,6 +1,7 @@
 /** Renders engine news as lines for people. */
-import { changesOf } from "../../core/goal/changes.ts";
+
 import type { Task } from "../../core/loop.ts";
+import { changesOf } from "../../core/views/goal-changes.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderCell } from "../render/table.ts";

@@ -1,5 +1,6 @@
 /** Pure decisions about a goal: the new state after an event, and the effects. */
 import { limitReached, raiseLimits } from "../cost/limits.ts";
+import { isTurn } from "../views/goal-changes.ts";
 import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interruptTurn } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
@@ -12,7 +13,6 @@ import {
   pause,
   refuseGoal,
 } from "./change.ts";
-import { isTurn } from "./changes.ts";
 import type { GoalEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
 import type { Claims, Goal, Job, JobId } from "./goal.ts";

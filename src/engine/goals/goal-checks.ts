@@ -6,8 +6,9 @@
  * state. The protected files are compared again before each later look: they may change while the checks run. A file
  * that was changed and restored meanwhile shows only by its stamp.
  */
+
+import { changedFiles, rewrittenFiles } from "../../core/checks/changed-files.ts";
 import type { LoopEvent } from "../../core/event.ts";
-import { changedFiles, rewrittenFiles } from "../../core/goal/changed-files.ts";
 import type { CheckRound } from "../../core/goal/event.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { pendingChanges } from "../../core/goal/proof.ts";

@@ -1,7 +1,8 @@
 /** One turn of a goal's agent: its prompt and its record. */
+
+import { changedFiles } from "../../core/checks/changed-files.ts";
 import { commandsOfChecks } from "../../core/checks/kinds.ts";
 import { parseClaims, parseVerdict } from "../../core/claims/claims.ts";
-import { changedFiles } from "../../core/goal/changed-files.ts";
 import type { TurnRecord } from "../../core/goal/event.ts";
 import type { Goal, Job, Report } from "../../core/goal/goal.ts";
 import type { ProcessRef } from "../../core/loop.ts";

@@ -8,7 +8,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { changedFiles } from "../../core/goal/changed-files.ts";
+import { changedFiles } from "../../core/checks/changed-files.ts";
 import type { Snapshot } from "../../ports/checks.ts";
 import { type GitOptions, gitEnvironment, SETTINGS } from "../git-process.ts";
 import type { Repository } from "../repository.ts";

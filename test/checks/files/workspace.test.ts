@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFileHashes } from "../../../src/checks/files/file-hash.ts";
 import { decodePath, encodePath } from "../../../src/checks/files/raw-path.ts";
 import { createWorkspace } from "../../../src/checks/files/workspace.ts";
-import { changedFiles } from "../../../src/core/goal/changed-files.ts";
+import { changedFiles } from "../../../src/core/checks/changed-files.ts";
 
 let dir: string;
 beforeEach(() => {

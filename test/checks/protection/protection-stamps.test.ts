@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createProtection } from "../../../src/checks/protection/protection.ts";
-import { rewrittenFiles } from "../../../src/core/goal/changed-files.ts";
+import { rewrittenFiles } from "../../../src/core/checks/changed-files.ts";
 import type { Stamps } from "../../../src/ports/checks.ts";
 import { type Files, here, LOOP, rulesFor, useProtectedProject, write } from "./protected-project.ts";
 

@@ -123,7 +123,12 @@ describe("C1 C2 loop backlog init", () => {
   });
 
   test.each<[string, Readonly<Record<string, string>>, object, RegExp]>([
-    ["a mode that is none", {}, { mode: "plan" }, /^--mode "plan" is not known; write one of: explore, implement, fix\.$/],
+    [
+      "a mode that is none",
+      {},
+      { mode: "plan" },
+      /^--mode "plan" is not known; write one of: explore, implement, fix\.$/,
+    ],
     ["settings that are no JSON", { ".loop/config.json": "{" }, {}, /config\.json: not JSON/],
     [
       "settings that are wrong",

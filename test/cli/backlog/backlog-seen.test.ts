@@ -23,7 +23,7 @@ test("F1 F7 a running backlog is in the list, in show and in the observer, with 
   expect(list.backlogs).toMatchObject([{ state: "working", passed: 0, total: 2, stories: ["US-001"] }]);
   const [{ id }] = list.backlogs;
   expect((await runLoop(["list"], options)).stdout).toMatch(
-    /BACKLOG +STATE +ITERATION +STORIES +AT WORK ON\n/,
+    /BACKLOG +STATE +ITERATION +STORIES +WORKING ON\n/,
   );
 
   const shown = JSON.parse((await runLoop(["show", id.slice(0, 4), "--json"], options)).stdout);

@@ -1,8 +1,8 @@
 /** B15: what surfaces are told of a goal, from one look to the next. */
 import { describe, expect, test } from "vitest";
-import { changesOf, type GoalChange } from "../../../src/core/goal/changes.ts";
 import { createGoal } from "../../../src/core/goal/create.ts";
 import type { Goal } from "../../../src/core/goal/goal.ts";
+import { changesOf, type GoalChange } from "../../../src/core/views/goal-changes.ts";
 import { aDraft, aTurn, claims, failed, Play, signalled } from "../../support/goals/goal-play.ts";
 import { LIMITS, START } from "../../support/goals/goals.ts";
 

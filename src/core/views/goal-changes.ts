@@ -1,5 +1,5 @@
 /** What happened to a goal between two states, for every surface that shows it. */
-import type { Gate, Goal, Job, Receipt } from "./goal.ts";
+import type { Gate, Goal, Job, Receipt } from "../goal/goal.ts";
 
 export type GoalChange =
   | { readonly type: "start" }

@@ -42,7 +42,7 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
     damage(journalOf(cwd));
     // -C: not the fast path, which answers from what was published and looks at the journal's length only
     const { stderr } = await runHere(["list", "-C", "."], { cwd });
-    expect(stderr).toMatch(/^The journal was (gone|cut or damaged).*; restored from tasks\.json/);
+    expect(stderr).toMatch(/^The journal was (missing|cut or damaged).*; restored from tasks\.json/);
     expect(await idsIn(cwd)).toEqual([...ids].sort());
     const aside = readdirSync(join(cwd, ".loop")).filter((name) => name.startsWith("journal.jsonl.corrupt-"));
     expect(aside).toHaveLength(stderr.includes("gone") ? 0 : 1);

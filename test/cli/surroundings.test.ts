@@ -143,7 +143,7 @@ describe("config.json", () => {
     mkdirSync(join(cwd, ".loop"));
     writeFileSync(join(dirname(cwd), "home", "config.json"), "{}");
     symlinkSync(join(dirname(cwd), "home", "config.json"), join(cwd, ".loop", "config.json"));
-    await fails(cwd, ["5m", "x"], /Cannot read .*config\.json: there is a symbolic link/);
+    await fails(cwd, ["5m", "x"], /Cannot read .*config\.json: it is a symbolic link/);
   });
 
   test("A1 A7 its values are taken, and the command line wins over them", async () => {

@@ -172,7 +172,7 @@ describe("in a project with tasks, they stay as they are", () => {
     await runHere(["pause", paused.id], { cwd });
     const once = await create(cwd, "in", "5m", "once");
     await refuseAll(cwd, [
-      [["run", paused.id], /is paused; first run: loop resume \w+/],
+      [["run", paused.id], /is paused\. Resume it first: loop resume \w+/],
       [["edit", once.id, "15m"], /fires only once and has no interval/],
       [["edit", once.id, "--expires", "3d"], /--expires is only for recurring tasks/],
       [["edit", once.id, "at", "26:00"], /not a time of day/],

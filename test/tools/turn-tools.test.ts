@@ -166,8 +166,8 @@ describe("loop_verdict", () => {
     [{ verdict: "REJECT", reason: " " }, /^reason: say what is wrong/],
     [{ verdict: "pass" }, /^verdict: /],
     [{ verdict: "PASS", story: "US-1" }, /story/],
-    [{ verdict: "PASS", nonce: "another" }, /not the one of this turn/],
-    [{ verdict: "PASS", nonce: "" }, /not the one of this turn/],
+    [{ verdict: "PASS", nonce: "another" }, /not the nonce of this turn/],
+    [{ verdict: "PASS", nonce: "" }, /not the nonce of this turn/],
   ])("C6 H5 %j is refused in a sentence and counts for nothing", async (input, sentence) => {
     const { turns, call, verdicts } = await open();
     const turn = await turns.evaluator();

@@ -220,7 +220,7 @@ function decideEnding(task: Task, fire: Fire): Decision<Task> {
 function decideRun(task: Task, now: number): Decision<Task> {
   if (task.status === "ended") return ended(task);
   if (task.status === "paused")
-    return refused(`Task ${task.id} is paused; first run: loop resume ${task.id}`);
+    return refused(`Task ${task.id} is paused. Resume it first: loop resume ${task.id}.`);
   if (task.fire !== null) return refused(`Task ${task.id} is running now.`);
   if (task.request !== null) return { kind: "none" };
   return change(task, { request: { kind: "manual", at: now }, status: "active", statusReason: null });

@@ -81,7 +81,7 @@ describe("loop agents test (E3)", () => {
       /^ok {3}answers \(\d+\.\ds\)\nok {3}says what it used: 100 tokens in, 10 out, no cost\nok {3}goes on/,
     );
     expect(stderr).toMatch(
-      /^Testing exec .* with four short turns\. [\s\S]*It does all that loops need\.\n$/,
+      /^Testing exec .* with four short turns\. [\s\S]*This agent works with loops\.\n$/,
     );
   });
 

@@ -190,7 +190,7 @@ describe("C14 H5 an answer that is odd writes nothing, and is kept", () => {
     [
       "no JSON",
       "All done, 2 stories written!",
-      /^The planner's answer was refused: there is no block of JSON in it\.$/,
+      /^The planner's answer was refused: it has no block of JSON\.$/,
     ],
     [
       "passes set",

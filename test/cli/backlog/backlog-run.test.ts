@@ -160,7 +160,7 @@ describe("C1 C16 flags and exit codes", () => {
     const run = await runHere(runArgs(agentOf(cwd), "--dry-run"), besideOf(cwd));
     expect(run.code).toBe(0);
     expect(run.stdout).toContain("US-001");
-    expect(run.stdout).toContain("Nothing was run");
+    expect(run.stdout).toContain("nothing was run");
     expect(hashTree(join(cwd, ".loop"))).toBe(before);
     expect(git(cwd, "status", "--porcelain")).toBe("");
     expect(turnsNoted(cwd)).toEqual([]);
@@ -209,7 +209,7 @@ describe("C1 C16 flags and exit codes", () => {
       runLoop(runArgs(agentOf(cwd), "--resume", "--budget", amount), besideOf(cwd));
     const refused = await more("11");
     expect(refused.code).toBe(64);
-    expect(refused.stderr).toContain("A budget of $101 is too much; at most $100 are allowed per loop.");
+    expect(refused.stderr).toContain("A budget of $101 is too much; a loop can spend at most $100.");
     expect((await more("$10")).code).toBe(0);
     expect(readFileSync(join(cwd, ".loop", "journal.jsonl"), "utf8")).toContain('"budgetUsd":100');
   });
@@ -233,7 +233,11 @@ describe("C1 C16 flags and exit codes", () => {
       ["--budget", "-3"],
       /--budget "-3" is not an amount of dollars; write it like 5 or 2\.50\./,
     ],
-    ["a budget over the cap", ["--budget", "$100.01"], /A budget of \$100\.01 is too much; at most \$100/],
+    [
+      "a budget over the cap",
+      ["--budget", "$100.01"],
+      /A budget of \$100\.01 is too much; a loop can spend at most \$100/,
+    ],
     ["no command for notices", ["--notify-cmd", " "], /--notify-cmd is empty/],
     ["an unknown flag", ["--fast"], /--fast/],
   ])("C16 exit 64 for %s, in one sentence, and nothing is changed", async (_, flags, message) => {
@@ -259,7 +263,7 @@ describe("C1 C16 flags and exit codes", () => {
     git(detached, "checkout", "-q", "--detach");
     const run = await runHere(runArgs(agentOf(detached), "--parallel", "2"), besideOf(detached));
     expect(run.code).toBe(64);
-    expect(run.stderr).toMatch(/--parallel needs a branch with a commit/);
+    expect(run.stderr).toMatch(/a branch with a commit must be checked out/);
     const one = await runBacklogJson(runArgs(agentOf(detached)), besideOf(detached));
     expect(one.end, one.stderr).toMatchObject({ status: "done", passed: 2 });
   });

@@ -210,7 +210,7 @@ describe("loop doctor in a project", () => {
     child.kill("SIGKILL");
     await gone;
     expect(of((await diagnose(machine)).findings, "lease")).toMatchObject([
-      { state: "note", text: expect.stringContaining("its holder is gone") },
+      { state: "note", text: expect.stringContaining("the process that held it has ended") },
     ]);
   });
 

@@ -45,7 +45,7 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
     expect(stderr).toMatch(/^The journal was (missing|cut or damaged).*; restored from tasks\.json/);
     expect(await idsIn(cwd)).toEqual([...ids].sort());
     const aside = readdirSync(join(cwd, ".loop")).filter((name) => name.startsWith("journal.jsonl.corrupt-"));
-    expect(aside).toHaveLength(stderr.includes("gone") ? 0 : 1);
+    expect(aside).toHaveLength(stderr.includes("missing") ? 0 : 1);
     expect((await runHere(["list"], { cwd })).stderr).toBe("");
   });
 

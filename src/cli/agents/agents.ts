@@ -57,8 +57,8 @@ export async function agentsCommand(flags: ProjectFlags, io: Io): Promise<number
   else {
     io.out(renderAgents(agents, io));
     io.say(renderChoice(choice, env));
-    io.say("Test an agent:    loop agents test <name>");
-    io.say("Choose an agent:  --agent <name>, --agent-acp '<command>', --agent-cmd '<command>'");
+    io.say("Test one:    loop agents test <name>");
+    io.say("Choose one:  --agent <name>, --agent-acp '<command>', --agent-cmd '<command>'");
   }
   return EXIT.ok;
 }

@@ -149,7 +149,7 @@ describe("loop agents (E3)", () => {
     const lines = screen.split("\n").slice(1, -2);
     expect(
       lines.filter((line) =>
-        /^(?:AGENT|gemini|qwen|NOT|claude|codex|opencode|copilot|pi|Loops|Test|Choose)\b/.test(line),
+        /^(?:AGENT|gemini|qwen|NOT|claude|codex|opencode|copilot|pi|Loops|Test one|Choose one)\b/.test(line),
       ),
     ).toEqual(lines);
   });

@@ -296,14 +296,14 @@ const ATTACKERS: readonly BacklogLiar[] = [
     ...{
       name: "works on a branch of its own and stays there",
       ...NONE,
-      because: /^another branch/,
+      because: /^the checked-out branch is not the branch/,
     },
     generator: "lie; git checkout -qB mine; work",
   },
   {
     name: "detaches HEAD and commits there",
     ...NONE,
-    because: /^another branch/,
+    because: /^the checked-out branch is not the branch/,
     generator: "lie; git checkout -q --detach; work",
   },
   {

@@ -76,7 +76,7 @@ describe.each(PI_VERSIONS)("E2 the extension in %s", (version) => {
         const folder = join(base, "package");
         execFileSync(world.world.programs.pi ?? "", ["install", folder], { env, cwd: project });
         const { stderr, status } = asked(world, "/loop list");
-        expect({ stderr, status }).toEqual({ stderr: expect.stringContaining("No tasks"), status: 0 });
+        expect({ stderr, status }).toEqual({ stderr: expect.stringContaining("No loops here"), status: 0 });
         expect(leftovers(project)).toEqual([]);
       },
       TEST_MS,

@@ -10,9 +10,10 @@ const GROUPS = ["corpus", "kill", "soak", "figures"] as const;
 /** Tests with a real client of somebody else's, which `scripts/install-client.mjs` installs. */
 const REAL = ["test/real/**/*.test.ts", "test/**/*.real.test.ts"];
 
-/** Files that replace modules: each needs a process of its own. */
+/** Files that replace modules, or measure memory: each needs a process of its own. */
 const MOCKING = [
   "test/cli/live/screen-view.test.ts",
+  "test/engine/time/year.test.ts",
   "test/cli/setup/doctor.test.ts",
   "test/store/folder/origin-race.test.ts",
   "test/store/folder/write-lock.test.ts",

@@ -141,7 +141,12 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     terminal.run(untilLine(sleeper(cwd)));
     await until(() => sleepingPids(cwd), "the agent is in its turn");
     terminal.close();
-    await until(async () => (await statusOf(cwd))?.status === "paused", "the loop is paused");
+    // the pause is committed first, and the end of the stopped turn a moment later
+    const isAtRest = async () => {
+      const goal = await statusOf(cwd);
+      return goal?.status === "paused" && goal.running === null;
+    };
+    await until(isAtRest, "the loop is paused and its turn has ended");
     expect(await statusOf(cwd)).toMatchObject({ pause: { code: "interrupted" }, running: null });
   });
 

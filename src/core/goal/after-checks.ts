@@ -86,18 +86,21 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
   return (
     stopOnMustNot({ ...counted, phase }, round, now) ??
     waitForJudge(counted, round, now) ??
-    decideProof(counted, checking, round, wasTold, now)
+    decideProof(counted, { checking, round, wasTold, now })
   );
 }
 
-function decideProof(
-  goal: Goal,
-  checking: Checking,
-  round: CheckRound,
-  wasTold: boolean,
-  now: number,
-): GoalDecision {
-  if (!isProved(goal)) return decideUnproved(goal, checking, round, wasTold, now);
+/** A round that is over, and what was known before it. */
+interface EndedRound {
+  readonly checking: Checking;
+  readonly round: CheckRound;
+  readonly wasTold: boolean;
+  readonly now: number;
+}
+
+function decideProof(goal: Goal, ended: EndedRound): GoalDecision {
+  if (!isProved(goal)) return decideUnproved(goal, ended);
+  const { checking, round, now } = ended;
   if (checking.round === "final") return finish(goal, endOf(goal, unsignalled(goal)), now);
   if (isNoop(goal)) return refuseNoop({ ...goal, phase: unproved(checking) });
   const proved: Goal = { ...goal, phase: { kind: "proved", tree: round.tree } };
@@ -122,13 +125,7 @@ function decideProof(
 const PROVED_UNSIGNALLED =
   "Every criterion is proved now. If the spec is complete, signal the end. Otherwise say what is missing and do it.";
 
-function decideUnproved(
-  goal: Goal,
-  checking: Checking,
-  round: CheckRound,
-  wasTold: boolean,
-  now: number,
-): GoalDecision {
+function decideUnproved(goal: Goal, { checking, round, wasTold, now }: EndedRound): GoalDecision {
   const steps = goal.exitSignal ? reopened(goal.steps) : goal.steps;
   const open: Goal = { ...goal, steps, phase: unproved(checking) };
   const blocked = whyNoTurnHelps(open, round, wasTold);

@@ -11,7 +11,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Message, parseMessage, renderFault } from "./message.ts";
+import { type Message, parseMessage, renderRpcError } from "./message.ts";
 import { answerRequest, type McpOffer, VERSIONS } from "./offer.ts";
 
 export interface McpHttp {
@@ -186,7 +186,7 @@ async function answer(
 ): Promise<void> {
   switch (message.kind) {
     case "wrong":
-      return sendJson(response, 400, renderFault(message.id, message.fault));
+      return sendJson(response, 400, renderRpcError(message.id, message.fault));
     case "notification":
     case "answer":
       return send(response, 202);

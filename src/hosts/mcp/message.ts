@@ -58,7 +58,7 @@ export function renderResult(id: MessageId, result: object): string {
   return `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`;
 }
 
-export function renderFault(id: MessageId | null, error: Fault): string {
+export function renderRpcError(id: MessageId | null, error: Fault): string {
   return `${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`;
 }
 

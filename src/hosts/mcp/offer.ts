@@ -9,8 +9,8 @@ import {
   METHOD_NOT_FOUND,
   type MessageId,
   type Params,
-  renderFault,
   renderResult,
+  renderRpcError,
 } from "./message.ts";
 import { describeTool, type McpTool, runTool } from "./tool.ts";
 
@@ -61,7 +61,7 @@ export function answerRequest(
     case "tools/call":
       return callOf(offer, id, params);
     default:
-      return renderFault(id, { code: METHOD_NOT_FOUND, message: `This server has no method ${method}.` });
+      return renderRpcError(id, { code: METHOD_NOT_FOUND, message: `This server has no method ${method}.` });
   }
 }
 
@@ -69,12 +69,15 @@ function callOf({ tools }: McpOffer, id: MessageId, params: Params): string | As
   const asked = CallParams.safeParse(params);
   if (!asked.success) {
     const [issue] = asked.error.issues;
-    return renderFault(id, { code: INVALID_PARAMS, message: `${issue?.path.join(".")}: ${issue?.message}` });
+    return renderRpcError(id, {
+      code: INVALID_PARAMS,
+      message: `${issue?.path.join(".")}: ${issue?.message}`,
+    });
   }
   const { name, arguments: args, _meta: meta } = asked.data;
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined)
-    return renderFault(id, { code: INVALID_PARAMS, message: `There is no tool ${name}.` });
+    return renderRpcError(id, { code: INVALID_PARAMS, message: `There is no tool ${name}.` });
   const isFromModel = "claudecode/toolUseId" in meta;
   return {
     run: async (signal) => renderResult(id, await runTool(tool, args, { signal, isFromModel })),

@@ -14,7 +14,7 @@ import {
   type MessageId,
   type Params,
   parseMessage,
-  renderFault,
+  renderRpcError,
 } from "./message.ts";
 import { answerRequest, type McpOffer } from "./offer.ts";
 
@@ -43,7 +43,7 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
   function take(line: string): void {
     if (line.trim() === "") return;
     const message: Message = parseMessage(line);
-    if (message.kind === "wrong") send(renderFault(message.id, message.fault));
+    if (message.kind === "wrong") send(renderRpcError(message.id, message.fault));
     else if (message.kind === "notification") note(message.method, message.params);
     else if (message.kind === "request") send(answer(message.id, message.method, message.params));
   }
@@ -63,7 +63,7 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
     const answered = answerRequest(options, id, method, params);
     if (typeof answered === "string") return answered;
     if (calls.has(id))
-      return renderFault(id, { code: INVALID_REQUEST, message: "id: a call with this id is running" });
+      return renderRpcError(id, { code: INVALID_REQUEST, message: "id: a call with this id is running" });
     const controller = new AbortController();
     calls.set(id, controller);
     const work = answered.run(controller.signal).then((line) => {

@@ -43,12 +43,14 @@ test("every group has a script, and CI calls it", () => {
   }
 });
 
-test("files that replace modules are in the group that gives each a process of its own", () => {
+const NEEDS_A_PROCESS = /^vi\.mock\(|\.heapBytes\b/m;
+
+test("files that replace modules or measure memory are in the group that gives each a process of its own", () => {
   const mocking = GROUPS.find(({ name }) => name === "mocking")?.include ?? [];
   const quick = GROUPS.find(({ name }) => name === "quick") ?? { include: [], exclude: [] };
-  const replacing = filesOf(quick).filter((file) => /^vi\.mock\(/m.test(read(file)));
+  const replacing = filesOf(quick).filter((file) => NEEDS_A_PROCESS.test(read(file)));
   expect(replacing).toEqual([]);
-  expect(mocking.filter((file) => !/^vi\.mock\(/m.test(read(file)))).toEqual([]);
+  expect(mocking.filter((file) => !NEEDS_A_PROCESS.test(read(file)))).toEqual([]);
 });
 
 test("properties that npm test tries less often are tried in full by a script that CI calls", () => {

@@ -94,8 +94,8 @@ describe.skipIf(isClaudeMissing)(`goal loops with the real Claude Code (B, E3)${
         expect(model.asked.map((asked) => promptsOf(asked).length)).toEqual([1, 1, 2, 2, 3, 3]);
         expect(promptsOf(model.asked.at(-1))).toEqual([
           expect.stringContaining("# The spec, word for word"),
-          expect.stringContaining("still hold"),
-          expect.stringContaining("still hold"),
+          expect.stringContaining("still apply"),
+          expect.stringContaining("still apply"),
         ]);
       },
       TEST_MS,

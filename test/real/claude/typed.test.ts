@@ -35,7 +35,7 @@ describe.skipIf(isClaudeMissing || !hasTmux)(`typed in the real Claude Code${why
         return text;
       };
       expect(existsSync(join(project, ".loop"))).toBe(false);
-      expect(await tell("/loopwright list", /No tasks/)).not.toContain("Error");
+      expect(await tell("/loopwright list", /No loops here/)).not.toContain("Error");
       expect(existsSync(join(project, ".loop"))).toBe(false);
 
       await tell("/loopwright --no-now 1h weigh the harbour", /Created [0-9a-f]{8}: Every hour/);
@@ -127,7 +127,7 @@ and ' on the second line $HOME *`;
       const claude = await open();
       const screen = (await claude.sees(/call the customer/)).replaceAll(/\s+/g, " ");
       expect(screen).toContain(`Missed while nothing ran: ${id} call the customer.`);
-      expect(screen).toContain(`/loopwright run ${id};`);
+      expect(screen).toContain(`/loopwright run ${id}.`);
       await until(async () => (await onlyTask(project)).state === "missed", "it is listed as missed");
       expect(model.bodies).toEqual([]);
 

@@ -29,7 +29,7 @@ describe.each(PI_VERSIONS)("E2 the extension in %s", (version) => {
         expect(packagesOf(world)).toHaveLength(1);
         const pi = await openPi(world);
         await pi.type("/loop list");
-        await pi.sees(/No tasks/);
+        await pi.sees(/No loops here/);
         expect(await pi.exit()).toBe(0);
         // pi was not asked to write anything into the project
         expect(readdirSync(project)).toEqual([".git", "check.sh"]);

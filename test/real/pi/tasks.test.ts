@@ -30,7 +30,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
         const { model, project } = world;
         const pi = await openPi(world);
         await pi.type("/loop list");
-        await pi.sees(/No tasks/);
+        await pi.sees(/No loops here/);
         await pi.type("/loop show beef");
         await pi.sees(/There is no task beef here/);
         expect(model.heard).toHaveLength(0);

@@ -32,7 +32,7 @@ describe.each(PI_VERSIONS)("E2 tasks in %s", (version) => {
         await pi.type("/loop list");
         await pi.sees(/No loops here/);
         await pi.type("/loop show beef");
-        await pi.sees(/There is no task beef here/);
+        await pi.sees(/There is no loop beef here/);
         expect(model.heard).toHaveLength(0);
         await pi.type("/loop --exact 3s check the deploy");
         await pi.sees(/— initial run\]/);

@@ -57,7 +57,9 @@ describe.skipIf(isClaudeMissing || !hasTmux)(`typed in the real Claude Code${why
       expect(await tell("/loopwright delete ffff", /no task ffff/)).toMatch(
         /^loop: There is no task ffff here\.\n/,
       );
-      expect(await tell("/loopwright 5m", /prompt is missing/)).toMatch(/^loop: The prompt is missing; [^.]+\.\n/);
+      expect(await tell("/loopwright 5m", /prompt is missing/)).toMatch(
+        /^loop: The prompt is missing; [^.]+\.\n/,
+      );
       expect(await tell("/loopwright --cron nonsense x", /cron/i)).toMatch(/^loop: [^\n]+\.(?:\n|$)/);
       expect(await tell("/loopwright up", /terminal/)).toBe("`loop up` works only in a terminal.");
       await tell(`/loopwright delete ${id}`, /Deleted/);

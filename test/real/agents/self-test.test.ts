@@ -1,4 +1,4 @@
-/** `loop agents test` with every real agent that is installed; pi is in test/cli/agents-self-test.test.ts. */
+/** `loop agents test` with every real agent that is installed; pi is in test/cli/agents/agents-self-test.soak.test.ts. */
 import { describe, test } from "vitest";
 import { expectSelfTest } from "../../support/agents/self-test.ts";
 import {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ParsedWords, parseLoopWords } from "../../../src/core/task/grammar.ts";
-import { runs } from "../../support/runs.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

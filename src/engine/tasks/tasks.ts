@@ -106,14 +106,14 @@ export function pick(
   if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
     throw usageError(
       `"${prefix}" is not an id; an id has up to 8 characters of 0-9 and a-f.`,
-      "See them with: loop list",
+      "To see all ids, type: loop list",
     );
   }
   const exact = ids.indexOf(wanted);
   if (exact !== -1) return exact;
   const matches = ids.flatMap((id, index) => (id.startsWith(wanted) ? [index] : []));
   const [only, second] = matches;
-  if (only === undefined) throw usageError(`There is no ${what} ${prefix} here.`, "See them with: loop list");
+  if (only === undefined) throw usageError(`There is no ${what} ${prefix} here.`, "To see all ids, type: loop list");
   if (second !== undefined) {
     throw usageError(`${prefix} matches several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
   }

@@ -113,7 +113,8 @@ export function pick(
   if (exact !== -1) return exact;
   const matches = ids.flatMap((id, index) => (id.startsWith(wanted) ? [index] : []));
   const [only, second] = matches;
-  if (only === undefined) throw usageError(`There is no ${what} ${prefix} here.`, "To see all ids, type: loop list");
+  if (only === undefined)
+    throw usageError(`There is no ${what} ${prefix} here.`, "To see all ids, type: loop list");
   if (second !== undefined) {
     throw usageError(`${prefix} matches several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
   }

@@ -109,12 +109,17 @@ function renderHunks(edits: readonly Edit[]): string[] {
     const to = endOfHunk(edits, first);
     const hunk = edits.slice(from, to);
     const count = (other: Edit["kind"]): number => hunk.filter((edit) => edit.kind !== other).length;
-    lines.push(`@@ -${numbers["-"]},${count("+")} +${numbers["+"]},${count("-")} @@`);
+    lines.push(`@@ -${range(numbers["-"], count("+"))} +${range(numbers["+"], count("-"))} @@`);
     lines.push(...hunk.map((edit) => edit.kind + edit.line));
     advance(numbers, hunk);
     at = to;
   }
   return lines;
+}
+
+/** An empty range stands after a line, so it has the number of the line before it. */
+function range(start: number, count: number): string {
+  return `${count === 0 ? start - 1 : start},${count}`;
 }
 
 function endOfHunk(edits: readonly Edit[], first: number): number {

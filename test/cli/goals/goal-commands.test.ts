@@ -25,7 +25,7 @@ import { until } from "../../support/until.ts";
 
 const COLLEAGUE = { env: { LOOP_SHAPE: "colleague" } };
 
-describe.concurrent("B16 status and report", () => {
+describe("B16 status and report", () => {
   test("no goal is no error; the newest is shown, a prefix names another", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     expect(await runHere(["status"], { cwd })).toMatchObject({
@@ -65,7 +65,7 @@ describe.concurrent("B16 status and report", () => {
   });
 });
 
-describe.concurrent("B16 B19 pause and continue", () => {
+describe("B16 B19 pause and continue", () => {
   test("pause from a second terminal: the agent is gone at once, the first terminal ends with 6", async ({
     onTestFinished,
   }) => {
@@ -140,7 +140,7 @@ describe.concurrent("B16 B19 pause and continue", () => {
   });
 });
 
-describe.concurrent("B16 cancel", () => {
+describe("B16 cancel", () => {
   test("keeps the state by default; nothing goes on with it", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     await runLoop(untilArgs(idler(cwd), "--iterations", "1"), { cwd });
@@ -185,7 +185,7 @@ describe.concurrent("B16 cancel", () => {
   });
 });
 
-describe.concurrent("B14 approve and reject", () => {
+describe("B14 approve and reject", () => {
   test("notes reach the next prompt, whatever their first word looks like", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     const first = await runLoop(untilArgs(worker(cwd)), { cwd, ...COLLEAGUE });
@@ -258,7 +258,7 @@ describe.concurrent("B14 approve and reject", () => {
   });
 });
 
-describe.concurrent("B7 accept", () => {
+describe("B7 accept", () => {
   const bender = (cwd: string) => makeAgent(cwd, "echo true > check.sh", "report true");
 
   test("shows the diff, asks, and accepts exactly that content", async ({ onTestFinished }) => {
@@ -309,7 +309,7 @@ describe.concurrent("B7 accept", () => {
   });
 });
 
-describe.concurrent("B4 rollback", () => {
+describe("B4 rollback", () => {
   test("lists, puts back by number and by commit, and can be undone", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(cwd, 'echo "$LOOP_ITERATION" > work.txt', "report false open");
@@ -368,7 +368,7 @@ describe.concurrent("B4 rollback", () => {
   });
 });
 
-describe.concurrent("two terminals", () => {
+describe("two terminals", () => {
   test("A11 a second goal in the same folder is refused, and the first is not disturbed", async ({
     onTestFinished,
   }) => {
@@ -422,7 +422,7 @@ describe.concurrent("two terminals", () => {
   });
 });
 
-describe.concurrent("B20 a stopped loop stays stopped", () => {
+describe("B20 a stopped loop stays stopped", () => {
   test.for(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "%s pauses it with 130, no process is left, and loop up does not revive it",
     async (signal, { onTestFinished }) => {

@@ -30,7 +30,7 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ID = /^[0-9a-f]{8}$/;
 const TREE = /^[0-9a-f]{16,}$/;
 
-describe.concurrent("B17 the stream of --json", () => {
+describe("B17 the stream of --json", () => {
   test("one object per line, in the order of what happened; the last is loop.end to the letter", async ({
     onTestFinished,
   }) => {
@@ -91,7 +91,7 @@ describe.concurrent("B17 the stream of --json", () => {
   });
 });
 
-describe.concurrent("B17 exit codes, each for a reason of its own", () => {
+describe("B17 exit codes, each for a reason of its own", () => {
   test("0 with a price; the cost is the agent's own", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     installClaude(cwd, "touch done.txt", "says fixed 0.25");
@@ -262,7 +262,7 @@ describe.concurrent("B17 exit codes, each for a reason of its own", () => {
   });
 });
 
-describe.concurrent("B17 what the agent is given", () => {
+describe("B17 what the agent is given", () => {
   test("its environment, the prompt on stdin and as a file; judges get a nonce of their own", async ({
     onTestFinished,
   }) => {
@@ -301,7 +301,7 @@ describe.concurrent("B17 what the agent is given", () => {
   });
 });
 
-describe.concurrent("B8 B17 artifacts", () => {
+describe("B8 B17 artifacts", () => {
   test("state.json in the published shape, the same under runs/, receipts one per line, a summary", async ({
     onTestFinished,
   }) => {
@@ -340,7 +340,7 @@ describe.concurrent("B8 B17 artifacts", () => {
   });
 });
 
-describe.concurrent("B15 announcements, on stdout for people", () => {
+describe("B15 announcements, on stdout for people", () => {
   test("a start, each iteration, its end, the box: to the letter", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     const { code, stdout } = await runLoop(untilArgs(worker(cwd)), { cwd });
@@ -389,7 +389,7 @@ describe.concurrent("B15 announcements, on stdout for people", () => {
   });
 });
 
-describe.concurrent("B6 the forms of --check", () => {
+describe("B6 the forms of --check", () => {
   test("exit 0, a measurement, a review that says no, a phrase: each with its evidence", async ({
     onTestFinished,
   }) => {
@@ -440,7 +440,7 @@ describe.concurrent("B6 the forms of --check", () => {
   });
 });
 
-describe.concurrent("B21 steps", () => {
+describe("B21 steps", () => {
   test("--steps gives them by hand, from a file or stdin; one iteration does one", async ({
     onTestFinished,
   }) => {
@@ -496,7 +496,7 @@ describe.concurrent("B21 steps", () => {
   });
 });
 
-describe.concurrent("B14 B9 B4 how it is told to run", () => {
+describe("B14 B9 B4 how it is told to run", () => {
   test("--dry-run shows the score and the checks, runs nothing and writes nothing", async ({
     onTestFinished,
   }) => {

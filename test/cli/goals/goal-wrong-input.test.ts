@@ -147,7 +147,7 @@ describe("H5 wrong input is one sentence, exit 64, and changes nothing", () => {
   });
 });
 
-describe.concurrent("H2 what a repository brought along runs only once it was trusted", () => {
+describe("H2 what a repository brought along runs only once it was trusted", () => {
   test("SHAPE.md: exit 1 with the way on; trusted it runs; changed it asks again", async ({
     onTestFinished,
   }) => {
@@ -195,7 +195,7 @@ describe.concurrent("H2 what a repository brought along runs only once it was tr
   });
 });
 
-describe.concurrent("the spec itself", () => {
+describe("the spec itself", () => {
   test("control characters and escape sequences never reach the terminal raw", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     const agent = makeAgent(
@@ -240,7 +240,7 @@ describe.concurrent("the spec itself", () => {
   });
 });
 
-describe.concurrent("the folder", () => {
+describe("the folder", () => {
   test(".loop is a file: exit 1 and a way on", async ({ onTestFinished }) => {
     const cwd = makeRepository(onTestFinished);
     writeFileSync(join(cwd, ".loop"), "");
@@ -281,7 +281,7 @@ describe.concurrent("the folder", () => {
   });
 });
 
-describe.concurrent("git", () => {
+describe("git", () => {
   test("none: it works, and says what is lost", async ({ onTestFinished }) => {
     const cwd = makeProject(onTestFinished);
     writeFileSync(join(cwd, "check.sh"), "test -f done.txt\n");

@@ -8,6 +8,7 @@ import type { MergeRecord } from "../core/backlog/event.ts";
 import type { Story } from "../core/backlog/stories.ts";
 import type { StoryPlaces, StoryWork, WorkPlace } from "../ports/stories.ts";
 import { noteMoment, workSince } from "./diff.ts";
+import { wordsOf } from "./git-process.ts";
 import { discardMerge, prepareMerge, publishMerge } from "./merge/merge-queue.ts";
 import { commitWork } from "./worktrees/worktree-commit.ts";
 import { makeWorktree } from "./worktrees/worktree-making.ts";
@@ -23,7 +24,7 @@ export function createStoryPlaces(projectDir: string): StoryPlaces {
   const dirOf = async (worktree: string | null): Promise<string | null> => {
     if (worktree === null) return projectDir;
     const found = (await listWorktrees(projectDir)).find(({ id }) => id === worktree);
-    return found === undefined ? null : found.projectDir;
+    return found?.projectDir ?? null;
   };
   return {
     async open(story, before, terms) {
@@ -77,20 +78,21 @@ async function baseOf(dir: string): Promise<StoryPlace["base"]> {
 }
 
 async function treeOf(dir: string): Promise<string> {
-  const opened = await openPlace(dir);
-  if (opened.kind === "none") throw new Error(`the files cannot be read: ${opened.reason}`);
-  return treeOfFiles(opened.place);
+  const place = await openPlace(dir).catch((error: unknown) => {
+    throw new Error(`the files cannot be read: ${wordsOf(error)}`);
+  });
+  return treeOfFiles(place);
 }
 
 async function workOf({ place, dir }: WorkPlace): Promise<StoryWork> {
   if (place.base === null) throw new Error("the state before the story is unknown");
-  const found = await workSince(dir, place.base, { maxText: 1 });
+  const found = await workSince(dir, place.base);
   if (found.kind === "none") throw new Error(`the work cannot be compared: ${found.reason}`);
   const { now, files, isHistoryRewritten, isBranchChanged } = found.work;
   return {
     sha: place.base.head,
-    tree: now.tree ?? (await treeOf(dir)),
-    files: files.map(({ path, linesWritten }) => ({ path, linesWritten })),
+    tree: now.tree,
+    files,
     isRewritten: isHistoryRewritten,
     isElsewhere: isBranchChanged,
   };

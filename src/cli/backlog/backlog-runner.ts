@@ -77,7 +77,7 @@ class BacklogRun implements RunKind {
   }
 
   async end(): Promise<number> {
-    await cleanWorktrees(this.#project.root, { isDryRun: false, keepMerged: 0 });
+    await cleanWorktrees(this.#project.root, { isDryRun: false });
     const backlog = this.#load();
     if (this.#run.isGone || backlog === null || !this.#project.store.isInPlace()) throw goneError("The run");
     const status = statusWord(backlog);

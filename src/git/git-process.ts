@@ -1,6 +1,6 @@
 /** Runs git. Only the repository and the person's own settings decide what it does. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { LoopError } from "../errors.ts";
 import { errorCode } from "../system/files.ts";
 
@@ -177,9 +177,29 @@ export function realFolder(path: string): string {
   }
 }
 
+/** Throws an error for the middle of a sentence. */
+export function refuse(reason: string): never {
+  throw new LoopError("surroundings", reason);
+}
+
 export function mustSucceed({ code, stdout, problem }: GitAnswer): string {
-  if (code === 0) return stdout;
-  throw new LoopError("surroundings", problem);
+  return code === 0 ? stdout : refuse(problem);
+}
+
+/** Makes a folder of ours in the git folder. */
+export function makeOwnFolder(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (lstatSync(dir).isSymbolicLink()) refuse(`${dir} is a symbolic link; links are not followed`);
+}
+
+/** Empty if the folder is missing. */
+export function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];
+    throw error;
+  }
 }
 
 /** The commit of a branch, ref or commit id; null: it does not exist. */

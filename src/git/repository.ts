@@ -9,8 +9,7 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { LoopError } from "../errors.ts";
-import { type Git, type GitAnswer, mustSucceed, readable } from "./git-process.ts";
+import { type Git, type GitAnswer, mustSucceed, readable, refuse } from "./git-process.ts";
 
 export interface Repository {
   readonly git: Git;
@@ -50,10 +49,6 @@ export async function findRepository(git: Git): Promise<Repository> {
   };
   const hasConversions = isConverting || existsSync(join(paths.gitDir, "info", "attributes"));
   return { git, ...paths, head: head || null, ...settings, hasConversions };
-}
-
-function refuse(reason: string): never {
-  throw new LoopError("surroundings", reason);
 }
 
 function isFolder(path: string): boolean {

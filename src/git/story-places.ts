@@ -13,7 +13,7 @@ import { discardMerge, prepareMerge, publishMerge } from "./merge/merge-queue.ts
 import { commitWork } from "./worktrees/worktree-commit.ts";
 import { makeWorktree } from "./worktrees/worktree-making.ts";
 import { openPlace, treeOfFiles } from "./worktrees/worktree-place.ts";
-import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
+import { adoptWorktree, findWorktree, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
 
 /** Including worktrees of rejected stories that wait, and of stories that were just merged. */
 const MOST_WORKTREES = 50;
@@ -23,8 +23,7 @@ const MERGE_ATTEMPTS = 3;
 export function createStoryPlaces(projectDir: string): StoryPlaces {
   const dirOf = async (worktree: string | null): Promise<string | null> => {
     if (worktree === null) return projectDir;
-    const found = (await listWorktrees(projectDir)).find(({ id }) => id === worktree);
-    return found?.projectDir ?? null;
+    return (await findWorktree(projectDir, worktree))?.projectDir ?? null;
   };
   return {
     async open(story, before, terms) {
@@ -105,7 +104,7 @@ async function merge(
   { target }: BacklogTerms,
   verify: Parameters<StoryPlaces["merge"]>[3],
 ): Promise<MergeRecord> {
-  const found = (await listWorktrees(projectDir)).find(({ id }) => id === place.worktree);
+  const found = place.worktree === null ? null : await findWorktree(projectDir, place.worktree);
   const branch = found?.branch ?? null;
   if (target === null || branch === null)
     return { kind: "impossible", reason: `${story.id} has no branch, or the run has no target branch` };

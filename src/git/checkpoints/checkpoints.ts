@@ -12,7 +12,6 @@
  * Line endings are converted as git does for this repository.
  */
 import type { LoopId } from "../../core/loop.ts";
-import { LoopError } from "../../errors.ts";
 import type {
   Checkpoint,
   CheckpointBegun,
@@ -21,7 +20,7 @@ import type {
   RollbackResult,
 } from "../../ports/checkpoints.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import { createGit, type GitOptions, mustSucceed, readable, wordsOf } from "../git-process.ts";
+import { createGit, type GitOptions, mustSucceed, readable, refuse, wordsOf } from "../git-process.ts";
 import { findRepository, type Repository } from "../repository.ts";
 import {
   parseRefs,
@@ -170,7 +169,7 @@ class RefCheckpoints implements GitCheckpoints {
   async #open(
     loopId: LoopId,
   ): Promise<{ readonly repository: Repository; readonly existing: readonly StoredCheckpoint[] }> {
-    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not a loop id`);
+    if (!ID.test(loopId)) refuse(`${loopId} is not a loop id`);
     const git = createGit(this.#projectDir, this.#git);
     const [repository, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
     return { repository, existing: parseRefs(mustSucceed(refs)) };

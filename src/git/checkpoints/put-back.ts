@@ -8,9 +8,8 @@
  *    at this moment), the rollback is refused before anything is written.
  */
 import { copyFileSync, lstatSync, readdirSync, rmSync } from "node:fs";
-import { LoopError } from "../../errors.ts";
 import { errorCode } from "../../system/files.ts";
-import { mustSucceed, readable } from "../git-process.ts";
+import { mustSucceed, readable, refuse } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 import {
   parseRawDiff,
@@ -148,8 +147,4 @@ function lookAt(repository: Repository, name: string): "folder" | "file" | null 
 
 function isRepository({ before, after }: RawChange): boolean {
   return after === REPOSITORY || (before === REPOSITORY && after === NOTHING);
-}
-
-function refuse(reason: string): never {
-  throw new LoopError("surroundings", reason);
 }

@@ -23,7 +23,7 @@ import {
   type WorktreeRecord,
   writeWorktreeRecord,
 } from "./worktree-record.ts";
-import { MERGE_MARK, stateOf, type Worktree } from "./worktree-state.ts";
+import { MERGE_MARK, shortName, stateOf, type Worktree } from "./worktree-state.ts";
 
 export interface WorktreeOptions extends GitOptions {
   readonly now?: () => number;
@@ -95,9 +95,9 @@ export async function removeWorktree(dir: string, id: string, options?: GitOptio
 
 /** Takes over the worktree of a dead process. false: it is missing, or another process uses it. */
 export async function adoptWorktree(dir: string, id: string, options?: GitOptions): Promise<boolean> {
-  const place = await openPlace(dir, options).catch(() => null);
-  const record = place && readWorktreeRecord(place.repository.commonDir, id);
-  if (place === null || record?.stage !== "ready") return false;
+  const found = await findRecord(dir, id, options);
+  if (found?.record.stage !== "ready") return false;
+  const { place, record } = found;
   const { state } = await stateOf(place, record);
   if (state === "orphaned" || (state === "active" && record.owner?.pid !== process.pid)) return false;
   writeWorktreeRecord(place.repository.commonDir, { ...record, owner: thisProcess() });
@@ -106,9 +106,29 @@ export async function adoptWorktree(dir: string, id: string, options?: GitOption
 
 /** Gives up the ownership. From now on the worktree can be removed when it is merged. */
 export async function releaseWorktree(dir: string, id: string, options?: GitOptions): Promise<void> {
+  const found = await findRecord(dir, id, options);
+  if (found !== null) writeWorktreeRecord(found.place.repository.commonDir, { ...found.record, owner: null });
+}
+
+/** Does not look at the files, so it is quick. null: there is no such worktree. */
+export async function findWorktree(
+  dir: string,
+  id: string,
+): Promise<Pick<Worktree, "branch" | "projectDir"> | null> {
+  const found = await findRecord(dir, id);
+  if (found === null) return null;
+  const { branch, path } = found.record;
+  return { branch: branch && shortName(branch), projectDir: projectIn(found.place, path) };
+}
+
+async function findRecord(
+  dir: string,
+  id: string,
+  options?: GitOptions,
+): Promise<{ readonly place: WorkTree; readonly record: WorktreeRecord } | null> {
   const place = await openPlace(dir, options).catch(() => null);
   const record = place && readWorktreeRecord(place.repository.commonDir, id);
-  if (place && record) writeWorktreeRecord(place.repository.commonDir, { ...record, owner: null });
+  return place && record && { place, record };
 }
 
 /** Only for worktrees of merges, in which no agent works. */

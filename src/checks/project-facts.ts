@@ -1,8 +1,8 @@
 /** Reads file names and package scripts of a project. Runs nothing. */
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_MANAGERS, type ProjectFacts, packageManagerOf } from "../core/toolchain/project-commands.ts";
-import { readSmall } from "../system/files.ts";
+import { readSmallFile } from "../system/small-file.ts";
 
 /** Never throws: a file that cannot be read counts as missing. */
 export function readProjectFacts(dir: string): ProjectFacts {
@@ -27,10 +27,7 @@ function namesIn(dir: string): string[] {
 
 function readManifest(path: string): object {
   try {
-    const stat = lstatSync(path);
-    // reading a pipe would block
-    if (!stat.isFile() || stat.size > MAX_MANIFEST) return {};
-    const text = readSmall(path)?.replace(/^\uFEFF/, "") ?? "";
+    const text = readSmallFile(path, MAX_MANIFEST)?.replace(/^\uFEFF/, "") ?? "";
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : {};
   } catch {

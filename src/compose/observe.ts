@@ -14,7 +14,7 @@ function activityIn(root: string): TurnActivity {
   const load = async (): Promise<TurnActivity> => {
     const [{ createRunFolderActivity }, { storyFolders }] = await Promise.all([
       import("../agents/activity/run-folder-activity.ts"),
-      import("../git/worktrees/story-folders.ts"),
+      import("../git/worktrees/worktrees.ts"),
     ]);
     return createRunFolderActivity(root, () => storyFolders(root));
   };

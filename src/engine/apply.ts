@@ -25,20 +25,11 @@ export async function applyEvent(
     if (loop === undefined) return { kind: "gone" };
     const decision = decide(loop, event, now);
     if (decision.kind !== "change") return decision;
-    const { loop: after, effects, outcomes } = decision;
-    const commit = {
-      id,
-      expectedVersion: loop.version,
-      loop: after,
-      event,
-      effects,
-      outcomes,
-      at: now,
-      token,
-    };
+    const { kind: _, ...change } = decision;
+    const commit = { id, expectedVersion: loop.version, ...change, event, at: now, token };
     const result = await store.commit(commit);
-    if (result.kind === "committed") return { kind: "committed", loop: after, effects, outcomes };
-    if (result.kind === "fenced") return { kind: "fenced" };
+    if (result.kind === "committed") return { ...result, ...change };
+    if (result.kind === "fenced") return result;
     onConflict();
   }
 }

@@ -17,20 +17,18 @@ import { carryOut } from "./carry-out.ts";
 import { Chores } from "./chores.ts";
 import { undoForgeries } from "./forgeries.ts";
 import { GoalWork } from "./goals/goal-work.ts";
-import { handBack } from "./lease/hand-back.ts";
 import { Handover, ownDueAt } from "./lease/handover.ts";
 import { Leadership } from "./lease/leadership.ts";
 import { Notices } from "./notices.ts";
+import { describe, type EngineMessage, type EngineParts, harmless, type Look, type Role } from "./parts.ts";
 import {
-  describe,
-  type EngineMessage,
-  type EngineParts,
-  harmless,
-  type Look,
-  notifySafely,
-  type Role,
-} from "./parts.ts";
-import { type Crew, notifiedEvent, recoverWork, stopUnwanted } from "./recover.ts";
+  type Crew,
+  notifiedEvent,
+  recoverWork,
+  SESSION_ENDED,
+  stopUnwanted,
+  tasksOfSession,
+} from "./recover.ts";
 import { Turns } from "./tasks/turns.ts";
 import { Awake } from "./time/awake.ts";
 import { LookTimer } from "./time/look-timer.ts";
@@ -226,9 +224,7 @@ export class Engine {
     if (clock.now() < this.#retryAt) return;
     if (!this.#recovered) {
       const apply = (id: LoopId, event: LoopEvent) => this.#apply(id, event);
-      this.#recovered = await recoverWork(this.#parts, this.#crew, lease.token, apply, (notice) =>
-        notifySafely(this.#parts, notice),
-      );
+      this.#recovered = await recoverWork(this.#parts, this.#crew, lease.token, apply);
       stopUnwanted(this.#underway, store);
     }
     await this.#fireDue();
@@ -304,7 +300,7 @@ export class Engine {
     if (loop.kind === "goal" && before?.kind === "goal") observe({ type: "goal", before, goal: loop });
     if (loop.kind === "backlog" && before?.kind === "backlog") {
       observe({ type: "backlog", before, backlog: loop });
-      this.#crew.backlogs?.settle(before, loop);
+      this.#crew.backlogs?.records.add(before, loop);
     }
     const isOver = loop.kind === "task" && loop.status === "ended" && loop.fire === null;
     if (isOver && isNews) observe({ type: "ended", task: loop });
@@ -332,11 +328,7 @@ export class Engine {
 
   async #leave(): Promise<void> {
     try {
-      await handBack(this.#parts, () => this.#lead.lease, this.#isLeft, {
-        undoForgeries: () => this.#undoForgeries(),
-        apply: (id, event) => this.#apply(id, event),
-        settled: async () => this.#crew.backlogs?.settled(),
-      });
+      if (this.#lead.lease !== null) await this.#handBack();
     } catch (error) {
       this.#parts.observe({ type: "problem", message: describe(error) });
     }
@@ -346,5 +338,21 @@ export class Engine {
     this.#unwatch();
     this.#lead.leave();
     this.#finish();
+  }
+
+  /** The last steps of an owner: write everything, end the loops of its session, release the lease. */
+  async #handBack(): Promise<void> {
+    const { store, clock, self, goals } = this.#parts;
+    await store.catchUp();
+    await this.#undoForgeries();
+    // another process continues the loops of a session that was left
+    const ended = this.#isLeft ? [] : tasksOfSession(store, self.owner);
+    for (const id of ended) await this.#apply(id, SESSION_ENDED);
+    await goals?.checkpoints.settle();
+    await this.#crew.backlogs?.records.written();
+    // the lease may be lost by now
+    const { lease } = this.#lead;
+    if (lease !== null) await store.release(lease.token, clock.now());
+    await store.published?.publish();
   }
 }

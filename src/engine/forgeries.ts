@@ -34,10 +34,9 @@ async function undoForgery(store: Store, good: Guarded, now: number, token: numb
     const event = { type: `${good.kind}.paused`, code: "forged", reason: REASON } as const;
     const decision = decide<Guarded>({ ...good, version: expectedVersion }, event, now);
     if (decision.kind !== "change") return decision;
-    const { loop, effects, outcomes } = decision;
-    const commit = { id: good.id, expectedVersion, loop, event, effects, outcomes, at: now, token };
-    const result = await store.commit(commit);
-    if (result.kind === "committed") return { kind: "committed", loop, effects, outcomes };
-    if (result.kind === "fenced") return { kind: "fenced" };
+    const { kind: _, ...change } = decision;
+    const result = await store.commit({ id: good.id, expectedVersion, ...change, event, at: now, token });
+    if (result.kind === "committed") return { ...result, ...change };
+    if (result.kind === "fenced") return result;
   }
 }

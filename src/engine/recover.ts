@@ -1,14 +1,12 @@
 /** Recovers the unfinished work of the owner before: notices, running fires and jobs, loops of ended conversations. */
-import type { Backlog } from "../core/backlog/backlog.ts";
 import type { LoopEvent } from "../core/event.ts";
-import type { Job } from "../core/goal/goal.ts";
-import type { Fire, Loop, LoopId, Notice, Task } from "../core/loop.ts";
-import type { TurnFate } from "../ports/agent.ts";
+import type { Loop, LoopId, Task } from "../core/loop.ts";
 import type { Store } from "../ports/store.ts";
 import type { Applied } from "./apply.ts";
 import type { BacklogWork } from "./backlogs/backlog-work.ts";
 import type { GoalWork } from "./goals/goal-work.ts";
-import type { EngineParts } from "./parts.ts";
+import { type EngineParts, notifySafely } from "./parts.ts";
+import { loopsOf } from "./tasks/tasks.ts";
 import type { Turns } from "./tasks/turns.ts";
 import { isForUs } from "./time/schedule.ts";
 import type { Underway } from "./underway.ts";
@@ -16,8 +14,8 @@ import type { Underway } from "./underway.ts";
 export const SESSION_ENDED: LoopEvent = { type: "task.deleted", reason: "its session ended" };
 
 export function tasksOfSession(store: Store, owner: string): readonly LoopId[] {
-  const loops = [...store.loops()].filter((loop) => loop.kind === "task" && loop.session === owner);
-  return loops.map(({ id }) => id);
+  const tasks = loopsOf(store, "task").filter(({ session }) => session === owner);
+  return tasks.map(({ id }) => id);
 }
 
 export interface Crew {
@@ -33,80 +31,60 @@ export async function recoverWork(
   crew: Crew,
   token: number,
   apply: (id: LoopId, event: LoopEvent) => Promise<Applied>,
-  notify: (notice: Notice) => void,
 ): Promise<boolean> {
-  const { store, clock, self } = parts;
+  const { store, self } = parts;
   for (const loop of [...store.loops()]) {
     // the loop of a dead runner: another runner finds its turn by its ticket
     if (loop.kind !== "task" && loop.session === null && !isForUs(parts, loop)) continue;
     const isElsewhere = loop.session !== null && loop.session !== self.owner;
     if (isElsewhere && !store.sessions.isOver(loop.session ?? "")) continue;
-    if (isElsewhere && loop.kind === "task" && loop.status !== "ended") {
-      const applied = await apply(loop.id, SESSION_ENDED);
-      if (applied.kind === "fenced") return false;
-    }
+    if (isElsewhere && loop.kind === "task" && loop.status !== "ended")
+      if ((await apply(loop.id, SESSION_ENDED)).kind === "fenced") return false;
     if (loop.notice !== null) {
       // sent twice if the owner before died right after sending it
-      notify(loop.notice);
+      notifySafely(parts, loop.notice);
       if ((await apply(loop.id, notifiedEvent(loop))).kind === "fenced") return false;
     }
-    const isCut = isElsewhere && loop.kind === "goal" && loop.job !== null;
-    if (loop.kind === "backlog") {
-      if (!(await recoverAttempts(loop, crew, token, apply))) return false;
-      continue;
-    }
-    const event = isCut
-      ? conversationOver(loop.job)
-      : (cutFire(parts, loop) ?? (await recoverLoop(loop, crew, token, clock.now())));
-    if (event !== null && (await apply(loop.id, event)).kind === "fenced") return false;
+    for await (const event of settlements(parts, crew, loop, token, isElsewhere))
+      if (event !== null && (await apply(loop.id, event)).kind === "fenced") return false;
   }
   return true;
 }
 
-/** The conversation is over, so the end of its job is unknown. */
-function conversationOver(job: Job): LoopEvent {
-  return { type: "job.interrupted", jobId: job.id, reason: "its conversation ended while it ran" };
+/** The events that settle the work of a loop; null: the work continues. Several attempts may run at the same time. */
+async function* settlements(
+  parts: EngineParts,
+  crew: Crew,
+  loop: Loop,
+  token: number,
+  isElsewhere: boolean,
+): AsyncGenerator<LoopEvent | null> {
+  const { goals, backlogs, underway } = crew;
+  const now = parts.clock.now();
+  if (loop.kind === "task") yield cutFire(parts, loop) ?? (await recoverFire(loop, crew, token, now));
+  else if (loop.kind === "backlog") {
+    for (const attempt of loop.attempts) {
+      const { job } = attempt;
+      if (job !== null && backlogs !== null && !underway.has(job.id))
+        yield await backlogs.recover(loop, attempt, job, token);
+    }
+  } else if (loop.job !== null && isElsewhere) {
+    // the conversation is over, so the end of its job is unknown
+    yield { type: "job.interrupted", jobId: loop.job.id, reason: "its conversation ended while it ran" };
+  } else if (loop.job !== null && goals !== null && !underway.has(loop.job.id))
+    yield await goals.recover(loop, loop.job, token, now);
 }
 
 /** The fire ran in another conversation, so its end is unknown. */
-function cutFire({ store, self }: EngineParts, loop: Loop): LoopEvent | null {
-  if (loop.kind !== "task" || loop.fire === null) return null;
-  const session = store.sessions.deliveredTo(loop.fire.id);
-  if (session === null || session === self.owner) return null;
+function cutFire({ store, self }: EngineParts, { fire }: Task): LoopEvent | null {
+  const session = fire && store.sessions.deliveredTo(fire.id);
+  if (fire === null || session === null || session === self.owner) return null;
   const reason = "its conversation was closed while it ran";
-  return { type: "fire.interrupted", fireId: loop.fire.id, reason };
+  return { type: "fire.interrupted", fireId: fire.id, reason };
 }
 
 export function notifiedEvent(loop: Loop): LoopEvent {
   return { type: `${loop.kind}.notified` };
-}
-
-/** Several attempts may run at the same time. */
-async function recoverAttempts(
-  backlog: Backlog,
-  { backlogs, underway }: Crew,
-  token: number,
-  apply: (id: LoopId, event: LoopEvent) => Promise<Applied>,
-): Promise<boolean> {
-  for (const attempt of backlog.attempts) {
-    const { job } = attempt;
-    if (job === null || backlogs === null || underway.has(job.id)) continue;
-    const event = await backlogs.recover(backlog, attempt, job, token);
-    if (event !== null && (await apply(backlog.id, event)).kind === "fenced") return false;
-  }
-  return true;
-}
-
-function recoverLoop(
-  loop: Exclude<Loop, Backlog>,
-  crew: Crew,
-  token: number,
-  now: number,
-): Promise<LoopEvent | null> {
-  if (loop.kind === "task") return recoverFire(loop, crew, token, now);
-  if (loop.job === null || crew.goals === null || crew.underway.has(loop.job.id))
-    return Promise.resolve(null);
-  return crew.goals.recover(loop, loop.job, token, now);
 }
 
 async function recoverFire(task: Task, crew: Crew, token: number, now: number): Promise<LoopEvent | null> {
@@ -117,10 +95,7 @@ async function recoverFire(task: Task, crew: Crew, token: number, now: number): 
     crew.turns.start(task, fire, now);
     return null;
   }
-  return eventFor(task, fire, await crew.turns.reconcile(task, fire, now));
-}
-
-function eventFor(task: Task, fire: Fire, fate: TurnFate): LoopEvent | null {
+  const fate = await crew.turns.reconcile(task, fire, now);
   const fireId = fire.id;
   switch (fate.kind) {
     case "never":
@@ -132,7 +107,7 @@ function eventFor(task: Task, fire: Fire, fate: TurnFate): LoopEvent | null {
         reason: `the runner ended while it ran, and ${fate.reason}`,
       };
     case "running":
-      return task.fire?.startedAt === null ? { type: "fire.started", fireId, process: fate.process } : null;
+      return fire.startedAt === null ? { type: "fire.started", fireId, process: fate.process } : null;
     case "ended":
       return null;
   }

@@ -1,7 +1,7 @@
 /** The running fires and jobs of an engine, started by it or found after a takeover. */
 import type { LoopEvent } from "../core/event.ts";
 import type { LoopId } from "../core/loop.ts";
-import { ABANDONED } from "../ports/agent.ts";
+import { ABANDONED, type TurnEnd, type TurnFate } from "../ports/agent.ts";
 
 /** Ids of fires and jobs never collide: both start with the id of their loop, and a loop has one kind. */
 export type WorkId = string;
@@ -68,6 +68,24 @@ export class Underway {
   started(id: WorkId, event: LoopEvent, noted: () => void = () => {}): void {
     const running = this.#running.get(id);
     if (running !== undefined) this.#news.started({ loopId: running.loopId, workId: id, event, noted });
+  }
+
+  /** Asks what happened to a turn of another process. Follows a turn that runs or has ended to its end. */
+  async reconcile(
+    id: WorkId,
+    ask: () => Promise<TurnFate>,
+    follow: (end: Promise<TurnEnd>) => void,
+  ): Promise<TurnFate> {
+    try {
+      const fate = await ask();
+      if (fate.kind === "running" || fate.kind === "ended") follow(Promise.resolve(fate.end));
+      else this.settle(id);
+      return fate;
+    } catch (error) {
+      // the fate is unknown, so it must be asked again: a turn that stays listed here would never end
+      this.settle(id);
+      throw error;
+    }
   }
 
   /** `finish` turns the result into an event. `stopped` is the reason if this process stopped the work. */

@@ -3,58 +3,45 @@
  * Changes from before that moment do not count. Git reads the files through a private index, so an agent cannot hide
  * files with flags in its index.
  *
- * Ignored files and the content of nested repositories are not seen.
+ * Ignored files, every `.loop` and the content of nested repositories are not seen.
  */
-import { mustSucceed } from "./checkpoints/stage.ts";
-import { changedNames, diffTrees, type TreeDiff } from "./diff-files.ts";
-import { readable, wordsOf } from "./git-process.ts";
-import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktrees/worktree-place.ts";
+import type { Base } from "../core/backlog/backlog.ts";
+import { FILES, splitNames } from "./checkpoints/stage.ts";
+import { type Git, type GitOptions, isAncestor, mustSucceed, readable, wordsOf } from "./git-process.ts";
+import { openPlace, treeOfFiles, type WorkTree } from "./worktrees/worktree-place.ts";
 
 /** Stored with the attempt, so that the diff has the same start after a crash. */
-export interface GitMoment {
-  /** null: no commit yet. */
-  readonly head: string | null;
+export interface GitMoment extends Base {
   /** `refs/heads/…`; null: detached. */
   readonly branch: string | null;
-  /** The files with uncommitted changes; null: the same as `head`. */
-  readonly tree: string | null;
+  /** All files, with uncommitted changes. */
+  readonly tree: string;
 }
 
-export interface GitCommit {
-  readonly commit: string;
-  readonly subject: string;
-}
-
-export interface WorkDone extends TreeDiff {
-  readonly now: GitMoment;
-  /** The last 100, oldest first. `commitCount` counts all. */
-  readonly commits: readonly GitCommit[];
-  readonly commitCount: number;
+export interface ChangedFile {
+  /** Relative to the top of the work tree. */
+  readonly path: string;
+  /** 0 for binary files and repositories. */
   readonly linesWritten: number;
-  readonly linesDeleted: number;
-  /** Paths of files that differ from the last commit. */
-  readonly uncommitted: readonly string[];
+}
+
+export interface WorkDone {
+  readonly now: GitMoment;
+  /** A renamed file has its new name. */
+  readonly files: readonly ChangedFile[];
   /** The old commit is not an ancestor of the new one. */
   readonly isHistoryRewritten: boolean;
   readonly isBranchChanged: boolean;
-  readonly isDetached: boolean;
 }
 
-export type NotedMoment =
-  | { readonly kind: "noted"; readonly moment: GitMoment }
-  | { readonly kind: "none"; readonly reason: string };
+type None = { readonly kind: "none"; readonly reason: string };
 
-export type WorkResult =
-  | { readonly kind: "work"; readonly work: WorkDone }
-  | { readonly kind: "none"; readonly reason: string };
-
-const SHOWN_COMMITS = 100;
-
-export async function noteMoment(dir: string, options: PlaceOptions = {}): Promise<NotedMoment> {
+export async function noteMoment(
+  dir: string,
+  options?: GitOptions,
+): Promise<{ readonly kind: "noted"; readonly moment: GitMoment } | None> {
   try {
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return none(opened.reason);
-    return { kind: "noted", moment: await momentOf(opened.place) };
+    return { kind: "noted", moment: await momentOf(await openPlace(dir, options)) };
   } catch (error) {
     return none(error);
   }
@@ -62,41 +49,25 @@ export async function noteMoment(dir: string, options: PlaceOptions = {}): Promi
 
 export async function workSince(
   dir: string,
-  before: GitMoment,
-  options: PlaceOptions & { readonly maxText?: number } = {},
-): Promise<WorkResult> {
+  before: Base,
+  options?: GitOptions,
+): Promise<{ readonly kind: "work"; readonly work: WorkDone } | None> {
   try {
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return none(opened.reason);
-    const { place } = opened;
-    const now = await momentOf(place);
+    const place = await openPlace(dir, options);
     const { git } = place.repository;
-    const [diff, uncommitted, history] = await Promise.all([
-      diffTrees(git, await startOf(place, before), now.tree, options.maxText),
-      changedNames(git, now.head ?? (await emptyTree(place)), now.tree),
-      historySince(place, before.head, now.head),
+    const now = await momentOf(place);
+    const [files, isFollowed] = await Promise.all([
+      changedFiles(git, await startOf(git, before), now.tree),
+      before.head === null || (now.head !== null && isAncestor(git, before.head, now.head)),
     ]);
-    const sum = (figure: "linesWritten" | "linesDeleted") =>
-      diff.files.reduce((total, file) => total + file[figure], 0);
-    return {
-      kind: "work",
-      work: {
-        ...diff,
-        ...history,
-        now,
-        linesWritten: sum("linesWritten"),
-        linesDeleted: sum("linesDeleted"),
-        uncommitted: uncommitted.map(readable),
-        isBranchChanged: now.branch !== before.branch,
-        isDetached: now.branch === null,
-      },
-    };
+    const isBranchChanged = now.branch !== before.branch;
+    return { kind: "work", work: { now, files, isHistoryRewritten: !isFollowed, isBranchChanged } };
   } catch (error) {
     return none(error);
   }
 }
 
-async function momentOf(place: WorkTree): Promise<GitMoment & { readonly tree: string }> {
+async function momentOf(place: WorkTree): Promise<GitMoment> {
   const { git, head } = place.repository;
   const [tree, symbolic] = await Promise.all([
     treeOfFiles(place),
@@ -106,51 +77,51 @@ async function momentOf(place: WorkTree): Promise<GitMoment & { readonly tree: s
 }
 
 /** `git gc` may have removed the tree. Then the commit is used. */
-async function startOf(place: WorkTree, { head, tree }: GitMoment): Promise<string> {
-  const { git } = place.repository;
+async function startOf(git: Git, { head, tree }: Base): Promise<string> {
   for (const one of [tree, head]) {
     if (one === null) continue;
     const there = await git.run({ args: ["rev-parse", "-q", "--verify", `${one}^{tree}`] });
     if (there.code === 0) return there.stdout.trim();
   }
   if (head !== null) throw new Error(`the commit ${head.slice(0, 10)} from before the work is missing`);
-  return emptyTree(place);
-}
-
-async function emptyTree({ repository: { git } }: WorkTree): Promise<string> {
   return mustSucceed(await git.run({ args: ["hash-object", "-w", "-t", "tree", "--stdin"] })).trim();
 }
 
-type History = Pick<WorkDone, "commits" | "commitCount" | "isHistoryRewritten">;
+/** The git configuration could start programs for both. */
+const NO_PROGRAMS = ["--no-ext-diff", "--no-textconv"];
 
-async function historySince(
-  { repository: { git } }: WorkTree,
-  before: string | null,
-  now: string | null,
-): Promise<History> {
-  if (now === null) return { commits: [], commitCount: 0, isHistoryRewritten: before !== null };
-  const known = before !== null && (await git.run({ args: ["cat-file", "-e", `${before}^{commit}`] }));
-  const range = [now, ...(known && known.code === 0 ? [`^${before}`] : []), "--"];
-  const [count, log, ancestor] = await Promise.all([
-    git.run({ args: ["rev-list", "--count", ...range] }),
-    git.run({ args: ["rev-list", `-n${SHOWN_COMMITS}`, "--format=%H %s", ...range] }),
-    before === null ? null : git.run({ args: ["merge-base", "--is-ancestor", before, now] }),
-  ]);
-  const lines = mustSucceed(log).split("\n");
-  const commits = lines
-    .filter((line) => line !== "" && !line.startsWith("commit "))
-    .map((line) => ({
-      commit: line.slice(0, line.indexOf(" ")),
-      subject: readable(line.slice(line.indexOf(" ") + 1)),
-    }))
-    .reverse();
-  return {
-    commits,
-    commitCount: Number(mustSucceed(count).trim()),
-    isHistoryRewritten: ancestor !== null && ancestor.code !== 0,
-  };
+async function changedFiles(git: Git, before: string, after: string): Promise<readonly ChangedFile[]> {
+  const args = ["diff-tree", "-r", "-M", "-l1000", "-z", "--raw", "--numstat", ...NO_PROGRAMS];
+  return parseFiles(mustSucceed(await git.run({ args: [...args, before, after, "--", ...FILES] })));
 }
 
-function none(reason: unknown): { readonly kind: "none"; readonly reason: string } {
+/** First `:modes objects status` and one or two names for each file, then the line counts for each file. */
+function parseFiles(output: string): readonly ChangedFile[] {
+  const fields = output.split("\0");
+  const isRepository: boolean[] = [];
+  const files: ChangedFile[] = [];
+  for (let at = 0; at + 1 < fields.length; ) {
+    const field = fields[at] ?? "";
+    if (field.startsWith(":")) {
+      isRepository.push(/\b160000\b/.test(field.slice(0, ":000000 000000".length)));
+      at += /[RC]\d*$/.test(field) ? 3 : 2;
+    } else {
+      const [, written = "", name = ""] = /^([\d-]+)\t[\d-]+\t([\s\S]*)$/.exec(field) ?? [];
+      const linesWritten = isRepository[files.length] ? 0 : Number(written) || 0;
+      // a renamed file has an empty name before its two names
+      files.push({ path: readable(name || (fields[at + 2] ?? "")), linesWritten });
+      at += name === "" ? 3 : 1;
+    }
+  }
+  return files;
+}
+
+/** Names of the files that differ. */
+export async function changedNames(git: Git, before: string, after: string): Promise<readonly string[]> {
+  const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after, "--", ...FILES];
+  return splitNames(mustSucceed(await git.run({ args })));
+}
+
+function none(reason: unknown): None {
   return { kind: "none", reason: `Git cannot compare the files: ${wordsOf(reason)}.` };
 }

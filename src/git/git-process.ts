@@ -1,6 +1,8 @@
 /** Runs git. Only the repository and the person's own settings decide what it does. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { LoopError } from "../errors.ts";
+import { errorCode } from "../system/files.ts";
 
 export interface GitCall {
   readonly args: readonly string[];
@@ -18,14 +20,17 @@ export interface GitAnswer {
   readonly problem: string;
 }
 
-export interface Git {
-  readonly cwd: string;
-  run(call: GitCall): Promise<GitAnswer>;
+export interface GitOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** For each git command. */
+  readonly timeoutMs?: number;
 }
 
-export interface GitOptions {
-  readonly env: NodeJS.ProcessEnv;
-  readonly timeoutMs: number;
+export interface Git extends Required<GitOptions> {
+  readonly cwd: string;
+  run(call: GitCall): Promise<GitAnswer>;
+  /** Git in another folder, with the same options. */
+  in(cwd: string): Git;
 }
 
 /**
@@ -51,6 +56,14 @@ export const SETTINGS = [
   "advice.addIgnoredFile=false",
 ].flatMap((setting) => ["-c", setting]);
 
+/** For commits of a person who has not configured a name. */
+export const OUR_NAME = {
+  GIT_AUTHOR_NAME: "Loopwright",
+  GIT_AUTHOR_EMAIL: "loopwright@localhost",
+  GIT_COMMITTER_NAME: "Loopwright",
+  GIT_COMMITTER_EMAIL: "loopwright@localhost",
+};
+
 /** Where the person keeps settings and programs. All other GIT_ variables belong to other commands. */
 const KEPT: ReadonlySet<string> = new Set([
   "GIT_CONFIG_GLOBAL",
@@ -61,16 +74,21 @@ const KEPT: ReadonlySet<string> = new Set([
   "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 ]);
 
-export function createGit(cwd: string, options: GitOptions): Git {
-  const env = gitEnvironment(options.env);
-  return {
-    cwd,
-    run: (call) => runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs: options.timeoutMs }),
+const TIMEOUT_MS = 5 * 60_000;
+
+export function createGit(folder: string, options: GitOptions = {}): Git {
+  const env = gitEnvironment(options.env ?? process.env);
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const inFolder = (path: string): Git => {
+    const cwd = realFolder(path);
+    const run = (call: GitCall) => runGit(cwd, call, { env: { ...env, ...call.env }, timeoutMs });
+    return { cwd, env, timeoutMs, run, in: inFolder };
   };
+  return inFolder(folder);
 }
 
 /** Inside a git hook, GIT_DIR and GIT_INDEX_FILE are set. With them we would change the person's index. */
-export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
   return {
     ...Object.fromEntries(kept),
@@ -83,7 +101,7 @@ export function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   };
 }
 
-function runGit(cwd: string, call: GitCall, { env, timeoutMs }: GitOptions): Promise<GitAnswer> {
+function runGit(cwd: string, call: GitCall, { env, timeoutMs }: Required<GitOptions>): Promise<GitAnswer> {
   return new Promise((done) => {
     let child: ChildProcess;
     try {
@@ -118,7 +136,7 @@ function runGit(cwd: string, call: GitCall, { env, timeoutMs }: GitOptions): Pro
 }
 
 function notStarted(error: unknown): GitAnswer {
-  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  const isMissing = errorCode(error) === "ENOENT";
   const problem = isMissing ? "git is not installed" : `git cannot be started (${String(error)})`;
   return { code: null, stdout: "", problem };
 }
@@ -156,6 +174,31 @@ export function realFolder(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
+  }
+}
+
+/** Throws an error for the middle of a sentence. */
+export function refuse(reason: string): never {
+  throw new LoopError("surroundings", reason);
+}
+
+export function mustSucceed({ code, stdout, problem }: GitAnswer): string {
+  return code === 0 ? stdout : refuse(problem);
+}
+
+/** Makes a folder of ours in the git folder. */
+export function makeOwnFolder(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (lstatSync(dir).isSymbolicLink()) refuse(`${dir} is a symbolic link; links are not followed`);
+}
+
+/** Empty if the folder is missing. */
+export function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];
+    throw error;
   }
 }
 

@@ -8,13 +8,15 @@
  * saved and restored byte by byte.
  */
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { type Git, readable } from "./git-process.ts";
+import { join, resolve } from "node:path";
+import { type Git, type GitAnswer, mustSucceed, readable, refuse } from "./git-process.ts";
 
 export interface Repository {
   readonly git: Git;
   /** A linked work tree has its own git folder. */
   readonly gitDir: string;
+  /** The git folder that all work trees share. */
+  readonly commonDir: string;
   /** The path of the project in the work tree: empty, or with a final `/`. */
   readonly prefix: string;
   /** null: no commit yet. */
@@ -26,40 +28,27 @@ export interface Repository {
   readonly hasConversions: boolean;
 }
 
-export type Located =
-  | { readonly kind: "found"; readonly repository: Repository }
-  | { readonly kind: "none"; readonly reason: string };
-
-export async function findRepository(git: Git): Promise<Located> {
-  if (!isFolder(git.cwd)) return { kind: "none", reason: "the project's folder is missing" };
-  const what = ["--is-inside-work-tree", "--show-prefix", "--absolute-git-dir"];
+/** Throws a LoopError for the middle of a sentence. */
+export async function findRepository(git: Git): Promise<Repository> {
+  if (!isFolder(git.cwd)) refuse("the project's folder is missing");
+  const what = ["--is-inside-work-tree", "--show-prefix", "--absolute-git-dir", "--git-common-dir"];
   const [place, config] = await Promise.all([
     git.run({ args: ["rev-parse", ...what, "-q", "--verify", "HEAD^{commit}"] }),
-    git.run({
-      args: [
-        "config",
-        "--null",
-        "--show-scope",
-        "--get-regexp",
-        "^(filter\\..*|core\\.(sparsecheckout|autocrlf|eol|attributesfile|symlinks|filemode))$",
-      ],
-    }),
+    askConfig(git, "^(filter\\..*|core\\.(sparsecheckout|autocrlf|eol|attributesfile|symlinks|filemode))$"),
   ]);
   // 1: there is no commit yet
-  if (place.code !== 0 && place.code !== 1) return { kind: "none", reason: whyNot(place.problem) };
-  const [isInside, prefix = "", gitDir = "", head, more] = place.stdout.split("\n");
-  if (isInside !== "true") return { kind: "none", reason: "this repository has no work tree here" };
-  if (place.code === 0 && more !== "")
-    return { kind: "none", reason: "the name of its folder contains a line break" };
-  // 1: none of these settings exists
-  if (config.code !== 0 && config.code !== 1) return { kind: "none", reason: config.problem };
-  const { filterSettings, isSparse, isConverting } = parseSettings(config.stdout);
-  if (filterSettings === null)
-    return { kind: "none", reason: "the repository's configuration has a filter with an unsupported name" };
-  const paths = { gitDir: readable(gitDir), prefix };
+  if (place.code !== 0 && place.code !== 1) refuse(whyNot(place.problem));
+  const [isInside, prefix = "", gitDir = "", commonDir = "", head, more] = place.stdout.split("\n");
+  if (isInside !== "true") refuse("this repository has no work tree here");
+  if (place.code === 0 && more !== "") refuse("the name of its folder contains a line break");
+  const { isConverting, ...settings } = settingsOf(parseConfig(config));
+  const paths = {
+    gitDir: readable(gitDir),
+    commonDir: resolve(git.cwd, readable(commonDir)),
+    prefix,
+  };
   const hasConversions = isConverting || existsSync(join(paths.gitDir, "info", "attributes"));
-  const repository = { git, ...paths, head: head || null, filterSettings, isSparse, hasConversions };
-  return { kind: "found", repository };
+  return { git, ...paths, head: head || null, ...settings, hasConversions };
 }
 
 function isFolder(path: string): boolean {
@@ -74,28 +63,53 @@ function whyNot(problem: string): string {
 const KNOWN_FILTER =
   /^(?:git-lfs (?:clean|smudge)(?: --skip)? -- %f|git-lfs filter-process(?: --skip)?|"?git-crypt"? (?:clean|smudge)(?: --key-name=\w+)?)$/;
 
-interface Settings {
-  /** null: the name of a filter cannot be overridden on a command line. */
-  readonly filterSettings: string[] | null;
-  readonly isSparse: boolean;
-  readonly isConverting: boolean;
+interface Setting {
+  readonly scope: string;
+  readonly key: string;
+  readonly value: string;
 }
 
-function parseSettings(output: string): Settings {
-  const fields = output.split("\0");
+/** Asks for the settings whose key matches. */
+export function askConfig(git: Git, pattern: string): Promise<GitAnswer> {
+  return git.run({ args: ["config", "--null", "--show-scope", "--get-regexp", pattern] });
+}
+
+export function parseConfig(answer: GitAnswer): readonly Setting[] {
+  // 1: none of these settings exists
+  const fields = answer.code === 1 ? [] : mustSucceed(answer).split("\0");
+  return fields.flatMap((field, at) => {
+    const [, key = "", value = ""] = /^([^\n]*)\n?([\s\S]*)$/.exec(field) ?? [];
+    return at % 2 === 0 ? [] : [{ scope: fields[at - 1] ?? "", key, value }];
+  });
+}
+
+/** An agent may have written it. */
+export function isDistrusted({ scope }: Setting): boolean {
+  return scope !== "system" && scope !== "global";
+}
+
+/** Can the setting be overridden on a command line? */
+export function isPlainName(name: string): boolean {
+  return /^[ -<>-~]+$/.test(name);
+}
+
+function settingsOf(
+  settings: readonly Setting[],
+): Pick<Repository, "filterSettings" | "isSparse"> & { readonly isConverting: boolean } {
   const distrusted = new Set<string>();
   let isSparse = false;
   let isConverting = false;
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const scope = fields[at] ?? "";
-    const [, key = "", value = ""] = /^([^\n]*)\n?([\s\S]*)$/.exec(fields[at + 1] ?? "") ?? [];
+  for (const setting of settings) {
+    const { key, value } = setting;
     const [, name, variable = ""] = /^filter\.(.+)\.([^.]+)$/.exec(key) ?? [];
     if (key === "core.sparsecheckout") isSparse = isTrue(value);
     else if (key === "core.symlinks" || key === "core.filemode") isConverting ||= !isTrue(value);
     else if (name === undefined) isConverting ||= !/^(?:false|no|off|0)$/i.test(value);
-    else if (scope !== "system" && scope !== "global" && variable !== "required" && !KNOWN_FILTER.test(value))
+    else if (isDistrusted(setting) && variable !== "required" && !KNOWN_FILTER.test(value))
       distrusted.add(name);
   }
+  if (![...distrusted].every(isPlainName))
+    refuse("the repository's configuration has a filter with an unsupported name");
   // an empty `process` overrides `clean` and `smudge` and starts nothing
   const filterSettings = [...distrusted].flatMap((name) => [
     "-c",
@@ -103,8 +117,7 @@ function parseSettings(output: string): Settings {
     "-c",
     `filter.${name}.required=false`,
   ]);
-  const isOdd = [...distrusted].some((name) => !/^[ -<>-~]+$/.test(name));
-  return { filterSettings: isOdd ? null : filterSettings, isSparse, isConverting };
+  return { filterSettings, isSparse, isConverting };
 }
 
 function isTrue(value: string): boolean {

@@ -8,11 +8,12 @@ import type { MergeRecord } from "../core/backlog/event.ts";
 import type { Story } from "../core/backlog/stories.ts";
 import type { StoryPlaces, StoryWork, WorkPlace } from "../ports/stories.ts";
 import { noteMoment, workSince } from "./diff.ts";
+import { wordsOf } from "./git-process.ts";
 import { discardMerge, prepareMerge, publishMerge } from "./merge/merge-queue.ts";
 import { commitWork } from "./worktrees/worktree-commit.ts";
 import { makeWorktree } from "./worktrees/worktree-making.ts";
 import { openPlace, treeOfFiles } from "./worktrees/worktree-place.ts";
-import { adoptWorktree, listWorktrees, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
+import { adoptWorktree, findWorktree, releaseWorktree, removeWorktree } from "./worktrees/worktrees.ts";
 
 /** Including worktrees of rejected stories that wait, and of stories that were just merged. */
 const MOST_WORKTREES = 50;
@@ -22,8 +23,7 @@ const MERGE_ATTEMPTS = 3;
 export function createStoryPlaces(projectDir: string): StoryPlaces {
   const dirOf = async (worktree: string | null): Promise<string | null> => {
     if (worktree === null) return projectDir;
-    const found = (await listWorktrees(projectDir)).find(({ id }) => id === worktree);
-    return found === undefined ? null : found.projectDir;
+    return (await findWorktree(projectDir, worktree))?.projectDir ?? null;
   };
   return {
     async open(story, before, terms) {
@@ -77,20 +77,21 @@ async function baseOf(dir: string): Promise<StoryPlace["base"]> {
 }
 
 async function treeOf(dir: string): Promise<string> {
-  const opened = await openPlace(dir);
-  if (opened.kind === "none") throw new Error(`the files cannot be read: ${opened.reason}`);
-  return treeOfFiles(opened.place);
+  const place = await openPlace(dir).catch((error: unknown) => {
+    throw new Error(`the files cannot be read: ${wordsOf(error)}`);
+  });
+  return treeOfFiles(place);
 }
 
 async function workOf({ place, dir }: WorkPlace): Promise<StoryWork> {
   if (place.base === null) throw new Error("the state before the story is unknown");
-  const found = await workSince(dir, place.base, { maxText: 1 });
+  const found = await workSince(dir, place.base);
   if (found.kind === "none") throw new Error(`the work cannot be compared: ${found.reason}`);
   const { now, files, isHistoryRewritten, isBranchChanged } = found.work;
   return {
     sha: place.base.head,
-    tree: now.tree ?? (await treeOf(dir)),
-    files: files.map(({ path, linesWritten }) => ({ path, linesWritten })),
+    tree: now.tree,
+    files,
     isRewritten: isHistoryRewritten,
     isElsewhere: isBranchChanged,
   };
@@ -103,7 +104,7 @@ async function merge(
   { target }: BacklogTerms,
   verify: Parameters<StoryPlaces["merge"]>[3],
 ): Promise<MergeRecord> {
-  const found = (await listWorktrees(projectDir)).find(({ id }) => id === place.worktree);
+  const found = place.worktree === null ? null : await findWorktree(projectDir, place.worktree);
   const branch = found?.branch ?? null;
   if (target === null || branch === null)
     return { kind: "impossible", reason: `${story.id} has no branch, or the run has no target branch` };

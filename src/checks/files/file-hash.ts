@@ -64,19 +64,15 @@ export function createFileHashes(now: () => number = Date.now): FileHashes {
 
 /** The content of a small plain file; null: not a plain file, or too large. */
 export function readPlain(path: string, capBytes: number): Buffer | null {
-  let file: number;
+  let file: number | null = null;
   try {
     file = openSync(encodePath(path), READ);
-  } catch {
-    return null;
-  }
-  try {
     const stat = fstatSync(file);
     return stat.isFile() && stat.size <= capBytes ? readAll(file, stat.size) : null;
   } catch {
     return null;
   } finally {
-    closeSync(file);
+    if (file !== null) closeSync(file);
   }
 }
 
@@ -105,20 +101,16 @@ function look(path: string | Buffer): BigIntStats | null {
 }
 
 function hashSmall(path: string | Buffer, stat: BigIntStats): string | null {
-  let file: number;
+  let file: number | null = null;
   try {
     file = openSync(path, READ);
-  } catch (error) {
-    return hashFailure(error);
-  }
-  try {
     // the name may refer to something else now
     const size = fstatSync(file).isFile() ? Number(stat.size) : 0;
     return start(stat).update(readAll(file, size)).digest("hex");
   } catch (error) {
     return hashFailure(error);
   } finally {
-    closeSync(file);
+    if (file !== null) closeSync(file);
   }
 }
 

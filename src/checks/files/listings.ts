@@ -68,6 +68,30 @@ function sort<E extends EntryKind>(entries: readonly E[], nameOf: (entry: E) => 
   return { files, folders, links };
 }
 
+interface WalkedFolder {
+  /** Relative to the root; empty for the root. */
+  readonly folder: string;
+  /** Empty, or the folder with a final `/`. */
+  readonly prefix: string;
+  readonly listing: FileListing;
+}
+
+/** Walks the folders below a root. The caller sees a folder before `isEntered` decides about its folders. */
+export function* walkFolders(
+  listings: Listings,
+  root: string,
+  isEntered: (path: string, name: string, siblings: FileListing) => boolean,
+  start = "",
+): Generator<WalkedFolder> {
+  const open = [start];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    const prefix = folder === "" ? "" : `${folder}/`;
+    const listing = listings.list(folder === "" ? root : `${root}/${folder}`);
+    yield { folder, prefix, listing };
+    for (const name of listing.folders) if (isEntered(prefix + name, name, listing)) open.push(prefix + name);
+  }
+}
+
 /** Returns a promise when the work should pause so that other work can run. */
 export function createBreather(sliceMs = 10): () => Promise<void> | null {
   let since = performance.now();

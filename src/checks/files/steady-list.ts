@@ -9,7 +9,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { isSettled, signOf } from "./file-hash.ts";
-import type { FileListing, Listings } from "./listings.ts";
+import { type FileListing, type Listings, walkFolders } from "./listings.ts";
 
 export interface SteadyList {
   /** null: ask git. */
@@ -35,19 +35,12 @@ export function createSteadyList(root: string, repository: string, listings: Lis
   function look(ignored: ReadonlySet<string>): Signs | null {
     const folders: FileListing[] = [];
     const rules: string[] = [];
-    const open = [""];
-    for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-      const path = folder === "" ? root : `${root}/${folder}`;
-      const listing = listings.list(path);
-      const prefix = folder === "" ? "" : `${folder}/`;
+    const isEntered = (path: string, name: string) =>
+      name !== ".git" && path !== ".loop" && !ignored.has(path) && !isRepository(`${root}/${path}`);
+    for (const { prefix, listing } of walkFolders(listings, root, isEntered)) {
       folders.push(listing);
       if (folders.length > MOST_FOLDERS) return null;
-      if (listing.files.includes(".gitignore")) rules.push(`${path}/.gitignore`);
-      for (const name of listing.folders) {
-        const inner = prefix + name;
-        const isLeftOut = name === ".git" || inner === ".loop" || ignored.has(inner);
-        if (!isLeftOut && !isRepository(`${root}/${inner}`)) open.push(inner);
-      }
+      if (listing.files.includes(".gitignore")) rules.push(`${root}/${prefix}.gitignore`);
     }
     const files: string[] = [];
     for (const path of [...rules, ...rulesAround(root, repository)]) {

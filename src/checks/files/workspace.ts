@@ -10,7 +10,7 @@ import { isToolFolder } from "../../core/toolchain/files.ts";
 import type { Snapshot, Workspace } from "../../ports/checks.ts";
 import { createFileHashes, type FileHashes } from "./file-hash.ts";
 import { createGitList } from "./git-files.ts";
-import { createBreather, createListings, type Listings } from "./listings.ts";
+import { createBreather, createListings, type FileListing, type Listings, walkFolders } from "./listings.ts";
 
 /** After `gitTimeoutMs` the folders are read without git. */
 export function createWorkspace(projectDir: string, gitTimeoutMs?: number): Workspace {
@@ -60,14 +60,10 @@ async function take(
 async function walk(root: string, listings: Listings): Promise<string[]> {
   const paths: string[] = [];
   const breathe = createBreather();
-  const open = [""];
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    const listing = listings.list(root + (folder === "" ? "" : `/${folder}`));
-    const prefix = folder === "" ? "" : `${folder}/`;
+  const isEntered = (path: string, name: string, siblings: FileListing) =>
+    !isToolFolder(name, siblings) && !isEngines(path);
+  for (const { prefix, listing } of walkFolders(listings, root, isEntered)) {
     for (const name of listing.files) paths.push(prefix + name);
-    for (const name of listing.folders) {
-      if (!isToolFolder(name, listing) && !isEngines(prefix + name)) open.push(prefix + name);
-    }
     const pause = breathe();
     if (pause !== null) await pause;
   }

@@ -12,7 +12,6 @@
  * names a script computes, dependencies of runners and of packages that tests import, and a folder that is moved away
  * and back while a check runs.
  */
-import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ProtectedChange } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
@@ -20,6 +19,7 @@ import { mayHoldSecrets } from "../../core/toolchain/files.ts";
 import type { Protection, ProtectionRules, ProtectionState, Stamps } from "../../ports/checks.ts";
 import { createFileHashes, readPlain } from "../files/file-hash.ts";
 import { createListings } from "../files/listings.ts";
+import { linkText, realPlace } from "../trace/found.ts";
 import { GIT_SETTINGS } from "../trace/git-config.ts";
 import { createPrograms } from "../trace/programs.ts";
 import { createIgnoreRules, type IgnoreRules } from "./ignore-rules.ts";
@@ -37,6 +37,7 @@ import {
   hashAll,
   hashOf,
   isFree,
+  type Place,
   PROGRAM,
   type ProtectedEntry,
   type SurveySurroundings,
@@ -55,7 +56,8 @@ interface Known {
 }
 
 export function createProtection(projectDir: string): Protection {
-  const root = realRoot(projectDir);
+  // paths are compared as text, so links are resolved first
+  const root = realPlace(projectDir) ?? resolve(projectDir);
   const listings = createListings();
   const around: SurveySurroundings = {
     root,
@@ -122,15 +124,6 @@ export function createProtection(projectDir: string): Protection {
   };
 }
 
-/** Paths are compared as text, so links are resolved first. */
-function realRoot(projectDir: string): string {
-  try {
-    return realpathSync(projectDir);
-  } catch {
-    return resolve(projectDir);
-  }
-}
-
 async function findChanges(
   around: SurveySurroundings,
   record: ProtectionRecord,
@@ -169,8 +162,6 @@ async function findChanges(
 function rewritten(before: Stamps, after: Stamps): string[] {
   return [...after].flatMap(([path, stamp]) => (before.get(path) === stamp ? [] : [path])).sort();
 }
-
-type Place = Pick<ProtectedEntry, "path" | "kind">;
 
 /** A changed script can lead to programs that existed before. Only the script is reported, not the programs. */
 function isWork(
@@ -216,18 +207,13 @@ function textOf(root: string, path: string, kind: EntryKind): string | null {
   if (mayHoldSecrets(path)) return null;
   if (kind === "value") return readValue(root, path);
   if ((kind !== "file" && kind !== "asked") || path.includes("node_modules/")) return null;
-  const bytes = readPlain(join(root, path), MAX_ORIGINAL_BYTES) ?? linkOf(join(root, path));
-  if (bytes === null) return null;
+  const bytes = readPlain(join(root, path), MAX_ORIGINAL_BYTES);
+  if (bytes === null) {
+    const target = linkText(join(root, path));
+    return target === null ? null : `link to ${target}\n`;
+  }
   const text = bytes.toString("utf8");
   return text.includes("\0") || !Buffer.from(text).equals(bytes) ? null : text;
-}
-
-function linkOf(path: string): Buffer | null {
-  try {
-    return Buffer.from(`link to ${readlinkSync(path)}\n`);
-  } catch {
-    return null;
-  }
 }
 
 function kindOf(path: string): EntryKind {

@@ -60,7 +60,7 @@ export function writeProtectionRecord(
 }
 
 export type RecordRead =
-  | { readonly kind: "record"; readonly digest: string; readonly record: ProtectionRecord }
+  | { readonly kind: "record"; readonly record: ProtectionRecord }
   | { readonly kind: "unusable"; readonly reason: string };
 
 /** `digest` null: any record counts. `known`: the parsed record with this digest. */
@@ -72,14 +72,12 @@ export function readProtectionRecord(
 ): RecordRead {
   const bytes = readPlain(recordFile(folderFor(root, loopId)), MAX_RECORD_BYTES);
   if (bytes === null) return { kind: "unusable", reason: "the record of the protected files is missing" };
-  const actual = sha256(bytes);
-  if (digest !== null && actual !== digest) {
+  if (digest !== null && sha256(bytes) !== digest)
     return { kind: "unusable", reason: "the record of the protected files was changed" };
-  }
-  if (known !== undefined) return { kind: "record", digest: actual, record: known };
-  const parsed = recordSchema.safeParse(parseJson(bytes.toString("utf8")));
-  if (parsed.success) return { kind: "record", digest: actual, record: parsed.data };
-  return { kind: "unusable", reason: "the record of the protected files cannot be read" };
+  const record = known ?? recordSchema.safeParse(parseJson(bytes.toString("utf8"))).data;
+  return record === undefined
+    ? { kind: "unusable", reason: "the record of the protected files cannot be read" }
+    : { kind: "record", record };
 }
 
 /** null: missing, or not the texts of this record. */

@@ -1,14 +1,13 @@
 /** Finds everything that the checks of a goal depend on now, with the criteria that it belongs to. */
 import { lstatSync } from "node:fs";
-import { isAbsolute, join, posix, relative } from "node:path";
+import { join, posix, relative, resolve } from "node:path";
 import { commandOf } from "../../core/checks/kinds.ts";
 import { compileGlobs } from "../../core/glob.ts";
 import { ALL_ROLES, isSource } from "../../core/toolchain/files.ts";
 import type { FileRole } from "../../core/toolchain/tool.ts";
 import type { ProtectionRules } from "../../ports/checks.ts";
-import type { FileHashes } from "../files/file-hash.ts";
-import { sha256 } from "../files/file-hash.ts";
-import { createBreather, type Listings } from "../files/listings.ts";
+import { type FileHashes, sha256 } from "../files/file-hash.ts";
+import { createBreather, type Listings, walkFolders } from "../files/listings.ts";
 import { type Found, targetOf } from "../trace/found.ts";
 import { closureOf } from "../trace/imports.ts";
 import { hashOwn } from "../trace/own-settings.ts";
@@ -24,17 +23,22 @@ import { type ProjectTree, readTree } from "../trace/project-tree.ts";
 import { traceCommand } from "../trace/trace.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { readManifest, readValue, scriptNames, sectionsFor } from "./manifest.ts";
+import type { ProtectionRecord } from "./record-file.ts";
 import { findTestPackages } from "./test-packages.ts";
 
 /**
  * `entry`: a name in `node_modules/.bin`. `program`: a program on the PATH outside the project. `asked`: a file or
  * folder whose existence changes the check. `own`: settings in the person's home folder.
  */
-export type EntryKind = "file" | "value" | "entry" | "package" | "program" | "asked" | "own";
+export type EntryKind = ProtectionRecord["entries"][number]["kind"];
 
-export interface ProtectedEntry {
+/** A file, or what stands for one. */
+export interface Place {
   readonly path: string;
   readonly kind: EntryKind;
+}
+
+export interface ProtectedEntry extends Place {
   readonly criteria: ReadonlySet<string>;
 }
 
@@ -71,10 +75,10 @@ export async function surveyChecks(
   const binFolders = new Set<string>();
   for (const [name, command] of commandsOf(rules)) {
     const found = traceCommand(command, around.root, () => tree.manifests);
-    addFound(around, tree, found, entries, name === null ? namesOf(rules) : [name]);
+    addFound(around, tree, found, entries.adder(name === null ? namesOf(rules) : [name]));
     for (const folder of found.binFolders) binFolders.add(folder);
   }
-  addNamed(around, tree, rules, entries);
+  addNamed(around, tree, rules.protect, entries.adder(namesOf(rules)));
   const isAllowed = isFree(rules.allowChanges);
   for (const path of [...entries.all.keys()]) if (isAllowed(path)) entries.all.delete(path);
   return {
@@ -96,13 +100,14 @@ function findImported({ root }: SurveySurroundings, entries: Entries): Protected
 
 function findOthers({ root }: SurveySurroundings, tree: ProjectTree): ProtectedEntry[] {
   const others = new Entries();
+  const add = others.adder([]);
   for (const { path, roles } of tree.files) {
-    if (roles.length > 0) for (const part of partsOf(root, path, roles)) others.add(part, "file", []);
+    if (roles.length > 0) for (const part of partsOf(root, path, roles)) add(part, "file");
   }
   for (const manifest of tree.manifests) {
     for (const script of scriptNames(readManifest(root, manifest)))
-      others.add(`${manifest}#scripts.${script}`, "value", []);
-    for (const value of sectionsFor(manifest, ALL_ROLES)) others.add(value, "value", []);
+      add(`${manifest}#scripts.${script}`, "value");
+    for (const value of sectionsFor(manifest, ALL_ROLES)) add(value, "value");
   }
   return [...others.all.values()];
 }
@@ -118,10 +123,7 @@ export function isFree(allowChanges: readonly string[]): (path: string) => boole
 }
 
 /** null: it does not exist. */
-export async function hashOf(
-  around: SurveySurroundings,
-  { path, kind }: Pick<ProtectedEntry, "path" | "kind">,
-): Promise<string | null> {
+export async function hashOf(around: SurveySurroundings, { path, kind }: Place): Promise<string | null> {
   if (kind === "own") return hashOwn(path, around.hashes);
   const place = join(around.root, path);
   if (kind === "asked") return hashAsked(place, around.hashes);
@@ -145,10 +147,7 @@ function hashAsked(place: string, hashes: FileHashes): string | null | Promise<s
 }
 
 /** Stamps of files in the project at their last hash. Files that package managers and git write have none. */
-export function stampsOf(
-  { root, hashes }: SurveySurroundings,
-  places: Iterable<Pick<ProtectedEntry, "path" | "kind">>,
-): Map<string, string> {
+export function stampsOf({ root, hashes }: SurveySurroundings, places: Iterable<Place>): Map<string, string> {
   const stamps = new Map<string, string>();
   for (const { path, kind } of places) {
     if ((kind !== "file" && kind !== "asked") || NOT_STAMPED.test(path)) continue;
@@ -161,14 +160,19 @@ export function stampsOf(
 class Entries {
   readonly all = new Map<string, ProtectedEntry & { readonly criteria: Set<string> }>();
 
-  add(path: string, kind: EntryKind, criteria: readonly string[]): void {
-    // leave out files of the engine and empty paths
-    if (path === "" || path === "." || path === ".loop" || path.startsWith(".loop/runs/")) return;
-    const entry = this.all.get(path) ?? { path, kind, criteria: new Set<string>() };
-    this.all.set(path, entry);
-    for (const name of criteria) entry.criteria.add(name);
+  /** Adds entries for these criteria. */
+  adder(criteria: readonly string[]): Add {
+    return (path, kind) => {
+      // leave out files of the engine and empty paths
+      if (path === "" || path === "." || path === ".loop" || path.startsWith(".loop/runs/")) return;
+      const entry = this.all.get(path) ?? { path, kind, criteria: new Set<string>() };
+      this.all.set(path, entry);
+      for (const name of criteria) entry.criteria.add(name);
+    };
   }
 }
+
+type Add = (path: string, kind: EntryKind) => void;
 
 /** A name of null means a must-not condition, which belongs to all criteria. */
 function commandsOf(rules: ProtectionRules): [name: string | null, command: string][] {
@@ -185,33 +189,27 @@ function namesOf(rules: ProtectionRules): string[] {
   return rules.criteria.map(({ name }) => name);
 }
 
-function addFound(
-  around: SurveySurroundings,
-  tree: ProjectTree,
-  found: Found,
-  entries: Entries,
-  owners: readonly string[],
-): void {
-  addStartFiles(around, entries, owners);
-  for (const path of found.own) entries.add(path, "own", owners);
+function addFound(around: SurveySurroundings, tree: ProjectTree, found: Found, add: Add): void {
+  addStartFiles(around, add);
+  for (const path of found.own) add(path, "own");
   for (const path of found.files) {
-    entries.add(path, isBin(path) ? "entry" : "file", owners);
-    if (!isBin(path)) addTarget(around, path, entries, owners);
+    add(path, isBin(path) ? "entry" : "file");
+    if (!isBin(path)) addTarget(around, path, add);
   }
   for (const path of found.asked) {
-    entries.add(path, "asked", owners);
-    addTarget(around, path, entries, owners);
+    add(path, "asked");
+    addTarget(around, path, add);
   }
-  for (const path of found.values) entries.add(path, "value", owners);
+  for (const path of found.values) add(path, "value");
   const folders = [...found.folders].map((folder) => `${folder}/`);
   for (const { path, roles, isLink } of tree.files) {
     const isIts =
       roles.some((role) => found.roles.has(role)) || folders.some((folder) => path.startsWith(folder));
     if (!isIts) continue;
-    for (const part of partsOf(around.root, path, roles)) entries.add(part, "file", owners);
-    if (isLink) addTarget(around, path, entries, owners);
+    for (const part of partsOf(around.root, path, roles)) add(part, "file");
+    if (isLink) addTarget(around, path, add);
   }
-  addPrograms(around, found, entries, owners);
+  addPrograms(around, found, add);
 }
 
 /** The file, and the files that it names if it configures a runner. */
@@ -220,19 +218,14 @@ function partsOf(root: string, path: string, roles: readonly FileRole[]): readon
 }
 
 /** Adds the file or folder that a link points to, unless it is the product. */
-function addTarget(
-  around: SurveySurroundings,
-  path: string,
-  entries: Entries,
-  owners: readonly string[],
-): void {
+function addTarget(around: SurveySurroundings, path: string, add: Add): void {
   const target = targetOf(join(around.root, path));
   if (target === null) return;
   const place = relative(around.root, target);
   if (place === "" || place.startsWith("..") || place.includes("node_modules") || isSource(`${place}/`))
     return;
-  entries.add(place, "file", owners);
-  for (const file of filesBelow(around, place)) entries.add(file, "file", owners);
+  add(place, "file");
+  for (const file of filesBelow(around, place)) add(file, "file");
 }
 
 function isBin(path: string): boolean {
@@ -240,60 +233,47 @@ function isBin(path: string): boolean {
 }
 
 /** Files that the shell of a check reads at its start. */
-function addStartFiles({ root }: SurveySurroundings, entries: Entries, owners: readonly string[]): void {
+function addStartFiles({ root }: SurveySurroundings, add: Add): void {
   for (const value of [process.env.ENV, process.env.BASH_ENV]) {
-    const path =
-      value === undefined || value === "" ? "" : relative(root, join(isAbsolute(value) ? "/" : root, value));
-    if (!path.startsWith("..")) entries.add(path, "file", owners);
+    const path = value ? relative(root, resolve(root, value)) : "";
+    if (!path.startsWith("..")) add(path, "file");
   }
 }
 
-function addPrograms(
-  around: SurveySurroundings,
-  found: Found,
-  entries: Entries,
-  owners: readonly string[],
-): void {
-  const { root, programs } = around;
+function addPrograms({ root, programs }: SurveySurroundings, found: Found, add: Add): void {
   for (const folder of found.binFolders) {
     for (const name of programs.planted(folder, found.programs)) {
       const entry = posix.join(folder, name);
-      entries.add(entry, "entry", owners);
-      if (found.programs.has(name)) addPackage(root, entry, entries, owners);
+      add(entry, "entry");
+      if (found.programs.has(name)) addPackage(root, entry, add);
     }
   }
-  for (const path of found.files) if (isBin(path)) addPackage(root, path, entries, owners);
+  for (const path of found.files) if (isBin(path)) addPackage(root, path, add);
   for (const name of found.programs) {
     const place = programs.find(name);
     const own = place === null ? ".." : relative(root, place);
-    if (own.startsWith("..")) entries.add(PROGRAM + name, "program", owners);
-    else entries.add(own, isBin(own) ? "entry" : "file", owners);
+    if (own.startsWith("..")) add(PROGRAM + name, "program");
+    else add(own, isBin(own) ? "entry" : "file");
   }
 }
 
-function addPackage(root: string, entry: string, entries: Entries, owners: readonly string[]): void {
+function addPackage(root: string, entry: string, add: Add): void {
   const target = startedBy(join(root, entry));
   const home = target === null ? null : packageOf(target);
-  if (home !== null) entries.add(relative(root, home), "package", owners);
+  if (home !== null) add(relative(root, home), "package");
 }
 
 /** Files of `--protect` count for every criterion. */
-function addNamed(
-  around: SurveySurroundings,
-  tree: ProjectTree,
-  rules: ProtectionRules,
-  entries: Entries,
-): void {
-  if (rules.protect.length === 0) return;
-  const isNamed = compileGlobs(rules.protect);
-  const owners = namesOf(rules);
-  for (const { path } of tree.files) if (isNamed(path)) entries.add(path, "file", owners);
+function addNamed(around: SurveySurroundings, tree: ProjectTree, protect: readonly string[], add: Add): void {
+  if (protect.length === 0) return;
+  const isNamed = compileGlobs(protect);
+  for (const { path } of tree.files) if (isNamed(path)) add(path, "file");
   // also in folders that are normally left out, if the glob names the folder
-  for (const glob of rules.protect) {
+  for (const glob of protect) {
     const base = plainStart(glob);
     if (base === "" || base.startsWith("..")) continue;
-    entries.add(base, "file", owners);
-    for (const path of filesBelow(around, base)) if (isNamed(path)) entries.add(path, "file", owners);
+    add(base, "file");
+    for (const path of filesBelow(around, base)) if (isNamed(path)) add(path, "file");
   }
 }
 
@@ -313,12 +293,10 @@ const MAX_NAMED = 20_000;
 
 function filesBelow({ root, listings }: SurveySurroundings, base: string): string[] {
   const found: string[] = [];
-  const open = [base];
-  for (let folder = open.pop(); folder !== undefined && found.length < MAX_NAMED; folder = open.pop()) {
-    const { files, folders } = listings.list(join(root, folder));
-    for (const name of files) found.push(`${folder}/${name}`);
-    for (const name of folders)
-      if (name !== ".git" && `${folder}/${name}` !== ".loop/runs") open.push(`${folder}/${name}`);
+  const isEntered = (path: string, name: string) => name !== ".git" && path !== ".loop/runs";
+  for (const { prefix, listing } of walkFolders(listings, root, isEntered, base)) {
+    if (found.length >= MAX_NAMED) break;
+    for (const name of listing.files) found.push(prefix + name);
   }
   return found;
 }
@@ -326,7 +304,7 @@ function filesBelow({ root, listings }: SurveySurroundings, base: string): strin
 /** Hashes all entries and lets other work run in between. */
 export async function hashAll(
   around: SurveySurroundings,
-  entries: Iterable<Pick<ProtectedEntry, "path" | "kind">>,
+  entries: Iterable<Place>,
 ): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   const breathe = createBreather();

@@ -1,5 +1,5 @@
 /** What a command depends on. Paths are relative to the project, with `/`; `../` leads above it. */
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { posix } from "node:path";
 import { ALL_ROLES } from "../../core/toolchain/files.ts";
 import type { FileRole } from "../../core/toolchain/tool.ts";
@@ -85,6 +85,15 @@ export function targetOf(place: string): string | null {
 export function realPlace(place: string): string | null {
   try {
     return realpathSync(place);
+  } catch {
+    return null;
+  }
+}
+
+/** The text of a link; null: not a link. */
+export function linkText(place: string): string | null {
+  try {
+    return readlinkSync(place);
   } catch {
     return null;
   }

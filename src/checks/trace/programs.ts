@@ -2,13 +2,13 @@
  * Finds the file of a program as the shell and package managers do. A program in the project counts by its content. A
  * large program outside counts by size and time, because an agent cannot usually write there.
  */
-import { readlinkSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, join, posix, relative } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { isBuiltIn } from "../../core/shell/programs.ts";
 import { type FileHashes, readPlain, sha256 } from "../files/file-hash.ts";
 import type { Listings } from "../files/listings.ts";
 import { readManifest } from "../protection/manifest.ts";
-import { targetOf } from "./found.ts";
+import { linkText, realPlace, targetOf } from "./found.ts";
 
 export interface Programs {
   /** Folders of the PATH outside the project. */
@@ -20,9 +20,7 @@ export interface Programs {
 }
 
 export function createPrograms(root: string, listings: Listings, path = process.env.PATH ?? ""): Programs {
-  const folders = [...new Set(path.split(delimiter))].map((folder) =>
-    join(root, folder === "" ? "." : relativeTo(root, folder)),
-  );
+  const folders = [...new Set(path.split(delimiter))].map((folder) => resolve(root, folder));
   const isOwn = (folder: string): boolean => folder === root || folder.startsWith(`${root}/`);
   const outside = folders.filter((folder) => !isOwn(folder));
   const real = [...new Set(outside.map((folder) => targetOf(folder) ?? folder))];
@@ -36,10 +34,6 @@ export function createPrograms(root: string, listings: Listings, path = process.
       return files.filter((name) => wanted.has(name) || others.has(name) || isBuiltIn(name));
     },
   };
-}
-
-function relativeTo(root: string, folder: string): string {
-  return posix.isAbsolute(folder) ? relative(root, folder) : folder;
 }
 
 function namesIn(folders: readonly string[], listings: Listings): { has(name: string): boolean } {
@@ -81,14 +75,10 @@ export function hashOutside(path: string): string | null {
 export function startedBy(entry: string): string | null {
   const target = targetOf(entry);
   if (target !== null) return target;
-  try {
-    const text = readPlain(entry, 16 * 1024)?.toString("utf8") ?? "";
-    const [, place] =
-      /"\$basedir\/([^"]+\.[cm]?js)"/.exec(text) ?? /"\$basedir\/([^"$]+)"\s+"\$@"/.exec(text) ?? [];
-    return place === undefined ? null : realpathSync(join(dirname(entry), place));
-  } catch {
-    return null;
-  }
+  const text = readPlain(entry, 16 * 1024)?.toString("utf8") ?? "";
+  const [, place] =
+    /"\$basedir\/([^"]+\.[cm]?js)"/.exec(text) ?? /"\$basedir\/([^"$]+)"\s+"\$@"/.exec(text) ?? [];
+  return place === undefined ? null : realPlace(join(dirname(entry), place));
 }
 
 /** The folder of the installed package that contains the file, absolute. */
@@ -107,19 +97,11 @@ export async function hashEntry(entry: string, hashes: FileHashes): Promise<stri
   const home = target === null ? null : packageOf(target);
   const parts = [
     own,
-    linkText(entry),
+    linkText(entry) ?? "",
     target === null ? "" : await hashes.hash(target),
     home === null ? "" : await hashes.hash(join(home, "package.json")),
   ];
   return sha256(parts.join("\n"));
-}
-
-function linkText(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
 }
 
 const MAX_PACKAGE_FILES = 1_000;

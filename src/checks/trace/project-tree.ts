@@ -5,7 +5,7 @@
 
 import { isToolFolder, rolesOf, rolesOfLink } from "../../core/toolchain/files.ts";
 import type { FileRole } from "../../core/toolchain/tool.ts";
-import { createBreather, type FileListing, type Listings } from "../files/listings.ts";
+import { createBreather, type FileListing, type Listings, walkFolders } from "../files/listings.ts";
 import type { IgnoreRules } from "../protection/ignore-rules.ts";
 
 export interface ProjectFile {
@@ -28,18 +28,13 @@ export async function readTree(root: string, listings: Listings, ignore: IgnoreR
   const files: ProjectFile[] = [];
   const manifests: string[] = [];
   const breathe = createBreather();
-  const open = [""];
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    const prefix = folder === "" ? "" : `${folder}/`;
-    const listing = listings.list(folder === "" ? root : `${root}/${folder}`);
+  const isEntered = (path: string, name: string, siblings: FileListing) =>
+    path !== ".loop" && !isToolFolder(name, siblings) && !ignore.isIgnored(path, true);
+  for (const { folder, prefix, listing } of walkFolders(listings, root, isEntered)) {
     ignore.enter(folder);
     for (const file of classify(listing, prefix)) {
       files.push(file);
       if (file.path === `${prefix}package.json`) manifests.push(file.path);
-    }
-    for (const name of listing.folders) {
-      const path = prefix + name;
-      if (path !== ".loop" && !isToolFolder(name, listing) && !ignore.isIgnored(path, true)) open.push(path);
     }
     const pause = breathe();
     if (pause !== null) await pause;

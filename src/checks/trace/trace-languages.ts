@@ -23,15 +23,10 @@ export function traceInterpreter(trace: Trace, name: string, args: readonly stri
   const manifest = ["node", "tsx", "bun"].includes(name) ? findManifest(trace.root, cwd) : null;
   if (manifest !== null) trace.usedManifests.add(manifest);
   const [script, ...words] = skipFlags(args, PRELOADS);
-  if (args.includes("--test")) {
-    // node's own test runner
-    trace.runner(
-      name,
-      "node --test",
-      args.filter((word) => word !== "--test"),
-      cwd,
-    );
-  } else if (script === undefined || args.some((word) => CODE_FLAG.test(word))) addEverything(trace.found);
+  const rest = args.filter((word) => word !== "--test");
+  // node's own test runner
+  if (rest.length < args.length) trace.runner(name, "node --test", rest, cwd);
+  else if (script === undefined || args.some((word) => CODE_FLAG.test(word))) addEverything(trace.found);
   else {
     trace.script(script, cwd, false);
     trace.parts(words, cwd);
@@ -77,14 +72,9 @@ export function traceMake(trace: Trace, args: readonly string[], cwd: string): v
     addEverything(trace.found);
     return;
   }
-  const text = readMakefiles(trace, file, home);
-  const targets = skipFlags(args, ["-C", "--directory", "-f", "--file", "-j", "-l"]);
-  for (const recipe of recipesOf(
-    text,
-    targets.filter((word) => !word.includes("=") && !word.startsWith("-")),
-  )) {
-    trace.line(recipe, home);
-  }
+  const words = skipFlags(args, ["-C", "--directory", "-f", "--file", "-j", "-l"]);
+  const targets = words.filter((word) => !word.includes("=") && !word.startsWith("-"));
+  for (const recipe of recipesOf(readMakefiles(trace, file, home), targets)) trace.line(recipe, home);
 }
 
 /** The makefile and everything that it includes, as one text. */

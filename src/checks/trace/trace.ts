@@ -46,6 +46,8 @@ const PART_FILE = /\.(?:sh|bash|py|[cm]?[jt]sx?|rb|pl|php|lua|json|ya?ml|toml|in
 const EXPECTED = /expect|golden|baseline|snapshot|fixture|reference|approved/i;
 /** Build output: it is the product, not part of the check. */
 const BUILT = /(?:^|\/)(?:dist|build|out|target|node_modules|coverage|vendor|\.?venv)(?:\/|$)/;
+/** Flags of coverage tools that have a value. */
+const COVERAGE_FLAGS = ["--reporter", "-r", "--reports-dir", "--include", "--exclude"];
 const CONFIG_FLAGS = ["-c", "--config", "-p", "--project", "-r", "--require", "--import", "--rcfile"];
 
 export function traceCommand(command: string, root: string, manifests: () => readonly string[]): Found {
@@ -186,13 +188,7 @@ class Tracer implements Trace {
     this.parts(valuesOf(args, CONFIG_FLAGS), cwd);
     if (runner.words === "tests") this.tests(args, cwd);
     if (runner.words === "rest") {
-      const [next, ...rest] = skipFlags(args, [
-        "--reporter",
-        "-r",
-        "--reports-dir",
-        "--include",
-        "--exclude",
-      ]);
+      const [next, ...rest] = skipFlags(args, COVERAGE_FLAGS);
       if (name === "coverage") {
         if (next === "run") tracePython(this, rest, cwd);
       } else if (next !== undefined) this.call(next, rest, cwd);
@@ -200,17 +196,12 @@ class Tracer implements Trace {
   }
 
   private unknown(program: string, name: string, args: readonly string[], cwd: string): void {
-    if (isNeutral(name)) {
-      // its arguments are the product, except for files with expected results
-      this.parts(
-        args.filter((word) => EXPECTED.test(word)),
-        cwd,
-      );
-      return;
-    }
-    if (program.includes("/")) this.script(program, cwd, false);
-    else addEverything(this.found);
-    this.parts(args, cwd);
+    const isOther = !isNeutral(name);
+    if (isOther && program.includes("/")) this.script(program, cwd, false);
+    else if (isOther) addEverything(this.found);
+    // the arguments of a neutral program are the product, except for files with expected results
+    const parts = args.filter((word) => isOther || EXPECTED.test(word));
+    this.parts(parts, cwd);
   }
 
   /** Adds a script of the project with its imports; traces all commands of a shell script. */

@@ -2,8 +2,8 @@
 import { createReconciler } from "../../compose/engine.ts";
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import type { LoopId } from "../../core/loop.ts";
-import { requestBacklog } from "../../engine/backlogs/backlogs.ts";
 import type { EngineNews } from "../../engine/engine.ts";
+import { requestEvent } from "../../engine/tasks/tasks.ts";
 import { cleanWorktrees } from "../../git/worktrees/worktrees.ts";
 import { BACKLOG_EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -72,12 +72,12 @@ class BacklogRun implements RunKind {
       return void this.#run.stop(`stopped by a person (${signal})`);
     this.#isStopping = true;
     this.#view.say("Stopping after the running turns. Press Ctrl-C again to stop now.");
-    await requestBacklog(this.#project.store, now, { type: "backlog.stopping" }, Date.now()).catch(() => {});
+    await requestEvent(this.#project.store, now, { type: "backlog.stopping" }, Date.now()).catch(() => {});
     this.#run.nudge();
   }
 
   async end(): Promise<number> {
-    await cleanWorktrees(this.#project.root, { isDryRun: false, keepMerged: 0 });
+    await cleanWorktrees(this.#project.root, { isDryRun: false });
     const backlog = this.#load();
     if (this.#run.isGone || backlog === null || !this.#project.store.isInPlace()) throw goneError("The run");
     const status = statusWord(backlog);

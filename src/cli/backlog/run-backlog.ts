@@ -9,7 +9,8 @@ import { nextOf, renderNextStory, type Story } from "../../core/backlog/stories.
 import { commandOf } from "../../core/checks/kinds.ts";
 import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
-import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
+import { addBacklog, openBacklog } from "../../engine/backlogs/backlogs.ts";
+import { requestEvent } from "../../engine/tasks/tasks.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import { noteMoment } from "../../git/diff.ts";
 import { type AgentRole, agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
@@ -79,7 +80,7 @@ export async function backlogRunCommand(
   }
   if (before?.status === "paused") {
     const event = { type: "backlog.cancelled", reason: "another run was started" } as const;
-    await requestBacklog(store, before, event, Date.now());
+    await requestEvent(store, before, event, Date.now());
     io.say(`Cancelled the paused run ${before.id}. Its passed stories stay passed.`);
   }
   // a killed run may have left prd.json without its holdouts
@@ -108,7 +109,7 @@ async function goOnWith(
   const read = createStoryFiles(root).read(before.stories);
   const written = "stories" in read ? read : { stories };
   const event = { type: "backlog.continued", iterations, budgetUsd, session, ...written } as const;
-  await requestBacklog(store, before, event, Date.now());
+  await requestEvent(store, before, event, Date.now());
 }
 
 function readStories({ root }: Project, { story }: BacklogRunFlags): readonly Story[] {

@@ -1,7 +1,8 @@
 /** `loop pause` and `loop cancel` for a backlog. */
 import { countsOfStories } from "../../core/backlog/stories.ts";
-import { openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
+import { openBacklog } from "../../engine/backlogs/backlogs.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
+import { requestEvent } from "../../engine/tasks/tasks.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openForChange } from "../goals/goal.ts";
 import type { Io } from "../io.ts";
@@ -26,7 +27,7 @@ export async function stopBacklog(
     how === "pause"
       ? ({ type: "backlog.paused", code: "person", reason } as const)
       : ({ type: "backlog.cancelled", reason } as const);
-  const after = await requestBacklog(store, backlog, event, Date.now());
+  const after = await requestEvent(store, backlog, event, Date.now());
   await store.published?.publish();
   const { passed, total } = countsOfStories(after.stories);
   const goOn = how === "pause" ? "Go on with: loop backlog run --resume" : "Passed stories stay passed.";

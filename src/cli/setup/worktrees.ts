@@ -39,7 +39,7 @@ export async function worktreesCleanCommand(
 ): Promise<number> {
   const isDryRun = flags.dryRun ?? false;
   const { root } = openProject(flags, io);
-  const { removed, kept, problems } = await cleanWorktrees(root, { isDryRun, keepMerged: 0 });
+  const { removed, kept, problems } = await cleanWorktrees(root, { isDryRun });
   if (flags.json) io.json({ dryRun: isDryRun, removed: removed.map(view), kept: kept.map(view), problems });
   else {
     for (const { id, path, why } of removed)

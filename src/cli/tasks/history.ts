@@ -64,10 +64,9 @@ export async function readHistory(
   };
 }
 
-async function findId(history: LoopHistory, prefix: string): Promise<LoopId | null> {
-  const loops = await history.everyLoop();
-  const ids = loops.filter(({ kind }) => kind === "task").map(({ id }) => id);
-  return ids[pick(prefix, ids)] ?? null;
+async function findId(history: LoopHistory, prefix: string): Promise<LoopId> {
+  const tasks = (await history.everyLoop()).filter(({ kind }) => kind === "task");
+  return pick(prefix, tasks).id;
 }
 
 function viewRunning(task: Task) {

@@ -8,7 +8,7 @@ import { renderGoalStatus } from "../../core/text/goal/status.ts";
 import { isoOrNull } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";
-import { findLoop } from "../../engine/find-loop.ts";
+import { findLoop } from "../../engine/tasks/tasks.ts";
 import type { Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -18,13 +18,14 @@ export class BacklogWork {
   readonly #parts: EngineParts;
   readonly #backlogParts: BacklogParts;
   readonly #underway: Underway;
-  readonly #records: BacklogRecords;
+  /** What is written down about decisions. */
+  readonly records: BacklogRecords;
 
   constructor(parts: EngineParts, backlogParts: BacklogParts, underway: Underway) {
     this.#parts = parts;
     this.#backlogParts = backlogParts;
     this.#underway = underway;
-    this.#records = new BacklogRecords(parts, backlogParts);
+    this.records = new BacklogRecords(parts, backlogParts);
   }
 
   start(backlog: Backlog, attempt: Attempt, job: AttemptJob): void {
@@ -57,26 +58,19 @@ export class BacklogWork {
   /** Finds out whether the turn of another process still runs, has ended, or is lost. */
   async #reconcile(work: StoryJob, place: WorkPlace): Promise<LoopEvent | null> {
     const { job, backlogParts } = work;
-    try {
+    const ask = async () => {
       const { agent, turn } = openStoryTurn(work, place);
-      const fate = await agent.reconcile(turn, this.#control(work, place.place));
-      if (fate.kind === "running" || fate.kind === "ended") {
-        const end = Promise.resolve(fate.end);
-        this.#follow(
-          job,
-          end.then((ended) => recordStoryTurn(work, place, ended)),
-        );
-        return null;
-      }
-      this.#underway.settle(job.id);
-      if (fate.kind === "never") return withdrawn(job);
-      // undo what the lost agent wrote into the file
-      await backlogParts.files.putBack(shownStories(backlogNow(work), job));
-      return interrupted(job, `the runner ended while it ran, and ${fate.reason}`);
-    } catch (error) {
-      this.#underway.settle(job.id);
-      throw error;
-    }
+      return agent.reconcile(turn, this.#control(work, place.place));
+    };
+    const fate = await this.#underway.reconcile(job.id, ask, (end) => {
+      const recorded = end.then((ended) => recordStoryTurn(work, place, ended));
+      this.#follow(job, recorded);
+    });
+    if (fate.kind === "never") return withdrawn(job);
+    if (fate.kind !== "lost") return null;
+    // undo what the lost agent wrote into the file
+    await backlogParts.files.putBack(shownStories(backlogNow(work), job));
+    return interrupted(job, `the runner ended while it ran, and ${fate.reason}`);
   }
 
   #open(backlog: Backlog, attempt: Attempt, job: AttemptJob): StoryJob {
@@ -167,16 +161,6 @@ export class BacklogWork {
     });
     if (signal.aborted && merge.kind !== "merged") return null;
     return { type: "attempt.merged", jobId: job.id, merge };
-  }
-
-  /** Writes down a decision, after the earlier ones. */
-  settle(before: Backlog, after: Backlog): void {
-    this.#records.add(before, after);
-  }
-
-  /** Resolves when everything is written. */
-  settled(): Promise<void> {
-    return this.#records.written();
   }
 }
 

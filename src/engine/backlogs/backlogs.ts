@@ -1,19 +1,12 @@
 /** The requests of people on backlogs: start, find, change. Every surface uses these functions. */
 import { NOTHING_SPENT } from "../../core/backlog/attempt-spent.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
-import type { BacklogEvent } from "../../core/backlog/event.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { usageError } from "../../errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { allGoals } from "../goals/goals.ts";
-import { request } from "../tasks/tasks.ts";
-
-/** Oldest first, with the ended ones that the store still has. */
-function allBacklogs(store: Store): readonly Backlog[] {
-  const found = [...store.loops()].filter((loop) => loop.kind === "backlog");
-  return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-}
+import { loopsOf } from "../tasks/tasks.ts";
 
 /** Creates a backlog under a new id. Refuses a second active goal or backlog in the project. */
 export async function addBacklog(
@@ -59,7 +52,7 @@ export async function addBacklog(
 }
 
 function refuseSecond(store: Store): void {
-  const run = allBacklogs(store).find(({ status }) => status === "active");
+  const run = loopsOf(store, "backlog").find(({ status }) => status === "active");
   const owner = store.lease()?.owner ?? "no process";
   if (run !== undefined)
     throw usageError(
@@ -76,7 +69,7 @@ function refuseSecond(store: Store): void {
 
 /** During a run only the engine may write the stories: it takes other changes for an agent's and undoes them. */
 export function refuseDuringRun(store: Store): void {
-  const run = allBacklogs(store).find(({ status }) => status === "active");
+  const run = loopsOf(store, "backlog").find(({ status }) => status === "active");
   if (run !== undefined)
     throw usageError(
       `The backlog is running (${run.id}). The engine would undo your change.`,
@@ -86,14 +79,5 @@ export function refuseDuringRun(store: Store): void {
 
 /** The backlog that has not ended; null: there is none. */
 export function openBacklog(store: Store): Backlog | null {
-  return allBacklogs(store).findLast(({ status }) => status !== "ended") ?? null;
-}
-
-export async function requestBacklog(
-  store: Store,
-  backlog: Backlog,
-  event: BacklogEvent,
-  now: number,
-): Promise<Backlog> {
-  return (await request(store, backlog, event, now)) as Backlog;
+  return loopsOf(store, "backlog").findLast(({ status }) => status !== "ended") ?? null;
 }

@@ -10,21 +10,16 @@
 import { changedFiles, rewrittenFiles } from "../../core/checks/changed-files.ts";
 import type { LoopEvent } from "../../core/event.ts";
 import type { CheckRound } from "../../core/goal/event.ts";
-import type { Goal, Job } from "../../core/goal/goal.ts";
+import type { Goal } from "../../core/goal/goal.ts";
 import { pendingChanges } from "../../core/goal/proof.ts";
 import type { CheckpointBegun, CheckpointResult } from "../../ports/checkpoints.ts";
 import type { ProtectionRules, ProtectionState, Snapshot } from "../../ports/checks.ts";
 import { createJudges } from "../checks/judges.ts";
 import { type CheckPlace, type Round, runPass, runRound } from "../checks/round.ts";
-import type { EngineParts, GoalParts } from "../parts.ts";
-import { panelOf } from "./goal-judges.ts";
+import type { GoalParts } from "../parts.ts";
+import { type GoalJob, panelOf } from "./goal-judges.ts";
 
-interface GoalRound {
-  readonly parts: EngineParts;
-  readonly goals: GoalParts;
-  readonly goal: Goal;
-  readonly job: Job;
-  readonly signal: AbortSignal;
+interface GoalRound extends GoalJob {
   /** The state at the end of the last turn, if it is still current. */
   readonly known: Sight | null;
   /** The files at the last checkpoint of this process. */
@@ -112,7 +107,8 @@ export async function runGoalRound(round: GoalRound): Promise<RoundEnd> {
   return { event, snapshot: watched.snapshot, saved: kept };
 }
 
-function checksOf({ parts, goals, goal, job, signal }: GoalRound): Round {
+function checksOf(round: GoalRound): Round {
+  const { parts, goal, job, signal } = round;
   return {
     criteria: goal.criteria,
     mustNot: goal.mustNot,
@@ -121,7 +117,7 @@ function checksOf({ parts, goals, goal, job, signal }: GoalRound): Round {
     mark: job.id,
     signal,
     clock: parts.clock,
-    judges: createJudges(panelOf(parts, goals, goal, job), signal),
+    judges: createJudges(panelOf(round), signal),
   };
 }
 

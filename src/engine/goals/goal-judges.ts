@@ -1,15 +1,24 @@
-/** The turns of a goal's judges: their prompt and their budget. */
+/** One job of a goal, and the turns of its judges: their prompt and their budget. */
 import { VERDICT_SCHEMA } from "../../core/claims/json-verdict.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { renderJudgePrompt } from "../../core/text/goal/goal-prompt.ts";
 import type { Panel } from "../checks/judges.ts";
 import type { EngineParts, GoalParts } from "../parts.ts";
 
-export function panelOf({ clock }: EngineParts, goals: GoalParts, goal: Goal, job: Job): Panel {
+/** A job, with the parts that carry it out. */
+export interface GoalJob {
+  readonly parts: EngineParts;
+  readonly goals: GoalParts;
+  readonly goal: Goal;
+  readonly job: Job;
+  readonly signal: AbortSignal;
+}
+
+export function panelOf({ parts, goals, goal, job }: Omit<GoalJob, "signal">): Panel {
   return {
     agent: () => goals.agentFor(goal.agent, "side"),
     nonce: job.nonce,
-    clock,
+    clock: parts.clock,
     turn: ({ criterion, asked }, number, at) => ({
       id: `${job.id}-judge${number}`,
       loopId: goal.id,

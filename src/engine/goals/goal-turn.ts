@@ -11,10 +11,10 @@ import {
   renderPrecheckPrompt,
   renderWorkPrompt,
 } from "../../core/text/goal/goal-prompt.ts";
-import type { Agent, Turn, TurnControl, TurnEnd } from "../../ports/agent.ts";
+import type { Agent, AgentEvent, Turn, TurnControl, TurnEnd } from "../../ports/agent.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import type { EngineParts, GoalParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
+import type { GoalJob } from "./goal-judges.ts";
 
 interface GoalTurn {
   readonly agent: Agent;
@@ -27,21 +27,14 @@ const FILES_KEPT = 20;
 const LEAST_TURN_MS = 1_000;
 
 /** Throws when the goal's agent is not available. */
-export function openTurn(
-  { clock, observe }: EngineParts,
-  goals: GoalParts,
-  underway: Underway,
-  goal: Goal,
-  job: Job,
-  signal: AbortSignal,
-): GoalTurn {
+export function openTurn({ parts, goals, goal, job, signal }: GoalJob, underway: Underway): GoalTurn {
   const kind = turnKind(job);
   const turn: Turn = {
     id: job.id,
     loopId: goal.id,
     token: job.token,
     text: promptFor(goal, job),
-    deadlineAt: (job.startedAt ?? clock.now()) + turnTimeOf(goal),
+    deadlineAt: (job.startedAt ?? parts.clock.now()) + turnTimeOf(goal),
     env: {
       LOOP_KIND: kind,
       LOOP_ROLE: ROLES[kind],
@@ -55,10 +48,11 @@ export function openTurn(
   };
   const onStarted = (process: ProcessRef | null) =>
     underway.started(job.id, { type: "job.started", jobId: job.id, process });
+  const onEvent = (event: AgentEvent) => parts.observe({ type: "agent", loopId: goal.id, event });
   return {
     agent: goals.agentFor(goal.agent, kind === "precheck" ? "side" : "work"),
     turn,
-    control: { signal, onStarted, onEvent: (event) => observe({ type: "agent", loopId: goal.id, event }) },
+    control: { signal, onStarted, onEvent },
   };
 }
 
@@ -92,20 +86,14 @@ function turnKind({ kind }: Job): "plan" | "precheck" | "work" {
   return kind === "plan" || kind === "precheck" ? kind : "work";
 }
 
-export interface Ended {
+interface Ended {
   readonly end: Exclude<TurnEnd, { kind: "cancelled" }>;
   /** null: another process started the turn. */
   readonly before: Snapshot | null;
   readonly after: Snapshot;
 }
 
-export function recordTurn(
-  { clock }: EngineParts,
-  goals: GoalParts,
-  goal: Goal,
-  job: Job,
-  { end, before, after }: Ended,
-): TurnRecord {
+export function recordTurn({ parts, goals, goal, job }: GoalJob, { end, before, after }: Ended): TurnRecord {
   const files = before === null ? [] : changedFiles(before, after);
   const isChanged = before === null && goal.tree !== null && goal.tree !== after.hash;
   return {
@@ -123,7 +111,7 @@ export function recordTurn(
     toolCalls: end.activity?.toolCalls ?? null,
     mostEdited: mostEdited(end.activity?.edits ?? {}),
     denials: end.activity?.denials ?? [],
-    durationMs: Math.max(0, clock.now() - (job.startedAt ?? job.intendedAt)),
+    durationMs: Math.max(0, parts.clock.now() - (job.startedAt ?? job.intendedAt)),
     wroteState: goals.wasStateEdited(),
     nextNonce: goals.newNonce(),
   };

@@ -12,7 +12,7 @@ import { askedOf, stopJudges } from "../checks/judges.ts";
 import { describe, type EngineParts, type GoalParts } from "../parts.ts";
 import type { Underway } from "../underway.ts";
 import { lookAround, runGoalRound, runSurvey, type Sight } from "./goal-checks.ts";
-import { panelOf } from "./goal-judges.ts";
+import { type GoalJob, panelOf } from "./goal-judges.ts";
 import { openTurn, recordTurn } from "./goal-turn.ts";
 
 export class GoalWork {
@@ -33,138 +33,112 @@ export class GoalWork {
   }
 
   start(goal: Goal, job: Job): void {
-    const signal = this.#underway.open(goal.id, job.id);
-    if (job.kind === "survey" || job.kind === "checks") this.#startRound(goal, job, signal);
-    else this.#startTurn(goal, job, signal);
+    const work = this.#open(goal, job);
+    if (isRound(job)) this.#startRound(work);
+    else this.#follow(work, this.#runTurn(work));
   }
 
   /** Recovers a job that another process intended. Returns the event that settles it; null: the job continues. */
   async recover(goal: Goal, job: Job, token: number, now: number): Promise<LoopEvent | null> {
-    const interrupted = (reason: string): LoopEvent => ({ type: "job.interrupted", jobId: job.id, reason });
+    const [parts, goals] = [this.#parts, this.#goals];
     try {
-      this.#goals.agentFor(goal.agent, "work");
+      goals.agentFor(goal.agent, "work");
     } catch (error) {
       // another attempt would fail again and keep all other loops from being recovered
-      return this.#broken(job, error, null);
+      return broken(job, error, null);
     }
     // intended by this process in a write that seemed to fail, so no process has started it
     if (job.token === token && goal.status === "active") {
       this.start(goal, job);
       return null;
     }
-    if (job.kind === "survey" || job.kind === "checks") {
-      await this.#parts.checker.sweep(job.id);
-      await stopJudges(panelOf(this.#parts, this.#goals, goal, job), askedOf(goal.criteria));
-      return interrupted("the runner ended while the checks ran");
+    if (isRound(job)) {
+      await parts.checker.sweep(job.id);
+      await stopJudges(panelOf({ parts, goals, goal, job }), askedOf(goal.criteria));
+      return interrupted(job, "the runner ended while the checks ran");
     }
-    return this.#reconcile(goal, job, now, interrupted);
+    return this.#reconcile(this.#open(goal, job), now);
   }
 
-  async #reconcile(
-    goal: Goal,
-    job: Job,
-    now: number,
-    interrupted: (reason: string) => LoopEvent,
-  ): Promise<LoopEvent | null> {
+  #open(goal: Goal, job: Job): GoalJob {
     const signal = this.#underway.open(goal.id, job.id);
-    try {
-      const turn = openTurn(this.#parts, this.#goals, this.#underway, goal, job, signal);
-      const fate = await turn.agent.reconcile(turn.turn, turn.control);
-      switch (fate.kind) {
-        case "running":
-          this.#followTurn(goal, job, fate.end);
-          return job.startedAt === null
-            ? { type: "job.started", jobId: job.id, process: fate.process }
-            : null;
-        case "ended":
-          this.#followTurn(goal, job, Promise.resolve(fate.end));
-          return null;
-        case "never":
-          this.#underway.settle(job.id);
-          return { type: "job.withdrawn", jobId: job.id, reason: "the runner ended before it was started" };
-        case "lost":
-          this.#underway.settle(job.id);
-          return interrupted(`the runner ended ${age(job, now)}, and ${fate.reason}`);
-      }
-    } catch (error) {
-      this.#underway.settle(job.id);
-      throw error;
+    return { parts: this.#parts, goals: this.#goals, goal, job, signal };
+  }
+
+  async #reconcile(work: GoalJob, now: number): Promise<LoopEvent | null> {
+    const { job } = work;
+    const ask = async () => {
+      const { agent, turn, control } = openTurn(work, this.#underway);
+      return agent.reconcile(turn, control);
+    };
+    const fate = await this.#underway.reconcile(job.id, ask, (end) =>
+      this.#follow(
+        work,
+        end.then((ended) => this.#record(work, ended, null)),
+      ),
+    );
+    switch (fate.kind) {
+      case "running":
+        return job.startedAt === null ? { type: "job.started", jobId: job.id, process: fate.process } : null;
+      case "ended":
+        return null;
+      case "never":
+        return { type: "job.withdrawn", jobId: job.id, reason: "the runner ended before it was started" };
+      case "lost":
+        return interrupted(job, `the runner ended ${age(job, now)}, and ${fate.reason}`);
     }
   }
 
-  #startTurn(goal: Goal, job: Job, signal: AbortSignal): void {
-    let before: Snapshot | null = null;
-    const end = this.#before(goal).then((snapshot) => {
-      before = snapshot;
-      const { agent, turn, control } = openTurn(this.#parts, this.#goals, this.#underway, goal, job, signal);
-      return agent.run(turn, control);
-    });
-    this.#followTurn(goal, job, end, () => before);
+  async #runTurn(work: GoalJob): Promise<Recorded> {
+    const before = await this.#before(work.goal);
+    const { agent, turn, control } = openTurn(work, this.#underway);
+    return this.#record(work, await agent.run(turn, control), before);
   }
 
-  #followTurn(goal: Goal, job: Job, end: Promise<TurnEnd>, before: () => Snapshot | null = () => null): void {
+  #follow({ job }: GoalJob, turn: Promise<Recorded>): void {
     this.#underway.follow(
       job.id,
-      end.then((ended) => this.#record(goal, job, ended, before())),
+      turn,
       ({ event, answer, conversation }, stopped) => ({
-        event: event ?? this.#interrupted(job, stopped, conversation),
+        event: event ?? interrupted(job, stopped, conversation),
         answer,
       }),
-      (error, stopped) => this.#broken(job, error, stopped),
+      (error, stopped) => broken(job, error, stopped),
     );
   }
 
-  async #record(goal: Goal, job: Job, end: TurnEnd, before: Snapshot | null): Promise<Recorded> {
+  async #record(work: GoalJob, end: TurnEnd, before: Snapshot | null): Promise<Recorded> {
     if (end.kind === "cancelled") return { event: null, answer: null, conversation: end.conversation?.id };
-    const seen = await lookAround(this.#goals, goal);
-    this.#last = seen;
+    const { goal, job } = work;
+    this.#last = await lookAround(this.#goals, goal);
     this.#lastTurn = job.id;
-    const after = seen.snapshot;
-    const record = recordTurn(this.#parts, this.#goals, goal, job, { end, before, after });
-    return { event: { type: "job.turned", jobId: job.id, turn: record }, answer: end.answer };
+    const turn = recordTurn(work, { end, before, after: this.#last.snapshot });
+    return { event: { type: "job.turned", jobId: job.id, turn }, answer: end.answer };
   }
 
-  #startRound(goal: Goal, job: Job, signal: AbortSignal): void {
+  #startRound(work: GoalJob): void {
+    const { goal, job, signal } = work;
     const take = job.kind === "survey" ? runSurvey : runGoalRound;
     // only the round right after the turn may use its state; a later one looks again
     const isNext = isIterationRound(goal.phase) && this.#lastTurn === goal.receipts.at(-1)?.jobId;
     const known = isNext ? this.#last : null;
+    const before = this.#saved?.loopId === goal.id ? this.#saved.snapshot : null;
     this.#lastTurn = null;
     this.#underway.follow(
       job.id,
-      take({ parts: this.#parts, goals: this.#goals, goal, job, signal, known, saved: this.#savedOf(goal) }),
+      take({ ...work, known, saved: before }),
       ({ event, snapshot, saved }, stopped) => {
         this.#last = { snapshot, protection: null };
         this.#saved = { loopId: goal.id, snapshot: saved };
-        return { event: signal.aborted ? this.#interrupted(job, stopped) : event, answer: null };
+        return { event: signal.aborted ? interrupted(job, stopped) : event, answer: null };
       },
-      (error, stopped) => this.#broken(job, error, stopped),
+      (error, stopped) => broken(job, error, stopped),
     );
-  }
-
-  #savedOf({ id }: Goal): Snapshot | null {
-    return this.#saved?.loopId === id ? this.#saved.snapshot : null;
   }
 
   async #before(goal: Goal): Promise<Snapshot> {
     if (this.#last !== null && this.#last.snapshot.hash === goal.tree) return this.#last.snapshot;
     return this.#goals.workspace.snapshot(goal.policy.allowChanges);
-  }
-
-  #interrupted(job: Job, stopped: string | null, conversation?: string): LoopEvent {
-    const reason = stopped ?? "it was stopped";
-    return {
-      type: "job.interrupted",
-      jobId: job.id,
-      reason,
-      ...(conversation === undefined ? {} : { conversation }),
-    };
-  }
-
-  /** The environment is broken, and a person has to look at it. */
-  #broken(job: Job, error: unknown, stopped: string | null): LoopEvent {
-    if (stopped !== null) return this.#interrupted(job, stopped);
-    return { type: "goal.paused", code: "surroundings", reason: describe(error) };
   }
 }
 
@@ -174,6 +148,21 @@ interface Recorded {
   readonly answer: string | null;
   /** The conversation of a stopped turn, if the turn had begun one. */
   readonly conversation?: string | undefined;
+}
+
+function isRound({ kind }: Job): boolean {
+  return kind === "survey" || kind === "checks";
+}
+
+function interrupted({ id: jobId }: Job, stopped: string | null, conversation?: string): LoopEvent {
+  const reason = stopped ?? "it was stopped";
+  return { type: "job.interrupted", jobId, reason, ...(conversation === undefined ? {} : { conversation }) };
+}
+
+/** The environment is broken, and a person has to look at it. */
+function broken(job: Job, error: unknown, stopped: string | null): LoopEvent {
+  if (stopped !== null) return interrupted(job, stopped);
+  return { type: "goal.paused", code: "surroundings", reason: describe(error) };
 }
 
 function age(job: Job, now: number): string {

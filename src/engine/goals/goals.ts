@@ -5,12 +5,11 @@ import type { Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { usageError } from "../../errors.ts";
 import type { LoopStore } from "../../ports/loops.ts";
-import { pick, request } from "../tasks/tasks.ts";
+import { loopsOf, pick, requestEvent } from "../tasks/tasks.ts";
 
 /** Oldest first, with the ended ones that the store still has. */
 export function allGoals(store: LoopStore): readonly Goal[] {
-  const goals = [...store.loops()].filter((loop) => loop.kind === "goal");
-  return goals.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  return loopsOf(store, "goal");
 }
 
 /** Creates a goal under a new id. Refuses a second active goal in the project. */
@@ -25,10 +24,10 @@ export async function addGoal(
     refuseSecond(store, null);
     const id = newId() as LoopId;
     if (store.load(id) !== undefined) continue;
-    const { loop, effects, outcomes } = createGoal({ ...draft, id }, now);
+    const change = createGoal({ ...draft, id }, now);
     const event = { type: "goal.created" } as const;
-    const commit = { id, expectedVersion: 0, loop, event, effects, outcomes, at: now, token: null };
-    if ((await store.commit(commit)).kind === "committed") return loop;
+    const commit = { id, expectedVersion: 0, ...change, event, at: now, token: null };
+    if ((await store.commit(commit)).kind === "committed") return change.loop;
   }
 }
 
@@ -50,16 +49,14 @@ export function findGoal(
   const goals = allGoals(store);
   const live = goals.filter(({ status }) => status !== "ended");
   if (prefix !== undefined) {
-    const ids = goals.map(({ id }) => id);
-    const found = goals[pick(prefix, ids, "goal")] as Goal;
+    const found = pick(prefix, goals, "goal");
     if (wanted === "live" && found.status === "ended")
       throw usageError(`Goal ${found.id} has ended (${found.end?.status ?? "ended"}).`);
     return found;
   }
-  const [only, second] = live;
-  if (second !== undefined && wanted === "live")
+  if (live.length > 1 && wanted === "live")
     throw usageError(`There are several goals here. Name one: ${live.map(({ id }) => id).join(", ")}.`);
-  const found = live.at(-1) ?? only ?? (wanted === "any" ? goals.at(-1) : undefined);
+  const found = live.at(-1) ?? (wanted === "any" ? goals.at(-1) : undefined);
   if (found === undefined)
     throw usageError(
       wanted === "any" ? "There is no goal loop here." : "No goal loop is running or paused here.",
@@ -78,5 +75,5 @@ export async function requestGoal(
     await store.catchUp();
     refuseSecond(store, goal.id);
   }
-  return (await request(store, goal, event, now)) as Goal;
+  return requestEvent(store, goal, event, now);
 }

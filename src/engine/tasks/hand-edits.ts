@@ -130,9 +130,7 @@ function changesTo(task: Task, wanted: WantedTask, settings: HandEditSettings, n
   const edit: TaskEdit = {
     ...(wanted.prompt === task.prompt ? {} : { prompt: wanted.prompt }),
     ...(cronChanged || zoneChanged || moved ? { cadence: cadenceOf(wanted, settings, now) } : {}),
-    ...(wanted.expiresAt === undefined || wanted.expiresAt === view.expiresAt
-      ? {}
-      : { expiresAt: wanted.expiresAt === null ? null : Date.parse(wanted.expiresAt) }),
+    ...(wanted.expiresAt === view.expiresAt ? {} : expiryOf(wanted)),
     ...(wanted.missed === undefined || wanted.missed === view.missed ? {} : { missed: wanted.missed }),
     ...((wanted.graceMs ?? null) === task.graceMs ? {} : { graceMs: wanted.graceMs ?? null }),
     ...(wanted.timeoutMs === undefined || wanted.timeoutMs === task.timeoutMs
@@ -183,9 +181,7 @@ async function createFrom(
       expect: wanted.expect ?? null,
       alertAfter: wanted.alertAfter ?? null,
       ...(wanted.timeoutMs === undefined ? {} : { timeoutMs: wanted.timeoutMs }),
-      ...(wanted.expiresAt === undefined
-        ? {}
-        : { expiresAt: wanted.expiresAt === null ? null : Date.parse(wanted.expiresAt) }),
+      ...expiryOf(wanted),
     },
     settings,
     now,
@@ -196,6 +192,11 @@ async function createFrom(
   return wanted.state === "paused"
     ? requestEvent(store, added.task, { type: "task.paused" }, now)
     : added.task;
+}
+
+function expiryOf({ expiresAt }: WantedTask): Pick<TaskEdit, "expiresAt"> {
+  if (expiresAt === undefined) return {};
+  return { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
 }
 
 function cadenceOf(wanted: WantedTask, settings: HandEditSettings, now: number): Cadence {

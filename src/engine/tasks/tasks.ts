@@ -4,7 +4,7 @@ import type { Loop, LoopId, Task } from "../../core/loop.ts";
 import { createTask, type TaskDraft } from "../../core/task/decide-task.ts";
 import { LoopError, usageError } from "../../errors.ts";
 import type { LoopStore } from "../../ports/loops.ts";
-import { type Applied, applyEvent } from "../apply.ts";
+import { applyEvent } from "../apply.ts";
 
 /** A task that has no id yet. */
 export type Draft = Omit<TaskDraft, "id">;
@@ -71,11 +71,11 @@ export async function addTaskAs(
   now: number,
 ): Promise<Added> {
   if (store.load(id) !== undefined) return { kind: "taken" };
-  const { loop, effects, outcomes } = createTask({ ...draft, id }, now);
+  const change = createTask({ ...draft, id }, now);
   const event = { type: "task.created" } as const;
-  const commit = { id, expectedVersion: 0, loop, event, effects, outcomes, at: now, token: null };
+  const commit = { id, expectedVersion: 0, ...change, event, at: now, token: null };
   const result = await store.commit({ ...commit, maxLive: maxTasks });
-  if (result.kind === "committed") return { kind: "added", task: loop };
+  if (result.kind === "committed") return { kind: "added", task: change.loop };
   return result.kind === "full" ? result : { kind: "taken" };
 }
 
@@ -85,23 +85,26 @@ export function fullMessage(live: number, maxTasks: number): string {
 
 /** Finds a task by a unique beginning of its id. */
 export function findTask(store: LoopStore, prefix: string): Task {
-  const isGoal = [...store.loops()].some((loop) => loop.kind === "goal" && loop.id === prefix.toLowerCase());
-  if (isGoal)
+  if (loopsOf(store, "goal").some(({ id }) => id === prefix.toLowerCase()))
     throw usageError(
       `${prefix} is a goal loop, and this command is for tasks.`,
       `For goals: loop status | pause | continue | cancel | report ${prefix}`,
     );
-  const live = [...store.loops()].filter((loop) => loop.kind === "task" && loop.status !== "ended");
-  const ids = live.map(({ id }) => id);
-  return live[pick(prefix, ids)] as Task;
+  return pick(prefix, liveTasks(store));
 }
 
-/** The index of the id with this beginning. Throws a sentence for the person when no id or several ids match. */
-export function pick(
+/** Finds a loop of any kind by the beginning of its id. Skips ended tasks, but finds ended goals and backlogs. */
+export function findLoop(store: LoopStore, prefix: string): Loop {
+  const loops = [...store.loops()].filter(({ kind, status }) => kind !== "task" || status !== "ended");
+  return pick(prefix, loops, "loop");
+}
+
+/** The loop with this beginning of its id. Throws a sentence for the person when no loop or several loops match. */
+export function pick<L extends { readonly id: string }>(
   prefix: string,
-  ids: readonly string[],
+  loops: readonly L[],
   what: "task" | "goal" | "loop" = "task",
-): number {
+): L {
   const wanted = prefix.toLowerCase();
   if (!/^[0-9a-f]{1,8}$/.test(wanted)) {
     throw usageError(
@@ -109,37 +112,30 @@ export function pick(
       "To see all ids, type: loop list",
     );
   }
-  const exact = ids.indexOf(wanted);
-  if (exact !== -1) return exact;
-  const matches = ids.flatMap((id, index) => (id.startsWith(wanted) ? [index] : []));
+  const matches = loops.filter(({ id }) => id.startsWith(wanted));
   const [only, second] = matches;
   if (only === undefined)
     throw usageError(`There is no ${what} ${prefix} here.`, "To see all ids, type: loop list");
-  if (second !== undefined) {
-    throw usageError(`${prefix} matches several ids: ${matches.map((i) => ids[i]).join(", ")}.`);
-  }
-  return only;
-}
-
-/** Carries out a person's request on a task. Returns the changed task. */
-export async function requestEvent(
-  store: LoopStore,
-  task: Task,
-  event: LoopEvent,
-  now: number,
-): Promise<Task> {
-  return (await request(store, task, event, now)) as Task;
+  const exact = matches.find(({ id }) => id === wanted);
+  if (second !== undefined && exact === undefined)
+    throw usageError(`${prefix} matches several ids: ${matches.map(({ id }) => id).join(", ")}.`);
+  return exact ?? only;
 }
 
 /** Carries out a person's request on a loop of any kind. Returns the changed loop. */
-export async function request(store: LoopStore, loop: Loop, event: LoopEvent, now: number): Promise<Loop> {
-  const applied: Applied = await applyEvent(store, loop.id, event, now, null);
+export async function requestEvent<L extends Loop>(
+  store: LoopStore,
+  loop: L,
+  event: LoopEvent,
+  now: number,
+): Promise<L> {
+  const applied = await applyEvent(store, loop.id, event, now, null);
   const name = `${loop.kind === "task" ? "Task" : "Goal"} ${loop.id}`;
   switch (applied.kind) {
     case "committed":
-      return applied.loop;
+      return applied.loop as L;
     case "none":
-      return store.load(loop.id) ?? loop;
+      return (store.load(loop.id) as L | undefined) ?? loop;
     case "refused":
       throw usageError(applied.message);
     case "gone":
@@ -155,7 +151,16 @@ export async function request(store: LoopStore, loop: Loop, event: LoopEvent, no
 
 /** Tasks that have not ended, oldest first. */
 export function liveTasks(store: Pick<LoopStore, "loops">): Task[] {
-  const tasks = [...store.loops()].filter((loop) => loop.kind === "task");
-  const live = tasks.filter((task) => task.status !== "ended");
-  return live.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  return loopsOf(store, "task").filter(({ status }) => status !== "ended");
+}
+
+/** Oldest first, with the ended ones that the store still has. */
+export function loopsOf<K extends Loop["kind"]>(
+  store: Pick<LoopStore, "loops">,
+  kind: K,
+): Extract<Loop, { kind: K }>[] {
+  const isOfKind = (loop: Loop): loop is Extract<Loop, { kind: K }> => loop.kind === kind;
+  return [...store.loops()]
+    .filter(isOfKind)
+    .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }

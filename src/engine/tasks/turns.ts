@@ -25,20 +25,13 @@ export class Turns {
   }
 
   /** Recovers a fire that another process intended. Follows a turn that still runs to its end. */
-  async reconcile(task: Task, fire: Fire, now: number): Promise<TurnFate> {
+  reconcile(task: Task, fire: Fire, now: number): Promise<TurnFate> {
     const { turn, control } = this.#open(task, fire, now);
-    let fate: TurnFate;
-    try {
-      fate = await this.#agentFor(task).reconcile(turn, control);
-    } catch (error) {
-      // the fate is unknown, so it must be asked again: a turn that stays listed here would never end
-      this.#underway.settle(fire.id);
-      throw error;
-    }
-    if (fate.kind === "running") this.#follow(task, fire, fate.end, control.signal);
-    else if (fate.kind === "ended") this.#follow(task, fire, Promise.resolve(fate.end), control.signal);
-    else this.#underway.settle(fire.id);
-    return fate;
+    return this.#underway.reconcile(
+      fire.id,
+      async () => this.#agentFor(task).reconcile(turn, control),
+      (end) => this.#follow(task, fire, end, control.signal),
+    );
   }
 
   /** A headless task does not run in the conversation. */

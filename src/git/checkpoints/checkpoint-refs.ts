@@ -1,9 +1,8 @@
 /** Names, reads and creates checkpoints as git refs. A checkpoint exists when its ref exists. */
 import type { LoopId } from "../../core/loop.ts";
 import type { Checkpoint } from "../../ports/checkpoints.ts";
-import { asBytes, type Git, readable } from "../git-process.ts";
+import { asBytes, type Git, mustSucceed, OUR_NAME, readable } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
-import { mustSucceed } from "./stage.ts";
 
 export interface StoredCheckpoint extends Omit<Checkpoint, "step"> {
   readonly ref: string;
@@ -30,18 +29,12 @@ export function parseRefs(output: string): readonly StoredCheckpoint[] {
   return found.sort((one, other) => one.number - other.number);
 }
 
-interface State {
-  readonly tree: string;
-  readonly label: string;
-  readonly at: number;
-}
-
 /** Saves this state. Returns the last checkpoint if nothing changed. */
 export async function record(
   { git, head }: Repository,
   loopId: LoopId,
   existing: readonly StoredCheckpoint[],
-  { tree, label, at }: State,
+  { tree, label, at }: Pick<StoredCheckpoint, "tree" | "label" | "at">,
 ): Promise<StoredCheckpoint> {
   const last = existing.at(-1);
   if (last?.tree === tree) return last;
@@ -79,13 +72,5 @@ export function subjectOf(label: string): string {
 /** Works also if the person has not configured a name. */
 export function signature(at: number): Record<string, string> {
   const date = `@${seconds(at)} +0000`;
-  const [name, email] = ["Loopwright", "loopwright@localhost"];
-  return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_AUTHOR_DATE: date,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
-    GIT_COMMITTER_DATE: date,
-  };
+  return { ...OUR_NAME, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
 }

@@ -12,7 +12,6 @@
  * Line endings are converted as git does for this repository.
  */
 import type { LoopId } from "../../core/loop.ts";
-import { LoopError } from "../../errors.ts";
 import type {
   Checkpoint,
   CheckpointBegun,
@@ -21,7 +20,7 @@ import type {
   RollbackResult,
 } from "../../ports/checkpoints.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import { createGit, readable, realFolder, wordsOf } from "../git-process.ts";
+import { createGit, type GitOptions, mustSucceed, readable, refuse, wordsOf } from "../git-process.ts";
 import { findRepository, type Repository } from "../repository.ts";
 import {
   parseRefs,
@@ -38,13 +37,10 @@ import { type Entries, type Importer, readChanges, startImporter } from "./impor
 import { removePrivateIndex, withPrivateIndex } from "./private-index.ts";
 import { planPutBack, putBack } from "./put-back.ts";
 import { quickSave, signOfRepository } from "./quick-save.ts";
-import { mustSucceed, stageFiles } from "./stage.ts";
+import { stageFiles } from "./stage.ts";
 
-export interface CheckpointOptions {
+export interface CheckpointOptions extends GitOptions {
   readonly now?: () => number;
-  readonly env?: NodeJS.ProcessEnv;
-  /** For each git command. */
-  readonly timeoutMs?: number;
 }
 
 export interface GitCheckpoints extends Checkpoints {
@@ -53,7 +49,6 @@ export interface GitCheckpoints extends Checkpoints {
 }
 
 const BEFORE_ROLLBACK = "before rollback";
-const TIMEOUT_MS = 5 * 60_000;
 const ID = /^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$/;
 
 /** What the last save of this process learned, so that the next one is quick. */
@@ -75,7 +70,7 @@ export function createCheckpoints(projectDir: string, options: CheckpointOptions
 class RefCheckpoints implements GitCheckpoints {
   readonly #projectDir: string;
   readonly #now: () => number;
-  readonly #git: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number };
+  readonly #git: GitOptions;
   readonly #known = new Map<LoopId, Known>();
   /** The number of the last checkpoint that was started. */
   readonly #begun = new Map<LoopId, number>();
@@ -83,13 +78,10 @@ class RefCheckpoints implements GitCheckpoints {
   /** Saves run one after another, because they share an index and each is the parent of the next. */
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    projectDir: string,
-    { now = Date.now, env = process.env, timeoutMs = TIMEOUT_MS }: CheckpointOptions,
-  ) {
+  constructor(projectDir: string, { now = Date.now, ...git }: CheckpointOptions) {
     this.#projectDir = projectDir;
     this.#now = now;
-    this.#git = { env, timeoutMs };
+    this.#git = git;
   }
 
   save(loopId: LoopId, label: string): Promise<CheckpointResult> {
@@ -177,11 +169,10 @@ class RefCheckpoints implements GitCheckpoints {
   async #open(
     loopId: LoopId,
   ): Promise<{ readonly repository: Repository; readonly existing: readonly StoredCheckpoint[] }> {
-    if (!ID.test(loopId)) throw new LoopError("surroundings", `${loopId} is not a loop id`);
-    const git = createGit(realFolder(this.#projectDir), this.#git);
-    const [located, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
-    if (located.kind === "none") throw new LoopError("surroundings", located.reason);
-    return { repository: located.repository, existing: parseRefs(mustSucceed(refs)) };
+    if (!ID.test(loopId)) refuse(`${loopId} is not a loop id`);
+    const git = createGit(this.#projectDir, this.#git);
+    const [repository, refs] = await Promise.all([findRepository(git), readRefs(git, loopId)]);
+    return { repository, existing: parseRefs(mustSucceed(refs)) };
   }
 
   async #saveWhole(loopId: LoopId, label: string): Promise<CheckpointResult> {
@@ -221,7 +212,7 @@ class RefCheckpoints implements GitCheckpoints {
     const at = this.#now();
     const ref = refOf(loopId, number);
     const save = { ref, parent: before.last.commit, label: subjectOf(label), at: seconds(at), entries };
-    this.#importer ??= startImporter(before.repository, this.#git);
+    this.#importer ??= startImporter(before.repository);
     const commit = await this.#importer.save(save);
     // The tree stays empty: it is unknown, so the next save by `git add` always makes a commit.
     if (commit === null) {
@@ -244,7 +235,7 @@ class RefCheckpoints implements GitCheckpoints {
       return await withPrivateIndex(repository, loopId, async (index) => {
         const { commit: parent, tree } = last;
         const save = { ref, parent, tree, label: subjectOf(label), index, env: signature(at) };
-        const result = await quickSave(repository, save, this.#git, onStaged);
+        const result = await quickSave(repository, save, onStaged);
         if (result.kind === "failed") throw new Error("the quick save failed");
         if (result.kind === "saved")
           this.#known.set(loopId, { repository, sign, last: { ...result, ref, number, label, at } });

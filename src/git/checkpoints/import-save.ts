@@ -10,7 +10,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { changedFiles } from "../../core/checks/changed-files.ts";
 import type { Snapshot } from "../../ports/checks.ts";
-import { type GitOptions, gitEnvironment, SETTINGS } from "../git-process.ts";
+import { SETTINGS } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
 const MAX_FILES = 200;
@@ -87,11 +87,11 @@ export interface Importer {
  * Runs one `git fast-import` for all checkpoints of a run. When it answers, the checkpoint and its ref are on disk. It
  * ends with this process.
  */
-export function startImporter({ git, prefix }: Repository, { env, timeoutMs }: GitOptions): Importer {
+export function startImporter({ git, prefix }: Repository): Importer {
   const args = [...SETTINGS, "fast-import", "--quiet", "--done", "--date-format=raw"];
   const child = spawn("git", args, {
     cwd: git.cwd,
-    env: gitEnvironment(env),
+    env: git.env,
     stdio: ["pipe", "pipe", "ignore"],
   });
   let waiting: ((commit: string | null) => void) | null = null;
@@ -126,7 +126,7 @@ export function startImporter({ git, prefix }: Repository, { env, timeoutMs }: G
     save: (save) =>
       new Promise((done) => {
         if (isOver || waiting !== null) return done(null);
-        const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+        const timer = setTimeout(() => child.kill("SIGKILL"), git.timeoutMs);
         waiting = (commit) => {
           clearTimeout(timer);
           done(commit);

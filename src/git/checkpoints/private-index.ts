@@ -5,20 +5,11 @@
  * The work uses a copy, which replaces the index on success. A killed process leaves no lock and no broken index, and a
  * git process that outlives it does no harm.
  */
-import {
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from "node:fs";
+import { copyFileSync, lstatSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopId } from "../../core/loop.ts";
-import { LoopError } from "../../errors.ts";
 import { errorCode } from "../../system/files.ts";
+import { makeOwnFolder, namesIn } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
 /** Longer than any git command may take. */
@@ -29,7 +20,8 @@ export async function withPrivateIndex<T>(
   loopId: LoopId,
   work: (index: string) => Promise<T>,
 ): Promise<T> {
-  const dir = makeFolder(gitDir);
+  const dir = join(gitDir, "loopwright");
+  makeOwnFolder(dir);
   const kept = join(dir, `${loopId}.index`);
   const copy = join(dir, `${loopId}.${process.pid}-${Math.random().toString(36).slice(2, 10)}.index`);
   try {
@@ -47,14 +39,6 @@ export async function withPrivateIndex<T>(
 export function removePrivateIndex({ gitDir }: Repository, loopId: LoopId): void {
   const dir = join(gitDir, "loopwright");
   for (const name of namesOf(dir, loopId)) rmSync(join(dir, name), { force: true });
-}
-
-function makeFolder(gitDir: string): string {
-  const dir = join(gitDir, "loopwright");
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (lstatSync(dir).isSymbolicLink())
-    throw new LoopError("surroundings", `${dir} is a symbolic link; links are not followed`);
-  return dir;
 }
 
 /**
@@ -83,10 +67,5 @@ function removeAbandoned(dir: string, loopId: LoopId, kept: string): void {
 }
 
 function namesOf(dir: string, loopId: LoopId): string[] {
-  try {
-    return readdirSync(dir).filter((name) => name.startsWith(`${loopId}.`));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  return namesIn(dir).filter((name) => name.startsWith(`${loopId}.`));
 }

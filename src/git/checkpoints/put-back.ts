@@ -8,34 +8,23 @@
  *    at this moment), the rollback is refused before anything is written.
  */
 import { copyFileSync, lstatSync, readdirSync, rmSync } from "node:fs";
-import { LoopError } from "../../errors.ts";
 import { errorCode } from "../../system/files.ts";
-import { readable } from "../git-process.ts";
+import { mustSucceed, readable, refuse } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 import {
-  mustSucceed,
+  parseRawDiff,
   pathOf,
+  type RawChange,
   runOnFiles,
-  splitNames,
   stageIgnored,
   unstagedFiles,
-  writeTree,
+  writeChanges,
 } from "./stage.ts";
 
 export interface PutBackPlan {
   /** The tree of the current files. */
   readonly present: string;
-  readonly changes: readonly FileChange[];
-}
-
-export interface FileChange {
-  /** The path in the project, one letter per byte. */
-  readonly name: string;
-  /** Git modes; 000000: missing. */
-  readonly present: string;
-  readonly target: string;
-  /** The object to restore; zeros: none. */
-  readonly object: string;
+  readonly changes: readonly RawChange[];
 }
 
 const NOTHING = "000000";
@@ -73,46 +62,33 @@ export async function putBack(repository: Repository, index: string, plan: PutBa
 
 /** The current tree, with only the planned changes. */
 async function composeTree(repository: Repository, index: string, { changes }: PutBackPlan): Promise<string> {
-  const lines = changes.map(
-    ({ name, target, object }) => `${target} ${object}\t${repository.prefix}${name}\0`,
-  );
   const copy = `${index}.target`;
   copyFileSync(index, copy);
   try {
-    const args = ["update-index", "-z", "--index-info"];
-    mustSucceed(await runOnFiles(repository, copy, { args, input: lines.join("") }));
-    return await writeTree(repository, copy);
+    return await writeChanges(repository, copy, changes, repository.prefix);
   } finally {
     rmSync(copy, { force: true });
   }
 }
 
-function isThere({ target }: FileChange): boolean {
-  return target !== NOTHING;
+function isThere({ after }: RawChange): boolean {
+  return after !== NOTHING;
 }
 
-async function compareTrees({ git }: Repository, present: string, target: string): Promise<FileChange[]> {
-  const output = mustSucceed(
-    await git.run({
-      args: ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--relative", present, target],
-    }),
+/** The changes from the current files to the target. */
+async function compareTrees({ git }: Repository, present: string, target: string): Promise<RawChange[]> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--relative", present, target];
+  return parseRawDiff(mustSucceed(await git.run({ args }))).filter(
+    ({ name }) => !name.split("/").includes(".loop"),
   );
-  const fields = splitNames(output);
-  const changes: FileChange[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [before = "", target = "", , object = ""] = (fields[at] ?? "").slice(1).split(" ");
-    const name = fields[at + 1] ?? "";
-    if (!name.split("/").includes(".loop")) changes.push({ name, present: before, target, object });
-  }
-  return changes;
 }
 
 /** Files on disk that are in no tree and are in the way of restored files. */
-function findHidden(repository: Repository, changes: readonly FileChange[]): string[] {
-  const known = new Set(changes.filter(({ present }) => present !== NOTHING).map(({ name }) => name));
+function findHidden(repository: Repository, changes: readonly RawChange[]): string[] {
+  const known = new Set(changes.filter(({ before }) => before !== NOTHING).map(({ name }) => name));
   const hidden = new Set<string>();
   for (const change of changes) {
-    if (change.present !== NOTHING || isRepository(change)) continue;
+    if (change.before !== NOTHING || isRepository(change)) continue;
     const inTheWay = firstFileOnTheWay(repository, change.name);
     if (inTheWay !== null && !known.has(inTheWay)) hidden.add(inTheWay);
   }
@@ -130,17 +106,17 @@ function firstFileOnTheWay(repository: Repository, name: string): string | null 
   return null;
 }
 
-function refuseRepositories(changes: readonly FileChange[]): void {
-  const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
-  for (const { name } of changes.filter(({ present }) => present === REPOSITORY)) {
+function refuseRepositories(changes: readonly RawChange[]): void {
+  const written = changes.filter((change) => isThere(change) && change.after !== REPOSITORY);
+  for (const { name } of changes.filter(({ before }) => before === REPOSITORY)) {
     if (written.some((change) => change.name === name || change.name.startsWith(`${name}/`)))
       refuse(`${readable(name)} is now a separate git repository`);
   }
 }
 
-function refuseLosses(repository: Repository, changes: readonly FileChange[]): void {
+function refuseLosses(repository: Repository, changes: readonly RawChange[]): void {
   const removed = new Set(changes.filter((change) => !isThere(change)).map(({ name }) => name));
-  const written = changes.filter((change) => isThere(change) && change.target !== REPOSITORY);
+  const written = changes.filter((change) => isThere(change) && change.after !== REPOSITORY);
   for (const { name } of written) {
     // the target of a link is not in the way
     const isFree = firstFileOnTheWay(repository, name) !== null;
@@ -154,12 +130,8 @@ function fileBelow(repository: Repository, name: string, removed: ReadonlySet<st
   if (lookAt(repository, name) !== "folder") return null;
   for (const entry of readdirSync(pathOf(repository, name), { withFileTypes: true, encoding: "latin1" })) {
     const below = `${name}/${entry.name}`;
-    const lost = entry.isDirectory()
-      ? fileBelow(repository, below, removed)
-      : removed.has(below)
-        ? null
-        : below;
-    if (lost !== null) return lost;
+    const lost = entry.isDirectory() ? fileBelow(repository, below, removed) : below;
+    if (lost !== null && !removed.has(lost)) return lost;
   }
   return null;
 }
@@ -173,10 +145,6 @@ function lookAt(repository: Repository, name: string): "folder" | "file" | null 
   }
 }
 
-function isRepository({ present, target }: FileChange): boolean {
-  return target === REPOSITORY || (present === REPOSITORY && target === NOTHING);
-}
-
-function refuse(reason: string): never {
-  throw new LoopError("surroundings", reason);
+function isRepository({ before, after }: RawChange): boolean {
+  return after === REPOSITORY || (before === REPOSITORY && after === NOTHING);
 }

@@ -5,9 +5,10 @@
  * After a change of HEAD or configuration, or after an error, the whole save is used instead.
  */
 import { spawn } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
-import { type GitOptions, gitEnvironment, SETTINGS } from "../git-process.ts";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { readSmall } from "../../system/files.ts";
+import { SETTINGS } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 import { FILES } from "./stage.ts";
 
@@ -42,7 +43,6 @@ echo "saved $t $c"
 export function quickSave(
   { git, filterSettings }: Repository,
   save: QuickSave,
-  { env, timeoutMs }: GitOptions,
   onStaged: () => void,
 ): Promise<QuickResult> {
   return new Promise((done) => {
@@ -50,7 +50,7 @@ export function quickSave(
     const child = spawn("/bin/sh", ["-c", SCRIPT, "loop-checkpoint", save.ref, ...settings], {
       cwd: git.cwd,
       env: {
-        ...gitEnvironment(env),
+        ...git.env,
         ...save.env,
         GIT_INDEX_FILE: save.index,
         LOOP_TREE: save.tree,
@@ -58,7 +58,7 @@ export function quickSave(
         LOOP_LABEL: save.label,
       },
       stdio: ["ignore", "pipe", "ignore"],
-      timeout: timeoutMs,
+      timeout: git.timeoutMs,
       killSignal: "SIGKILL",
     });
     let said = "";
@@ -83,13 +83,11 @@ function read(said: string): QuickResult {
 }
 
 /** Stays the same while HEAD, its branch and the configuration stay the same. */
-export function signOfRepository({ gitDir }: Repository): string {
-  const common = readIfThere(join(gitDir, "commondir"))?.trim() ?? "";
-  const shared = common === "" ? gitDir : isAbsolute(common) ? common : join(gitDir, common);
-  const head = readIfThere(join(gitDir, "HEAD")) ?? "";
+export function signOfRepository({ gitDir, commonDir }: Repository): string {
+  const head = readSmall(join(gitDir, "HEAD")) ?? "";
   const [, ref] = /^ref: (\S+)/.exec(head) ?? [];
-  const files = ["config", "config.worktree", "packed-refs", "info/attributes", ref ?? ""];
-  const paths = files.flatMap((name) => [join(shared, name), join(gitDir, name)]);
+  const files = ["HEAD", "config", "config.worktree", "packed-refs", "info/attributes", ref ?? ""];
+  const paths = files.flatMap((name) => [join(commonDir, name), join(gitDir, name)]);
   return JSON.stringify([head, ...paths.map(stampOf)]);
 }
 
@@ -99,13 +97,5 @@ function stampOf(path: string): string {
     return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
   } catch {
     return "";
-  }
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
   }
 }

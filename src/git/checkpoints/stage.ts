@@ -5,8 +5,7 @@
  * A submodule or a nested repository is stored as its commit, without its files.
  */
 import { accessSync, constants, lstatSync, rmSync } from "node:fs";
-import { LoopError } from "../../errors.ts";
-import type { GitAnswer, GitCall } from "../git-process.ts";
+import { type GitAnswer, type GitCall, mustSucceed } from "../git-process.ts";
 import type { Repository } from "../repository.ts";
 
 /** Other projects in the repository have a `.loop` too, and a rollback must not restore an old journal. */
@@ -18,7 +17,8 @@ export async function stageFiles(repository: Repository, index: string): Promise
   if (repository.isSparse) await markAbsent(repository, index);
   const args = ["add", "-A", "--ignore-errors", ...(repository.isSparse ? ["--sparse"] : []), "--", ...FILES];
   const added = await runOnFiles(repository, index, { args });
-  if (added.code !== 0 && !(added.code === 1 && (await isRestBeyondGit(repository, index)))) fail(added);
+  if (added.code !== 0 && !(added.code === 1 && (await isRestBeyondGit(repository, index))))
+    mustSucceed(added);
   return writeTree(repository, index);
 }
 
@@ -57,16 +57,42 @@ export function runOnFiles(
   });
 }
 
-export function mustSucceed(answer: GitAnswer): string {
-  return answer.code === 0 ? answer.stdout : fail(answer);
-}
-
 export function splitNames(output: string): string[] {
   return output.split("\0").filter((name) => name !== "");
 }
 
-function fail({ problem }: GitAnswer): never {
-  throw new LoopError("surroundings", problem);
+/** One file of `diff-tree --raw`. */
+export interface RawChange {
+  /** The path, one letter per byte. */
+  readonly name: string;
+  /** Git modes; 000000: missing. */
+  readonly before: string;
+  readonly after: string;
+  /** The object after it; zeros: none. */
+  readonly object: string;
+}
+
+/** The output of `diff-tree -z --raw --no-renames`. */
+export function parseRawDiff(output: string): RawChange[] {
+  const fields = splitNames(output);
+  return fields.flatMap((name, at) => {
+    if (at % 2 === 0) return [];
+    const [before = "", after = "", , object = ""] = (fields[at - 1] ?? "").slice(1).split(" ");
+    return [{ name, before, after, object }];
+  });
+}
+
+/** Writes these files into the index and returns its tree. */
+export async function writeChanges(
+  repository: Repository,
+  index: string,
+  changes: readonly RawChange[],
+  prefix = "",
+): Promise<string> {
+  const lines = changes.map(({ name, after, object }) => `${after} ${object}\t${prefix}${name}\0`);
+  const args = ["update-index", "-z", "--index-info"];
+  mustSucceed(await runOnFiles(repository, index, { args, input: lines.join("") }));
+  return writeTree(repository, index);
 }
 
 /** Entries that equal the last commit keep their cached data; all others are read again. */

@@ -7,10 +7,10 @@
  * 3. The files change before the branch, as in git. After a crash, the same call continues.
  */
 import { existsSync, lstatSync } from "node:fs";
-import { FILES, mustSucceed, pathOf, splitNames } from "../checkpoints/stage.ts";
-import { commitOf, isAncestor, readable } from "../git-process.ts";
+import { FILES, pathOf, splitNames } from "../checkpoints/stage.ts";
+import { commitOf, isAncestor, mustSucceed, readable, wordsOf } from "../git-process.ts";
 import { underWay } from "../worktrees/worktree-commit.ts";
-import { openPlace, type PlaceOptions, type WorkTree } from "../worktrees/worktree-place.ts";
+import { openWorkTree, type WorkTree } from "../worktrees/worktree-place.ts";
 import { shortName } from "../worktrees/worktree-state.ts";
 import { checkedOut } from "../worktrees/worktrees.ts";
 
@@ -36,12 +36,13 @@ export type PublishResult =
 
 const MAX_NUMBER = 100;
 
-export async function publish(place: WorkTree, merge: Merge, options: PlaceOptions): Promise<PublishResult> {
+export async function publish(place: WorkTree, merge: Merge): Promise<PublishResult> {
+  const { git } = place.repository;
   const { target, before, commit } = merge;
   const ref = `refs/heads/${target}`;
-  const now = await commitOf(place.repository.git, ref);
+  const now = await commitOf(git, ref);
   if (now !== before)
-    return now !== null && (await isAncestor(place.repository.git, commit, now))
+    return now !== null && (await isAncestor(git, commit, now))
       ? { kind: "merged", commit, checkout: null }
       : { kind: "target moved", to: now };
   const tops = ((await checkedOut(place)).get(ref) ?? []).filter((top) => existsSync(top));
@@ -49,10 +50,10 @@ export async function publish(place: WorkTree, merge: Merge, options: PlaceOptio
   if (top === undefined) return moveRef(place, ref, merge, null);
   if (another !== undefined)
     return hold(place, merge, `${target} is checked out in ${top} and in ${another}`);
-  const opened = await openPlace(top, options);
-  if (opened.kind === "none")
-    return hold(place, merge, `${target} is checked out in ${top}: ${opened.reason}`);
-  return bringAlong(place, opened.place, ref, merge);
+  const checkout = await openWorkTree(git.in(top)).catch(wordsOf);
+  if (typeof checkout === "string")
+    return hold(place, merge, `${target} is checked out in ${top}: ${checkout}`);
+  return bringAlong(place, checkout, ref, merge);
 }
 
 async function bringAlong(

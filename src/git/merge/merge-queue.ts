@@ -6,11 +6,10 @@
  * 1. Commits that the target already has are never merged again.
  * 2. Branches of stories do not move, so no commit is lost before the target has it.
  */
-import { mustSucceed } from "../checkpoints/stage.ts";
-import { commitOf, isAncestor, wordsOf } from "../git-process.ts";
+import { commitOf, type GitOptions, isAncestor, mustSucceed, wordsOf } from "../git-process.ts";
 import { makeCommit } from "../worktrees/worktree-commit.ts";
-import { makeMergeWorktree, type SetUp } from "../worktrees/worktree-making.ts";
-import { openPlace, TIMEOUT_MS, type WorkTree } from "../worktrees/worktree-place.ts";
+import { makeMergeWorktree } from "../worktrees/worktree-making.ts";
+import { openPlace, type WorkTree } from "../worktrees/worktree-place.ts";
 import { discardMergeWorktree, type WorktreeOptions } from "../worktrees/worktrees.ts";
 import { type Merge, type PublishResult, publish } from "./merge-publish.ts";
 import { mergeTrees, type WithWorktree, withLoopOf } from "./merge-trees.ts";
@@ -22,8 +21,6 @@ export interface MergeRequest {
   readonly target: string;
   /** The message of the merge commit. */
   readonly message: string;
-  /** The same as for the worktree of a story. */
-  readonly setUp?: SetUp;
 }
 
 export interface PreparedMerge extends Merge {
@@ -45,18 +42,17 @@ export async function prepareMerge(
   options: WorktreeOptions = {},
 ): Promise<PrepareResult> {
   try {
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return failed(opened.reason);
-    const { place } = opened;
-    const { story, branch, target, message, setUp } = request;
+    const place = await openPlace(dir, options);
+    const { git } = place.repository;
+    const { story, branch, target, message } = request;
     const [before, tip] = await Promise.all(
-      [target, branch].map((name) => commitOf(place.repository.git, `refs/heads/${name}`)),
+      [target, branch].map((name) => commitOf(git, `refs/heads/${name}`)),
     );
     if (!before || !tip) return failed(`there is no branch ${before ? branch : target}`);
-    if (await isAncestor(place.repository.git, tip, before)) return { kind: "nothing to merge" };
+    if (await isAncestor(git, tip, before)) return { kind: "nothing to merge" };
     const merged = await mergedCommit(place, { story, before, tip, message }, options);
     if (typeof merged !== "string") return { kind: "conflict", files: merged.files };
-    const { id, projectDir } = await makeMergeWorktree(place, story, merged, setUp, options);
+    const { id, projectDir } = await makeMergeWorktree(place, story, merged, options);
     return {
       kind: "prepared",
       merge: { story, branch, tip, target, before, commit: merged, worktree: id, projectDir },
@@ -70,13 +66,13 @@ export async function prepareMerge(
 export async function publishMerge(
   dir: string,
   merge: PreparedMerge,
-  options: WorktreeOptions = {},
+  options?: GitOptions,
 ): Promise<PublishResult> {
+  const place = await openPlace(dir, options).catch(failed);
+  if ("kind" in place) return place;
   try {
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return { kind: "failed", reason: `Nothing was merged: ${opened.reason}.` };
-    const result = await publish(opened.place, merge, options);
-    await discardMergeWorktree(opened.place, merge.worktree);
+    const result = await publish(place, merge);
+    await discardMergeWorktree(place, merge.worktree);
     return result;
   } catch (error) {
     return { kind: "failed", reason: `The merge was not finished: ${wordsOf(error)}.` };
@@ -87,12 +83,10 @@ export async function publishMerge(
 export async function discardMerge(
   dir: string,
   { worktree }: PreparedMerge,
-  options: WorktreeOptions = {},
+  options?: GitOptions,
 ): Promise<string | null> {
   try {
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return `${worktree} stays: ${opened.reason}.`;
-    await discardMergeWorktree(opened.place, worktree);
+    await discardMergeWorktree(await openPlace(dir, options), worktree);
     return null;
   } catch (error) {
     return `${worktree} stays: ${wordsOf(error)}.`;
@@ -112,18 +106,17 @@ async function mergedCommit(
     return wanted === tree ? tip : makeCommit(git, wanted, [before, tip], message);
   }
   const withWorktree: WithWorktree = async (commit, work) => {
-    const { id, path } = await makeMergeWorktree(place, story, commit, undefined, options);
+    const { id, path } = await makeMergeWorktree(place, story, commit, options);
     try {
       return await work(path);
     } finally {
       await discardMergeWorktree(place, id);
     }
   };
-  const { env = process.env, timeoutMs = TIMEOUT_MS } = options;
-  const merged = await mergeTrees(place, before, tip, withWorktree, { env, timeoutMs });
+  const merged = await mergeTrees(place, before, tip, withWorktree);
   return merged.kind === "conflict" ? merged : makeCommit(git, merged.tree, [before, tip], message);
 }
 
-function failed(reason: unknown): PrepareResult {
+function failed(reason: unknown): Extract<PrepareResult, { kind: "failed" }> {
   return { kind: "failed", reason: `Nothing was merged: ${wordsOf(reason)}.` };
 }

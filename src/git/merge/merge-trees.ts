@@ -7,9 +7,9 @@
  */
 import type { LoopId } from "../../core/loop.ts";
 import { withPrivateIndex } from "../checkpoints/private-index.ts";
-import { mustSucceed, runOnFiles, splitNames, writeTree } from "../checkpoints/stage.ts";
-import { createGit, type GitAnswer, type GitOptions, readable } from "../git-process.ts";
-import { OUR_NAME } from "../worktrees/worktree-commit.ts";
+import { parseRawDiff, runOnFiles, splitNames, writeChanges } from "../checkpoints/stage.ts";
+import { type Git, type GitAnswer, mustSucceed, OUR_NAME, readable } from "../git-process.ts";
+import { askConfig, isDistrusted, isPlainName, parseConfig } from "../repository.ts";
 import type { WorkTree } from "../worktrees/worktree-place.ts";
 
 export type MergedTree =
@@ -33,14 +33,13 @@ export async function mergeTrees(
   ours: string,
   theirs: string,
   withWorktree: WithWorktree,
-  gitOptions: GitOptions,
 ): Promise<MergedTree> {
-  const { repository } = place;
-  const settings = [...repository.filterSettings, ...PLAIN, ...(await driverSettings(place))];
+  const { git, filterSettings } = place.repository;
+  const settings = [...filterSettings, ...PLAIN, ...(await driverSettings(git))];
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
-  const answer = await repository.git.run({ args: [...settings, ...args] });
+  const answer = await git.run({ args: [...settings, ...args] });
   const merged = isTooOld(answer)
-    ? await withWorktree(ours, (top) => mergeInWorktree(top, theirs, settings, gitOptions))
+    ? await withWorktree(ours, (top) => mergeInWorktree(git.in(top), theirs, settings))
     : readMerge(answer);
   const files = merged.files.filter((name) => !name.split("/").includes(".loop"));
   if (files.length > 0) return { kind: "conflict", files: files.map(readable) };
@@ -63,13 +62,7 @@ function readMerge(answer: GitAnswer): RawMerge {
   return { tree, files: [...new Set(files)] };
 }
 
-async function mergeInWorktree(
-  top: string,
-  theirs: string,
-  settings: readonly string[],
-  gitOptions: GitOptions,
-): Promise<RawMerge> {
-  const git = createGit(top, gitOptions);
+async function mergeInWorktree(git: Git, theirs: string, settings: readonly string[]): Promise<RawMerge> {
   const run = (...args: string[]) => git.run({ args: [...settings, ...args], env: OUR_NAME });
   const flags = ["-q", "--no-commit", "--no-ff", "--no-stat", "--no-verify-signatures"];
   const merged = await run("merge", ...flags, theirs);
@@ -84,35 +77,20 @@ async function mergeInWorktree(
   return { tree: mustSucceed(await run("write-tree")).trim(), files };
 }
 
-async function driverSettings({ repository: { git } }: WorkTree): Promise<readonly string[]> {
-  const args = ["config", "--null", "--show-scope", "--get-regexp", "^merge\\..*\\.driver$"];
-  const { stdout } = await git.run({ args });
-  const fields = stdout.split("\0");
-  const settings: string[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [key = ""] = (fields[at + 1] ?? "").split("\n");
-    if (fields[at] === "system" || fields[at] === "global") continue;
-    if (!/^[ -<>-~]+$/.test(key))
-      throw new Error("the git configuration has a merge driver with an unsupported name");
-    settings.push("-c", `${key}=${BUILT_IN}`);
-  }
-  return settings;
+async function driverSettings(git: Git): Promise<readonly string[]> {
+  const drivers = parseConfig(await askConfig(git, "^merge\\..*\\.driver$")).filter(isDistrusted);
+  if (!drivers.every(({ key }) => isPlainName(key)))
+    throw new Error("the git configuration has a merge driver with an unsupported name");
+  return drivers.flatMap(({ key }) => ["-c", `${key}=${BUILT_IN}`]);
 }
 
 /** The tree with every `.loop` from the commit. */
 export async function withLoopOf({ repository }: WorkTree, tree: string, commit: string): Promise<string> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", tree, commit, "--", ...LOOP_FILES];
-  const fields = splitNames(mustSucceed(await repository.git.run({ args })));
-  if (fields.length === 0) return tree;
-  const lines: string[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [, mode = "", , object = ""] = (fields[at] ?? "").slice(1).split(" ");
-    lines.push(`${mode} ${object}\t${fields[at + 1] ?? ""}\0`);
-  }
+  const changes = parseRawDiff(mustSucceed(await repository.git.run({ args })));
+  if (changes.length === 0) return tree;
   return withPrivateIndex(repository, MERGE_INDEX, async (index) => {
     mustSucceed(await runOnFiles(repository, index, { args: ["read-tree", tree] }));
-    const input = lines.join("");
-    mustSucceed(await runOnFiles(repository, index, { args: ["update-index", "-z", "--index-info"], input }));
-    return writeTree(repository, index);
+    return writeChanges(repository, index, changes);
   });
 }

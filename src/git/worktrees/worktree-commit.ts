@@ -1,9 +1,17 @@
 /** Commits the uncommitted work of an attempt on the story's branch, because only commits can be merged. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { mustSucceed } from "../checkpoints/stage.ts";
-import { asBytes, commitOf, type Git, isAncestor, wordsOf } from "../git-process.ts";
-import { openPlace, type PlaceOptions, treeOfFiles, type WorkTree } from "./worktree-place.ts";
+import {
+  asBytes,
+  commitOf,
+  type Git,
+  type GitOptions,
+  isAncestor,
+  mustSucceed,
+  OUR_NAME,
+  wordsOf,
+} from "../git-process.ts";
+import { openPlace, treeOfFiles, type WorkTree } from "./worktree-place.ts";
 
 export type StoryCommitResult =
   /** `commit` is the tip of the branch. */
@@ -17,20 +25,17 @@ export type StoryCommitResult =
 export async function commitWork(
   worktree: string,
   { branch, message }: { readonly branch: string; readonly message: string },
-  options: PlaceOptions = {},
+  options?: GitOptions,
 ): Promise<StoryCommitResult> {
   try {
-    const opened = await openPlace(worktree, options);
-    if (opened.kind === "none") return refused(opened.reason);
-    return await commitIn(opened.place, `refs/heads/${branch}`, message);
+    return await commitIn(await openPlace(worktree, options), `refs/heads/${branch}`, message);
   } catch (error) {
     return refused(error);
   }
 }
 
 async function commitIn(place: WorkTree, ref: string, message: string): Promise<StoryCommitResult> {
-  const { repository } = place;
-  const { git, head, gitDir, filterSettings } = repository;
+  const { git, head, gitDir, filterSettings } = place.repository;
   const tip = await commitOf(git, ref);
   if (tip === null || head === null) return refused(`the branch ${ref.replace("refs/heads/", "")} is gone`);
   if (underWay(gitDir)) return refused("a merge or rebase is in progress in its worktree");
@@ -68,13 +73,6 @@ export async function makeCommit(
   const input = asBytes(`${message.trim()}\n`);
   return mustSucceed(await git.run({ args, input, ...(isKnown ? {} : { env: OUR_NAME }) })).trim();
 }
-
-export const OUR_NAME = {
-  GIT_AUTHOR_NAME: "Loopwright",
-  GIT_AUTHOR_EMAIL: "loopwright@localhost",
-  GIT_COMMITTER_NAME: "Loopwright",
-  GIT_COMMITTER_EMAIL: "loopwright@localhost",
-};
 
 function refused(reason: unknown): StoryCommitResult {
   return { kind: "refused", reason: `The work could not be committed: ${wordsOf(reason)}.` };

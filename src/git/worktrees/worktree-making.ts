@@ -26,11 +26,7 @@ export interface WorktreeRequest {
   readonly from?: string;
   /** The most worktrees of stories. Merged ones are removed first, oldest first. */
   readonly max: number;
-  readonly setUp?: SetUp;
 }
-
-/** Creates ignored files, such as installed packages. Returns an error sentence, or null. */
-export type SetUp = (projectDir: string) => Promise<string | null>;
 
 /** This process owns it until `releaseWorktree`. */
 export interface MadeWorktree {
@@ -56,15 +52,13 @@ export async function makeWorktree(
   try {
     const fault = faultOfStoryId(request.story);
     if (fault !== null) return noWorktree(`"${request.story}" is not a valid story id: ${fault}`);
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return noWorktree(opened.reason);
-    const { place } = opened;
+    const place = await openPlace(dir, options);
     const base = await commitOf(place.repository.git, request.from ?? "HEAD");
     if (base === null) return noWorktree(noBase(request));
     const full = await makeRoom(dir, request.max, options);
     if (full !== null) return noWorktree(full);
     const record = await reserve(place, request, base, options);
-    const projectDir = await fill(place, record, request.setUp);
+    const projectDir = await fill(place, record);
     const { id, path, branch } = record;
     return { kind: "made", worktree: { id, path, projectDir, branch: shortName(branch ?? ""), base } };
   } catch (error) {
@@ -77,16 +71,15 @@ export async function makeMergeWorktree(
   place: WorkTree,
   story: string,
   commit: string,
-  setUp: SetUp | undefined,
   options: WorktreeOptions,
-): Promise<{ readonly id: string; readonly path: string; readonly projectDir: string }> {
+): Promise<Pick<MadeWorktree, "id" | "path" | "projectDir">> {
   const folder = makeFolder(place, options);
   for (let number = 1; number <= MAX_NUMBER; number++) {
     const id = numbered(`${MERGE_MARK}${story}`, number);
     const draft = { id, kind: "merge", story, branch: null, base: commit, target: null } as const;
     const record = draftRecord(folder, draft, options);
-    if (isThere(record.path) || !createWorktreeRecord(place.commonDir, record)) continue;
-    return { id, path: record.path, projectDir: await fill(place, record, setUp) };
+    if (isThere(record.path) || !createWorktreeRecord(place.repository.commonDir, record)) continue;
+    return { id, path: record.path, projectDir: await fill(place, record) };
   }
   throw new Error(`there are too many worktrees for merges of ${story}`);
 }
@@ -117,7 +110,7 @@ async function reserve(
   base: string,
   options: WorktreeOptions,
 ): Promise<WorktreeRecord> {
-  const { git } = place.repository;
+  const { git, commonDir } = place.repository;
   const folder = makeFolder(place, options);
   for (let number = 1; number <= MAX_NUMBER; number++) {
     const id = numbered(story, number);
@@ -129,11 +122,11 @@ async function reserve(
     const record = draftRecord(folder, draft, options);
     // an existing folder or branch may contain work
     if (isThere(record.path) || (await commitOf(git, branch)) !== null) continue;
-    if (!createWorktreeRecord(place.commonDir, record)) continue;
+    if (!createWorktreeRecord(commonDir, record)) continue;
     // the empty text means: the branch must not exist, because another process may be faster
     const made = await git.run({ args: ["update-ref", branch, base, ""] });
     if (made.code === 0) return record;
-    removeRecord(place.commonDir, id);
+    removeRecord(commonDir, id);
     if (!/already exists/.test(made.problem)) throw new Error(made.problem);
   }
   throw new Error(`there are too many worktrees of ${story}`);
@@ -152,27 +145,19 @@ function draftRecord(
   return { format: 1, ...draft, path, createdAt: now(), owner: thisProcess(), stage: "making" };
 }
 
-/** Adds the files, then runs `setUp`. Returns the project's folder in the worktree. A failure leaves nothing behind. */
-async function fill(place: WorkTree, record: WorktreeRecord, setUp: SetUp | undefined): Promise<string> {
-  const projectDir = projectIn(place, record.path);
-  try {
-    await addWorktree(place, record);
-    const problem = (await setUp?.(projectDir)) ?? null;
-    if (problem !== null) throw new Error(problem);
-  } catch (error) {
-    await takeAway(place, record, record.base);
-    throw error;
-  }
-  writeWorktreeRecord(place.commonDir, { ...record, stage: "ready" });
-  return projectDir;
-}
-
-async function addWorktree({ repository }: WorkTree, record: WorktreeRecord): Promise<void> {
+/** Adds the files. Returns the project's folder in the worktree. A failure leaves nothing behind. */
+async function fill(place: WorkTree, record: WorktreeRecord): Promise<string> {
+  const { git, commonDir, filterSettings } = place.repository;
   const { id, path, branch, base } = record;
   const what = branch === null ? ["--detach", path, base] : [path, shortName(branch)];
   const args = ["worktree", "add", "--lock", "--reason", lockReason(id), ...what];
-  const added = await repository.git.run({ args: [...repository.filterSettings, ...args] });
-  if (added.code !== 0) throw new Error(added.problem);
+  const added = await git.run({ args: [...filterSettings, ...args] });
+  if (added.code !== 0) {
+    await takeAway(place, record, base);
+    throw new Error(added.problem);
+  }
+  writeWorktreeRecord(commonDir, { ...record, stage: "ready" });
+  return projectIn(place, path);
 }
 
 /** The folder may lie inside another repository, which must not commit it. */

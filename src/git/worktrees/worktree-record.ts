@@ -4,13 +4,13 @@
  *
  * An agent can write records too. So a record alone is no reason to remove anything (`worktree-state.ts`).
  */
-import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
-import { LoopError } from "../../errors.ts";
-import { createOnce, errorCode, readSmall, writeAtomic } from "../../system/files.ts";
+import { createOnce, readSmall, writeAtomic } from "../../system/files.ts";
 import { procStart } from "../../system/process.ts";
+import { makeOwnFolder, namesIn } from "../git-process.ts";
 
 const text = z.string().min(1).max(4_096);
 
@@ -44,9 +44,7 @@ export type WorktreeRecord = z.output<typeof recordSchema>;
 /** false: another record has this id. */
 export function createWorktreeRecord(commonDir: string, record: WorktreeRecord): boolean {
   const content = renderRecord(record);
-  mkdirSync(folderOf(commonDir), { recursive: true, mode: 0o700 });
-  if (lstatSync(folderOf(commonDir)).isSymbolicLink())
-    throw new LoopError("surroundings", `${folderOf(commonDir)} is a symbolic link; links are not followed`);
+  makeOwnFolder(folderOf(commonDir));
   const path = recordPath(commonDir, record.id);
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
   createOnce(path, content);
@@ -115,13 +113,4 @@ function folderOf(commonDir: string): string {
 
 function recordPath(commonDir: string, id: string): string {
   return join(folderOf(commonDir), `${id}.json`);
-}
-
-function namesIn(dir: string): readonly string[] {
-  try {
-    return readdirSync(dir);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];
-    throw error;
-  }
 }

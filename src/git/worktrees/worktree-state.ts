@@ -11,10 +11,10 @@ import { hostname } from "node:os";
 import { join, sep } from "node:path";
 import { readSmall } from "../../system/files.ts";
 import { isAlive } from "../../system/process.ts";
-import { FILES, mustSucceed } from "../checkpoints/stage.ts";
-import { changedNames } from "../diff-files.ts";
-import { commitOf, readable, wordsOf } from "../git-process.ts";
-import { openPlace, type PlaceOptions, projectIn, treeOfFiles, type WorkTree } from "./worktree-place.ts";
+import { FILES } from "../checkpoints/stage.ts";
+import { changedNames } from "../diff.ts";
+import { commitOf, type Git, mustSucceed, readable, wordsOf } from "../git-process.ts";
+import { openWorkTree, projectIn, treeOfFiles, type WorkTree } from "./worktree-place.ts";
 import { adminDirOf, type WorktreeRecord } from "./worktree-record.ts";
 
 /**
@@ -23,17 +23,12 @@ import { adminDirOf, type WorktreeRecord } from "./worktree-record.ts";
  */
 export type WorktreeState = "active" | "dirty" | "open" | "merged" | "orphaned" | "unfinished";
 
-export interface Worktree {
-  readonly id: string;
-  readonly kind: WorktreeRecord["kind"];
-  readonly story: string;
+export interface Worktree
+  extends Pick<WorktreeRecord, "id" | "kind" | "story" | "base" | "path" | "createdAt"> {
   /** Without `refs/heads/`; null for a merge. */
   readonly branch: string | null;
-  readonly base: string;
-  readonly path: string;
   /** The project's folder in it. */
   readonly projectDir: string;
-  readonly createdAt: number;
   readonly state: WorktreeState;
   /** A sentence about the state, with figures. */
   readonly why: string;
@@ -43,14 +38,10 @@ export interface Worktree {
   readonly unmerged: number;
 }
 
-export async function stateOf(
-  place: WorkTree,
-  record: WorktreeRecord,
-  options: PlaceOptions = {},
-): Promise<Worktree> {
+export async function stateOf(place: WorkTree, record: WorktreeRecord): Promise<Worktree> {
   // if the count fails, assume that a commit could be lost
   const unmerged = record.kind === "merge" ? 0 : await countUnmerged(place, record).catch(() => 1);
-  const { state, why } = await look(place, record, unmerged, options);
+  const { state, why } = await look(place, record, unmerged);
   const { id, kind, story, branch, base, path, createdAt } = record;
   return {
     id,
@@ -76,7 +67,6 @@ async function look(
   place: WorkTree,
   record: WorktreeRecord,
   unmerged: number,
-  options: PlaceOptions,
 ): Promise<Pick<Worktree, "state" | "why">> {
   const user = userOf(record);
   if (user !== null) return { state: "active", why: user };
@@ -86,7 +76,7 @@ async function look(
       why: `Its folder is missing${unmerged === 0 ? "" : `; ${sayOpen(record, unmerged)}`}.`,
     };
   const isCutShort = record.stage !== "ready";
-  const dirt = await dirtOf(place, record, isCutShort, options).catch(cannotLook);
+  const dirt = await dirtOf(place, record, isCutShort).catch(cannotLook);
   if (dirt !== null) return { state: "dirty", why: dirt };
   if (unmerged > 0) return { state: "open", why: `It has ${sayOpen(record, unmerged)}.` };
   if (isCutShort)
@@ -133,23 +123,21 @@ function processIn(folder: string): string | null {
 
 /** A sentence about what could be lost; null: nothing. */
 async function dirtOf(
-  place: WorkTree,
+  { repository }: WorkTree,
   record: WorktreeRecord,
   mayMiss: boolean,
-  options: PlaceOptions,
 ): Promise<string | null> {
-  if (record.kind === "merge" && isMergesOwn(place, record)) return null;
+  const admin = adminDirOf(repository.commonDir, record);
+  if (record.kind === "merge" && isMergesOwn(admin, record)) return null;
   if (isHardlyThere(record.path)) return null;
-  const admin = adminDirOf(place.commonDir, record);
   if (admin === null) return "Git does not list its folder as a worktree of this repository.";
   // the commits of submodules exist only in this folder
   if (existsSync(join(admin, "modules"))) return "It has submodules.";
   if (["rebase-merge", "rebase-apply", "MERGE_HEAD"].some((name) => existsSync(join(admin, name))))
     return "A merge or rebase is in progress in it.";
-  const opened = await openPlace(record.path, options);
-  if (opened.kind === "none") return cannotLook(opened.reason);
-  if (opened.place.top !== record.path) return "Its folder is not a separate worktree.";
-  return changesIn(opened.place, mayMiss);
+  const own = await openWorkTree(repository.git.in(record.path));
+  if (own.top !== record.path) return "Its folder is not a separate worktree.";
+  return changesIn(own, mayMiss);
 }
 
 function cannotLook(reason: unknown): string {
@@ -157,10 +145,9 @@ function cannotLook(reason: unknown): string {
 }
 
 /** Detached, with a name that no story can have: no person created it. */
-function isMergesOwn({ commonDir }: WorkTree, record: WorktreeRecord): boolean {
-  const admin = adminDirOf(commonDir, record);
+function isMergesOwn(admin: string | null, { id }: WorktreeRecord): boolean {
   const head = admin === null ? null : readSmall(join(admin, "HEAD"));
-  return record.id.startsWith(MERGE_MARK) && head !== null && !head.startsWith("ref:");
+  return id.startsWith(MERGE_MARK) && head !== null && !head.startsWith("ref:");
 }
 
 /** No story id contains `+`. */
@@ -168,37 +155,27 @@ export const MERGE_MARK = "merge+";
 
 /** Git creates the file `.git` first. */
 function isHardlyThere(path: string): boolean {
-  const names = readdirSync(path);
-  return names.every((name) => name === ".git") && !lstatSync(join(path, ".git"), QUIET)?.isDirectory();
+  const git = lstatSync(join(path, ".git"), { throwIfNoEntry: false });
+  return readdirSync(path).every((name) => name === ".git") && !git?.isDirectory();
 }
 
-const QUIET = { throwIfNoEntry: false } as const;
-
 async function changesIn(place: WorkTree, mayMiss: boolean): Promise<string | null> {
-  const { repository } = place;
-  const { git, head } = repository;
+  const { git, head, filterSettings } = place.repository;
   if (head === null) return "It has no commit.";
   const tree = await treeOfFiles(place);
   const changed = await changedNames(git, head, tree);
-  const counted = mayMiss ? await thereIn(place, tree, changed) : changed;
+  const counted = mayMiss ? await thereIn(git, tree, changed) : changed;
   if (counted.length > 0) return sayChanged(counted.map(readable));
   if (mayMiss) return null;
   // staged content that differs from the files
   const staged = ["diff-index", "--cached", "--quiet", head, "--", ...FILES];
-  const answer = await git.run({ args: [...repository.filterSettings, ...staged] });
+  const answer = await git.run({ args: [...filterSettings, ...staged] });
   return answer.code === 0 ? null : "It has staged changes that are not committed.";
 }
 
-async function thereIn(
-  { repository }: WorkTree,
-  tree: string,
-  names: readonly string[],
-): Promise<readonly string[]> {
-  const { git } = repository;
-  const all = mustSucceed(
-    await git.run({ args: ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree] }),
-  );
-  const there = new Set(all.split("\0"));
+async function thereIn(git: Git, tree: string, names: readonly string[]): Promise<readonly string[]> {
+  const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree];
+  const there = new Set(mustSucceed(await git.run({ args })).split("\0"));
   return names.filter((name) => there.has(name));
 }
 
@@ -209,8 +186,8 @@ function sayChanged(names: readonly string[]): string {
     : `${names.length} files are not committed: ${first}, …`;
 }
 
-async function countUnmerged({ repository, commonDir }: WorkTree, record: WorktreeRecord): Promise<number> {
-  const { git } = repository;
+async function countUnmerged({ repository }: WorkTree, record: WorktreeRecord): Promise<number> {
+  const { git, commonDir } = repository;
   const admin = adminDirOf(commonDir, record);
   const head = admin === null ? "" : (readSmall(join(admin, "HEAD")) ?? "").trim();
   // a detached HEAD, or a HEAD on another branch, may have commits that the story's branch does not have

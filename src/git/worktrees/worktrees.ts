@@ -9,11 +9,11 @@
  * 4. Worktrees of other people are neither listed nor touched, not even by `git worktree prune`.
  * 5. Errors of git or of an agent are returned, not thrown.
  *
- * A new worktree has no ignored files (such as node_modules); `setUp` can create them.
+ * A new worktree has no ignored files (such as node_modules).
  */
 import { rmSync } from "node:fs";
-import { commitOf, isAncestor, readable, wordsOf } from "../git-process.ts";
-import { openPlace, type PlaceOptions, type WorkTree } from "./worktree-place.ts";
+import { commitOf, type GitOptions, isAncestor, readable, wordsOf } from "../git-process.ts";
+import { openPlace, projectIn, type WorkTree } from "./worktree-place.ts";
 import {
   adminDirOf,
   readRecords,
@@ -23,9 +23,9 @@ import {
   type WorktreeRecord,
   writeWorktreeRecord,
 } from "./worktree-record.ts";
-import { MERGE_MARK, stateOf, type Worktree } from "./worktree-state.ts";
+import { MERGE_MARK, shortName, stateOf, type Worktree } from "./worktree-state.ts";
 
-export interface WorktreeOptions extends PlaceOptions {
+export interface WorktreeOptions extends GitOptions {
   readonly now?: () => number;
   /** The folder for worktrees (default: beside the checkout). */
   readonly folder?: string;
@@ -39,31 +39,36 @@ export interface Cleaned {
 }
 
 /** All worktrees that we created, oldest first. Empty without git. */
-export async function listWorktrees(
-  dir: string,
-  options: WorktreeOptions = {},
-): Promise<readonly Worktree[]> {
-  const opened = await openPlace(dir, options);
-  if (opened.kind === "none") return [];
-  const { place } = opened;
+export async function listWorktrees(dir: string, options?: GitOptions): Promise<readonly Worktree[]> {
+  const place = await openPlace(dir, options).catch(() => null);
   const found: Worktree[] = [];
-  for (const record of readRecords(place.commonDir)) found.push(await stateOf(place, record, options));
+  if (place !== null)
+    for (const record of readRecords(place.repository.commonDir)) found.push(await stateOf(place, record));
   return found;
 }
 
-/** Removes worktrees in which nothing can be lost. Keeps the newest `keepMerged` merged ones. */
+/** The project's folder in each worktree of a story, newest first. Turns leave their output there. Never rejects. */
+export async function storyFolders(dir: string): Promise<readonly string[]> {
+  try {
+    const place = await openPlace(dir);
+    const stories = readRecords(place.repository.commonDir).filter(({ kind }) => kind === "story");
+    return stories.map(({ path }) => projectIn(place, path)).reverse();
+  } catch {
+    return [];
+  }
+}
+
+/** Removes worktrees in which nothing can be lost. */
 export async function cleanWorktrees(
   dir: string,
-  wish: { readonly isDryRun: boolean; readonly keepMerged: number },
-  options: WorktreeOptions = {},
+  { isDryRun }: { readonly isDryRun: boolean },
+  options?: GitOptions,
 ): Promise<Cleaned> {
   const all = await listWorktrees(dir, options);
-  const merged = all.filter(({ state, kind }) => state === "merged" && kind === "story");
-  const retained = new Set(merged.slice(Math.max(0, merged.length - wish.keepMerged)));
   const removed: Worktree[] = [];
   const problems: string[] = [];
-  for (const worktree of all.filter((one) => one.isRemovable && !retained.has(one))) {
-    const problem = wish.isDryRun ? null : await removeWorktree(dir, worktree.id, options);
+  for (const worktree of all.filter(({ isRemovable }) => isRemovable)) {
+    const problem = isDryRun ? null : await removeWorktree(dir, worktree.id, options);
     if (problem === null) removed.push(worktree);
     else problems.push(problem);
   }
@@ -71,20 +76,14 @@ export async function cleanWorktrees(
 }
 
 /** Checks the worktree again, then removes it. Returns a sentence why not, or null. */
-export async function removeWorktree(
-  dir: string,
-  id: string,
-  options: WorktreeOptions = {},
-): Promise<string | null> {
+export async function removeWorktree(dir: string, id: string, options?: GitOptions): Promise<string | null> {
   try {
-    const opened = await openPlace(dir, options);
-    if (opened.kind === "none") return `${id} stays: ${opened.reason}.`;
-    const { place } = opened;
-    const record = readWorktreeRecord(place.commonDir, id);
+    const place = await openPlace(dir, options);
+    const record = readWorktreeRecord(place.repository.commonDir, id);
     if (record === null) return null;
     // read before the check: a later commit keeps the branch
     const tip = record.branch === null ? null : await commitOf(place.repository.git, record.branch);
-    const { isRemovable, why } = await stateOf(place, record, options);
+    const { isRemovable, why } = await stateOf(place, record);
     if (!isRemovable) return `${id} stays. ${why}`;
     await takeAway(place, record, tip);
     if (record.branch !== null) await dropHeld(place, `${record.branch}-merged`);
@@ -95,31 +94,46 @@ export async function removeWorktree(
 }
 
 /** Takes over the worktree of a dead process. false: it is missing, or another process uses it. */
-export async function adoptWorktree(
-  dir: string,
-  id: string,
-  options: WorktreeOptions = {},
-): Promise<boolean> {
-  const opened = await openPlace(dir, options);
-  const record = opened.kind === "found" ? readWorktreeRecord(opened.place.commonDir, id) : null;
-  if (opened.kind === "none" || record?.stage !== "ready") return false;
-  const { state } = await stateOf(opened.place, record, options);
+export async function adoptWorktree(dir: string, id: string, options?: GitOptions): Promise<boolean> {
+  const found = await findRecord(dir, id, options);
+  if (found?.record.stage !== "ready") return false;
+  const { place, record } = found;
+  const { state } = await stateOf(place, record);
   if (state === "orphaned" || (state === "active" && record.owner?.pid !== process.pid)) return false;
-  writeWorktreeRecord(opened.place.commonDir, { ...record, owner: thisProcess() });
+  writeWorktreeRecord(place.repository.commonDir, { ...record, owner: thisProcess() });
   return true;
 }
 
 /** Gives up the ownership. From now on the worktree can be removed when it is merged. */
-export async function releaseWorktree(dir: string, id: string, options: WorktreeOptions = {}): Promise<void> {
-  const opened = await openPlace(dir, options);
-  const record = opened.kind === "found" ? readWorktreeRecord(opened.place.commonDir, id) : null;
-  if (opened.kind === "found" && record !== null)
-    writeWorktreeRecord(opened.place.commonDir, { ...record, owner: null });
+export async function releaseWorktree(dir: string, id: string, options?: GitOptions): Promise<void> {
+  const found = await findRecord(dir, id, options);
+  if (found !== null) writeWorktreeRecord(found.place.repository.commonDir, { ...found.record, owner: null });
+}
+
+/** Does not look at the files, so it is quick. null: there is no such worktree. */
+export async function findWorktree(
+  dir: string,
+  id: string,
+): Promise<Pick<Worktree, "branch" | "projectDir"> | null> {
+  const found = await findRecord(dir, id);
+  if (found === null) return null;
+  const { branch, path } = found.record;
+  return { branch: branch && shortName(branch), projectDir: projectIn(found.place, path) };
+}
+
+async function findRecord(
+  dir: string,
+  id: string,
+  options?: GitOptions,
+): Promise<{ readonly place: WorkTree; readonly record: WorktreeRecord } | null> {
+  const place = await openPlace(dir, options).catch(() => null);
+  const record = place && readWorktreeRecord(place.repository.commonDir, id);
+  return place && record && { place, record };
 }
 
 /** Only for worktrees of merges, in which no agent works. */
 export async function discardMergeWorktree(place: WorkTree, id: string): Promise<void> {
-  const record = id.startsWith(MERGE_MARK) ? readWorktreeRecord(place.commonDir, id) : null;
+  const record = id.startsWith(MERGE_MARK) ? readWorktreeRecord(place.repository.commonDir, id) : null;
   if (record !== null) await takeAway(place, record, null);
 }
 
@@ -140,14 +154,14 @@ export async function checkedOut({ repository }: WorkTree): Promise<ReadonlyMap<
  * the files first. Git itself is not used, because it does not know incomplete worktrees.
  */
 export async function takeAway(place: WorkTree, record: WorktreeRecord, tip: string | null): Promise<void> {
-  const { commonDir, repository } = place;
+  const { commonDir, git } = place.repository;
   const { id, path, branch } = record;
   writeWorktreeRecord(commonDir, { ...record, stage: "removing" });
   const admin = adminDirOf(commonDir, record);
   rmSync(path, { recursive: true, force: true });
   if (admin !== null) rmSync(admin, { recursive: true, force: true });
   if (branch !== null && tip !== null && !(await checkedOut(place)).has(branch))
-    await repository.git.run({ args: ["update-ref", "-d", branch, tip] });
+    await git.run({ args: ["update-ref", "-d", branch, tip] });
   removeRecord(commonDir, id);
 }
 

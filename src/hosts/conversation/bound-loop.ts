@@ -4,7 +4,7 @@ import { loopWakeAt } from "../../core/decide.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { isBusy, type LoopId } from "../../core/loop.ts";
 import type { BoundLoop } from "../../core/stop/route.ts";
-import { request } from "../../engine/tasks/tasks.ts";
+import { requestEvent } from "../../engine/tasks/tasks.ts";
 import type { SessionRecord } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
 
@@ -67,5 +67,5 @@ export function isResting(loop: Bound, now: number): boolean {
 
 /** Pauses the loop until a person continues it. */
 export async function pauseBound(store: Store, loop: Bound, reason: string, now: number): Promise<void> {
-  await request(store, loop, { type: `${loop.kind}.paused`, code: "interrupted", reason }, now);
+  await requestEvent(store, loop, { type: `${loop.kind}.paused`, code: "interrupted", reason }, now);
 }

@@ -139,7 +139,7 @@ describe("C13 a merge is prepared", () => {
     await story(cwd, { a: "a 2\n" });
     const merge = await prepared(cwd);
     write(merge.projectDir, { coverage: "1\n", a: "changed by a check\n" });
-    const all = () => cleanWorktrees(cwd, { isDryRun: false, keepMerged: 0 }, OPTIONS);
+    const all = () => cleanWorktrees(cwd, { isDryRun: false }, OPTIONS);
     expect((await all()).removed).toEqual([]);
     await releaseWorktree(cwd, merge.worktree, OPTIONS);
     expect((await all()).removed.map(({ id }) => id)).toEqual(["merge+US-001"]);
@@ -179,15 +179,9 @@ describe("C13 a merge is prepared", () => {
     expect(existsSync(trap)).toBe(false);
   });
 
-  test("setUp is run in it; when that fails nothing is left, and the sentence is told", async () => {
+  test("without one of the branches nothing is merged, and the sentence is told", async () => {
     const cwd = makeRepository();
     await story(cwd, { a: "a 2\n" });
-    const failing = { ...request(), setUp: async () => "npm ci failed." };
-    expect(await prepareMerge(cwd, failing, OPTIONS)).toEqual({
-      kind: "failed",
-      reason: "Nothing was merged: npm ci failed.",
-    });
-    expect(traces(cwd)).toEqual(tracesOf("US-001"));
     expect(await prepareMerge(cwd, request("US-009"), OPTIONS)).toEqual({
       kind: "failed",
       reason: "Nothing was merged: there is no branch loop/US-009.",
@@ -226,7 +220,7 @@ describe("C13 a merge is published", () => {
     expect(status(cwd)).toBe(" M .loop/prd.json\n?? mine\n");
     expect(git(cwd, "reflog", "-1", "--format=%gs")).toBe("merge loop/US-001: by loopwright\n");
     expect(await theOnly(cwd)).toMatchObject({ id: "US-001", state: "merged" });
-    await cleanWorktrees(cwd, { isDryRun: false, keepMerged: 0 }, OPTIONS);
+    await cleanWorktrees(cwd, { isDryRun: false }, OPTIONS);
     expect(traces(cwd)).toEqual(tracesOf());
     expect(git(cwd, "log", "--format=%s").split("\n")).toContain("US-001: work");
     expectSound(cwd);
@@ -325,7 +319,7 @@ describe("C13 a merge is published", () => {
     expect((await theOnly(cwd)).state).toBe("open");
     git(cwd, ...command.split(" "));
     expect([...read(cwd, "a", "b"), status(cwd)]).toEqual(["a 2\n", "mine\n", " M b\n"]);
-    await cleanWorktrees(cwd, { isDryRun: false, keepMerged: 0 }, OPTIONS);
+    await cleanWorktrees(cwd, { isDryRun: false }, OPTIONS);
     expect(traces(cwd)).toEqual(tracesOf());
   });
 

@@ -14,7 +14,7 @@ import {
 
 const [dir = ""] = process.argv.slice(2);
 const story = "US-001";
-const wish = { isDryRun: false, keepMerged: 0 };
+const wish = { isDryRun: false };
 
 await cleanWorktrees(dir, wish);
 // the engine knows by its journal

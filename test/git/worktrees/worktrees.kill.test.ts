@@ -125,7 +125,7 @@ kill -9 $node $all
   const [half] = await listWorktrees(cwd, OPTIONS);
   expect(half).toMatchObject({ id: "US-001", state: "unfinished", isRemovable: true });
   expect(read(half?.path ?? "", ".gitattributes", "b")).toEqual(["b filter=deadly\n", null]);
-  const { removed } = await cleanWorktrees(cwd, { isDryRun: false, keepMerged: 0 }, OPTIONS);
+  const { removed } = await cleanWorktrees(cwd, { isDryRun: false }, OPTIONS);
   expect(removed).toHaveLength(1);
   expect(traces(cwd)).toEqual(tracesOf());
   expect(readFileSync(join(cwd, "b"), "utf8")).toBe("b 1\n");

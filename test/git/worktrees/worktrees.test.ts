@@ -8,8 +8,7 @@ import { cleanWorktrees, listWorktrees } from "../../../src/git/worktrees/worktr
 import { commit, git, makeFolder, makeRepository, personsState, read, write } from "../fixtures.ts";
 import { ask, expectSound, made, OPTIONS, traces, tracesOf } from "./worktrees-samples.ts";
 
-const clean = (cwd: string, isDryRun = false, keepMerged = 0) =>
-  cleanWorktrees(cwd, { isDryRun, keepMerged }, OPTIONS);
+const clean = (cwd: string, isDryRun = false) => cleanWorktrees(cwd, { isDryRun }, OPTIONS);
 
 /** Where the record of a worktree is. */
 const recordOf = (cwd: string, id: string) => join(cwd, ".git", "loopwright", "worktrees", `${id}.json`);
@@ -92,27 +91,12 @@ describe("C13 a worktree is made", () => {
     expect([existsSync(trap), existsSync(join(dirname(cwd), "trap"))]).toEqual([false, false]);
   });
 
-  test("with what setUp makes; when that fails, nothing is left", async () => {
+  test("when git cannot create it, nothing is left", async () => {
     const cwd = makeRepository();
-    const seen: (string | null)[] = [];
-    const setUp = async (dir: string) => {
-      seen.push(...read(dir, "a"));
-      write(dir, { "build/x": "made\n" });
-      return null;
-    };
-    const { path } = await made(cwd, { setUp });
-    expect([seen, read(path, "build/x")]).toEqual([["a 1\n"], ["made\n"]]);
-    const failing = await makeWorktree(
-      cwd,
-      ask({ story: "US-002", setUp: async () => "npm ci failed with 1." }),
-      OPTIONS,
-    );
-    expect(failing).toEqual({ kind: "none", reason: "No worktree was created: npm ci failed with 1." });
-    const throwing = () => Promise.reject(new Error("no space"));
-    expect(await makeWorktree(cwd, ask({ story: "US-002", setUp: throwing }), OPTIONS)).toMatchObject({
-      reason: "No worktree was created: no space.",
-    });
-    expect(traces(cwd)).toEqual(tracesOf("US-001"));
+    write(cwd, { ".git/worktrees": "a file in the way\n" });
+    expect(await makeWorktree(cwd, ask(), OPTIONS)).toMatchObject({ kind: "none" });
+    rmSync(join(cwd, ".git/worktrees"));
+    expect(traces(cwd)).toEqual(tracesOf());
   });
 
   test.each<[string, (cwd: string) => void, Partial<WorktreeRequest>, RegExp]>([

@@ -13,8 +13,7 @@ import type {
   TasksProgress,
 } from "../../core/views/progress.ts";
 import { PROGRESS_SCHEMA } from "../../core/views/schema-names.ts";
-import { writeAtomic } from "../../system/files.ts";
-import { readSmallFile } from "../../system/small-file.ts";
+import { readSmallFile, writeAtomic } from "../../system/files.ts";
 
 interface StoredProgress extends Progress {
   /** The inode of the folder. It does not match in a clone or a copy. */

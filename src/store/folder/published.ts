@@ -7,7 +7,7 @@ import { progressOf, progressParts } from "../../core/views/progress.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
 import type { Store } from "../../ports/store.ts";
-import { errorCode } from "../../system/files.ts";
+import { nullOn } from "../../system/files.ts";
 import { GoalFiles } from "../files/goal-files.ts";
 import { ProgressFile } from "../files/progress-file.ts";
 import { tasksFileOf } from "../files/published-tasks.ts";
@@ -123,13 +123,8 @@ export class FolderPublisher implements PublishedFiles {
 
   #moveAside(now: number): void {
     const { dir, say } = this.#folder;
-    let aside: string;
-    try {
-      aside = quarantineTasksFile(dir, now);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return;
-      throw error;
-    }
+    const aside = nullOn("ENOENT", () => quarantineTasksFile(dir, now));
+    if (aside === null) return;
     // another process was faster with the damaged file, and this is the file that it published
     if (isPublished(aside)) rmSync(aside);
     else say(`tasks.json did not parse: moved to ${aside} and written again from the journal.`);

@@ -5,8 +5,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { isSessionId } from "../../core/session.ts";
-import { writeAtomic } from "../../system/files.ts";
-import { readSmallFile } from "../../system/small-file.ts";
+import { readSmallFile, writeAtomic } from "../../system/files.ts";
 
 const MAX_BYTES = 64;
 

@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
-import { type LoopError, surroundingsError } from "../../errors.ts";
+import { surroundingsError } from "../../errors.ts";
 import { nullOn, orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
 import { whileReading, whileWriting } from "./loop-dir.ts";
 
@@ -63,7 +63,11 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
     },
 
     trust({ path, content }, at) {
-      if (dir === null) throw noHome();
+      if (dir === null)
+        throw surroundingsError(
+          "Cannot save what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
+          "Set HOME to your home folder.",
+        );
       const real = realPath(path);
       if (real === null) throw surroundingsError(`${path} no longer exists.`);
       const sha256 = hash(content);
@@ -96,13 +100,6 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
 function trustFolder({ XDG_CONFIG_HOME: config, HOME: home }: NodeJS.ProcessEnv): string | null {
   if (config !== undefined && isAbsolute(config)) return join(config, "loopwright", "trust");
   return home !== undefined && isAbsolute(home) ? join(home, ".config", "loopwright", "trust") : null;
-}
-
-function noHome(): LoopError {
-  return surroundingsError(
-    "Cannot save what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
-    "Set HOME to your home folder.",
-  );
 }
 
 function makeFolder(dir: string): void {

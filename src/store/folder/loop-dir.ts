@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
-import { createOnce, errorCode, fsyncDir, tryToCreate } from "../../system/files.ts";
+import { createOnce, errorCode, fsyncDir, orNull, tryToCreate } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { createOrigin, refuseForeign } from "./origin.ts";
 
@@ -94,12 +94,11 @@ export function checkWritable(dir: string): void {
 
 /** Keeps the mark, because another process may use it already. */
 function undo(dir: string): void {
-  try {
+  orNull(() => {
     rmSync(join(dir, ".gitignore"), { force: true });
+    // a folder that is not empty stays
     rmdirSync(dir);
-  } catch {
-    // the folder is not empty, so it stays
-  }
+  });
 }
 
 /** Runs `act`. A failure of the system becomes a sentence about the path. */
@@ -128,26 +127,20 @@ export function cannotRead(path: string, cause: unknown): LoopError {
 }
 
 function why(cause: unknown): string {
-  switch (errorCode(cause)) {
-    case "ENOSPC":
-    case "EDQUOT":
-    case "EFBIG":
-      return "there is no space left";
-    case "EACCES":
-    case "EPERM":
-      return "permission denied";
-    case "EROFS":
-      return "the file system is read-only";
-    case "ELOOP":
-      return "it is a symbolic link, and loopwright does not follow links here";
-    case "EISDIR":
-      return "it is a folder";
-    case "ENOENT":
-      return "its folder does not exist";
-    default:
-      return reasonOf(cause);
-  }
+  return REASONS.get(errorCode(cause)) ?? reasonOf(cause);
 }
+
+const REASONS: ReadonlyMap<string | null, string> = new Map([
+  ["ENOSPC", "there is no space left"],
+  ["EDQUOT", "there is no space left"],
+  ["EFBIG", "there is no space left"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["EROFS", "the file system is read-only"],
+  ["ELOOP", "it is a symbolic link, and loopwright does not follow links here"],
+  ["EISDIR", "it is a folder"],
+  ["ENOENT", "its folder does not exist"],
+]);
 
 /** Hides the engine's files from git, but not the files that people write. */
 const GITIGNORE = `# Written by loopwright: the engine's own files. Commit the rest (config.json, loop.md) if you like.

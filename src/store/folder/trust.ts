@@ -129,13 +129,9 @@ function readEntry(path: string, now: () => number): TrustEntry | null {
   }
   const parsed = entrySchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  return isNewer(content) ? null : moveAside(path, now);
-}
-
-/** A later version of loopwright wrote the entry, so this version leaves it alone. */
-function isNewer(content: unknown): boolean {
-  const parsed = z.object({ version: z.int().min(VERSION + 1) }).safeParse(content);
-  return parsed.success;
+  // a later version of loopwright wrote the entry, so this version leaves it alone
+  if (z.object({ version: z.int().min(VERSION + 1) }).safeParse(content).success) return null;
+  return moveAside(path, now);
 }
 
 function moveAside(path: string, now: () => number): null {

@@ -8,7 +8,7 @@ import {
   renderAgentSpec,
 } from "../core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "../core/goal/terms.ts";
-import { LoopError, usageError } from "../errors.ts";
+import { type LoopError, surroundingsError, usageError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 
 export interface AgentChoice {
@@ -53,20 +53,17 @@ export function chooseAgentSpec(
   if (agent === undefined) return config.agent ?? { kind: "named", name: env.LOOP_HOST_AGENT || "claude" };
   const parsed = parseAgentList(agent.split(","));
   if (parsed.kind === "ok") return parsed.spec;
-  throw usageError(
-    `--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
-  );
+  throw unknownAgent(parsed.message);
 }
 
 /** Throws an error for the person when the agent is not installed. */
 export function requireAgent(spec: AgentSpec, env: NodeJS.ProcessEnv): void {
   const singles = spec.kind === "chain" ? spec.agents : [spec];
-  const missing = singles.flatMap((each) => (isThere(each, env) ? [] : [each]));
+  const missing = singles.filter((each) => !isThere(each, env));
   const [first, ...more] = missing;
   if (missing.length < singles.length || first === undefined) return;
   if (more.length === 0) throw notFound(first);
-  throw new LoopError(
-    "surroundings",
+  throw surroundingsError(
     `No agent was found: none of ${missing.map(renderAgentSpec).join(", ")} is installed.`,
     "See: loop agents",
   );
@@ -80,19 +77,21 @@ export function isThere(spec: SingleAgentSpec, env: NodeJS.ProcessEnv): boolean 
 export function agentNamed(text: string): NamedAgent {
   const parsed = parseAgentName(text);
   if (parsed.kind === "ok") return parsed.agent;
-  throw usageError(
-    `--agent: ${parsed.message}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
+  throw unknownAgent(parsed.message);
+}
+
+function unknownAgent(problem: string): LoopError {
+  return usageError(
+    `--agent: ${problem}. For any other agent, use --agent-acp '<command>' or --agent-cmd '<command>'.`,
   );
 }
 
 export function notFound(spec: SingleAgentSpec): LoopError {
   const { name, driver } = agentNamed(spec.kind === "named" ? spec.name : "");
   const { title, ways, install } = KNOWN_AGENTS[name];
-  const programs = [
-    ...new Set(ways.filter((way) => driver === null || way.driver === driver).map((way) => way.program)),
-  ];
-  return new LoopError(
-    "surroundings",
+  const usable = ways.filter((way) => driver === null || way.driver === driver);
+  const programs = [...new Set(usable.map((way) => way.program))];
+  return surroundingsError(
     `No agent was found: \`${programs.join("` or `")}\` is not on the PATH.`,
     `Install ${title} (${install}), or use any command that reads a prompt from stdin: --agent-cmd '<command>'`,
   );

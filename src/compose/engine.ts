@@ -31,13 +31,9 @@ export function createReconciler(project: string): Agent {
 }
 
 export function thisRunner(): Omit<Lease, "token" | "acquiredAt"> {
-  const procStartedAt = procStart(process.pid);
-  return {
-    owner: `runner:${process.pid}.${randomBytes(3).toString("hex")}`,
-    pid: process.pid,
-    procStart: procStartedAt,
-    host: hostname(),
-  };
+  const { pid } = process;
+  const owner = `runner:${pid}.${randomBytes(3).toString("hex")}`;
+  return { owner, pid, procStart: procStart(pid), host: hostname() };
 }
 
 export interface EngineSetup {

@@ -24,7 +24,7 @@ import { Bell } from "./bell.ts";
 import { type OwnerView, viewOwner } from "./owner.ts";
 
 /** The parts of a store that the observer reads. */
-export type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
+type Observed = Pick<LoopStore, "catchUp" | "load" | "loops" | "watch"> &
   Pick<LeaseStore, "lease" | "heartbeatAt" | "holderState"> & {
     readonly history: LoopHistory;
   };

@@ -3,12 +3,7 @@ import { iso } from "../core/views/moment.ts";
 import type { Lease } from "../ports/lease.ts";
 
 /** A live process that holds the lease. */
-export interface OwnerView {
-  readonly owner: string;
-  readonly pid: number;
-  readonly procStart: string | null;
-  readonly host: string;
-  readonly token: number;
+export interface OwnerView extends Omit<Lease, "acquiredAt"> {
   readonly acquiredAt: string;
   readonly heartbeatAt: string;
 }

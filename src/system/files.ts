@@ -1,4 +1,4 @@
-/** Files that are complete or missing (A13). Also moves damaged files aside. */
+/** Files that are complete or missing (A13). Also moves damaged files aside, and turns expected failures into answers. */
 import {
   closeSync,
   constants,
@@ -54,13 +54,8 @@ function temporaryFor(path: string): string {
 
 /** null: no such file. Does not follow symbolic links. */
 export function readIfThere(path: string): string | null {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const fd = nullOn("ENOENT", () => openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)));
+  if (fd === null) return null;
   try {
     return readFileSync(fd, "utf8");
   } finally {
@@ -69,11 +64,15 @@ export function readIfThere(path: string): string | null {
 }
 
 export function readSmall(path: string): string | null {
-  try {
-    return readIfThere(path);
-  } catch {
-    return null;
-  }
+  return orNull(() => readIfThere(path));
+}
+
+/** null: not a regular file, or too large. A pipe would block, and a link leads elsewhere. */
+export function readSmallFile(path: string, maxBytes: number): string | null {
+  return orNull(() => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true && stat.size <= maxBytes ? readIfThere(path) : null;
+  });
 }
 
 /** The end of a regular file, never starting in the middle of a character. Throws when the file cannot be read. */
@@ -94,18 +93,13 @@ export function readEndOf(path: string, capBytes: number, flags: number = consta
 
 /** Size and time of change; zeros when the file cannot be read. */
 export function lookAt(path: string): { readonly size: number; readonly mtimeMs: number } {
-  try {
-    return statSync(path);
-  } catch {
-    return { size: 0, mtimeMs: 0 };
-  }
+  return orNull(() => statSync(path)) ?? { size: 0, mtimeMs: 0 };
 }
 
 /** Moves a damaged file aside, never over another one. Returns the new name. */
 export function quarantine(path: string, now: number): string {
-  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
   for (let n = 1; ; n++) {
-    const target = n === 1 ? `${path}.corrupt-${stamp}` : `${path}.corrupt-${stamp}-${n}`;
+    const target = n === 1 ? asideName(path, now) : `${asideName(path, now)}-${n}`;
     if (!reserve(target, lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)) continue;
     try {
       renameSync(path, target);
@@ -119,20 +113,50 @@ export function quarantine(path: string, now: number): string {
 
 /** Copies a damaged file that others still use. Returns the name of the copy. */
 export function copyAside(path: string, now: number): string {
-  const target = `${path}.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
+  const target = asideName(path, now);
   copyFileSync(path, target);
   return target;
 }
 
+function asideName(path: string, now: number): string {
+  return `${path}.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
+}
+
 /** Reserves the name, so that two processes do not rename over each other. */
 function reserve(path: string, asDirectory: boolean): boolean {
-  try {
+  return tryToCreate(() => {
     if (asDirectory) mkdirSync(path, { mode: 0o700 });
     else writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+  });
+}
+
+/** false: the name exists already. */
+export function tryToCreate(create: () => void): boolean {
+  try {
+    create();
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
     throw error;
+  }
+}
+
+/** null: `act` failed with this code of the system. */
+export function nullOn<T>(code: string, act: () => T): T | null {
+  try {
+    return act();
+  } catch (error) {
+    if (errorCode(error) === code) return null;
+    throw error;
+  }
+}
+
+/** null: `act` failed. */
+export function orNull<T>(act: () => T): T | null {
+  try {
+    return act();
+  } catch {
+    return null;
   }
 }
 
@@ -163,7 +187,7 @@ export function createOnce(path: string, text: string): void {
     const code = errorCode(error);
     if (code === "EEXIST") return;
     if (!NO_LINKS.has(code ?? "")) throw error;
-    createInPlace(path, text);
+    tryToCreate(() => writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true }));
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -171,11 +195,3 @@ export function createOnce(path: string, text: string): void {
 
 /** Answers of link(2) on file systems without links (FAT, some shared folders). */
 const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"]);
-
-function createInPlace(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: "ax", flush: true });
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-  }
-}

@@ -8,11 +8,7 @@ export function isDescendantOf(pid: number, from: number = process.ppid): boolea
   let current: number | null = from;
   for (let depth = 0; depth < MAX_DEPTH && current !== null && current > 1; depth++) {
     if (current === pid) return true;
-    current = parentOf(current);
+    current = parseStat(readStat(current) ?? "")?.parent ?? null;
   }
   return false;
-}
-
-function parentOf(pid: number): number | null {
-  return parseStat(readStat(pid) ?? "")?.parent ?? null;
 }

@@ -1,5 +1,6 @@
 /** Reads the system's processes, through /proc or `ps`. Keeps nothing. */
 import { readFileSync } from "node:fs";
+import { errorCode, orNull } from "./files.ts";
 
 export function isPid(pid: number): boolean {
   // for kill(2), 0 and negative numbers mean groups
@@ -17,26 +18,19 @@ export function answers(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return errorCode(error) === "EPERM";
   }
 }
 
 /** Sends a signal to a process, or to a group if `pid` is negative. Never throws. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // gone, or of another user
-  }
+  // it may be gone, or of another user
+  orNull(() => process.kill(pid, signal));
 }
 
 /** The process's line in /proc; null: no such process, or no /proc. */
 export function readStat(pid: number): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
-    return null;
-  }
+  return orNull(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
 }
 
 interface ProcessStat {
@@ -60,16 +54,10 @@ export function parseStat(stat: string): ProcessStat | null {
 
 /** The output of `ps`; null: it failed. */
 export function ps(args: readonly string[]): string | null {
-  try {
-    // loaded late: it is slow, and most processes never need it
-    const { execFileSync } = process.getBuiltinModule("node:child_process");
-    return execFileSync("ps", args, {
-      encoding: "utf8",
-      timeout: 2_000,
-      stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, LC_ALL: "C" },
-    });
-  } catch {
-    return null;
-  }
+  // loaded late: it is slow, and most processes never need it
+  const { execFileSync } = process.getBuiltinModule("node:child_process");
+  const env = { ...process.env, LC_ALL: "C" };
+  return orNull(() =>
+    execFileSync("ps", args, { encoding: "utf8", timeout: 2_000, stdio: ["ignore", "pipe", "ignore"], env }),
+  );
 }

@@ -5,6 +5,7 @@
  * 2. This process is never a member.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { orNull } from "./files.ts";
 import { answers, isDead, isPid, parseStat, ps, readStat, signalProcess } from "./process-table.ts";
 import { pidsAfter } from "./young-pids.ts";
 
@@ -69,43 +70,35 @@ function youngPids({ group, since }: Tree): readonly number[] | null {
 }
 
 function allPids(): readonly number[] | null {
-  try {
-    const pids = readdirSync("/proc").map(Number).filter(isPid);
-    return pids.includes(process.pid) ? pids : null;
-  } catch {
-    return null;
-  }
+  const pids = orNull(() => readdirSync("/proc"))
+    ?.map(Number)
+    .filter(isPid);
+  return pids?.includes(process.pid) ? pids : null;
 }
 
 function isMember({ group, marks }: Tree, pid: number): boolean {
   if (pid === process.pid) return false;
   // a zombie has no environment
   if (group === null) return hasMarks(pid, marks);
-  const stat = readStat(pid);
-  const parsed = stat === null ? null : parseStat(stat);
+  const parsed = parseStat(readStat(pid) ?? "");
   if (parsed === null || isDead(parsed.state)) return false;
   return parsed.group === group || hasMarks(pid, marks);
 }
 
 function hasMarks(pid: number, marks: readonly string[]): boolean {
   if (marks.length === 0) return false;
-  try {
-    const environ = readFileSync(`/proc/${pid}/environ`);
-    if (!marks.every((mark) => environ.includes(mark))) return false;
-    const entries = new Set(environ.toString("utf8").split("\0"));
-    return marks.every((mark) => entries.has(mark));
-  } catch {
-    return false;
-  }
+  const environ = orNull(() => readFileSync(`/proc/${pid}/environ`));
+  // first without decoding: few processes have the marks
+  if (environ === null || !marks.every((mark) => environ.includes(mark))) return false;
+  const entries = new Set(environ.toString("utf8").split("\0"));
+  return marks.every((mark) => entries.has(mark));
 }
 
 function membersFromPs(tree: Tree): readonly number[] {
   if (tree.group === null) return [];
-  const members: number[] = [];
-  for (const line of (ps(["-A", "-o", "pid=,pgid=,stat="]) ?? "").split("\n")) {
+  return (ps(["-A", "-o", "pid=,pgid=,stat="]) ?? "").split("\n").flatMap((line) => {
     const [pid, group, state] = line.trim().split(/\s+/);
-    if (Number(group) !== tree.group || isDead(state?.[0]) || Number(pid) === process.pid) continue;
-    members.push(Number(pid));
-  }
-  return members;
+    const isLiving = Number(group) === tree.group && !isDead(state?.[0]);
+    return isLiving && Number(pid) !== process.pid ? [Number(pid)] : [];
+  });
 }

@@ -1,6 +1,7 @@
 /** Is a process still the one that we started? Pids are reused, so the start time identifies it too. */
 import { readFileSync } from "node:fs";
 import type { ProcessRef } from "../core/loop.ts";
+import { orNull } from "./files.ts";
 import { answers, isDead, isPid, parseStat, ps, readStat } from "./process-table.ts";
 
 /** The start time, unique across boots; null: unknown. */
@@ -40,19 +41,12 @@ export function isStopped(pid: number): boolean {
 
 /** Identifies one boot of the machine; null: unknown. */
 export function bootId(): string | null {
-  boot ??= { id: readBootId() };
-  return boot.id;
+  boot ??= orNull(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()) ?? "";
+  return boot || null;
 }
 
-let boot: { readonly id: string | null } | null = null;
-
-function readBootId(): string | null {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim() || null;
-  } catch {
-    return null;
-  }
-}
+/** Read once; empty: unknown. */
+let boot: string | null = null;
 
 /** `procStart` of a process that recorded its boot id and its line in /proc. */
 export function startFrom(boot: string | null, stat: string): string | null {

@@ -1,6 +1,7 @@
 /** The name of this machine's time zone, also when the runtime does not know it (`TZ=:/usr/share/zoneinfo/…`). */
 import { readlinkSync, realpathSync } from "node:fs";
 import { isTimeZone } from "../core/task/zone.ts";
+import { orNull } from "./files.ts";
 
 const LOCALTIME = "/etc/localtime";
 
@@ -24,18 +25,14 @@ export function localZone(): string {
 
 /** From the path itself, or else from its link. */
 function zoneOfFile(path: string): string | null {
-  return zoneInPath(path) ?? zoneInPath(follow(path, readlinkSync)) ?? zoneInPath(follow(path, realpathSync));
+  return (
+    zoneInPath(path) ??
+    zoneInPath(orNull(() => readlinkSync(path))) ??
+    zoneInPath(orNull(() => realpathSync(path)))
+  );
 }
 
-function follow(path: string, read: (path: string) => string): string {
-  try {
-    return read(path);
-  } catch {
-    return "";
-  }
-}
-
-function zoneInPath(path: string): string | null {
-  const name = /\/zoneinfo[^/]*\/(?:(?:posix|right)\/)?(.+)$/.exec(path)?.[1];
+function zoneInPath(path: string | null): string | null {
+  const name = /\/zoneinfo[^/]*\/(?:(?:posix|right)\/)?(.+)$/.exec(path ?? "")?.[1];
   return name !== undefined && isTimeZone(name) ? name : null;
 }

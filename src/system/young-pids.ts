@@ -1,5 +1,6 @@
 /** Finds processes that may be younger than a given one. Linux gives out pids in rising order. */
 import { readFileSync } from "node:fs";
+import { orNull } from "./files.ts";
 
 /** More than any machine can do. */
 const FORKS_PER_MS = 500;
@@ -19,10 +20,6 @@ export function pidsAfter(pid: number, since: number): readonly number[] | null 
 }
 
 function readNumber(path: string): number | null {
-  try {
-    const number = Number.parseInt(readFileSync(path, "latin1"), 10);
-    return number > 0 ? number : null;
-  } catch {
-    return null;
-  }
+  const number = Number.parseInt(orNull(() => readFileSync(path, "latin1")) ?? "", 10);
+  return number > 0 ? number : null;
 }

@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import fs, { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import fs, { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { FolderStore } from "../../src/store/folder/folder-store.ts";
+import { openStore } from "../../src/compose/open-store.ts";
 import { ensureLoopDir } from "../../src/store/folder/loop-dir.ts";
 import { procStart } from "../../src/system/process.ts";
 import { storeContract } from "./store-contract.ts";
@@ -41,7 +41,7 @@ async function openFolder(): Promise<StoreWorld> {
   return {
     async open() {
       const { pid, end } = start();
-      const store = new FolderStore(dir, { now, say: () => {}, segmentBytes: SEGMENT_BYTES });
+      const store = openStore(dir, { now, say: () => {}, segmentBytes: SEGMENT_BYTES });
       const self = { owner: `runner:${pid}`, pid, procStart: procStart(pid), host: hostname() };
       return { store, bid: () => ({ ...self, acquiredAt: now() }), crash: end };
     },
@@ -56,6 +56,11 @@ async function openFolder(): Promise<StoreWorld> {
       const segments = readdirSync(dir).filter((name) => /^journal(\.\d+)?\.jsonl$/.test(name));
       const newest = Math.max(...segments.map(numberOf));
       for (const name of segments) if (numberOf(name) < newest - 1) rmSync(join(dir, name));
+    },
+    async speak(_handle, { loopId, turnId }, lines) {
+      const run = join(dir, "runs", loopId, turnId);
+      mkdirSync(run, { recursive: true });
+      for (const line of lines) appendFileSync(join(run, "answer.txt"), `${line}\n`);
     },
     async client(state) {
       const { pid, end } = start();

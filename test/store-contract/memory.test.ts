@@ -49,6 +49,10 @@ async function openMemory(): Promise<StoreWorld> {
       }
     },
     dropOldHistory: async () => journal.compact(),
+    async speak({ store }, turn, lines) {
+      const events = lines.map((text) => ({ type: "text", text }) as const);
+      store.activity?.append(turn, events);
+    },
     async client(state) {
       const pid = ++pids;
       if (state === "gone") dead.add(pid);

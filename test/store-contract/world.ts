@@ -3,6 +3,7 @@
  * `memory.test.ts`.
  */
 import type { ProcessRef } from "../../src/core/base.ts";
+import type { TurnName } from "../../src/ports/activity.ts";
 import type { LeaseBid } from "../../src/ports/lease.ts";
 import type { Store } from "../../src/ports/store.ts";
 
@@ -30,6 +31,8 @@ export interface StoreWorld {
   dieAfter(writes: number, handle: Handle, act: () => Promise<void>): Promise<boolean>;
   /** Drops the oldest part of the history, as the store does by itself when there is too much. */
   dropOldHistory(): Promise<void>;
+  /** The agent of a turn says this. */
+  speak(handle: Handle, turn: TurnName, lines: readonly string[]): Promise<void>;
   /** The process of a client, alive or gone. */
   client(state: "alive" | "gone"): Promise<ProcessRef>;
   close(): Promise<void>;

@@ -10,15 +10,17 @@ import { newLoopId } from "../../src/compose/engine.ts";
 import type { GoalDraft } from "../../src/core/goal/create.ts";
 import type { Goal } from "../../src/core/goal/goal.ts";
 import type { Task } from "../../src/core/loop.ts";
+import { ownerOf } from "../../src/core/session.ts";
 import { addGoal, allGoals } from "../../src/engine/goals/goals.ts";
 import { addTask, type Draft, draftTask } from "../../src/engine/tasks/tasks.ts";
 import type { Client } from "../../src/hosts/claude-code/client.ts";
 import { runHook } from "../../src/hosts/claude-code/hooks/run-hook.ts";
 import { Resident } from "../../src/hosts/claude-code/resident.ts";
 import { registerMonitor, spoolPath } from "../../src/hosts/claude-code/wake.ts";
+import type { SessionRecord } from "../../src/ports/sessions.ts";
 import { FolderStore } from "../../src/store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../src/store/folder/loop-dir.ts";
-import { ownerOf, readSessionRecord, type SessionRecord } from "../../src/store/folder/session-records.ts";
+import { createSessions } from "../../src/store/folder/session-records.ts";
 import { procStart } from "../../src/system/process.ts";
 import { tempDir } from "../store/fixtures/temp-dir.ts";
 import { aDraft, POLICY } from "./goals/goal-play.ts";
@@ -203,7 +205,7 @@ export class PlayedClient {
   }
 
   record(session = this.session): SessionRecord | null {
-    return readSessionRecord(this.dir, session);
+    return createSessions(this.dir).read(session);
   }
 
   /** From now on this conversation can be woken. */

@@ -24,9 +24,8 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
-import { errorCode, lookAt, readEndOf, writeAtomic } from "../../system/files.ts";
+import { errorCode, lookAt, readEndOf, readSmallFile, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import { readSmallFile } from "../../system/small-file.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;

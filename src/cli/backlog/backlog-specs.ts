@@ -5,7 +5,7 @@ import type { SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { usageError } from "../../errors.ts";
 import { readTextThroughLinks } from "../../store/files/read-text.ts";
-import { readSmallFile } from "../../system/small-file.ts";
+import { readSmallFile } from "../../system/files.ts";
 
 const MAX_FILES = 12;
 const MAX_BYTES = 5 * 1024 * 1024;

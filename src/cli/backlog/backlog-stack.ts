@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { detectStack, MANIFESTS, type Stack } from "../../core/backlog/prd/detect.ts";
-import { readSmallFile } from "../../system/small-file.ts";
+import { readSmallFile } from "../../system/files.ts";
 
 const MAX_MANIFEST = 1024 * 1024;
 

@@ -10,7 +10,7 @@ import { lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ARCHIVED, archiveName } from "../../core/backlog/prd/archive.ts";
 import { type Prd, type PrdContent, renderPrd } from "../../schema/prd.ts";
-import { errorCode, fsyncDir, readIfThere, replaceIf, writeAtomic } from "../../system/files.ts";
+import { fsyncDir, readIfThere, replaceIf, tryToCreate, writeAtomic } from "../../system/files.ts";
 import { ensureFolder } from "./backlog-files.ts";
 import { loadPrd, prdPath, writePrd } from "./prd-file.ts";
 
@@ -46,16 +46,16 @@ function tryToReplace(
   const archive = wanted.archive && before !== null ? makeArchive(root, before.prd, before.text, now) : null;
   const path = prdPath(root);
   const text = before?.text ?? null;
+  let isReplaced = false;
   try {
     const after = renderPrd(wanted.content, text);
-    if (replaceIf(path, after, () => readIfThere(path) === text))
-      return { kind: "replaced", archived: archive?.folder ?? null, before: before?.prd ?? null };
-  } catch (error) {
-    archive?.undo();
-    throw error;
+    isReplaced = replaceIf(path, after, () => readIfThere(path) === text);
+  } finally {
+    if (!isReplaced) archive?.undo();
   }
-  archive?.undo();
-  return null;
+  return isReplaced
+    ? { kind: "replaced", archived: archive?.folder ?? null, before: before?.prd ?? null }
+    : null;
 }
 
 interface Archive {
@@ -92,11 +92,6 @@ function makeArchive(root: string, { branchName }: Prd, text: string, now: numbe
 function newFolder(parent: string, branchName: string | null, now: number): string {
   for (let count = 1; ; count++) {
     const folder = join(parent, archiveName(branchName, now, count));
-    try {
-      mkdirSync(folder, { mode: 0o700 });
-      return folder;
-    } catch (error) {
-      if (errorCode(error) !== "EEXIST") throw error;
-    }
+    if (tryToCreate(() => mkdirSync(folder, { mode: 0o700 }))) return folder;
   }
 }

@@ -9,12 +9,14 @@ import type { Goal } from "../../core/goal/goal.ts";
 import { renderReportMarkdown } from "../../core/text/goal/goal-report.ts";
 import { viewGoal } from "../../core/views/goal-view.ts";
 import { STATE_SCHEMA } from "../../core/views/schema-names.ts";
-import { quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
+import { orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { checksum } from "../journal/checksum.ts";
 
 export class GoalFiles {
   readonly #dir: string;
+  /** `state.json` of the newest goal. */
+  readonly #state: string;
   readonly #say: (message: string) => void;
   readonly #published = new Map<string, number>();
   /** This process wrote the current state.json. */
@@ -22,6 +24,7 @@ export class GoalFiles {
 
   constructor(dir: string, say: (message: string) => void) {
     this.#dir = dir;
+    this.#state = join(dir, "state.json");
     this.#say = say;
   }
 
@@ -48,10 +51,10 @@ export class GoalFiles {
   #publishState(goal: Goal, now: number): void {
     const text = this.#read();
     if (text !== null && !this.#isOurs && !isSummed(text)) {
-      const aside = quarantine(this.#path(), now);
+      const aside = quarantine(this.#state, now);
       this.#say(`state.json was not written by this program: moved to ${aside}.`);
     }
-    writeAtomic(this.#path(), renderState(goal), isAtRest(goal));
+    writeAtomic(this.#state, renderState(goal), isAtRest(goal));
     this.#isOurs = true;
   }
 
@@ -68,14 +71,10 @@ export class GoalFiles {
     writeAtomic(join(folder, "summary.md"), renderReportMarkdown(goal), durable);
   }
 
-  #path(): string {
-    return join(this.#dir, "state.json");
-  }
-
   /** null: there is no file. */
   #read(): string | null {
     try {
-      return readIfThere(this.#path());
+      return readIfThere(this.#state);
     } catch {
       return "";
     }
@@ -93,10 +92,6 @@ function renderState(goal: Goal): string {
 }
 
 function isSummed(text: string): boolean {
-  try {
-    const { sum, ...view } = JSON.parse(text) as Record<string, unknown>;
-    return sum === checksum(JSON.stringify(view));
-  } catch {
-    return false;
-  }
+  const { sum, ...view } = orNull(() => JSON.parse(text) as Record<string, unknown> | null) ?? {};
+  return sum === checksum(JSON.stringify(view));
 }

@@ -9,10 +9,10 @@ import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { StoryChange } from "../../core/backlog/prd/registry.ts";
 import type { Story } from "../../core/backlog/stories.ts";
-import { LoopError } from "../../errors.ts";
+import { LoopError, surroundingsError } from "../../errors.ts";
 import { emptyPrd, type Prd, parsePrdText, renderPrd, withStories } from "../../schema/prd.ts";
 import { errorCode, readIfThere, replaceIf } from "../../system/files.ts";
-import { cannotRead, cannotWrite, checkLoopDir, ensureLoopDir } from "../folder/loop-dir.ts";
+import { cannotWrite, checkLoopDir, ensureLoopDir, whileReading } from "../folder/loop-dir.ts";
 import { whileLocked } from "../folder/write-lock.ts";
 
 /** `text` is the text of the file. `message` is a sentence with the path. */
@@ -37,8 +37,7 @@ export function readPrd(root: string): PrdState {
 /** Like `readPrd`, but throws when the file is broken. null: there is no file. */
 export function loadPrd(root: string): { readonly prd: Prd; readonly text: string } | null {
   const state = readPrd(root);
-  if (state.kind === "broken")
-    throw new LoopError("surroundings", state.message, "Fix the file. It was not changed.");
+  if (state.kind === "broken") throw surroundingsError(state.message, "Fix the file. It was not changed.");
   return state.kind === "absent" ? null : state;
 }
 
@@ -78,14 +77,11 @@ function tryToChange(root: string, decide: (stories: readonly Story[]) => StoryC
 }
 
 function readFile(path: string): string | null {
-  try {
+  return whileReading(path, () => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     // opening a pipe would block; `readIfThere` refuses links
     if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink() && !stat.isDirectory())
-      throw new LoopError("surroundings", `${path} is not a file.`, "Fix or remove it.");
+      throw surroundingsError(`${path} is not a file.`, "Fix or remove it.");
     return readIfThere(path);
-  } catch (error) {
-    if (error instanceof LoopError) throw error;
-    throw cannotRead(path, error);
-  }
+  });
 }

@@ -13,8 +13,8 @@ import type {
   TasksProgress,
 } from "../../core/views/progress.ts";
 import { PROGRESS_SCHEMA } from "../../core/views/schema-names.ts";
-import { writeAtomic } from "../../system/files.ts";
-import { readSmallFile } from "../../system/small-file.ts";
+import { orNull, readSmallFile, writeAtomic } from "../../system/files.ts";
+import { isAmount } from "../ledger/ledger-line.ts";
 
 interface StoredProgress extends Progress {
   /** The inode of the folder. It does not match in a clone or a copy. */
@@ -58,14 +58,10 @@ export class ProgressFile {
 
 /** null: this program did not write the file in this folder. Validated by hand, because zod is too slow to load here. */
 export function readProgress(dir: string): Progress | null {
-  const text = readSmallFile(progressPath(dir), MAX_BYTES);
-  if (text === null) return null;
-  try {
-    const stored: unknown = JSON.parse(text);
+  return orNull(() => {
+    const stored: unknown = JSON.parse(readSmallFile(progressPath(dir), MAX_BYTES) ?? "null");
     return isStored(stored) && stored.folder === statSync(dir).ino ? stored : null;
-  } catch {
-    return null;
-  }
+  });
 }
 
 function progressPath(dir: string): string {
@@ -99,7 +95,7 @@ function isStored(value: unknown): value is StoredProgress {
 function isTasks(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { live, paused, missed }: Unknown<TasksProgress> = value;
-  return isCount(live) && isCount(paused) && isCount(missed);
+  return [live, paused, missed].every(isCount);
 }
 
 function isGoal(value: unknown): boolean {
@@ -160,8 +156,4 @@ function isObject(value: unknown): value is object {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function isAmount(value: unknown): boolean {
-  return Number.isFinite(value) && Number(value) >= 0;
 }

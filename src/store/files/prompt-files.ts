@@ -22,9 +22,9 @@ import {
   type PromptTexts,
 } from "../../core/backlog/prompts/prompt-texts.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { isInside } from "../../system/inside.ts";
-import { cannotRead, checkLoopDir } from "../folder/loop-dir.ts";
+import { checkLoopDir, whileReading } from "../folder/loop-dir.ts";
 
 const MAX_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -59,11 +59,7 @@ function readPrompt(root: string, path: string): PromptText | null {
   const text = readInside(root, path);
   if (text === null) return null;
   if (text.trim() === "")
-    throw new LoopError(
-      "surroundings",
-      `${path} is empty.`,
-      "Write the prompt, or remove the file to use the default.",
-    );
+    throw surroundingsError(`${path} is empty.`, "Write the prompt, or remove the file to use the default.");
   return { text, path };
 }
 
@@ -93,11 +89,7 @@ export function readProgressTail(root: string): string {
 function readInside(root: string, path: string): string | null {
   return withFile(root, path, (fd, size) => {
     if (size > MAX_BYTES)
-      throw new LoopError(
-        "surroundings",
-        `${path} is larger than ${MAX_BYTES / 1024} KiB.`,
-        "Make it shorter.",
-      );
+      throw surroundingsError(`${path} is larger than ${MAX_BYTES / 1024} KiB.`, "Make it shorter.");
     return withoutMark(readFileSync(fd, "utf8"));
   });
 }
@@ -110,24 +102,21 @@ function withFile<Result>(
 ): Result | null {
   if (!checkLoopDir(root) || lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   if (!isInside(root, path))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${path} is a link that leads out of the project, or nowhere.`,
       "Replace it with a file.",
     );
-  try {
+  return whileReading(path, () => {
     // opening a pipe without O_NONBLOCK would block for ever
     const fd = openSync(realpathSync(path), constants.O_RDONLY | NO_LINK | NO_WAIT);
     try {
       const stat = fstatSync(fd);
-      if (!stat.isFile()) throw new LoopError("surroundings", `${path} is not a file.`, "Fix or remove it.");
+      if (!stat.isFile()) throw surroundingsError(`${path} is not a file.`, "Fix or remove it.");
       return read(fd, stat.size);
     } finally {
       closeSync(fd);
     }
-  } catch (error) {
-    throw error instanceof LoopError ? error : cannotRead(path, error);
-  }
+  });
 }
 
 /** Windows has neither flag. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorCode } from "../../system/files.ts";
-import { cannotWrite } from "../folder/loop-dir.ts";
+import { whileWriting } from "../folder/loop-dir.ts";
 
 const ATTEMPTS = 3;
 
@@ -13,23 +13,16 @@ const ATTEMPTS = 3;
 export function putFolder(target: string, fill: (fresh: string) => boolean): boolean {
   const fresh = `${target}.${process.pid}.new`;
   const old = `${target}.${process.pid}.old`;
-  makeParent(target);
+  const parent = dirname(target);
+  whileWriting(parent, () => mkdirSync(parent, { recursive: true, mode: 0o700 }));
   try {
-    if (!fill(fresh)) return false;
-    swap(fresh, target, old);
-    return true;
-  } catch (error) {
-    throw cannotWrite(target, error);
+    return whileWriting(target, () => {
+      const isWanted = fill(fresh);
+      if (isWanted) swap(fresh, target, old);
+      return isWanted;
+    });
   } finally {
     for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function makeParent(target: string): void {
-  try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw cannotWrite(dirname(target), error);
   }
 }
 

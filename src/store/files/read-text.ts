@@ -1,25 +1,16 @@
 import { readFileSync } from "node:fs";
 import { LoopError } from "../../errors.ts";
-import { errorCode, readIfThere } from "../../system/files.ts";
-import { cannotRead } from "../folder/loop-dir.ts";
+import { nullOn, readIfThere } from "../../system/files.ts";
+import { whileReading } from "../folder/loop-dir.ts";
 
 /** The text of a file; null: there is no file. Throws a sentence for a link, a folder or an unreadable file. */
 export function readText(path: string): string | null {
-  return orSentence(path, readIfThere);
+  return whileReading(path, () => readIfThere(path));
 }
 
 /** For files outside a project: dotfile managers keep them as links. */
 export function readTextThroughLinks(path: string): string | null {
-  return orSentence(path, (at) => readFileSync(at, "utf8"));
-}
-
-function orSentence(path: string, read: (path: string) => string | null): string | null {
-  try {
-    return read(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw cannotRead(path, error);
-  }
+  return whileReading(path, () => nullOn("ENOENT", () => readFileSync(path, "utf8")));
 }
 
 /** Throws a sentence when the file is not JSON. */

@@ -14,7 +14,7 @@ import type { FailingCheck } from "../../core/backlog/verdict.ts";
 import { usageError } from "../../errors.ts";
 import type { StoryFiles, StoryPromptFacts } from "../../ports/stories.ts";
 import { parsePrdText, renderPrd, withStories } from "../../schema/prd.ts";
-import { errorCode, readIfThere, writeAtomic } from "../../system/files.ts";
+import { nullOn, readIfThere, writeAtomic } from "../../system/files.ts";
 import { checkLoopDir, claimLoopDir } from "../folder/loop-dir.ts";
 import { whileLocked } from "../folder/write-lock.ts";
 import { checksum } from "../journal/checksum.ts";
@@ -93,12 +93,7 @@ export function createStoryFiles(root: string): StoryFiles {
 
 /** A link counts as a missing file, so that the file is written again. */
 function readPlain(path: string): string | null {
-  try {
-    return readIfThere(path);
-  } catch (error) {
-    if (errorCode(error) === "ELOOP") return null;
-    throw error;
-  }
+  return nullOn("ELOOP", () => readIfThere(path));
 }
 
 function promptFor(root: string, role: PromptRole, texts: PromptTexts, facts: StoryPromptFacts): string {

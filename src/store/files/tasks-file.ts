@@ -54,7 +54,8 @@ export function readTasksFile(dir: string): TasksFileState {
   return readTasksFileAt(tasksPath(dir));
 }
 
-function readTasksFileAt(path: string): TasksFileState {
+/** For a file that has another name now. */
+export function readTasksFileAt(path: string): TasksFileState {
   let text: string | null = null;
   let content: unknown;
   try {
@@ -64,9 +65,8 @@ function readTasksFileAt(path: string): TasksFileState {
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     // ELOOP: a link; EISDIR: a folder
-    const code = errorCode(error);
-    if (error instanceof SyntaxError || code === "ELOOP" || code === "EISDIR")
-      return { kind: "damaged", text };
+    const isDamaged = error instanceof SyntaxError || ["ELOOP", "EISDIR"].includes(errorCode(error) ?? "");
+    if (isDamaged) return { kind: "damaged", text };
     throw error;
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
@@ -99,11 +99,6 @@ export function readUntouched(dir: string): TasksFile | null {
 
 export function quarantineTasksFile(dir: string, now: number): string {
   return quarantine(tasksPath(dir), now);
-}
-
-/** Did a process publish this file, whatever its name is? */
-export function isPublished(path: string): boolean {
-  return readTasksFileAt(path).kind === "published";
 }
 
 function sumOf(content: object): string {

@@ -8,7 +8,6 @@ import type {
   LoopReceipt,
   ReceiptQuery,
 } from "../../ports/history.ts";
-import type { Entry } from "../journal/entry.ts";
 import { entryOf, loopsIn, pageOf, receiptsOf } from "../journal/history-page.ts";
 import { type JournalPlace, JournalReader } from "../journal/journal-reader.ts";
 
@@ -37,7 +36,7 @@ export class FolderHistory implements LoopHistory {
   }
 
   async everyLoop(): Promise<readonly Loop[]> {
-    return loopsIn(linesOf(new JournalReader(this.#dir)));
+    return loopsIn(new JournalReader(this.#dir).read());
   }
 
   async receipts(query: ReceiptQuery = {}): Promise<readonly LoopReceipt[]> {
@@ -54,10 +53,6 @@ export class FolderHistory implements LoopHistory {
   }
 }
 
-function* linesOf(reader: JournalReader): Generator<Entry> {
-  for (const { entry } of reader.read()) yield entry;
-}
-
 function* entriesOf(reader: JournalReader): Generator<HistoryEntry> {
-  for (const { entry, place } of reader.read()) if (entry.type === "loop") yield entryOf(entry, place);
+  for (const entry of reader.read()) if (entry.type === "loop") yield entryOf(entry, reader.place);
 }

@@ -7,31 +7,21 @@
 import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { iso } from "../../core/views/moment.ts";
 import { type HolderState, type Lease, type LeaseBid, SILENT_AFTER_MS } from "../../ports/lease.ts";
-import { readIfThere, writeAtomic } from "../../system/files.ts";
+import { orNull, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isAlive, isStopped } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
 
-export interface LeaseFile {
-  readonly owner: string;
-  readonly pid: number;
-  readonly procStart: string | null;
-  readonly host: string;
-  readonly token: number;
+export interface LeaseFile extends Omit<Lease, "acquiredAt"> {
   readonly acquired_at: string;
   readonly heartbeat_at: string;
 }
 
 export function writeLeaseFile(dir: string, lease: Lease, now: number): void {
-  const file: LeaseFile = {
-    owner: lease.owner,
-    pid: lease.pid,
-    procStart: lease.procStart,
-    host: lease.host,
-    token: lease.token,
-    acquired_at: new Date(lease.acquiredAt).toISOString(),
-    heartbeat_at: new Date(now).toISOString(),
-  };
+  const { owner, pid, procStart, host, token, acquiredAt } = lease;
+  const times = { acquired_at: iso(acquiredAt), heartbeat_at: iso(now) };
+  const file: LeaseFile = { owner, pid, procStart, host, token, ...times };
   // no fsync: a power cut ends the holder too
   writeAtomic(leasePath(dir), `${JSON.stringify(file, null, 2)}\n`, false);
 }
@@ -42,12 +32,7 @@ export function removeLeaseFile(dir: string, token: number): void {
 
 /** null: there is no file, or it does not parse. The journal knows the holder anyway. */
 export function readLeaseFile(dir: string): LeaseFile | null {
-  try {
-    const text = readIfThere(leasePath(dir));
-    return text === null ? null : (JSON.parse(text) as LeaseFile);
-  } catch {
-    return null;
-  }
+  return orNull(() => JSON.parse(readIfThere(leasePath(dir)) ?? "null") as LeaseFile | null);
 }
 
 /** The last heartbeat of the holder. */
@@ -78,12 +63,8 @@ export function readAsk(dir: string): LeaseBid | null {
   const path = join(dir, "lease.asked");
   // the file is read often and rarely exists, and a caught error costs more than this stat
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
-  try {
-    const ask = JSON.parse(readIfThere(path) ?? "null") as LeaseBid | null;
-    return typeof ask?.owner === "string" && typeof ask.pid === "number" ? ask : null;
-  } catch {
-    return null;
-  }
+  const ask = orNull(() => JSON.parse(readIfThere(path) ?? "null") as LeaseBid | null);
+  return typeof ask?.owner === "string" && typeof ask.pid === "number" ? ask : null;
 }
 
 /** Read once: the name does not change while the process runs. */

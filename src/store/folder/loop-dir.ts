@@ -11,8 +11,8 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { LoopError } from "../../errors.ts";
-import { createOnce, errorCode, fsyncDir } from "../../system/files.ts";
+import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
+import { createOnce, errorCode, fsyncDir, orNull, tryToCreate } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { createOrigin, refuseForeign } from "./origin.ts";
 
@@ -42,35 +42,39 @@ export function checkLoopDir(project: string): boolean {
   const dir = join(project, ".loop");
   const stat = lstatSync(dir, { throwIfNoEntry: false });
   if (stat === undefined) return false;
-  if (stat.isSymbolicLink() && !isInside(project, dir)) {
-    throw new LoopError(
-      "surroundings",
-      `${dir} is a link that leads out of the project.`,
-      "Replace it with a folder.",
-    );
-  }
-  if (!statSync(dir).isDirectory()) {
-    throw new LoopError(
-      "surroundings",
+  if (stat.isSymbolicLink()) refuseOutside(project, dir);
+  if (!statSync(dir).isDirectory())
+    throw surroundingsError(
       `${dir} is a file; loopwright needs a folder of that name.`,
       "Rename or remove it.",
     );
-  }
   return true;
+}
+
+/** Throws when a link leads the folder out of the project (H4). */
+export function refuseOutside(project: string, folder: string): void {
+  if (!isInside(project, folder))
+    throw surroundingsError(
+      `${folder} is a link that leads out of the project.`,
+      "Replace it with a folder.",
+    );
 }
 
 /** Creates the folder if it is missing. Throws when it is foreign or not writable. */
 export function ensureLoopDir(project: string): string {
   const dir = join(project, ".loop");
-  const isNew = !checkLoopDir(project) && makeDir(dir);
-  try {
-    claimLoopDir(dir);
-    if (isNew) fsyncDir(project);
-  } catch (error) {
-    if (isNew) undo(dir);
-    throw error instanceof LoopError ? error : cannotWrite(dir, error);
-  }
-  return dir;
+  const isThere = checkLoopDir(project);
+  return whileWriting(dir, () => {
+    const isNew = !isThere && tryToCreate(() => mkdirSync(dir, { mode: 0o700 }));
+    try {
+      claimLoopDir(dir);
+      if (isNew) fsyncDir(project);
+      return dir;
+    } catch (error) {
+      if (isNew) undo(dir);
+      throw error;
+    }
+  });
 }
 
 /** Call before any write to the folder: it marks the files as created here and hides them from git. */
@@ -83,38 +87,34 @@ export function claimLoopDir(dir: string): void {
 
 /** Lets a runner report a missing permission at its start instead of at its first fire. */
 export function checkWritable(dir: string): void {
+  const check = (path: string) => whileWriting(path, () => accessSync(path, constants.W_OK));
   check(dir);
-  for (const name of readdirSync(dir)) {
-    if (/^journal.*\.jsonl$/.test(name)) check(join(dir, name));
-  }
-
-  function check(path: string): void {
-    try {
-      accessSync(path, constants.W_OK);
-    } catch (error) {
-      throw cannotWrite(path, error);
-    }
-  }
-}
-
-/** false: another process was faster. */
-function makeDir(dir: string): boolean {
-  try {
-    mkdirSync(dir, { mode: 0o700 });
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
-    throw cannotWrite(dir, error);
-  }
+  for (const name of readdirSync(dir)) if (/^journal.*\.jsonl$/.test(name)) check(join(dir, name));
 }
 
 /** Keeps the mark, because another process may use it already. */
 function undo(dir: string): void {
-  try {
+  orNull(() => {
     rmSync(join(dir, ".gitignore"), { force: true });
+    // a folder that is not empty stays
     rmdirSync(dir);
-  } catch {
-    // the folder is not empty, so it stays
+  });
+}
+
+/** Runs `act`. A failure of the system becomes a sentence about the path. */
+export function whileWriting<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof LoopError ? error : cannotWrite(path, error);
+  }
+}
+
+export function whileReading<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof LoopError ? error : cannotRead(path, error);
   }
 }
 
@@ -127,26 +127,20 @@ export function cannotRead(path: string, cause: unknown): LoopError {
 }
 
 function why(cause: unknown): string {
-  switch (errorCode(cause)) {
-    case "ENOSPC":
-    case "EDQUOT":
-    case "EFBIG":
-      return "there is no space left";
-    case "EACCES":
-    case "EPERM":
-      return "permission denied";
-    case "EROFS":
-      return "the file system is read-only";
-    case "ELOOP":
-      return "it is a symbolic link, and loopwright does not follow links here";
-    case "EISDIR":
-      return "it is a folder";
-    case "ENOENT":
-      return "its folder does not exist";
-    default:
-      return cause instanceof Error ? cause.message : String(cause);
-  }
+  return REASONS.get(errorCode(cause)) ?? reasonOf(cause);
 }
+
+const REASONS: ReadonlyMap<string | null, string> = new Map([
+  ["ENOSPC", "there is no space left"],
+  ["EDQUOT", "there is no space left"],
+  ["EFBIG", "there is no space left"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["EROFS", "the file system is read-only"],
+  ["ELOOP", "it is a symbolic link, and loopwright does not follow links here"],
+  ["EISDIR", "it is a folder"],
+  ["ENOENT", "its folder does not exist"],
+]);
 
 /** Hides the engine's files from git, but not the files that people write. */
 const GITIGNORE = `# Written by loopwright: the engine's own files. Commit the rest (config.json, loop.md) if you like.

@@ -1,9 +1,8 @@
 /** An open `.loop` folder: its journal, and the check before every write. */
 import { statSync } from "node:fs";
-import { LoopError } from "../../errors.ts";
 import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
-import { cannotRead, cannotWrite, claimLoopDir, folderIdentity } from "./loop-dir.ts";
+import { claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
 
 export interface FolderOptions extends Partial<JournalOptions> {
   readonly now: () => number;
@@ -34,20 +33,14 @@ export class OpenedFolder {
   }
 
   read<T>(act: (journal: Journal) => T): T {
-    try {
-      return act(this.journal);
-    } catch (error) {
-      throw error instanceof LoopError ? error : cannotRead(`${this.dir}/journal.jsonl`, error);
-    }
+    return whileReading(`${this.dir}/journal.jsonl`, () => act(this.journal));
   }
 
   append(entry: Parameters<Journal["append"]>[0], mayWait = false): LineVerdict {
-    try {
+    return whileWriting(`${this.dir}/journal.jsonl`, () => {
       this.claim();
       return this.journal.append(entry, mayWait);
-    } catch (error) {
-      throw error instanceof LoopError ? error : cannotWrite(`${this.dir}/journal.jsonl`, error);
-    }
+    });
   }
 
   /** Throws a sentence when writing is not allowed. Checks again when a checkout replaced the folder. */

@@ -14,8 +14,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { LoopError } from "../../errors.ts";
-import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
+import { surroundingsError } from "../../errors.ts";
+import { nullOn, orNull, readSmall, writeAtomic } from "../../system/files.ts";
 
 export const FOREIGN =
   "The tasks here were not made on this machine. They do not run until you trust them: loop trust";
@@ -39,7 +39,7 @@ export function isMarked(dir: string): boolean {
 
 /** Throws a sentence when the folder is foreign. */
 export function refuseForeign(dir: string): void {
-  if (originOf(dir) === "foreign") throw new LoopError("surroundings", FOREIGN);
+  if (originOf(dir) === "foreign") throw surroundingsError(FOREIGN);
 }
 
 /** For a folder without engine files: an existing mark of another folder proves nothing there. */
@@ -55,12 +55,7 @@ export function trustOrigin(dir: string): void {
 }
 
 function hasEngineFiles(dir: string): boolean {
-  try {
-    return readdirSync(dir).some((name) => ENGINE_FILES.test(name));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return false;
-    throw error;
-  }
+  return nullOn("ENOENT", () => readdirSync(dir))?.some((name) => ENGINE_FILES.test(name)) ?? false;
 }
 
 function readMarks(dir: string): string[] {
@@ -80,12 +75,10 @@ let machine: string | null = null;
 
 function readMachineId(): string | null {
   for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
-    try {
-      const [, id] = /^([0-9a-f]{32})\s*$/.exec(readFileSync(path, "latin1")) ?? [];
-      if (id !== undefined) return id;
-    } catch {
-      // some systems have no such file
-    }
+    // some systems have no such file
+    const text = orNull(() => readFileSync(path, "latin1")) ?? "";
+    const [, id] = /^([0-9a-f]{32})\s*$/.exec(text) ?? [];
+    if (id !== undefined) return id;
   }
   return null;
 }

@@ -2,25 +2,31 @@
  * Publishes files for people and other programs, all from the journal: `tasks.json`, `state.json` with the files of each
  * goal, and `progress.json`.
  */
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
+import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
+import { iso } from "../../core/views/moment.ts";
 import { progressOf, progressParts } from "../../core/views/progress.ts";
+import { TASKS_SCHEMA } from "../../core/views/schema-names.ts";
+import { viewTask } from "../../core/views/task-view.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
 import type { Store } from "../../ports/store.ts";
-import { errorCode } from "../../system/files.ts";
+import { nullOn } from "../../system/files.ts";
+import { localZone } from "../../system/time-zone.ts";
 import { GoalFiles } from "../files/goal-files.ts";
 import { ProgressFile } from "../files/progress-file.ts";
-import { tasksFileOf } from "../files/published-tasks.ts";
 import {
-  isPublished,
   quarantineTasksFile,
   readTasksFile,
+  readTasksFileAt,
   renderTasksFile,
+  type TasksFile,
   writeTasksFile,
 } from "../files/tasks-file.ts";
 import { cannotWrite } from "./loop-dir.ts";
 import { lostTasks } from "./lost-tasks.ts";
 import type { OpenedFolder } from "./opened-folder.ts";
+import { markOf } from "./origin.ts";
 
 type Shown = Pick<Store, "loops" | "lease">;
 
@@ -123,15 +129,10 @@ export class FolderPublisher implements PublishedFiles {
 
   #moveAside(now: number): void {
     const { dir, say } = this.#folder;
-    let aside: string;
-    try {
-      aside = quarantineTasksFile(dir, now);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return;
-      throw error;
-    }
+    const aside = nullOn("ENOENT", () => quarantineTasksFile(dir, now));
+    if (aside === null) return;
     // another process was faster with the damaged file, and this is the file that it published
-    if (isPublished(aside)) rmSync(aside);
+    if (readTasksFileAt(aside).kind === "published") rmSync(aside);
     else say(`tasks.json did not parse: moved to ${aside} and written again from the journal.`);
   }
 
@@ -142,4 +143,25 @@ export class FolderPublisher implements PublishedFiles {
     const now = journal.position;
     return now.generation !== generation || now.bytes !== bytes;
   }
+}
+
+/** The content of tasks.json: the durable tasks, and a line for each goal and backlog that has not ended. */
+function tasksFileOf({ dir, journal }: OpenedFolder, shown: Shown, now: number): Omit<TasksFile, "sum"> {
+  const loops = [...shown.loops()].filter(({ status }) => status !== "ended");
+  const live = loops.filter((loop) => loop.kind === "task");
+  const durable = live.filter((task) => task.session === null);
+  return {
+    $schema: TASKS_SCHEMA,
+    version: 1,
+    publishedAt: iso(now),
+    journal: journal.position,
+    folder: statSync(dir).ino,
+    mark: markOf(dir),
+    timeZone: localZone(),
+    lease: shown.lease(),
+    sessionTasks: live.length - durable.length,
+    tasks: durable.map(viewTask),
+    goals: loops.filter((loop) => loop.kind === "goal").map(lineOfGoal),
+    backlogs: loops.filter((loop) => loop.kind === "backlog").map(lineOfBacklog),
+  };
 }

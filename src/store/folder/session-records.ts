@@ -6,46 +6,69 @@ import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
 import type { SessionRecord, Sessions } from "../../ports/sessions.ts";
-import { readIfThere, writeAtomic } from "../../system/files.ts";
+import { orNull, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { isAlive } from "../../system/process.ts";
-
-export { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
-export type { SeatEnd, SeatTurn, SessionRecord, Span } from "../../ports/sessions.ts";
 
 const OLD_MS = 14 * 24 * 3600_000;
 
 export function createSessions(dir: string): Sessions {
+  const folder = join(dir, "sessions");
+  const pathOf = (session: string) => join(folder, `${session}.json`);
+  const names = () => orNull(() => readdirSync(folder)) ?? [];
+
+  function read(session: string): SessionRecord | null {
+    return isSessionId(session) ? orNull(() => parseRecord(readIfThere(pathOf(session)), session)) : null;
+  }
+
+  function list(): readonly SessionRecord[] {
+    const records = names().filter((name) => name.endsWith(".json"));
+    return records.flatMap((name) => read(name.slice(0, -".json".length)) ?? []);
+  }
+
+  /** An owner that is not a conversation counts as over. */
+  function isOver(owner: string): boolean {
+    const record = read(sessionOf(owner) ?? "");
+    return record === null || record.state === "over" || !isAlive(record.client);
+  }
+
   return {
-    read: (session) => readSessionRecord(dir, session),
-    list: () => listSessionRecords(dir),
-    stamp: (session) => stampOf(dir, session),
-    write: (record) => writeSessionRecord(dir, record),
+    read,
+    list,
+    isOver,
+    stamp(session) {
+      const stat = statSync(pathOf(session), { bigint: true, throwIfNoEntry: false });
+      return stat === undefined ? null : `${stat.ino}.${stat.ctimeNs}`;
+    },
+    write(record) {
+      ensureSessions(dir);
+      // no fsync: a power cut ends the conversation too
+      writeAtomic(pathOf(record.session), `${JSON.stringify(record)}\n`, false);
+    },
     // other processes see a file as soon as it is written
     flush: async () => {},
-    isOver: (owner) => isSessionOver(dir, owner),
-    deliveredTo: (turnId) => deliveredTo(dir, turnId),
-    prune: (now) => pruneSessionRecords(dir, now),
+    deliveredTo(turnId) {
+      const record = list().find(({ turn }) => turn?.id === turnId);
+      return record === undefined ? null : ownerOf(record.session);
+    },
+    /** Removes all files of the conversations, not only the records. */
+    prune(now) {
+      for (const name of names()) {
+        const path = join(folder, name);
+        const { mtimeMs = now } = statSync(path, { throwIfNoEntry: false }) ?? {};
+        const session = name.replace(/\.(?:json|cost)$/, "");
+        const isOpen = session !== name && !isOver(ownerOf(session));
+        if (now - mtimeMs > OLD_MS && !isOpen) rmSync(path, { force: true });
+      }
+    },
   };
 }
 
-export function readSessionRecord(dir: string, session: string): SessionRecord | null {
-  if (!isSessionId(session)) return null;
-  try {
-    const text = readIfThere(sessionPath(dir, session));
-    const record = text === null ? null : (JSON.parse(text) as SessionRecord | null);
-    const isWhole = record?.version === 1 && record.session === session && Array.isArray(record.spans);
-    return isWhole && typeof record.client?.pid === "number" ? record : null;
-  } catch {
-    return null;
-  }
-}
-
-export function writeSessionRecord(dir: string, record: SessionRecord): void {
-  const path = sessionPath(dir, record.session);
-  ensureSessions(dir);
-  // no fsync: a power cut ends the conversation too
-  writeAtomic(path, `${JSON.stringify(record)}\n`, false);
+/** null: the text is not the record of this conversation. */
+function parseRecord(text: string | null, session: string): SessionRecord | null {
+  const record = JSON.parse(text ?? "null") as SessionRecord | null;
+  const isWhole = record?.version === 1 && record.session === session && Array.isArray(record.spans);
+  return isWhole && typeof record.client?.pid === "number" ? record : null;
 }
 
 export function ensureSessions(dir: string): string {
@@ -53,52 +76,4 @@ export function ensureSessions(dir: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isInside(dirname(dir), folder)) throw new Error(`${folder} leads out of the project`);
   return folder;
-}
-
-/** Is the conversation of this owner over? An owner that is not a conversation counts as over. */
-export function isSessionOver(dir: string, owner: string): boolean {
-  const session = sessionOf(owner);
-  const record = session === null ? null : readSessionRecord(dir, session);
-  return record === null || record.state === "over" || !isAlive(record.client);
-}
-
-/** The owner of the conversation that has, or last had, this turn. */
-export function deliveredTo(dir: string, turnId: string): string | null {
-  const record = listSessionRecords(dir).find(({ turn }) => turn?.id === turnId);
-  return record === undefined ? null : ownerOf(record.session);
-}
-
-function listSessionRecords(dir: string): readonly SessionRecord[] {
-  return namesIn(join(dir, "sessions"))
-    .filter((name) => name.endsWith(".json"))
-    .flatMap((name) => readSessionRecord(dir, name.slice(0, -".json".length)) ?? []);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** Removes all files of conversations that ended long ago. */
-export function pruneSessionRecords(dir: string, now: number): void {
-  const folder = join(dir, "sessions");
-  for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    const { mtimeMs = now } = statSync(path, { throwIfNoEntry: false }) ?? {};
-    const session = name.replace(/\.(?:json|cost)$/, "");
-    const isOpen = session !== name && !isSessionOver(dir, ownerOf(session));
-    if (now - mtimeMs > OLD_MS && !isOpen) rmSync(path, { force: true });
-  }
-}
-
-function stampOf(dir: string, session: string): string | null {
-  const stat = statSync(sessionPath(dir, session), { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? null : `${stat.ino}.${stat.ctimeNs}`;
-}
-
-function sessionPath(dir: string, session: string): string {
-  return join(dir, "sessions", `${session}.json`);
 }

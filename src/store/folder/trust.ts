@@ -9,12 +9,12 @@
  * such as an agent without a sandbox: that program can write here too.
  */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, type Stats } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import * as z from "zod";
-import { LoopError } from "../../errors.ts";
-import { errorCode, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
-import { cannotRead, cannotWrite } from "./loop-dir.ts";
+import { surroundingsError } from "../../errors.ts";
+import { nullOn, orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
+import { whileReading, whileWriting } from "./loop-dir.ts";
 
 interface TrustedFile {
   readonly path: string;
@@ -63,24 +63,26 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
     },
 
     trust({ path, content }, at) {
-      if (dir === null) throw noHome();
+      if (dir === null)
+        throw surroundingsError(
+          "Cannot save what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
+          "Set HOME to your home folder.",
+        );
       const real = realPath(path);
-      if (real === null) throw new LoopError("surroundings", `${path} no longer exists.`);
+      if (real === null) throw surroundingsError(`${path} no longer exists.`);
       const sha256 = hash(content);
       makeFolder(dir);
-      try {
-        const entry = { version: VERSION, path: real, sha256, at };
-        writeAtomic(join(dir, nameOf(real, sha256)), `${JSON.stringify(entry)}\n`);
-      } catch (error) {
-        throw cannotWrite(dir, error);
-      }
+      const entry = { version: VERSION, path: real, sha256, at };
+      const file = join(dir, nameOf(real, sha256));
+      whileWriting(dir, () => writeAtomic(file, `${JSON.stringify(entry)}\n`));
     },
 
     revoke(path) {
       if (dir === null) return false;
       const wanted = new Set([realPath(path) ?? resolve(path), resolve(path)].map(hash));
       const names = namesIn(dir).filter((name) => wanted.has(name.slice(0, 64)));
-      for (const name of names) remove(join(dir, name));
+      for (const path of names.map((name) => join(dir, name)))
+        whileWriting(path, () => rmSync(path, { force: true }));
       return names.length > 0;
     },
 
@@ -100,33 +102,17 @@ function trustFolder({ XDG_CONFIG_HOME: config, HOME: home }: NodeJS.ProcessEnv)
   return home !== undefined && isAbsolute(home) ? join(home, ".config", "loopwright", "trust") : null;
 }
 
-function noHome(): LoopError {
-  return new LoopError(
-    "surroundings",
-    "Cannot save what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
-    "Set HOME to your home folder.",
-  );
-}
-
 function makeFolder(dir: string): void {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw cannotWrite(dir, error);
-  }
+  whileWriting(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }));
   const fault = faultOf(dir);
-  if (fault !== null)
-    throw new LoopError("surroundings", `${dir} ${fault}.`, `Make it private: chmod 700 ${dir}`);
+  if (fault !== null) throw surroundingsError(`${dir} ${fault}.`, `Make it private: chmod 700 ${dir}`);
 }
 
 /** Another user who can write to this folder could trust files for the person. */
 function faultOf(dir: string): string | null {
-  let stat: Stats;
-  try {
-    stat = lstatSync(dir);
-  } catch (error) {
-    return errorCode(error) === "ENOENT" ? null : "cannot be read";
-  }
+  const stat = orNull(() => lstatSync(dir, { throwIfNoEntry: false }));
+  if (stat === undefined) return null;
+  if (stat === null) return "cannot be read";
   if (!stat.isDirectory()) return "is not a folder";
   if (process.getuid !== undefined && stat.uid !== process.getuid()) return "belongs to another user";
   return (stat.mode & 0o022) === 0 ? null : "is writable for other users";
@@ -143,47 +129,24 @@ function readEntry(path: string, now: () => number): TrustEntry | null {
   }
   const parsed = entrySchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  return isNewer(content) ? null : moveAside(path, now);
-}
-
-/** A later version of loopwright wrote the entry, so this version leaves it alone. */
-function isNewer(content: unknown): boolean {
-  const parsed = z.object({ version: z.int().min(VERSION + 1) }).safeParse(content);
-  return parsed.success;
+  // a later version of loopwright wrote the entry, so this version leaves it alone
+  if (z.object({ version: z.int().min(VERSION + 1) }).safeParse(content).success) return null;
+  return moveAside(path, now);
 }
 
 function moveAside(path: string, now: () => number): null {
-  try {
-    quarantine(path, now());
-  } catch {
-    // another process was faster, or there is no permission to move it: it is not trusted in both cases
-  }
+  // another process may be faster, or there is no permission to move it: it is not trusted in both cases
+  orNull(() => quarantine(path, now()));
   return null;
 }
 
 function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir).filter((name) => ENTRY.test(name));
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];
-    throw cannotRead(dir, error);
-  }
-}
-
-function remove(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
+  const read = () => nullOn("ENOTDIR", () => nullOn("ENOENT", () => readdirSync(dir)));
+  return whileReading(dir, read)?.filter((name) => ENTRY.test(name)) ?? [];
 }
 
 function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
+  return orNull(() => realpathSync(path));
 }
 
 function nameOf(path: string, sha256: string): string {

@@ -7,6 +7,8 @@
  */
 import { type FSWatcher, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { reasonOf } from "../../errors.ts";
+import { orNull } from "../../system/files.ts";
 import { generations } from "../journal/segment.ts";
 import { segmentPath } from "../journal/segment-path.ts";
 import { folderIdentity } from "./loop-dir.ts";
@@ -76,8 +78,7 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
     isProved = false;
     system?.watcher.close();
     system = null;
-    const reason = error instanceof Error ? error.message : String(error);
-    say(`Cannot watch ${dir} (${reason}); looking every ${LOOK_MS} ms instead.`);
+    say(`Cannot watch ${dir} (${reasonOf(error)}); looking every ${LOOK_MS} ms instead.`);
   }
 
   look();
@@ -93,12 +94,10 @@ export function watchFolder(dir: string, callback: () => void, say: (message: st
 /** Writes a probe file for the system to report. If that fails, the looks stay frequent. */
 function proveSystem(dir: string): void {
   const probe = join(dir, `watch.${process.pid}.tmp`);
-  try {
+  orNull(() => {
     writeFileSync(probe, "", { mode: 0o600 });
     rmSync(probe, { force: true });
-  } catch {
-    // the folder is read-only
-  }
+  });
 }
 
 /**
@@ -111,12 +110,8 @@ function signature(dir: string): string {
 }
 
 function newestSegment(dir: string): string {
-  try {
-    return segmentPath(dir, generations(dir).at(-1) ?? 1);
-  } catch {
-    // an unreadable folder shows no journal
-    return segmentPath(dir, 1);
-  }
+  // an unreadable folder shows no journal
+  return segmentPath(dir, orNull(() => generations(dir))?.at(-1) ?? 1);
 }
 
 function stamp(path: string): string {

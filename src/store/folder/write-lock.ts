@@ -11,8 +11,8 @@
 import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { LoopError } from "../../errors.ts";
-import { createOnce, errorCode, readSmall } from "../../system/files.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
+import { createOnce, nullOn, orNull, readSmall, tryToCreate } from "../../system/files.ts";
 import { isAlive, procStart } from "../../system/process.ts";
 
 const LOOK_MS = 10;
@@ -47,24 +47,13 @@ function take(lock: string, mine: string): boolean {
 }
 
 function create(lock: string, text: string): boolean {
-  try {
-    writeFileSync(lock, text, { mode: 0o600, flag: "wx" });
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
-    throw error;
-  }
+  return tryToCreate(() => writeFileSync(lock, text, { mode: 0o600, flag: "wx" }));
 }
 
 /** Two processes may remove the same lock: the slower one may take the faster one's new lock, and puts it back. */
 function takeAway(lock: string, abandoned: string): void {
   const aside = `${lock}.${process.pid}.${Math.random().toString(36).slice(2, 10)}.tmp`;
-  try {
-    renameSync(lock, aside);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return;
-    throw error;
-  }
+  nullOn("ENOENT", () => renameSync(lock, aside));
   const taken = readSmall(aside);
   if (taken !== null && taken !== abandoned) createOnce(lock, taken);
   rmSync(aside, { force: true });
@@ -85,17 +74,14 @@ interface Holder {
 
 /** null: the text is incomplete. */
 function parseHolder(text: string): Holder | null {
-  try {
-    const { host, pid, start } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
-    if (typeof host !== "string" || typeof pid !== "number") return null;
-    return { host, pid, start: typeof start === "string" ? start : null };
-  } catch {
-    return null;
-  }
+  const holder = orNull(() => JSON.parse(text) as { readonly [K in keyof Holder]?: unknown } | null);
+  const { host, pid, start } = holder ?? {};
+  if (typeof host !== "string" || typeof pid !== "number") return null;
+  return { host, pid, start: typeof start === "string" ? start : null };
 }
 
 function heldBy(lock: string): LoopError {
   const pid = parseHolder(readSmall(lock) ?? "")?.pid;
   const who = pid === undefined ? "Another process" : `Process ${pid}`;
-  return new LoopError("surroundings", `${who} holds the lock ${lock}.`, "Nothing was changed; try again.");
+  return surroundingsError(`${who} holds the lock ${lock}.`, "Nothing was changed; try again.");
 }

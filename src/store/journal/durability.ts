@@ -1,5 +1,13 @@
 /** Decides which lines must be on disk before the engine acts on them. */
+import type { LoopEvent } from "../../core/event.ts";
 import type { Commit } from "../../ports/store.ts";
+
+const PASSING: ReadonlySet<LoopEvent["type"]> = new Set([
+  "job.started",
+  "job.turned",
+  "job.checked",
+  "goal.notified",
+]);
 
 /**
  * The result of a job of an active goal may wait. All processes see the line at once, and the next fsync includes it.
@@ -7,10 +15,5 @@ import type { Commit } from "../../ports/store.ts";
  */
 export function mayWait({ event, effects, loop }: Commit): boolean {
   if (loop.kind !== "goal" || loop.status !== "active" || loop.gate !== null) return false;
-  const isPassing =
-    event.type === "job.started" ||
-    event.type === "job.turned" ||
-    event.type === "job.checked" ||
-    event.type === "goal.notified";
-  return isPassing && effects.every(({ kind }) => kind === "work");
+  return PASSING.has(event.type) && effects.every(({ kind }) => kind === "work");
 }

@@ -6,9 +6,10 @@ import type { Effect, LoopEvent, Outcome } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { isPhase } from "../../core/goal/phase.ts";
 import type { Loop, LoopId, Task } from "../../core/loop.ts";
-import { LoopError } from "../../errors.ts";
+import { surroundingsError } from "../../errors.ts";
 import type { Lease } from "../../ports/lease.ts";
 import type { Commit } from "../../ports/loops.ts";
+import { orNull } from "../../system/files.ts";
 import { checksum } from "./checksum.ts";
 import { upgradeLoop } from "./upgrade.ts";
 
@@ -67,15 +68,14 @@ export function encodeEntry(entry: Entry): string {
 export function decodeEntry(line: string): Entry | null {
   const body = line.slice(0, -SUM_LENGTH);
   if (line.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}`) return null;
-  const entry = parseEntry(line);
-  if (entry === null) return null;
-  if (entry.v > JOURNAL_VERSION) {
-    throw new LoopError(
-      "surroundings",
+  const entry = orNull(() => JSON.parse(line) as Entry | null);
+  // a valid checksum does not prove a valid shape: anybody can compute a checksum
+  if (typeof entry?.v !== "number") return null;
+  if (entry.v > JOURNAL_VERSION)
+    throw surroundingsError(
       `The journal was written by a newer version of loopwright (format ${entry.v}; this one reads up to ${JOURNAL_VERSION}).`,
       "Update loopwright.",
     );
-  }
   return TYPES.has(entry.type) && isSound(entry) ? upgrade(entry) : null;
 }
 
@@ -143,14 +143,4 @@ function isGoal(goal: Goal): boolean {
 function upgrade(entry: Entry): Entry {
   if (entry.type === "loop") return { ...entry, loop: upgradeLoop(entry.loop) };
   return entry.type === "snapshot" ? { ...entry, loops: entry.loops.map(upgradeLoop) } : entry;
-}
-
-/** A valid checksum does not prove a valid shape: anybody can compute a checksum. */
-function parseEntry(line: string): Entry | null {
-  try {
-    const entry = JSON.parse(line) as Entry | null;
-    return typeof entry?.v === "number" ? entry : null;
-  } catch {
-    return null;
-  }
 }

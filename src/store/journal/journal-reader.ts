@@ -5,25 +5,11 @@
 import { admit, emptyState, type JournalState, startSegment } from "./admission.ts";
 import { checksum } from "./checksum.ts";
 import type { Entry } from "./entry.ts";
-import {
-  generations,
-  linesOf,
-  NO_BYTES,
-  readBehind,
-  readWhole,
-  startsWithSnapshot,
-  tailBefore,
-  tailBytes,
-} from "./segment.ts";
+import { generations, linesOf, NO_BYTES, readBehind, startFor, tailBefore, tailBytes } from "./segment.ts";
 import { segmentPath } from "./segment-path.ts";
 
 /** A place after a line. It stays valid while the segment is kept. */
 export type JournalPlace = string;
-
-export interface Accepted {
-  readonly entry: Entry;
-  readonly place: JournalPlace;
-}
 
 export class JournalReader {
   readonly #dir: string;
@@ -41,9 +27,8 @@ export class JournalReader {
     const reader = new JournalReader(dir);
     const [generation, offset] = place.split(".").map(Number);
     if (generation === undefined || offset === undefined) return null;
-    const known = generations(dir);
     if (generation > 0) {
-      reader.#generation = startFor(dir, known, generation);
+      reader.#generation = startFor(dir, generations(dir), generation);
       reader.#readTo(generation, offset);
     }
     return reader.place === place && reader.isInPlace() ? reader : null;
@@ -56,12 +41,13 @@ export class JournalReader {
     return tail?.equals(this.#tail) === true;
   }
 
+  /** Contains a checksum of the bytes before the place, to detect a journal that was cut or replaced. */
   get place(): JournalPlace {
-    return renderPlace(this.#generation, this.#offset, this.#tail);
+    return `${this.#generation}.${this.#offset}.${checksum(this.#tail.toString("latin1"))}`;
   }
 
-  /** Reads up to the current end. Call it again to read new lines. */
-  *read(): Generator<Accepted> {
+  /** Reads up to the current end. Call it again to read new lines. `place` is after the last line. */
+  *read(): Generator<Entry> {
     for (;;) {
       // look for the next segment first: a segment is complete before the next one is created
       const next = generations(this.#dir).find((generation) => generation > this.#generation);
@@ -71,7 +57,7 @@ export class JournalReader {
     }
   }
 
-  *#readSegment(until = Number.POSITIVE_INFINITY): Generator<Accepted> {
+  *#readSegment(until = Number.POSITIVE_INFINITY): Generator<Entry> {
     const bytes = readBehind(segmentPath(this.#dir, this.#generation), this.#offset, this.#tail);
     if (bytes === null) return;
     const [from, before] = [this.#offset, this.#tail];
@@ -80,7 +66,7 @@ export class JournalReader {
       const verdict = admit(this.#state, entry);
       this.#offset = from + end;
       this.#tail = Buffer.from(tailBytes(Buffer.concat([before, tailBytes(bytes.subarray(0, end))])));
-      if (verdict.kind === "committed" && entry !== null) yield { entry, place: this.place };
+      if (verdict.kind === "committed" && entry !== null) yield entry;
     }
   }
 
@@ -98,18 +84,4 @@ export class JournalReader {
     this.#offset = 0;
     this.#tail = NO_BYTES;
   }
-}
-
-/** The newest segment up to the wanted one that starts with a valid snapshot; 0: the wanted one no longer exists. */
-function startFor(dir: string, known: readonly number[], wanted: number): number {
-  if (!known.includes(wanted)) return 0;
-  for (let generation = wanted; ; generation--) {
-    const isOldest = !known.includes(generation - 1);
-    if (isOldest || startsWithSnapshot(readWhole(segmentPath(dir, generation)))) return generation;
-  }
-}
-
-/** Contains a checksum of the bytes before the place, to detect a journal that was cut or replaced. */
-function renderPlace(generation: number, offset: number, tail: Buffer): JournalPlace {
-  return `${generation}.${offset}.${checksum(tail.toString("latin1"))}`;
 }

@@ -13,25 +13,23 @@
  *    starts with a snapshot. A process that finds a seal without a next segment creates it by link(2), which only one
  *    process can win. A reader that cannot create it (full disk, no permission) stays at the seal.
  */
-import { closeSync, fsyncSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync } from "node:fs";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
-import { LoopError } from "../../errors.ts";
+import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
 import { copyAside, createOnce, fsyncDir } from "../../system/files.ts";
 import { admit, emptyState, type JournalState, judge, type LineVerdict, startSegment } from "./admission.ts";
 import { type Entry, encodeEntry, JOURNAL_VERSION, type NewEntry, type SnapshotEntry } from "./entry.ts";
 import { ForgeryGuard } from "./forgery-guard.ts";
 import {
-  exists,
   generations,
   linesOf,
   NO_BYTES,
   openForAppend,
   readBehind,
-  readWhole,
   removeLeftovers,
   retireSegments,
-  startsWithSnapshot,
+  startFor,
   tailBytes,
   type Written,
   writeLine,
@@ -124,7 +122,7 @@ export class Journal {
         return verdict;
       }
     }
-    throw new LoopError("surroundings", `The journal in ${this.#dir} loses new lines.`, "Check the disk.");
+    throw surroundingsError(`The journal in ${this.#dir} loses new lines.`, "Check the disk.");
   }
 
   /** Copies the current segment, so that a person can see what was lost; null: there is none. */
@@ -167,7 +165,7 @@ export class Journal {
         isEndKnown = false;
       } else {
         // a next segment without a seal: it is new (read again up to the seal), or the seal is damaged
-        if (!exists(this.#path(this.#generation + 1))) return found;
+        if (!existsSync(this.#path(this.#generation + 1))) return found;
         if (isEndKnown) this.#enter(this.#generation + 1, true);
         isEndKnown = !isEndKnown;
       }
@@ -217,16 +215,8 @@ export class Journal {
     for (const id of this.#state.loops.keys()) this.#changed.add(id);
     this.#state = emptyState();
     const known = generations(this.#dir);
-    for (let start = known.length - 1; start >= 0; start--) {
-      const generation = known[start] ?? 0;
-      const isOldest = start === 0 || known[start - 1] !== generation - 1;
-      // a damaged snapshot is rebuilt from the segment before it
-      if (!isOldest && !startsWithSnapshot(readWhole(this.#path(generation)))) continue;
-      this.#enter(generation, false);
-      return true;
-    }
-    this.#enter(0, false);
-    return false;
+    this.#enter(startFor(this.#dir, known, known.at(-1) ?? 0), false);
+    return this.#generation > 0;
   }
 
   #enter(generation: number, carried: boolean): void {
@@ -257,17 +247,9 @@ export class Journal {
   }
 
   #snapshot(): SnapshotEntry {
-    const { lastToken, lease, loops } = this.#state;
-    const w = this.#nextId();
-    return {
-      v: JOURNAL_VERSION,
-      w,
-      at: 0,
-      type: "snapshot",
-      lastToken,
-      lease,
-      loops: worthKeeping([...loops.values()]),
-    };
+    const { lastToken, lease } = this.#state;
+    const loops = worthKeeping([...this.#state.loops.values()]);
+    return { v: JOURNAL_VERSION, w: this.#nextId(), at: 0, type: "snapshot", lastToken, lease, loops };
   }
 
   #writeAndLook(line: Written, mayWait = false): LineVerdict | null {
@@ -324,8 +306,4 @@ function isOver({ status, job, notice }: Goal): boolean {
 
 function endedAt({ end, createdAt }: Goal): number {
   return end?.at ?? createdAt;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
-/** The path of a segment of the journal. A separate file, because the fast path of `loop list` loads nothing else. */
+/** The path of a segment. A separate file, because the fast path of `loop list` loads nothing else of the journal. */
 import { join } from "node:path";
 
-export function segmentPath(dir: string, generation: number): string {
-  return join(dir, generation === 1 ? "journal.jsonl" : `journal.${generation}.jsonl`);
+export function segmentPath(dir: string, number: number, name: "journal" | "ledger" = "journal"): string {
+  return join(dir, number === 1 ? `${name}.jsonl` : `${name}.${number}.jsonl`);
 }

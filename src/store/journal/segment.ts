@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../system/files.ts";
+import { nullOn } from "../../system/files.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
 import { segmentPath } from "./segment-path.ts";
 
@@ -26,12 +26,8 @@ export const NO_BYTES = Buffer.alloc(0);
 /** null: the segment no longer exists. Creates only the first segment; the others start with a snapshot. */
 export function openForAppend(path: string, isFirst: boolean): number | null {
   const flags = constants.O_RDWR | constants.O_APPEND | NOFOLLOW | (isFirst ? constants.O_CREAT : 0);
-  try {
-    return openSync(path, flags, 0o600);
-  } catch (error) {
-    if (!isFirst && errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const open = () => openSync(path, flags, 0o600);
+  return isFirst ? open() : nullOn("ENOENT", open);
 }
 
 const SEGMENT = /^journal(?:\.(?!1\.)([1-9]\d{0,8}))?\.jsonl$/;
@@ -78,16 +74,7 @@ export function removeLeftovers(dir: string, now: number): void {
 }
 
 function listDir(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-export function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return nullOn("ENOENT", () => readdirSync(dir)) ?? [];
 }
 
 interface Line {
@@ -108,19 +95,30 @@ export function* linesOf(bytes: Buffer, written: Written | null = null): Generat
   for (;;) {
     const newline = bytes.indexOf(0x0a, start);
     if (newline === -1) return;
-    if (written?.bytes.equals(bytes.subarray(start, newline + 1)) === true) {
-      yield { entry: written.entry, end: newline + 1 };
-      start = newline + 1;
-      continue;
+    const end = newline + 1;
+    if (written?.bytes.equals(bytes.subarray(start, end)) === true) yield { entry: written.entry, end };
+    else {
+      const text = bytes.toString("utf8", start, newline);
+      // a void line after a complete one: the line was only unfinished when the next writer looked
+      if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end };
     }
-    const text = bytes.toString("utf8", start, newline);
-    // a void line after a complete one: the line was only unfinished when the next writer looked
-    if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end: newline + 1 };
-    start = newline + 1;
+    start = end;
   }
 }
 
-export function startsWithSnapshot(bytes: Buffer): boolean {
+/**
+ * The newest segment up to the wanted one from which a reader can start; 0: the wanted one does not exist. A segment
+ * with a damaged snapshot is rebuilt from the segment before it.
+ */
+export function startFor(dir: string, known: readonly number[], wanted: number): number {
+  if (!known.includes(wanted)) return 0;
+  for (let generation = wanted; ; generation--) {
+    const isOldest = !known.includes(generation - 1);
+    if (isOldest || startsWithSnapshot(readWhole(segmentPath(dir, generation)))) return generation;
+  }
+}
+
+function startsWithSnapshot(bytes: Buffer): boolean {
   for (const { entry } of linesOf(bytes)) return entry?.type === "snapshot";
   return false;
 }
@@ -131,13 +129,8 @@ export function readWhole(path: string): Buffer {
 
 /** The bytes after the offset; null: there is no file, or `tail` is not before the offset. */
 export function readBehind(path: string, offset: number, tail: Buffer): Buffer | null {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | NOFOLLOW);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const fd = nullOn("ENOENT", () => openSync(path, constants.O_RDONLY | NOFOLLOW));
+  if (fd === null) return null;
   try {
     const from = offset - tail.length;
     const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(fd).size - from));

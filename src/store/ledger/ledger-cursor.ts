@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { LoopError } from "../../errors.ts";
+import { surroundingsError } from "../../errors.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import { cannotWrite } from "../folder/loop-dir.ts";
+import { whileWriting } from "../folder/loop-dir.ts";
 
 /** null: there is no readable cursor. */
 export function readLedgerCursor(dir: string, transcriptPath: string): string | null {
@@ -17,18 +17,10 @@ export function readLedgerCursor(dir: string, transcriptPath: string): string | 
 
 export function saveLedgerCursor(dir: string, transcriptPath: string, text: string): void {
   const path = cursorPath(dir, transcriptPath);
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw cannotWrite(dirname(path), error);
-  }
-  if (!isInside(dirname(dir), dirname(path)))
-    throw new LoopError("surroundings", `${dirname(path)} leads out of the project.`);
-  try {
-    writeAtomic(path, `${text}\n`, false);
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
+  const folder = dirname(path);
+  whileWriting(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+  if (!isInside(dirname(dir), folder)) throw surroundingsError(`${folder} leads out of the project.`);
+  whileWriting(path, () => writeAtomic(path, `${text}\n`, false));
 }
 
 /** A hash of the path, because the path comes from a client. */

@@ -1,5 +1,6 @@
 /** One line of the ledger. A torn, merged or invalid line is ignored. */
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
+import { orNull } from "../../system/files.ts";
 
 /** Ids and names come from clients and tools, so their length is limited. */
 const MAX_NAME = 256;
@@ -14,12 +15,7 @@ export function encodeLedgerEntry(entry: LedgerEntry): string {
 
 /** null: the line is not an entry. */
 export function decodeLedgerEntry(line: string): LedgerEntry | null {
-  let entry: Partial<Record<string, unknown>> | null;
-  try {
-    entry = JSON.parse(line);
-  } catch {
-    return null;
-  }
+  const entry = orNull(() => JSON.parse(line) as Fields | null);
   if (typeof entry !== "object" || entry === null || !hasOwner(entry)) return null;
   const isSound = entry.kind === "usage" ? isUsage(entry) : entry.kind === "tool" && isTool(entry);
   return isSound ? (entry as unknown as LedgerEntry) : null;
@@ -50,6 +46,7 @@ function isName(...values: unknown[]): boolean {
   return values.every((value) => value === undefined || typeof value === "string");
 }
 
-function isAmount(value: unknown): boolean {
+/** A finite number that is not negative. */
+export function isAmount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }

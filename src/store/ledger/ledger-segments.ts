@@ -3,10 +3,10 @@
  * process that has it open may still write to it, and that line counts like every other.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import type { LedgerEntry } from "../../core/cost/ledger.ts";
-import { errorCode } from "../../system/files.ts";
-import { NO_BYTES, readBehind, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
+import { nullOn } from "../../system/files.ts";
+import { NO_BYTES, readBehind, readWhole, segmentNumbers, tailBytes, writeLine } from "../journal/segment.ts";
+import { segmentPath } from "../journal/segment-path.ts";
 import { decodeLedgerEntry } from "./ledger-line.ts";
 
 /** How far a file was read, and how to recognise the file. */
@@ -42,7 +42,7 @@ export function appendToSegment(dir: string, lines: string, segmentBytes: number
 
 /** The entries after the mark; null: it is not the same file any more. */
 export function readSegment(dir: string, segment: number, mark: SegmentMark | null): SegmentPart | null {
-  const path = segmentPath(dir, segment);
+  const path = segmentPath(dir, segment, "ledger");
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   const ino = String(stat?.ino);
   if (stat === undefined || (mark !== null && mark.ino !== ino)) return null;
@@ -65,26 +65,16 @@ export function readSegment(dir: string, segment: number, mark: SegmentMark | nu
 
 /** The entries before the mark. */
 export function readAgain(dir: string, segment: number, { offset }: SegmentMark): LedgerEntry[] {
-  const bytes = readBehind(segmentPath(dir, segment), 0, NO_BYTES) ?? NO_BYTES;
-  return entriesOf(bytes.subarray(0, offset));
-}
-
-function segmentPath(dir: string, segment: number): string {
-  return join(dir, segment === 1 ? "ledger.jsonl" : `ledger.${segment}.jsonl`);
+  return entriesOf(readWhole(segmentPath(dir, segment, "ledger")).subarray(0, offset));
 }
 
 function openNewest(dir: string, segmentBytes: number): number {
   const newest = ledgerSegments(dir).at(-1) ?? 1;
-  const fd = open(segmentPath(dir, newest), constants.O_CREAT);
+  const fd = open(segmentPath(dir, newest, "ledger"), constants.O_CREAT);
   if (fstatSync(fd).size < segmentBytes) return fd;
   closeSync(fd);
-  const next = segmentPath(dir, newest + 1);
-  try {
-    return open(next, constants.O_CREAT | constants.O_EXCL);
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-    return open(next, 0);
-  }
+  const next = segmentPath(dir, newest + 1, "ledger");
+  return nullOn("EEXIST", () => open(next, constants.O_CREAT | constants.O_EXCL)) ?? open(next, 0);
 }
 
 function open(path: string, flags: number): number {

@@ -23,7 +23,7 @@ import {
   recallIds,
 } from "../../core/cost/ledger.ts";
 import { quarantine, readSmall, replaceIf } from "../../system/files.ts";
-import { cannotRead, cannotWrite } from "../folder/loop-dir.ts";
+import { whileReading, whileWriting } from "../folder/loop-dir.ts";
 import { type LedgerState, parseLedger, renderLedger } from "./ledger-file.ts";
 import { encodeLedgerEntry } from "./ledger-line.ts";
 import {
@@ -49,11 +49,7 @@ export function appendLedger(
 ): void {
   if (entries.length === 0) return;
   const lines = entries.map(encodeLedgerEntry).join("");
-  try {
-    appendToSegment(dir, lines, segmentBytes);
-  } catch (error) {
-    throw cannotWrite(join(dir, "ledger.jsonl"), error);
-  }
+  whileWriting(join(dir, "ledger.jsonl"), () => appendToSegment(dir, lines, segmentBytes));
 }
 
 /** The totals up to now. Writes nothing. */
@@ -70,14 +66,13 @@ export function publishLedger(dir: string, now: number, say: (message: string) =
     const stored = readStored(dir);
     const state = catchUp(dir, isState(stored) ? stored : null);
     if (stored === "newer" || (isState(stored) && isSame(stored, state))) return state.fold;
-    try {
+    const isReplaced = whileWriting(path, () => {
       if (stored === "damaged")
         say(`ledger.json was not written by this program: moved to ${quarantine(path, now)}.`);
       const isWanted = () => attempt === PUBLISH_ATTEMPTS || stored === "damaged" || stampOf(path) === before;
-      if (replaceIf(path, renderLedger(state, now), isWanted, false)) return state.fold;
-    } catch (error) {
-      throw cannotWrite(path, error);
-    }
+      return replaceIf(path, renderLedger(state, now), isWanted, false);
+    });
+    if (isReplaced) return state.fold;
   }
 }
 
@@ -96,13 +91,11 @@ function readStored(dir: string): Stored {
 
 /** Starts from the stored state if it matches the files, else from the first line. */
 function catchUp(dir: string, stored: LedgerState | null): LedgerState {
-  try {
+  return whileReading(join(dir, "ledger.jsonl"), () => {
     const segments = ledgerSegments(dir);
     const state = stored === null ? null : readOn(dir, segments, stored);
     return state ?? readOn(dir, segments, NO_STATE) ?? NO_STATE;
-  } catch (error) {
-    throw cannotRead(join(dir, "ledger.jsonl"), error);
-  }
+  });
 }
 
 /** null: the state belongs to other files. */

@@ -5,15 +5,15 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { isSessionId } from "../../core/session.ts";
-import { writeAtomic } from "../../system/files.ts";
-import { readSmallFile } from "../../system/small-file.ts";
+import { readSmallFile, writeAtomic } from "../../system/files.ts";
+import { isAmount } from "./ledger-line.ts";
 
 const MAX_BYTES = 64;
 
 /** Does nothing when `.loop` has no folder for sessions. */
 export function keepSessionCost(dir: string, session: string, costUsd: number): void {
   const path = costPath(dir, session);
-  if (path === null || !isCost(costUsd)) return;
+  if (path === null || !isAmount(costUsd)) return;
   const text = `${costUsd}\n`;
   if (readSmallFile(path, MAX_BYTES) !== text) writeAtomic(path, text, false);
 }
@@ -23,7 +23,7 @@ export function readSessionCost(dir: string, session: string): number | null {
   const path = costPath(dir, session);
   const text = path === null ? "" : (readSmallFile(path, MAX_BYTES) ?? "").trim();
   const costUsd = text === "" ? Number.NaN : Number(text);
-  return isCost(costUsd) ? costUsd : null;
+  return isAmount(costUsd) ? costUsd : null;
 }
 
 /** null: the id is invalid, or there is no folder for sessions. Does not follow a link. */
@@ -32,8 +32,4 @@ function costPath(dir: string, session: string): string | null {
   const folder = join(dir, "sessions");
   const isFolder = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder ? join(folder, `${session}.cost`) : null;
-}
-
-function isCost(costUsd: number): boolean {
-  return Number.isFinite(costUsd) && costUsd >= 0;
 }

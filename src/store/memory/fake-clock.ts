@@ -3,7 +3,6 @@ import type { Clock, Timer } from "../../ports/clock.ts";
 
 interface FakeTimer {
   readonly dueAt: number;
-  readonly order: number;
   readonly callback: () => void;
 }
 
@@ -11,7 +10,6 @@ export class FakeClock implements Clock {
   readonly #timers = new Set<FakeTimer>();
   #monotonic = 0;
   #offset: number;
-  #order = 0;
 
   constructor(startAt: number) {
     this.#offset = startAt;
@@ -22,11 +20,7 @@ export class FakeClock implements Clock {
   }
 
   wake(at: number, callback: () => void): Timer {
-    const timer: FakeTimer = {
-      dueAt: this.#monotonic + Math.max(0, at - this.now()),
-      order: ++this.#order,
-      callback,
-    };
+    const timer: FakeTimer = { dueAt: this.#monotonic + Math.max(0, at - this.now()), callback };
     this.#timers.add(timer);
     return { cancel: () => void this.#timers.delete(timer) };
   }
@@ -57,25 +51,17 @@ export class FakeClock implements Clock {
 
   /** The time until the last timer fires. */
   longestTimerMs(): number {
-    let longest = 0;
-    for (const { dueAt } of this.#timers) longest = Math.max(longest, dueAt - this.#monotonic);
-    return longest;
+    return Math.max(0, ...[...this.#timers].map(({ dueAt }) => dueAt - this.#monotonic));
   }
 
   get timerCount(): number {
     return this.#timers.size;
   }
 
+  /** Of timers that are due at the same time, the first one that was set: a set keeps their order. */
   #next(): FakeTimer | null {
     let next: FakeTimer | null = null;
-    for (const timer of this.#timers) {
-      if (
-        next === null ||
-        timer.dueAt < next.dueAt ||
-        (timer.dueAt === next.dueAt && timer.order < next.order)
-      )
-        next = timer;
-    }
+    for (const timer of this.#timers) if (next === null || timer.dueAt < next.dueAt) next = timer;
     return next;
   }
 }

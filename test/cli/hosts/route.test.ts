@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Goal, JobId } from "../../../src/core/goal/goal.ts";
 import type { Fire, FireId } from "../../../src/core/loop.ts";
+import type { SessionRecord } from "../../../src/ports/sessions.ts";
 import type { Commit } from "../../../src/ports/store.ts";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
-import { type SessionRecord, writeSessionRecord } from "../../../src/store/folder/session-records.ts";
+import { createSessions } from "../../../src/store/folder/session-records.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { goalCreation, newGoal } from "../../store/fixtures/goals.ts";
 import { creation, idOf, newTask } from "../../store/fixtures/tasks.ts";
@@ -236,21 +237,21 @@ describe("D12 D6 who holds the lease", () => {
 describe("D12 what is known of the conversation", () => {
   test("D2 the person waits, by the record and by the transcript", async () => {
     const { cwd, dir } = await setUp(goal());
-    writeSessionRecord(dir, recordOf({ isSomeoneWaiting: true }));
+    createSessions(dir).write(recordOf({ isSomeoneWaiting: true }));
     expect(await routeOf(cwd)).toMatchObject({ row: "a person waits", facts: { isSomeoneWaiting: true } });
     const transcript = join(dirname(cwd), "transcript.jsonl");
     const queued = { type: "queue-operation", operation: "enqueue", content: "wait" };
     writeFileSync(transcript, `${JSON.stringify(queued)}\n`);
-    writeSessionRecord(dir, recordOf({ transcript }));
+    createSessions(dir).write(recordOf({ transcript }));
     expect(await routeOf(cwd)).toMatchObject({ row: "a person waits" });
-    writeSessionRecord(dir, recordOf({ transcript, offset: readFileSync(transcript).length }));
+    createSessions(dir).write(recordOf({ transcript, offset: readFileSync(transcript).length }));
     expect(await routeOf(cwd)).toMatchObject({ row: "verify", facts: { isSomeoneWaiting: false } });
   });
 
   test("its own turn: the stop ends it, and the checks are named", async () => {
     const job = aJob({ id: TURN.id as JobId });
     const { cwd, dir } = await setUp(goal({ job, jobs: 2 }));
-    writeSessionRecord(dir, recordOf({ turn: TURN, state: "busy" }));
+    createSessions(dir).write(recordOf({ turn: TURN, state: "busy" }));
     expect(await routeOf(cwd)).toMatchObject({
       row: "verify",
       next: { kind: "checks", text: expect.stringMatching(/turn 00000001-2 ends.*tests, lint/) },
@@ -260,7 +261,7 @@ describe("D12 what is known of the conversation", () => {
 
   test("near the client's own limit it is let go, when somebody can wake it", async () => {
     const { cwd, dir } = await setUp(goal());
-    writeSessionRecord(dir, recordOf({ blocks: 7 }));
+    createSessions(dir).write(recordOf({ blocks: 7 }));
     expect(await routeOf(cwd)).toMatchObject({ decision: "go-on", facts: { conversation: { blocks: 7 } } });
     writeFileSync(join(dir, "sessions", `monitor-${process.pid}`), JSON.stringify(HERE));
     const route = await routeOf(cwd);
@@ -317,7 +318,7 @@ describe("D12 which conversation", () => {
 
   test("for people: the decision, the facts one per line, and what comes next", async () => {
     const { cwd, dir } = await setUp(goal());
-    writeSessionRecord(dir, recordOf());
+    createSessions(dir).write(recordOf());
     const { code, stdout } = await textOf(cwd);
     expect(code).toBe(0);
     expect(stdout).toBe(`Goes on (verify): the stop is blocked, and goal ${ID} continues in the conversation.

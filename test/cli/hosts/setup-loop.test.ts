@@ -5,13 +5,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/goal/goal.ts";
+import type { SessionRecord } from "../../../src/ports/sessions.ts";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
-import {
-  readSessionRecord,
-  type SessionRecord,
-  writeSessionRecord,
-} from "../../../src/store/folder/session-records.ts";
+import { createSessions } from "../../../src/store/folder/session-records.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { goalCreation, newGoal } from "../../store/fixtures/goals.ts";
 import { idOf } from "../../store/fixtures/tasks.ts";
@@ -71,7 +68,7 @@ async function withTurn(client: SessionRecord["client"] = GONE) {
   const store = new FolderStore(dir, { now: Date.now, say: () => {} });
   const job = aJob({ id: TURN as JobId, process: client });
   await store.commit(goalCreation(newGoal(ID, { session: "session:s1", job, jobs: 2 })));
-  writeSessionRecord(dir, recordOf(ID, client));
+  createSessions(dir).write(recordOf(ID, client));
   return { cwd, dir, store };
 }
 
@@ -146,7 +143,7 @@ describe("D12 teardown-loop", () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`Cancelled goal ${ID}. Its state is kept`);
     expect(stdout).toContain(`Removed turn ${TURN} from session:s1.`);
-    expect(readSessionRecord(dir, "s1")).toEqual({
+    expect(createSessions(dir).read("s1")).toEqual({
       ...recordOf(ID, GONE),
       turn: null,
     });
@@ -158,20 +155,20 @@ describe("D12 teardown-loop", () => {
 
   test("the turn of another loop stays where it is", async () => {
     const { cwd, dir } = await withTurn();
-    writeSessionRecord(dir, recordOf(idOf(2), HERE));
+    createSessions(dir).write(recordOf(idOf(2), HERE));
     const answer = await loopJson(["teardown-loop", ID], { cwd });
     expect(answer).toMatchObject({ id: ID, status: "cancelled", forgotten: null, session: "session:s1" });
-    expect(readSessionRecord(dir, "s1")?.turn?.loopId).toBe(idOf(2));
+    expect(createSessions(dir).read("s1")?.turn?.loopId).toBe(idOf(2));
   });
 
   test("an open conversation that nobody acts for just now is not waited for", async () => {
     const { cwd, dir, store } = await withTurn(GONE);
-    writeSessionRecord(dir, recordOf(ID, HERE));
+    createSessions(dir).write(recordOf(ID, HERE));
     expect(await loopJson(["teardown-loop"], { cwd })).toMatchObject({
       status: "cancelled",
       forgotten: TURN,
     });
-    expect(readSessionRecord(dir, "s1")).toMatchObject({ turn: null, client: HERE });
+    expect(createSessions(dir).read("s1")).toMatchObject({ turn: null, client: HERE });
     expect(store.lease()).toBeNull();
   });
 
@@ -180,7 +177,7 @@ describe("D12 teardown-loop", () => {
     const lease = { owner: "session:s1", pid: HERE.pid, procStart: HERE.start, host: hostname() };
     await store.acquire({ ...lease, acquiredAt: Date.now() }, store.lastToken());
     expect(await loopJson(["teardown-loop"], { cwd })).toMatchObject({ status: "cancelled" });
-    expect(readSessionRecord(dir, "s1")?.turn?.id).toBe(TURN);
+    expect(createSessions(dir).read("s1")?.turn?.id).toBe(TURN);
   });
 
   test("B19 not from inside the turn, whose client is among those who started it", async () => {

@@ -10,7 +10,7 @@ import { text as textOf } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { GoalDraft } from "../../../src/core/goal/create.ts";
-import { ownerOf } from "../../../src/store/folder/session-records.ts";
+import { ownerOf } from "../../../src/core/session.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import {
   type Answered,

@@ -5,7 +5,7 @@ import type { LoopId } from "../../../src/core/loop.ts";
 import { createHookAgent } from "../../../src/hosts/conversation/hooks/hook-agent.ts";
 import { Seat, type SeatParts } from "../../../src/hosts/conversation/seat.ts";
 import { ABANDONED, type Turn } from "../../../src/ports/agent.ts";
-import { createSessions, readSessionRecord } from "../../../src/store/folder/session-records.ts";
+import { createSessions } from "../../../src/store/folder/session-records.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import { until } from "../../support/until.ts";
 
@@ -49,7 +49,7 @@ describe("E1 a turn goes out with the answer to a hook, and only with one", () =
     expect(seat.isWaiting).toBe(false);
     expect(seat.deliver(aTurn("a1b2c3d4-1"), "do it")).toBe(false);
     expect(seat.record).toMatchObject({ state: "idle", turn: null });
-    expect(readSessionRecord(dir, SESSION)).toBeNull();
+    expect(createSessions(dir).read(SESSION)).toBeNull();
   });
 
   test("one hook gets one turn, and the record has it before the hook is answered", async () => {
@@ -57,7 +57,7 @@ describe("E1 a turn goes out with the answer to a hook, and only with one", () =
     const seat = open(dir);
     const offered = seat
       .offer("p-1", NEVER)
-      .then((answer) => ({ answer, record: readSessionRecord(dir, SESSION) }));
+      .then((answer) => ({ answer, record: createSessions(dir).read(SESSION) }));
     expect(seat.isWaiting).toBe(true);
     expect(seat.deliver(aTurn("a1b2c3d4-1", 7), "do it")).toBe(true);
     expect(seat.deliver(aTurn("a1b2c3d4-2", 7), "and this")).toBe(false);
@@ -191,7 +191,7 @@ describe("B20 what is in the record outlives the process", () => {
     hook.end({ kind: "interrupted", reason: "its conversation ended" });
     hook.update({ state: "over" });
     server.forget("a1b2c3d4-1");
-    expect(readSessionRecord(dir, SESSION)).toMatchObject({ state: "over", turn: null, blocks: 1 });
+    expect(createSessions(dir).read(SESSION)).toMatchObject({ state: "over", turn: null, blocks: 1 });
   });
 
   test("a record of another client of the same conversation is not taken for our own", () => {
@@ -209,7 +209,7 @@ describe("B20 what is in the record outlives the process", () => {
     rmSync(join(dir, "sessions"), { recursive: true });
     expect(seat.record.blocks).toBe(2);
     seat.update({ said: "x" });
-    expect(readSessionRecord(dir, SESSION)).toMatchObject({ blocks: 2, said: "x" });
+    expect(createSessions(dir).read(SESSION)).toMatchObject({ blocks: 2, said: "x" });
     chmodSync(join(dir, "sessions"), 0o700);
   });
 });

@@ -4,17 +4,9 @@ import { mkdirSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSyn
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import {
-  ensureSessions,
-  isSessionId,
-  isSessionOver,
-  ownerOf,
-  pruneSessionRecords,
-  readSessionRecord,
-  type SessionRecord,
-  sessionOf,
-  writeSessionRecord,
-} from "../../../src/store/folder/session-records.ts";
+import { isSessionId, ownerOf, sessionOf } from "../../../src/core/session.ts";
+import type { SessionRecord } from "../../../src/ports/sessions.ts";
+import { createSessions, ensureSessions } from "../../../src/store/folder/session-records.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 
@@ -56,7 +48,7 @@ describe("H4 a name from the client becomes part of a file's name", () => {
     "%j binds to nothing",
     (session) => {
       expect(isSessionId(session)).toBe(false);
-      expect(readSessionRecord(loopDir(), session)).toBeNull();
+      expect(createSessions(loopDir()).read(session)).toBeNull();
     },
   );
 
@@ -80,8 +72,8 @@ describe("A13 a record is whole or not there", () => {
   test("what was written is read again, and only its owner may", () => {
     const dir = loopDir();
     const record = aRecord({ state: "busy", said: "[LOOP] \u2028 ü" });
-    writeSessionRecord(dir, record);
-    expect(readSessionRecord(dir, SESSION)).toEqual(record);
+    createSessions(dir).write(record);
+    expect(createSessions(dir).read(SESSION)).toEqual(record);
     expect(statSync(join(dir, "sessions", `${SESSION}.json`)).mode & 0o077).toBe(0);
     expect(statSync(join(dir, "sessions")).mode & 0o077).toBe(0);
     expect(readdirSync(join(dir, "sessions"))).toEqual([`${SESSION}.json`]);
@@ -99,7 +91,7 @@ describe("A13 a record is whole or not there", () => {
   ])("a file that is %s is none", (_, text) => {
     const dir = loopDir();
     writeFileSync(join(ensureSessions(dir), `${SESSION}.json`), text);
-    expect(readSessionRecord(dir, SESSION)).toBeNull();
+    expect(createSessions(dir).read(SESSION)).toBeNull();
   });
 
   test("H4 a link is not followed, neither of the file nor of the folder", () => {
@@ -107,10 +99,10 @@ describe("A13 a record is whole or not there", () => {
     const outside = join(tempDir(), "record.json");
     writeFileSync(outside, JSON.stringify(aRecord()));
     symlinkSync(outside, join(ensureSessions(dir), `${SESSION}.json`));
-    expect(readSessionRecord(dir, SESSION)).toBeNull();
+    expect(createSessions(dir).read(SESSION)).toBeNull();
     const linked = loopDir();
     symlinkSync(tempDir(), join(linked, "sessions"));
-    expect(() => writeSessionRecord(linked, aRecord())).toThrow(/leads out of the project/);
+    expect(() => createSessions(linked).write(aRecord())).toThrow(/leads out of the project/);
   });
 });
 
@@ -123,8 +115,8 @@ describe("A9 a conversation is over", () => {
     ["when a later process has its client's pid", true, aRecord({ client: { ...SELF, start: "another-1" } })],
   ])("%s: %s", (_, isOver, record) => {
     const dir = loopDir();
-    if (record !== null) writeSessionRecord(dir, record);
-    expect(isSessionOver(dir, ownerOf(SESSION))).toBe(isOver);
+    if (record !== null) createSessions(dir).write(record);
+    expect(createSessions(dir).isOver(ownerOf(SESSION))).toBe(isOver);
   });
 
   test("when its client was killed", async () => {
@@ -132,18 +124,18 @@ describe("A9 a conversation is over", () => {
     const child = spawn("sleep", ["60"]);
     onTestFinished(() => void child.kill("SIGKILL"));
     const pid = child.pid ?? 0;
-    writeSessionRecord(dir, aRecord({ client: { pid, start: procStart(pid) } }));
-    expect(isSessionOver(dir, ownerOf(SESSION))).toBe(false);
+    createSessions(dir).write(aRecord({ client: { pid, start: procStart(pid) } }));
+    expect(createSessions(dir).isOver(ownerOf(SESSION))).toBe(false);
     child.kill("SIGKILL");
     await once(child, "exit");
-    expect(isSessionOver(dir, ownerOf(SESSION))).toBe(true);
+    expect(createSessions(dir).isOver(ownerOf(SESSION))).toBe(true);
   });
 
   test("a runner, or what has no name, always is", () => {
     const dir = loopDir();
-    writeSessionRecord(dir, aRecord());
+    createSessions(dir).write(aRecord());
     for (const owner of ["runner:1.a", "", "session:", "session:../x"])
-      expect(isSessionOver(dir, owner)).toBe(true);
+      expect(createSessions(dir).isOver(owner)).toBe(true);
   });
 });
 
@@ -157,11 +149,11 @@ describe("C13 what is long over is removed", () => {
       ["young", 13],
       ["new", 0],
     ] as const) {
-      writeSessionRecord(dir, aRecord({ session, client: { pid: 1, start: "another-1" } }));
+      createSessions(dir).write(aRecord({ session, client: { pid: 1, start: "another-1" } }));
       const at = (now - age * day) / 1000;
       utimesSync(join(dir, "sessions", `${session}.json`), at, at);
     }
-    pruneSessionRecords(dir, now);
+    createSessions(dir).prune(now);
     expect(readdirSync(join(dir, "sessions")).sort()).toEqual(["new.json", "young.json"]);
   });
 });

@@ -16,8 +16,8 @@ import type { TurnEnd } from "../../ports/agent.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
-import { quietly } from "../process/tail.ts";
 import { describeRefusal } from "../process/ticket.ts";
+import { parseJson, quietly } from "../quietly.ts";
 
 export interface EventLog {
   write(line: string): void;
@@ -46,8 +46,8 @@ export function writeMarks(folder: string, token: number, marks: readonly string
 }
 
 export function readMarks(folder: string, token: number): readonly string[] {
-  const parsed = z.array(z.string().min(1)).safeParse(parseJson(readSmall(join(folder, `marks.${token}`))));
-  return parsed.success ? parsed.data : [];
+  const text = readSmall(join(folder, `marks.${token}`)) ?? "";
+  return z.array(z.string().min(1)).safeParse(parseJson(text)).data ?? [];
 }
 
 /** Never throws: the log is only for people. */
@@ -135,14 +135,6 @@ const End = z.discriminatedUnion("kind", [
 ]);
 
 export function readEnd(folder: string, token: number): TurnEnd | null {
-  const parsed = End.safeParse(parseJson(readSmall(join(folder, `end.${token}.json`))));
-  return parsed.success ? (parsed.data as TurnEnd) : null;
-}
-
-function parseJson(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
-  }
+  const text = readSmall(join(folder, `end.${token}.json`)) ?? "";
+  return (End.safeParse(parseJson(text)).data as TurnEnd | undefined) ?? null;
 }

@@ -1,7 +1,7 @@
 /** What Claude Code did in a turn, and what is shown meanwhile. Includes sub-agents. */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { foldLine, shortenPath } from "../display.ts";
-import { activityOf, pathsIn } from "../stream/stream-events.ts";
+import { activityOf, pathsIn, showText } from "../stream/stream-events.ts";
 import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
 import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
@@ -58,7 +58,7 @@ export function readActivityLine(line: string, projectDir: string): readonly Age
 
 /** The text of a sub-agent is for the main agent. Its actions are shown. */
 function showBlock(block: ContentBlock, isMain: boolean, projectDir: string): readonly AgentEvent[] {
-  if (block.type === "text") return isMain && block.text ? [{ type: "text", text: block.text }] : [];
+  if (block.type === "text") return isMain ? showText(block.text) : [];
   if (block.type !== "tool_use" || !block.name) return [];
   const path = editedFile(block, projectDir);
   const tool = { type: "tool", name: block.name, detail: describeCall(block, projectDir) } as const;

@@ -1,6 +1,6 @@
 /** The events of `codex exec --json` (0.166.0), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, lenient, parseEvents, Text } from "../stream/stream-events.ts";
 
 const Item = z.object({
   id: Text,
@@ -24,12 +24,11 @@ export type CodexItem = z.infer<typeof Item>;
 const Tokens = z.object({
   input_tokens: z.number().nonnegative(),
   cached_input_tokens: Count,
-  cache_write_input_tokens: Count,
   output_tokens: z.number().nonnegative(),
 });
 export type CodexTokens = z.infer<typeof Tokens>;
 
-const CodexEvent = z.discriminatedUnion("type", [
+export const CodexEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: z.string() }),
   z.object({ type: z.literal("item.started"), item: Item }),
   z.object({ type: z.literal("item.completed"), item: Item }),
@@ -39,9 +38,6 @@ const CodexEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("error"), message: z.string() }),
 ]);
 export type CodexEvent = z.infer<typeof CodexEvent>;
-
-export const parseCodexEvent = (line: string) => parseEvent(CodexEvent, line);
-export const parseCodexStream = (stream: string) => parseEvents(CodexEvent, stream);
 
 /** The rollout: codex's own record of a thread, with more than it prints. */
 const Kind = lenient(z.union([z.string(), z.record(z.string(), z.unknown())]));

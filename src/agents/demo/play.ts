@@ -6,6 +6,7 @@ import type { PermissionOption, SessionUpdate, ToolCallUpdate } from "@agentclie
 import * as z from "zod";
 import { END, START } from "../../core/claims/status-block.ts";
 import type { Wire } from "../acp/connection/wire.ts";
+import { quietly } from "../quietly.ts";
 import { CRITERION, type Scene, type SceneEdit } from "./scenes.ts";
 
 export interface DemoStage {
@@ -53,7 +54,7 @@ async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   const call = { toolCallId, title, name: "Edit", kind: "edit" as const, locations: [{ path }] };
   const end = (status: "completed" | "failed") =>
     sendUpdate(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
-  const oldText = readText(path);
+  const oldText = quietly(() => readFileSync(path, "utf8"));
   const newText = oldText?.replace(edit.oldText, edit.newText);
   if (oldText == null || newText === undefined || newText === oldText) {
     sendUpdate(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
@@ -111,14 +112,6 @@ function renderMessage({ says, claimsDone }: Scene, prompt: string): string {
     `NEXT: ${claimsDone ? "none" : "the discount"}`,
     END,
   ].join("\n");
-}
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
 }
 
 export function sendUpdate(

@@ -27,6 +27,7 @@ import type { Turn } from "../../ports/agent.ts";
 import { errorCode, lookAt, readEndOf, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
 import { readSmallFile } from "../../system/small-file.ts";
+import { quietly } from "../quietly.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
@@ -88,12 +89,8 @@ export function promptFile(folder: string): string {
 
 /** The end of the agent's output; null: the agent replaced or removed the file. */
 export function readOutput(folder: string, name: OutputFile, capBytes: number): string | null {
-  try {
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    return readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch {
-    return null;
-  }
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  return quietly(() => readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
 }
 
 export function findFlood(folder: string, maxBytes: number): OutputFile | undefined {

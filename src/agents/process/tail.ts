@@ -7,6 +7,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { lookAt } from "../../system/files.ts";
+import { quietly } from "../quietly.ts";
 import { createLineSplitter } from "./lines.ts";
 
 export interface Tail {
@@ -71,13 +72,4 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
 
 function give(lines: readonly string[], onLine: (line: string) => void): void {
   for (const line of lines) quietly(() => onLine(line));
-}
-
-/** A missing file, a full disk or a surface that fails must not end a turn. */
-export function quietly(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // the turn goes on
-  }
 }

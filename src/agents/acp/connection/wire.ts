@@ -10,6 +10,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter } from "../../process/lines.ts";
+import { parseJson } from "../../quietly.ts";
 
 export interface WireOptions {
   /** A longer line is ignored. */
@@ -126,12 +127,8 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
 
 function parseMessage(line: string): Message | null {
   if (!line.startsWith("{")) return null;
-  try {
-    const message = JSON.parse(line) as Message & { readonly jsonrpc?: unknown };
-    return message.jsonrpc === "2.0" ? message : null;
-  } catch {
-    return null;
-  }
+  const message = parseJson(line) as (Message & { readonly jsonrpc?: unknown }) | null;
+  return message?.jsonrpc === "2.0" ? message : null;
 }
 
 function errorOf(error: unknown): WireError {

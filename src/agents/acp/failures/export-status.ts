@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { withoutTurn } from "../../../system/turn-env.ts";
+import { parseJson } from "../../quietly.ts";
 
 export interface ExportCommand {
   readonly argv: readonly [string, ...string[]];
@@ -24,7 +25,7 @@ const Info = z.object({ error: z.object({ data: z.object({ statusCode: z.number(
 export async function readExportedStatus(command: ExportCommand): Promise<number | null> {
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
   try {
-    return statusIn((await run(command, tmpDir)) ?? "null");
+    return statusIn((await run(command, tmpDir)) ?? "");
   } finally {
     if (tmpDir !== null) rmSync(tmpDir, { recursive: true, force: true });
   }
@@ -41,11 +42,6 @@ function run({ argv, cwd, env, signal }: ExportCommand, tmpDir: string | null): 
 }
 
 function statusIn(json: string): number | null {
-  try {
-    const last = Exported.parse(JSON.parse(json)).messages.at(-1)?.info;
-    const parsed = Info.safeParse(last);
-    return parsed.success ? parsed.data.error.data.statusCode : null;
-  } catch {
-    return null;
-  }
+  const last = Exported.safeParse(parseJson(json)).data?.messages.at(-1)?.info;
+  return Info.safeParse(last).data?.error.data.statusCode ?? null;
 }

@@ -2,7 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { readEndOf } from "../../../system/files.ts";
-import { lenient, Text } from "../../stream/stream-events.ts";
+import { quietly } from "../../quietly.ts";
+import { lenient, parseEvents, Text } from "../../stream/stream-events.ts";
 import type { Cause } from "./failure.ts";
 
 /** The agent writes the event at about the time the turn ends. */
@@ -22,35 +23,16 @@ const Kept = z.object({
 /** Finds the last error with these words; null: not found. Never rejects. */
 export async function readKeptError(path: string, words: string): Promise<Cause | null> {
   for (let tries = 1; ; tries++) {
-    const found = findError(readEnd(path), words);
+    const found = findError(quietly(() => readEndOf(path, TAIL_BYTES)) ?? "", words);
     if (found !== null || tries === TRIES) return found;
     await pause(PAUSE_MS);
   }
 }
 
-function findError(lines: readonly string[], words: string): Cause | null {
-  for (const line of lines.toReversed()) {
-    const error = parseError(line);
-    if (error !== null && error.message.trim() === words.trim())
-      return { kind: error.errorType ?? null, status: error.statusCode ?? null };
-  }
-  return null;
-}
-
-function parseError(line: string): z.infer<typeof Kept>["data"] | null {
+function findError(text: string, words: string): Cause | null {
   // most lines are other events
-  if (!line.includes("session.error")) return null;
-  try {
-    return Kept.safeParse(JSON.parse(line)).data?.data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function readEnd(path: string): readonly string[] {
-  try {
-    return readEndOf(path, TAIL_BYTES).split("\n");
-  } catch {
-    return [];
-  }
+  const lines = text.split("\n").filter((line) => line.includes("session.error"));
+  const errors = parseEvents(Kept, lines.join("\n")).map(({ data }) => data);
+  const error = errors.findLast(({ message }) => message.trim() === words.trim());
+  return error === undefined ? null : { kind: error.errorType ?? null, status: error.statusCode ?? null };
 }

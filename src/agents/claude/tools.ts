@@ -31,13 +31,8 @@ function environmentOf({ url, headers }: ToolAccess): Readonly<Record<string, st
   return { [URL_NAME]: url, [AUTH_NAME]: headers.Authorization ?? "" };
 }
 
-export interface ToolArguments {
-  readonly args: readonly string[];
-  readonly allowed: readonly string[];
-}
-
 /** Empty for a turn without a server. */
-export function toolArguments({ env }: Pick<Turn, "env">): ToolArguments {
+export function toolArguments({ env }: Pick<Turn, "env">): Record<"args" | "allowed", readonly string[]> {
   const url = env[URL_NAME];
   if (url === undefined) return { args: [], allowed: [] };
   const server = { type: "http", url, headers: { Authorization: `\${${AUTH_NAME}}` } };

@@ -16,11 +16,6 @@ export interface Tail {
   drop(): void;
 }
 
-/** `changedFrom`: from the start, once the file has another time of change. `here`: from its present end. */
-export type TailStart =
-  | { readonly kind: "changedFrom"; readonly mtimeMs: number }
-  | { readonly kind: "here" };
-
 const POLL_MS = 100;
 const BLOCK_BYTES = 64 * 1024;
 /** Limit per poll, so that a large output does not block other work. */
@@ -28,8 +23,9 @@ const LOOK_BYTES = 4 * 1024 * 1024;
 const LONGEST_LINE_BYTES = 1024 * 1024;
 const LOOK_LINES = 400;
 
-export function tailLines(path: string, start: TailStart, onLine: (line: string) => void): Tail {
-  const size = start.kind === "here" ? lookAt(path).size : 0;
+/** Reads from the start, once the time of change is not `oldMs` any more. null: reads from the present end. */
+export function tailLines(path: string, oldMs: number | null, onLine: (line: string) => void): Tail {
+  const size = oldMs === null ? lookAt(path).size : 0;
   // start one byte early: if it ends a line, the next line is complete
   let offset = Math.max(0, size - 1);
   let file: number | null = null;
@@ -39,7 +35,7 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
   function look(isLast: boolean): void {
     file ??= openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = fstatSync(file);
-    if (!stat.isFile() || (start.kind === "changedFrom" && stat.mtimeMs === start.mtimeMs)) return;
+    if (!stat.isFile() || stat.mtimeMs === oldMs) return;
     const until = isLast ? stat.size : Math.min(stat.size, offset + LOOK_BYTES);
     let left = LOOK_LINES;
     while (offset < until) {

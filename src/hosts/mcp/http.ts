@@ -11,7 +11,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Message, parseMessage, renderRpcError } from "./message.ts";
+import { type Message, parseMessage } from "./message.ts";
 import { answerRequest, type McpOffer, VERSIONS } from "./offer.ts";
 
 export interface McpHttp {
@@ -186,18 +186,15 @@ async function answer(
 ): Promise<void> {
   switch (message.kind) {
     case "wrong":
-      return sendJson(response, 400, renderRpcError(message.id, message.fault));
+      return sendJson(response, 400, message.answer);
     case "notification":
     case "answer":
       return send(response, 202);
     case "request": {
-      const answered = answerRequest(offer(), message.id, message.method, message.params);
+      const asked = answerRequest(offer(), message);
       if (message.method === "initialize") response.setHeader("Mcp-Session-Id", session);
-      return sendJson(
-        response,
-        200,
-        typeof answered === "string" ? answered : await answered.run(gone.signal),
-      );
+      const text = typeof asked === "string" ? asked : await asked.run(gone.signal);
+      return sendJson(response, 200, text);
     }
   }
 }

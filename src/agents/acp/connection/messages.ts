@@ -1,7 +1,7 @@
 /** The fields of agents' messages that are read here. Other shapes count as missing, so newer agents work. */
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import * as z from "zod";
 import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
-import type { UpdateKind } from "./protocol.ts";
 
 const Content = lenient(z.object({ type: Text, text: Text }));
 
@@ -22,7 +22,7 @@ export type ToolCall = z.infer<typeof ToolCall>;
 
 const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
 
-const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
+const kindOf = <K extends SessionUpdate["sessionUpdate"]>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
   z.object({
@@ -47,8 +47,8 @@ export function parseUpdate(
 ): { readonly sessionId: string; readonly update: Update | null } | null {
   const outer = Notification.safeParse(params);
   if (!outer.success) return null;
-  const inner = Update.safeParse(outer.data.update);
-  return { sessionId: outer.data.sessionId, update: inner.success ? inner.data : null };
+  const { sessionId, update } = outer.data;
+  return { sessionId, update: Update.safeParse(update).data ?? null };
 }
 
 const Option = z.object({ optionId: z.string(), kind: Text });
@@ -67,7 +67,6 @@ export async function parsePermission(params: unknown): Promise<PermissionParams
 }
 
 const Initialized = z.object({
-  protocolVersion: z.number().catch(0),
   agentCapabilities: lenient(
     z.object({
       loadSession: lenient(z.boolean()),
@@ -79,18 +78,11 @@ const Initialized = z.object({
   ),
 });
 
-export interface AgentCapabilities {
-  readonly protocolVersion: number;
-  readonly load: boolean;
-  readonly resume: boolean;
-  readonly close: boolean;
-  readonly httpTools: boolean;
-}
+export type AgentCapabilities = ReturnType<typeof parseInitialized>;
 
-export function parseInitialized(result: unknown): AgentCapabilities {
-  const { protocolVersion, agentCapabilities: can } = Initialized.parse(result);
+export function parseInitialized(result: unknown) {
+  const { agentCapabilities: can } = Initialized.parse(result);
   return {
-    protocolVersion,
     load: can?.loadSession === true,
     resume: can?.sessionCapabilities?.resume != null,
     close: can?.sessionCapabilities?.close != null,
@@ -139,9 +131,7 @@ export interface OpenedSession {
 }
 
 export function parseSession(result: unknown): OpenedSession {
-  const parsed = SessionOpened.safeParse(result);
-  if (!parsed.success) return { sessionId: null, mode: null, model: null };
-  const { sessionId = null, modes, models, configOptions } = parsed.data;
+  const { sessionId = null, modes, models, configOptions } = SessionOpened.catch({}).parse(result);
   const options = (configOptions ?? []).flatMap((option) => ConfigOption.safeParse(option).data ?? []);
   const option = (category: string): Setting | null => {
     const found = options.find((each) => (each.category ?? each.id) === category);
@@ -207,6 +197,5 @@ const AirMeta = z.object({
 });
 
 export function readSessionFailure(meta: unknown): SessionFailure | null {
-  const parsed = AirMeta.safeParse(meta);
-  return parsed.success ? parsed.data.jetbrains.air.sessionFailure : null;
+  return AirMeta.safeParse(meta).data?.jetbrains.air.sessionFailure ?? null;
 }

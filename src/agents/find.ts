@@ -1,7 +1,7 @@
 /** Finds the installed programs of agents. Starts nothing. */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { type Driver, KNOWN_AGENTS, type NamedAgent } from "../core/agents.ts";
+import { type AgentWay, KNOWN_AGENTS, type NamedAgent } from "../core/agents.ts";
 import { quietly } from "./quietly.ts";
 
 /** The absolute path of the program that a shell would start for `name`. */
@@ -21,9 +21,7 @@ function isExecutable(path: string): boolean {
   return quietly(look) ?? false;
 }
 
-export interface FoundWay {
-  readonly driver: Driver;
-  readonly program: string;
+interface FoundWay extends AgentWay {
   /** Absolute path. */
   readonly executable: string;
 }

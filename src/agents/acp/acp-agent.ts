@@ -18,8 +18,7 @@ import { describeStop, firstStop, type StopLimits } from "../process/stop.ts";
 import { type AttemptSettings, TurnAttempt } from "./attempt.ts";
 import { openPeer } from "./connection/peer.ts";
 import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
-import { readExportedStatus } from "./failures/export-status.ts";
-import { readKeptError } from "./failures/kept-error.ts";
+import { readExportedStatus, readKeptError } from "./failures/recorded-errors.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { readEnd, readMarks } from "./turn-files.ts";
 

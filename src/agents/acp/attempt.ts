@@ -77,10 +77,7 @@ export class TurnAttempt {
   /** `failure`: why the turn is stopped; null: a person stops it. Must not reject. */
   async stop(failure: Failure | null): Promise<TurnEnd> {
     this.#stopping.abort();
-    const over = this.end.then(
-      () => null,
-      () => null,
-    );
+    const over = this.end.catch(() => null);
     if (this.#ready !== null) await this.#halt(this.#ready.seat, this.#ready.session, over);
     else if (this.#taken !== null) await this.#pool.drop(this.#taken);
     await over;

@@ -52,29 +52,24 @@ export function readMarks(folder: string, token: number): readonly string[] {
 
 /** Never throws: the log is only for people. */
 export function openEventLog(folder: string): EventLog {
-  let file: number | null = null;
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+  const path = join(folder, "events.jsonl");
+  const file = quietly(() => openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600));
+  if (file === null) return { write() {}, close() {} };
   let buffer = "";
   let left = EVENTS_BYTES;
   let flushing: NodeJS.Timeout | undefined;
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  quietly(() => {
-    file = openSync(join(folder, "events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
-  });
-
-  function flush(): void {
+  const flush = (): void => {
     clearTimeout(flushing);
     flushing = undefined;
     const text = buffer;
     buffer = "";
-    quietly(() => {
-      if (file !== null && text !== "") writeSync(file, text);
-    });
-  }
-
+    if (text !== "") quietly(() => writeSync(file, text));
+  };
   return {
     write(line) {
       left -= line.length + 1;
-      if (left < 0 || file === null) return;
+      if (left < 0) return;
       buffer += `${line}\n`;
       if (buffer.length >= BUFFER_CHARACTERS) flush();
       // so that other processes can read along
@@ -82,10 +77,8 @@ export function openEventLog(folder: string): EventLog {
     },
     close() {
       flush();
-      quietly(() => {
-        if (file !== null) closeSync(file);
-      });
-      file = null;
+      left = 0;
+      quietly(() => closeSync(file));
     },
   };
 }

@@ -140,13 +140,9 @@ function* linesOf(
 
 /** Never follows a link and never blocks on a pipe. */
 function* blocksOf(path: string, start: number): Generator<Buffer> {
-  let file: number;
+  let file: number | null = null;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return;
-  }
-  try {
     if (!fstatSync(file).isFile()) return;
     for (let place = start; ; ) {
       const block = Buffer.alloc(BLOCK_BYTES);
@@ -156,9 +152,9 @@ function* blocksOf(path: string, start: number): Generator<Buffer> {
       yield block.subarray(0, length);
     }
   } catch {
-    // deleted or replaced meanwhile
+    // not there yet, or deleted or replaced meanwhile
   } finally {
-    closeSync(file);
+    if (file !== null) closeSync(file);
   }
 }
 

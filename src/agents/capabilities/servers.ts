@@ -92,14 +92,8 @@ function fieldsIn({ path, isProjects, key }: Place, project: string): SettingFie
   return key === "toml" ? parseToml(file.text) : parseSettings(file.text);
 }
 
-interface ClaudeServers {
-  readonly servers: readonly McpServer[];
-  /** May a server of `.mcp.json` be used? null: the person was not asked yet. */
-  answerFor(name: string): boolean | null;
-}
-
 /** `~/.claude.json` has servers for all projects and for this one. Answers about `.mcp.json` are in several files. */
-function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]): ClaudeServers {
+function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]) {
   const own = absolute(env.CLAUDE_CONFIG_DIR);
   const folder = own ?? absolute(env.HOME);
   const shown = own === null ? "~" : "$CLAUDE_CONFIG_DIR";
@@ -134,7 +128,8 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
       ...serversIn(`${shown}/.claude.json`, all),
       ...serversIn(`${shown}/.claude.json (this project)`, here),
     ],
-    answerFor: (name) => {
+    /** May a server of `.mcp.json` be used? null: the person was not asked yet. */
+    answerFor: (name: string): boolean | null => {
       if (answers.some((fields) => namesIn(fields.disabledMcpjsonServers).includes(name))) return false;
       const isYes = answers.some(
         (fields) =>

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
-import type { Activity, Agent, AgentEvent, Turn } from "../../ports/agent.ts";
+import type { Agent, AgentEvent, Turn } from "../../ports/agent.ts";
 import { writeAtomic } from "../../system/files.ts";
 import { foldLine } from "../display.ts";
 import { type Finished, makeFailure } from "../process/reasons.ts";
@@ -69,21 +69,18 @@ export function readCodex(
   const before = conversation === null ? null : parseThread(conversation.id);
   const rollout = started === undefined ? null : readRollout(started.thread_id, env);
   const tokens = completed?.usage ?? (failed === undefined ? null : rollout?.tokens) ?? null;
+  // codex reads files with shell commands, so the list of read files is unknown
+  const { reads: _, ...activity } = activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir);
   const items = events.flatMap((event) => (event.type === "item.completed" ? [event.item] : []));
   return {
     answer: items.findLast(({ type, text }) => type === "agent_message" && text)?.text ?? "",
     usage: tokens === null ? null : usageSince(before, tokens, rollout?.model ?? model ?? null),
     conversation:
       started === undefined ? null : { id: renderThread(started.thread_id, tokens, before), costUsd: null },
-    activity: tellsNoReads(activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir)),
+    activity,
     failure: failed === undefined ? null : failureOf(failed.error.message, rollout),
     isOver: completed !== undefined || failed !== undefined,
   };
-}
-
-/** Codex reads files with shell commands, so the list of read files is unknown. */
-function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
-  return activity;
 }
 
 export function readCodexLine(line: string, projectDir: string): readonly AgentEvent[] {

@@ -85,16 +85,10 @@ async function askPermission(
 
 /** null: refused, or not asked. */
 function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    void answer
-      .catch(() => null)
-      .then((result) => {
-        signal.removeEventListener("abort", onAbort);
-        resolve(result);
-      });
+  const aborted = new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
+  return Promise.race([answer.catch(() => null), aborted]);
 }
 
 /** Adds the status report if the prompt asks for one. */

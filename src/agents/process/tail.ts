@@ -10,11 +10,7 @@ import { lookAt } from "../../system/files.ts";
 import { quietly } from "../quietly.ts";
 import { createLineSplitter } from "./lines.ts";
 
-export interface Tail {
-  /** Reads the rest, and ends. */
-  finish(): void;
-  drop(): void;
-}
+export type Tail = ReturnType<typeof tailLines>;
 
 const POLL_MS = 100;
 const BLOCK_BYTES = 64 * 1024;
@@ -24,7 +20,7 @@ const LONGEST_LINE_BYTES = 1024 * 1024;
 const LOOK_LINES = 400;
 
 /** Reads from the start, once the time of change is not `oldMs` any more. null: reads from the present end. */
-export function tailLines(path: string, oldMs: number | null, onLine: (line: string) => void): Tail {
+export function tailLines(path: string, oldMs: number | null, onLine: (line: string) => void) {
   const size = oldMs === null ? lookAt(path).size : 0;
   // start one byte early: if it ends a line, the next line is complete
   let offset = Math.max(0, size - 1);
@@ -57,7 +53,8 @@ export function tailLines(path: string, oldMs: number | null, onLine: (line: str
   const timer = setInterval(() => quietly(() => look(false)), POLL_MS);
   return {
     drop,
-    finish() {
+    /** Reads the rest, and ends. */
+    finish(): void {
       quietly(() => look(true));
       const rest = splitter.rest();
       if (rest !== null) give([rest], onLine);

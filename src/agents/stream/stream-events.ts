@@ -93,12 +93,13 @@ export function callWith(
   input: Readonly<Record<string, unknown>>,
   outcome: StreamToolCall["outcome"],
 ): StreamToolCall {
-  const file = pathsIn(input, "filePath", "file_path", "absolute_path", "path");
+  const path = textIn(input, "filePath", "file_path", "absolute_path", "path");
+  const files = path === null ? [] : [path];
   return {
     name,
     detail: describeInput(input),
-    edits: editors.includes(name) ? file : [],
-    reads: name === reader ? file : [],
+    edits: editors.includes(name) ? files : [],
+    reads: name === reader ? files : [],
     outcome,
   };
 }
@@ -106,15 +107,15 @@ export function callWith(
 /** The most informative arguments first. */
 const TELLING = ["command", "cmd", "pattern", "url", "query", "description", "prompt"];
 
-function describeInput(input: Readonly<Record<string, unknown>>): string {
-  const value = TELLING.map((key) => input[key]).find((one) => typeof one === "string");
-  return typeof value === "string" ? value : "";
+export function describeInput(input: unknown): string {
+  return textIn(input, ...TELLING) ?? "";
 }
 
-/** The first of these arguments that is a text. */
-export function pathsIn(input: Readonly<Record<string, unknown>>, ...keys: readonly string[]): string[] {
-  const value = keys.map((key) => input[key]).find((one) => typeof one === "string" && one !== "");
-  return typeof value === "string" ? [value] : [];
+/** The first of these fields that is a text; null: none. */
+export function textIn(input: unknown, ...keys: readonly string[]): string | null {
+  const fields = Object(input) as Readonly<Record<string, unknown>>;
+  const texts = keys.map((key) => fields[key]).filter((value) => typeof value === "string");
+  return texts.find((text) => text !== "") ?? null;
 }
 
 export function sum(numbers: readonly (number | null | undefined)[]): number {

@@ -111,7 +111,7 @@ async function serve(
   if (guest === null) return refuse(response, NO_TOKEN);
   const wrong = wrongIn(request, guest);
   if (wrong !== null) return refuse(response, wrong);
-  if (request.method === "DELETE") return send(response, 204);
+  if (request.method === "DELETE") return void response.writeHead(204).end();
   const body = await readBody(request, maxBytes);
   if (body === null)
     return refuse(response, { status: 413, message: `The body has more than ${maxBytes} bytes.` });
@@ -189,11 +189,11 @@ async function answer(
       return sendJson(response, 400, message.answer);
     case "notification":
     case "answer":
-      return send(response, 202);
+      return void response.writeHead(202).end();
     case "request": {
       const asked = answerRequest(offer(), message);
       if (message.method === "initialize") response.setHeader("Mcp-Session-Id", session);
-      const text = typeof asked === "string" ? asked : await asked.run(gone.signal);
+      const text = typeof asked === "string" ? asked : await asked(gone.signal);
       return sendJson(response, 200, text);
     }
   }
@@ -207,8 +207,4 @@ function refuse(response: ServerResponse, { status, message, headers = {} }: Ref
 function sendJson(response: ServerResponse, status: number, text: string): void {
   response.setHeader("Content-Type", "application/json");
   response.writeHead(status).end(text);
-}
-
-function send(response: ServerResponse, status: number): void {
-  response.writeHead(status).end();
 }

@@ -22,11 +22,8 @@ export interface McpOffer {
   readonly tools: readonly McpTool[];
 }
 
-/** A tool call. The transport runs and tracks it. */
-interface AskedCall {
-  /** Does not reject. */
-  run(signal: AbortSignal): Promise<string>;
-}
+/** A tool call. The transport runs and tracks it. Does not reject. */
+type AskedCall = (signal: AbortSignal) => Promise<string>;
 
 /** Newest first. For tools, all versions are the same. */
 export const VERSIONS: readonly [string, ...string[]] = [
@@ -70,7 +67,7 @@ function callOf({ tools }: McpOffer, id: McpRequest["id"], params: Params): stri
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) return renderRpcError(id, INVALID_PARAMS, `There is no tool ${name}.`);
   const isFromModel = "claudecode/toolUseId" in meta;
-  return { run: async (signal) => renderResult(id, await runTool(tool, args, { signal, isFromModel })) };
+  return async (signal) => renderResult(id, await runTool(tool, args, { signal, isFromModel }));
 }
 
 /** The answer to an unknown version is our newest one; the client may then disconnect. */

@@ -59,7 +59,7 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
     if (calls.has(id)) return renderRpcError(id, INVALID_REQUEST, "id: a call with this id is running");
     const controller = new AbortController();
     calls.set(id, controller);
-    const work = answered.run(controller.signal).then((line) => {
+    const work = answered(controller.signal).then((line) => {
       underway.delete(work);
       // this call was cancelled, and its id may be in use again
       if (calls.get(id) !== controller) return;

@@ -3,38 +3,36 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import * as z from "zod";
 import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
 
-const Content = lenient(z.object({ type: Text, text: Text }));
-
-const ToolContent = z.object({ type: Text, path: Text });
-
 const ToolCall = z.object({
   toolCallId: z.string().catch(""),
   title: Text,
   name: Text,
   kind: Text,
   status: Text,
-  content: lenient(z.array(ToolContent)),
+  content: lenient(z.array(z.object({ type: Text, path: Text }))),
   locations: lenient(z.array(z.object({ path: z.string() }))),
   rawInput: z.unknown().optional(),
   _meta: Meta,
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
-
 const kindOf = <K extends SessionUpdate["sessionUpdate"]>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
   z.object({
     sessionUpdate: kindOf("agent_message_chunk"),
-    content: Content,
+    content: lenient(z.object({ type: Text, text: Text })),
     messageId: Text,
     _meta: Meta,
   }),
   z.object({ sessionUpdate: kindOf("agent_thought_chunk") }),
   ToolCall.extend({ sessionUpdate: kindOf("tool_call") }),
   ToolCall.extend({ sessionUpdate: kindOf("tool_call_update") }),
-  z.object({ sessionUpdate: kindOf("usage_update"), cost: Cost, _meta: Meta }),
+  z.object({
+    sessionUpdate: kindOf("usage_update"),
+    cost: lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() })),
+    _meta: Meta,
+  }),
   z.object({ sessionUpdate: kindOf("session_info_update"), _meta: Meta }),
 ]);
 export type Update = z.infer<typeof Update>;
@@ -51,11 +49,10 @@ export function parseUpdate(
   return { sessionId, update: Update.safeParse(update).data ?? null };
 }
 
-const Option = z.object({ optionId: z.string(), kind: Text });
 const PermissionParams = z.object({
   sessionId: z.string(),
   toolCall: ToolCall,
-  options: z.array(Option).catch([]),
+  options: z.array(z.object({ optionId: z.string(), kind: Text })).catch([]),
 });
 export type PermissionParams = z.infer<typeof PermissionParams>;
 
@@ -124,13 +121,9 @@ export interface Setting {
   readonly choices: readonly { readonly value: string; readonly name: string }[];
 }
 
-export interface OpenedSession {
-  readonly sessionId: string | null;
-  readonly mode: Setting | null;
-  readonly model: Setting | null;
-}
+export type OpenedSession = ReturnType<typeof parseSession>;
 
-export function parseSession(result: unknown): OpenedSession {
+export function parseSession(result: unknown) {
   const { sessionId = null, modes, models, configOptions } = SessionOpened.catch({}).parse(result);
   const options = (configOptions ?? []).flatMap((option) => ConfigOption.safeParse(option).data ?? []);
   const option = (category: string): Setting | null => {
@@ -171,6 +164,12 @@ export const Tokens = z.object({
   cachedWriteTokens: Count,
 });
 export type Tokens = z.infer<typeof Tokens>;
+
+/** `sign` -1: the difference. */
+export function addTokens(a: Tokens, b: Tokens, sign: 1 | -1 = 1): Tokens {
+  const keys = Object.keys(Tokens.shape) as (keyof Tokens)[];
+  return Object.fromEntries(keys.map((key) => [key, (a[key] ?? 0) + sign * (b[key] ?? 0)])) as Tokens;
+}
 
 const PromptResult = z.object({
   stopReason: z.string().catch(""),

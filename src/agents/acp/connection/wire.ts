@@ -21,13 +21,7 @@ export interface WireOptions {
   readonly onRequest: (method: string, params: unknown) => Promise<object> | undefined;
 }
 
-export interface Wire {
-  /** Resolves when stdout has ended. */
-  readonly closed: Promise<void>;
-  /** Rejects with a `WireError`, or with `CLOSED`. */
-  request(method: string, params: object): Promise<unknown>;
-  notify(method: string, params: object): void;
-}
+export type Wire = ReturnType<typeof openWire>;
 
 export class WireError extends Error {
   readonly code: number;
@@ -58,7 +52,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export function openWire(stdin: Writable, stdout: Readable, options: WireOptions): Wire {
+export function openWire(stdin: Writable, stdout: Readable, options: WireOptions) {
   const waiting = new Map<unknown, Waiting>();
   const splitter = createLineSplitter(options.maxLineBytes);
   let nextId = 1;
@@ -112,8 +106,10 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
   });
 
   return {
+    /** Resolves when stdout has ended. */
     closed,
-    request(method, params) {
+    /** Rejects with a `WireError`, or with `CLOSED`. */
+    request(method: string, params: object): Promise<unknown> {
       if (isClosed) return Promise.reject(CLOSED);
       const id = nextId++;
       return new Promise((resolve, reject) => {
@@ -121,7 +117,7 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
         send({ id, method, params });
       });
     },
-    notify: (method, params) => send({ method, params }),
+    notify: (method: string, params: object): void => send({ method, params }),
   };
 }
 

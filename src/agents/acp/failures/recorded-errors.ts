@@ -1,13 +1,48 @@
-/** Reads the HTTP status of an error from an exported session, for agents that do not send it over the protocol. */
+/** What agents record about an error outside the protocol: in a file with events, or in an exported session. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
+import { readEndOf } from "../../../system/files.ts";
 import { withoutTurn } from "../../../system/turn-env.ts";
-import { parseJson } from "../../quietly.ts";
+import { parseJson, quietly } from "../../quietly.ts";
+import { lenient, parseEvents, Text } from "../../stream/stream-events.ts";
+import type { Cause } from "./failure.ts";
 
-export interface ExportCommand {
+/** The agent writes the event at about the time the turn ends. */
+const TRIES = 10;
+const PAUSE_MS = 50;
+const TAIL_BYTES = 256 * 1024;
+
+const Kept = z.object({
+  type: z.literal("session.error"),
+  data: z.object({
+    message: z.string(),
+    errorType: Text,
+    statusCode: lenient(z.number().int()),
+  }),
+});
+
+/** Finds the kind of the last error with these words; null: not found. Never rejects. */
+export async function readKeptError(path: string, words: string): Promise<Cause | null> {
+  for (let tries = 1; ; tries++) {
+    const found = findError(quietly(() => readEndOf(path, TAIL_BYTES)) ?? "", words);
+    if (found !== null || tries === TRIES) return found;
+    await pause(PAUSE_MS);
+  }
+}
+
+function findError(text: string, words: string): Cause | null {
+  // most lines are other events
+  const lines = text.split("\n").filter((line) => line.includes("session.error"));
+  const errors = parseEvents(Kept, lines.join("\n")).map(({ data }) => data);
+  const error = errors.findLast(({ message }) => message.trim() === words.trim());
+  return error === undefined ? null : { kind: error.errorType ?? null, status: error.statusCode ?? null };
+}
+
+interface ExportCommand {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -21,7 +56,7 @@ const EXPORT_BYTES = 64 * 1024 * 1024;
 const Exported = z.object({ messages: z.array(z.object({ info: z.unknown().optional() })) });
 const Info = z.object({ error: z.object({ data: z.object({ statusCode: z.number().int() }) }) });
 
-/** The status of the last message; null: unknown. */
+/** The HTTP status of the last message, for agents that do not send it over the protocol; null: unknown. */
 export async function readExportedStatus(command: ExportCommand): Promise<number | null> {
   const tmpDir = command.ownTmpDir ? mkdtempSync(join(tmpdir(), "loop-agent-")) : null;
   try {

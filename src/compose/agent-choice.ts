@@ -1,5 +1,5 @@
 /** Chooses the agent (command line, environment, configuration) and checks that it is installed. */
-import { findWay } from "../agents/find-way.ts";
+import { findWay } from "../agents/find.ts";
 import {
   KNOWN_AGENTS,
   type NamedAgent,

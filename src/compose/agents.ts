@@ -6,7 +6,7 @@ import { plainProfile, profileOf } from "../agents/acp/profiles.ts";
 import { createAbsentAgent, createChain } from "../agents/chain/chain.ts";
 import { createClaudeAgent } from "../agents/claude/cli.ts";
 import { createCodexAgent } from "../agents/codex/cli.ts";
-import { findWay } from "../agents/find-way.ts";
+import { findWay } from "../agents/find.ts";
 import { createGeminiAgent } from "../agents/gemini/cli.ts";
 import { createOpencodeAgent } from "../agents/opencode/cli.ts";
 import { createPiAgent } from "../agents/pi/rpc.ts";

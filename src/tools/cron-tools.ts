@@ -8,7 +8,7 @@ import { renderCadence } from "../core/text/human.ts";
 import { isoOrNull } from "../core/views/moment.ts";
 import { type TaskView, viewTask } from "../core/views/task-view.ts";
 import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks/tasks.ts";
-import { LoopError } from "../errors.ts";
+import { usageError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
 import { attempt, type ToolResult } from "./attempt.ts";
 
@@ -64,20 +64,12 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
     const now = context.now();
     const planned = planCron(cron, prompt.trim(), recurring, { tz: context.tz, now });
     if (planned.kind !== "plan")
-      throw new LoopError("usage", planned.kind === "invalid" ? planned.message : "The prompt is empty.");
+      throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
     if (!durable && context.session === null)
-      throw new LoopError("usage", "There is no conversation to keep the task for: leave durable out.");
-    const task = await addTask(
-      context.store,
-      draftTask(
-        { prompt: planned.prompt, cadence: planned.cadence, session: durable ? null : context.session },
-        context,
-        now,
-      ),
-      context.maxTasks,
-      now,
-      context.newId,
-    );
+      throw usageError("There is no conversation to keep the task for: leave durable out.");
+    const session = durable ? null : context.session;
+    const draft = draftTask({ prompt: planned.prompt, cadence: planned.cadence, session }, context, now);
+    const task = await addTask(context.store, draft, context.maxTasks, now, context.newId);
     await context.store.published?.publish();
     return {
       id: task.id,
@@ -130,8 +122,7 @@ export function wakeup(
     const tasks = [...context.store.loops()].filter((loop) => loop.kind === "task");
     const task: Task | undefined = tasks.find((loop) => loop.fire?.id === fireId);
     const parsed = parseWakeup(asked);
-    if (task === undefined || parsed === null)
-      throw new LoopError("usage", "No turn of a self-paced loop is running.");
+    if (task === undefined || parsed === null) throw usageError("No turn of a self-paced loop is running.");
     await requestEvent(context.store, task, { type: "fire.wakeup", fireId, wakeup: parsed }, context.now());
     return { wakeup: parsed.kind };
   });

@@ -7,7 +7,7 @@ import { tidyLine } from "../core/claims/tidy.ts";
 import type { Claims, Goal, Job } from "../core/goal/goal.ts";
 import { type GoalView, viewGoal } from "../core/views/goal-view.ts";
 import { allGoals, findGoal, requestGoal } from "../engine/goals/goals.ts";
-import { LoopError } from "../errors.ts";
+import { usageError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
 import { attempt, type ToolResult } from "./attempt.ts";
 
@@ -47,10 +47,7 @@ export function loopReport(
     await context.store.catchUp();
     const goal = allGoals(context.store).find(({ job }) => job?.nonce === report.nonce);
     if (goal === undefined || goal.job === null)
-      throw new LoopError(
-        "usage",
-        "No turn of a goal loop runs with this nonce, so the report does not count.",
-      );
+      throw usageError("No turn of a goal loop runs with this nonce, so the report does not count.");
     return takeReport(context, goal, goal.job, report);
   });
 }
@@ -63,8 +60,7 @@ export function reportOnJob(
 ): Promise<ToolResult<{ taken: "as a claim" }>> {
   return attempt(turnReportInput, input, async ({ nonce = job.nonce, ...report }) => {
     if (nonce !== job.nonce)
-      throw new LoopError(
-        "usage",
+      throw usageError(
         "This nonce belongs to another turn, so the report does not count. Leave the nonce out, or copy it from the prompt.",
       );
     return takeReport(context, goal, job, report);

@@ -2,13 +2,16 @@
  * The tools of an agent whose turn the server knows (C5, C6). A report counts only for the agent's own work, whatever
  * nonce or id it gives, and the agent that does the work cannot give its verdict.
  */
+import type { Attempt, AttemptJob, Backlog } from "../core/backlog/backlog.ts";
 import { VERDICT_TOOL } from "../core/backlog/verdict.ts";
+import type { Goal, Job } from "../core/goal/goal.ts";
+import type { Fire, Task } from "../core/loop.ts";
 import type { McpTool } from "../hosts/mcp/tool.ts";
 import type { Turn } from "../ports/agent.ts";
+import type { Store } from "../ports/store.ts";
 import { cronDelete } from "./cron-tools.ts";
 import { reportOnJob, turnReportInput } from "./goal-tools.ts";
 import { answerOf, type LoopToolContext, loopTools } from "./loop-tools.ts";
-import { type TurnWork, workOf } from "./turn-work.ts";
 import { type VerdictToolContext, verdictInput, verdictOnJob } from "./verdict-tool.ts";
 
 type TurnToolContext = Omit<LoopToolContext, "currentFire" | "session" | "runner"> & VerdictToolContext;
@@ -81,4 +84,39 @@ function refusalOf(tool: string, turn: Turn, work: TurnWork | null): string | nu
 /** Fires have no role: they do what the person scheduled. */
 function mayChange({ env }: Turn): boolean {
   return env.LOOP_ROLE === undefined || env.LOOP_ROLE === "generator";
+}
+
+/** The work of a turn, as the store has it now. It alone decides what an agent may report. */
+type TurnWork =
+  | { readonly kind: "fire"; readonly task: Task; readonly fire: Fire }
+  | { readonly kind: "goal"; readonly goal: Goal; readonly job: Job }
+  | {
+      readonly kind: "story";
+      readonly backlog: Backlog;
+      readonly attempt: Attempt;
+      readonly job: AttemptJob;
+    };
+
+/** null: the turn of a judge or planner, or its work has ended. */
+function workOf(store: Pick<Store, "load">, turn: Turn): TurnWork | null {
+  const loop = store.load(turn.loopId);
+  switch (loop?.kind) {
+    case "task":
+      return loop.fire !== null && isOf(turn, loop.fire)
+        ? { kind: "fire", task: loop, fire: loop.fire }
+        : null;
+    case "goal":
+      return loop.job !== null && isOf(turn, loop.job) ? { kind: "goal", goal: loop, job: loop.job } : null;
+    case "backlog": {
+      const attempt = loop.attempts.find(({ job }) => job !== null && isOf(turn, job));
+      return attempt?.job == null ? null : { kind: "story", backlog: loop, attempt, job: attempt.job };
+    }
+    case undefined:
+      return null;
+  }
+}
+
+/** After another owner took over the work (new token), this turn may not report. */
+function isOf(turn: Turn, { id, token }: Fire | Job | AttemptJob): boolean {
+  return turn.id === id && turn.token === token;
 }

@@ -1,44 +1,41 @@
 /** Any agent that speaks the Agent Client Protocol: one process takes several prompts and stays warm between them. */
 import { resolve } from "node:path";
-import type { PermissionRules } from "../../core/permissions.ts";
-import type { TurnEnd, TurnFate } from "../../ports/agent.ts";
-import { ABANDONED, type Agent, type ToolServer, type Turn, type TurnControl } from "../../ports/agent.ts";
+import {
+  ABANDONED,
+  type Agent,
+  type ToolServer,
+  type Turn,
+  type TurnControl,
+  type TurnEnd,
+  type TurnFate,
+} from "../../ports/agent.ts";
 import { isAlive } from "../../system/process.ts";
 import { stopTree } from "../../system/process-tree.ts";
 import { findStarted, type LaunchOptions, prepareTurn } from "../process/launch.ts";
 import { makeFailure } from "../process/reasons.ts";
 import { promptFile, pruneRuns, runFolder } from "../process/run-folder.ts";
-import { describeStop, firstStop } from "../process/stop.ts";
+import { describeStop, firstStop, type StopLimits } from "../process/stop.ts";
 import { type AttemptSettings, TurnAttempt } from "./attempt.ts";
 import { openPeer } from "./connection/peer.ts";
 import { createPool, type Pool, staysWarm } from "./connection/pool.ts";
-import { readExportedStatus } from "./failures/export-status.ts";
-import { readKeptError } from "./failures/kept-error.ts";
+import { readExportedStatus, readKeptError } from "./failures/recorded-errors.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { readEnd, readMarks } from "./turn-files.ts";
 
-export interface AcpAgentOptions extends LaunchOptions {
+export interface AcpAgentOptions
+  extends LaunchOptions,
+    Partial<Pick<AttemptSettings, "permissions" | "startMs" | "silenceMs" | "cancelGraceMs">> {
   readonly profile: AcpProfile;
   /** `executable`: an absolute path (see `findExecutable`). `command`: a line for `sh -c` from the person. */
   readonly program: { readonly executable: string } | { readonly command: string };
   readonly projectDir: string;
-  readonly permissions?: PermissionRules;
   readonly toolServer?: ToolServer;
   /** How long an agent stays without a turn, and how many agents may stay. */
   readonly idleMs?: number;
   readonly maxWarm?: number;
-  /** Limit for the start and for opening a conversation. */
-  readonly startMs?: number;
-  readonly silenceMs?: number;
-  /** Time between the request to stop and the end of the process group. */
-  readonly cancelGraceMs?: number;
 }
 
-interface Settings extends AttemptSettings {
-  readonly now: () => number;
-  readonly sizeCheckMs: number;
-  readonly keepRuns: number;
-}
+type Settings = AttemptSettings & StopLimits & Required<Pick<LaunchOptions, "keepRuns">>;
 
 const LOST = "the connection to the agent ended together with its runner";
 

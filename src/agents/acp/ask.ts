@@ -1,9 +1,10 @@
 /** Answers an agent that asks for permission: by the rules, or by a person. */
-import { decidePermission, type PermissionRules } from "../../core/permissions.ts";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import type { RequestPermissionOutcome } from "@agentclientprotocol/sdk";
+import { type AskedPath, decidePermission, type PermissionRules } from "../../core/permissions.ts";
 import type { PermissionRequest, Turn, TurnControl } from "../../ports/agent.ts";
 import type { PermissionParams, ToolCall } from "./connection/messages.ts";
-import type { PermissionOutcome } from "./connection/protocol.ts";
-import { realPlaceOf } from "./place.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
 import { commandOfCall, describeCall, isOwnTool, kindOfCall, namedPaths, nameOfCall } from "./tool-call.ts";
@@ -24,7 +25,7 @@ export async function answerPermission(
   asking: Asking,
   { toolCall, options }: PermissionParams,
   signal: AbortSignal,
-): Promise<PermissionOutcome> {
+): Promise<RequestPermissionOutcome> {
   const call = asking.record.callWith(toolCall);
   const isAllowed = await isGranted(asking, call, signal);
   if (signal.aborted) return { outcome: "cancelled" };
@@ -57,4 +58,32 @@ async function isGranted(asking: Asking, call: ToolCall, signal: AbortSignal): P
   control.onEvent?.({ type: "permission", tool: nameOfCall(call), answer: "asked" });
   const request: PermissionRequest = { tool, title, paths, command };
   return (await control.askPerson(request, signal)) === "allow";
+}
+
+/**
+ * Where an absolute path leads to (H4). Follows links, also in the folders above a file that does not exist yet. A
+ * broken link is outside the project.
+ */
+export function realPlaceOf(path: string, projectDir: string): AskedPath {
+  const real = realOf(path);
+  if (real === null) return { absolute: slashed(path), inProject: null };
+  const way = relative(realOf(projectDir) ?? projectDir, real);
+  const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+  return { absolute: slashed(real), inProject: isOutside ? null : slashed(way) };
+}
+
+function realOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    // a write would follow a broken link
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null;
+    const above = dirname(path);
+    const real = above === path ? null : realOf(above);
+    return real === null ? null : join(real, basename(path));
+  }
+}
+
+function slashed(path: string): string {
+  return path.split(sep).join("/");
 }

@@ -30,6 +30,7 @@ export interface AttemptSettings extends PromptLimits {
   readonly projectDir: string;
   readonly permissions: PermissionRules;
   readonly toolServer: ToolServer | null;
+  /** Limit for the start and for opening a conversation. */
   readonly startMs: number;
   /** Limit for requests that an agent answers at once. */
   readonly answerMs: number;
@@ -76,10 +77,7 @@ export class TurnAttempt {
   /** `failure`: why the turn is stopped; null: a person stops it. Must not reject. */
   async stop(failure: Failure | null): Promise<TurnEnd> {
     this.#stopping.abort();
-    const over = this.end.then(
-      () => null,
-      () => null,
-    );
+    const over = this.end.catch(() => null);
     if (this.#ready !== null) await this.#halt(this.#ready.seat, this.#ready.session, over);
     else if (this.#taken !== null) await this.#pool.drop(this.#taken);
     await over;
@@ -241,7 +239,7 @@ export class TurnAttempt {
 
   /** `over` resolves when the agent has stopped by itself. */
   async #halt(seat: PooledAgent, session: Session, over: Promise<unknown>): Promise<void> {
-    seat.peer.notify("session/cancel", { sessionId: session.id });
+    seat.peer.cancel(session.id);
     await within(over, this.#settings.cancelGraceMs);
     await this.#pool.drop(seat);
   }

@@ -36,8 +36,6 @@ export interface AcpProfile {
   readonly exportArgs?: (sessionId: string) => readonly string[];
   /** The title of a request to run a command is the command itself. */
   readonly titleIsCommand: boolean;
-  /** Accepts the engine's tools over HTTP. */
-  readonly httpTools: boolean;
   /** Leaves files in TMPDIR at each start, so it gets its own TMPDIR, removed at the end. */
   readonly ownTmpDir: boolean;
 }
@@ -51,14 +49,11 @@ const PLAIN: Omit<AcpProfile, "name"> = {
   usageProves: false,
   status: "none",
   titleIsCommand: false,
-  httpTools: true,
   ownTmpDir: false,
 };
 
 const PROFILES = {
   claude: {
-    ...PLAIN,
-    name: "claude",
     env: {
       // otherwise the model must search for the tools of a server
       ENABLE_TOOL_SEARCH: "false",
@@ -69,8 +64,6 @@ const PROFILES = {
     cost: "process",
   },
   codex: {
-    ...PLAIN,
-    name: "codex",
     env: { NO_BROWSER: "1", CODEX_ACP_PROMPT_SUGGESTIONS: "false" },
     // the default mode asks a model instead of a person
     modes: { work: "workspace-write", look: "read-only" },
@@ -78,8 +71,6 @@ const PROFILES = {
     usageProves: true,
   },
   gemini: {
-    ...PLAIN,
-    name: "gemini",
     args: ["--acp"],
     env: { GEMINI_CLI_NO_RELAUNCH: "true" },
     modes: { work: "default", look: "default" },
@@ -89,8 +80,6 @@ const PROFILES = {
     titleIsCommand: true,
   },
   opencode: {
-    ...PLAIN,
-    name: "opencode",
     args: ["acp"],
     tokens: "last-step",
     afterDenial: "ends",
@@ -99,8 +88,6 @@ const PROFILES = {
     ownTmpDir: true,
   },
   copilot: {
-    ...PLAIN,
-    name: "copilot",
     args: ["--acp"],
     tokens: "cumulative",
     cost: "none",
@@ -111,8 +98,6 @@ const PROFILES = {
       join(COPILOT_HOME || join(HOME, ".copilot"), "session-state", sessionId, "events.jsonl"),
   },
   qwen: {
-    ...PLAIN,
-    name: "qwen",
     args: ["--acp"],
     modes: { work: "default", look: "default" },
     tokens: "chunks",
@@ -120,13 +105,13 @@ const PROFILES = {
     afterDenial: "ends",
     status: "details",
   },
-  demo: { ...PLAIN, name: "demo" },
-} as const satisfies Record<string, AcpProfile>;
+  demo: {},
+} as const satisfies Record<string, Partial<AcpProfile>>;
 
 export type AcpProfileName = keyof typeof PROFILES;
 
 export function profileOf(name: AcpProfileName): AcpProfile {
-  return PROFILES[name];
+  return { ...PLAIN, ...PROFILES[name], name };
 }
 
 /** For any agent that speaks the protocol: assumes nothing. `name` is shown to people. */

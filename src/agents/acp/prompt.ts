@@ -1,6 +1,6 @@
 /** Sends one prompt and waits for its answer. Leaves no timer and no listener behind. */
 import type { AgentEvent, Turn, TurnControl } from "../../ports/agent.ts";
-import { quietly } from "../process/tail.ts";
+import { quietly } from "../quietly.ts";
 import { type Asking, answerPermission } from "./ask.ts";
 import { type PromptResult, parsePromptResult } from "./connection/messages.ts";
 import type { Peer, PeerListener } from "./connection/peer.ts";

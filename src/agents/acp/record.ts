@@ -11,8 +11,8 @@ import { shortenPath } from "../display.ts";
 import { ANSWER_CAP_BYTES } from "../process/launch.ts";
 import { lastBytes } from "../process/lines.ts";
 import { makeFailure } from "../process/reasons.ts";
-import { activityOf } from "../stream/stream-events.ts";
-import { readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
+import { activityOf, textIn } from "../stream/stream-events.ts";
+import { addTokens, readSessionFailure, Tokens, type ToolCall, type Update } from "./connection/messages.ts";
 import { classOfSessionFailure } from "./failures/failure-class.ts";
 import { denialOf, describeCall, isOwnTool, nameOfCall, touchedPaths } from "./tool-call.ts";
 
@@ -46,7 +46,7 @@ export class AcpTurnRecord {
   add(update: Update): readonly AgentEvent[] {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        this.chunkTokens = addTokens(this.chunkTokens, update._meta?.usage);
+        this.#addTokens(update._meta?.usage);
         return update.content?.type === "text"
           ? this.#addText(update.content.text ?? "", update.messageId ?? null)
           : [];
@@ -56,7 +56,7 @@ export class AcpTurnRecord {
       case "usage_update":
         if (update.cost?.currency === "USD") this.costTotal = update.cost.amount;
         this.resetsAt = resetOf(update._meta?.["_claude/rateLimit"]) ?? this.resetsAt;
-        this.model = textOf(update._meta?.["_claude/model"]) ?? this.model;
+        this.model = textIn(update._meta, "_claude/model") ?? this.model;
         return [];
       case "session_info_update":
         return warningOf(update._meta);
@@ -118,6 +118,12 @@ export class AcpTurnRecord {
     return [...this.#calls.values()].some(isCall);
   }
 
+  #addTokens(usage: unknown): void {
+    const { data: more } = Tokens.safeParse(usage);
+    const sum = this.chunkTokens;
+    if (more !== undefined) this.chunkTokens = sum === null ? more : addTokens(sum, more);
+  }
+
   #endMessage(): readonly AgentEvent[] {
     if (this.#message.trim() !== "") this.#lastMessage = this.#message;
     this.#message = "";
@@ -173,18 +179,6 @@ function isCall({ kind }: ToolCall): boolean {
 function editsOf(call: ToolCall, projectDir: string): readonly string[] {
   if (!["edit", "delete", "move"].includes(call.kind ?? "")) return [];
   return [...new Set(touchedPaths(call).map((path) => shortenPath(path, projectDir)))];
-}
-
-function addTokens(sum: Tokens | null, more: unknown): Tokens | null {
-  const parsed = Tokens.safeParse(more);
-  if (!parsed.success) return sum;
-  if (sum === null) return parsed.data;
-  const keys = Object.keys(Tokens.shape) as (keyof Tokens)[];
-  return Object.fromEntries(keys.map((key) => [key, (sum[key] ?? 0) + (parsed.data[key] ?? 0)])) as Tokens;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
 }
 
 function resetOf(limit: unknown): number | null {

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "../../core/permissions.ts";
 import { foldLine, shortenPath } from "../display.ts";
+import { textIn } from "../stream/stream-events.ts";
 import type { ToolCall } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 
@@ -21,16 +22,13 @@ const OWN_TOOL =
 
 /** The agent's name for its tool, or else the kind of the tool. */
 export function nameOfCall(call: ToolCall): string {
-  const claude = call._meta?.claudeCode as { toolName?: unknown } | undefined;
-  const named = [claude?.toolName, call.name, call._meta?.toolName].find(
-    (name): name is string => typeof name === "string" && name !== "",
-  );
-  return named ?? call.kind ?? "tool";
+  const { _meta: meta, name, kind } = call;
+  return textIn(meta?.claudeCode, "toolName") ?? (name || textIn(meta, "toolName")) ?? kind ?? "tool";
 }
 
 /** Is it a tool of the engine? Such a tool only reports. `titles`: all titles of the call so far. */
 export function isOwnTool(call: ToolCall, titles: readonly string[]): boolean {
-  const isCommand = stringIn(call.rawInput, "command") !== null;
+  const isCommand = textIn(call.rawInput, "command") !== null;
   return !isCommand && [nameOfCall(call), call.title ?? "", ...titles].some((name) => OWN_TOOL.test(name));
 }
 
@@ -39,31 +37,28 @@ export function denialOf(call: ToolCall): string {
   const name = nameOfCall(call);
   if (call.kind !== "execute") return name;
   const [program] =
-    /^[\w./-]+(?= |$)(?: [a-z][a-z0-9:-]{0,30}(?= |$))?/.exec(stringIn(call.rawInput, "command") ?? "") ?? [];
+    /^[\w./-]+(?= |$)(?: [a-z][a-z0-9:-]{0,30}(?= |$))?/.exec(textIn(call.rawInput, "command") ?? "") ?? [];
   return program === undefined ? name : `${name} (${program} …)`;
 }
 
 export function describeCall(call: ToolCall, projectDir: string): string {
   const [path] = call.kind === "execute" ? [] : touchedPaths(call);
-  const text =
-    stringIn(call.rawInput, "command") ??
-    stringIn(call.rawInput, "url") ??
-    (path === undefined ? (call.title ?? "") : shortenPath(path, projectDir));
-  return foldLine(text);
+  const otherwise = path === undefined ? (call.title ?? "") : shortenPath(path, projectDir);
+  return foldLine(textIn(call.rawInput, "command", "url") ?? otherwise);
 }
 
 /** The files of the call. A diff is most exact: a location may be the working directory. */
 export function touchedPaths(call: ToolCall): readonly string[] {
   const diffs = diffPaths(call);
   if (diffs.length > 0) return [...new Set(diffs)];
-  const named = PATH_KEYS.map((key) => stringIn(call.rawInput, key)).find((path) => path !== null);
-  if (named != null) return [named];
+  const named = textIn(call.rawInput, ...PATH_KEYS);
+  if (named !== null) return [named];
   return [...new Set((call.locations ?? []).map(({ path }) => path))];
 }
 
 /** Every file that the call names. Each one needs permission. */
 export function namedPaths(call: ToolCall, projectDir: string): readonly string[] {
-  const inputs = PATH_KEYS.flatMap((key) => stringIn(call.rawInput, key) ?? []);
+  const inputs = PATH_KEYS.flatMap((key) => textIn(call.rawInput, key) ?? []);
   const locations = (call.locations ?? []).map(({ path }) => path);
   return [...new Set([...diffPaths(call), ...inputs, ...locations].map((path) => resolve(projectDir, path)))];
 }
@@ -77,7 +72,7 @@ export function commandOfCall(call: ToolCall, profile: AcpProfile): string | nul
   const { rawInput } = call;
   const list = typeof rawInput === "object" && rawInput !== null && "command" in rawInput && rawInput.command;
   if (Array.isArray(list)) return fromArgv(list.filter((part) => typeof part === "string"));
-  const command = stringIn(rawInput, "command") ?? stringIn(rawInput, "cmd");
+  const command = textIn(rawInput, "command", "cmd");
   if (command !== null) return command;
   return profile.titleIsCommand && call.kind === "execute" ? (call.title ?? null) : null;
 }
@@ -96,10 +91,4 @@ function fromArgv(argv: readonly string[]): string {
   const [shell = "", flag = "", line] = argv;
   const isShell = /(?:^|\/)(?:ba|da|z)?sh$/.test(shell) && /^-l?c$/.test(flag);
   return isShell && argv.length === 3 && line !== undefined ? line : argv.join(" ");
-}
-
-function stringIn(value: unknown, key: string): string | null {
-  if (typeof value !== "object" || value === null) return null;
-  const found = (value as Record<string, unknown>)[key];
-  return typeof found === "string" && found !== "" ? found : null;
 }

@@ -16,8 +16,8 @@ import type { TurnEnd } from "../../ports/agent.ts";
 import { errorCode, readSmall, writeAtomic } from "../../system/files.ts";
 import { bootId } from "../../system/process.ts";
 import { readStat } from "../../system/process-table.ts";
-import { quietly } from "../process/tail.ts";
 import { describeRefusal } from "../process/ticket.ts";
+import { parseJson, quietly } from "../quietly.ts";
 
 export interface EventLog {
   write(line: string): void;
@@ -46,35 +46,30 @@ export function writeMarks(folder: string, token: number, marks: readonly string
 }
 
 export function readMarks(folder: string, token: number): readonly string[] {
-  const parsed = z.array(z.string().min(1)).safeParse(parseJson(readSmall(join(folder, `marks.${token}`))));
-  return parsed.success ? parsed.data : [];
+  const text = readSmall(join(folder, `marks.${token}`)) ?? "";
+  return z.array(z.string().min(1)).safeParse(parseJson(text)).data ?? [];
 }
 
 /** Never throws: the log is only for people. */
 export function openEventLog(folder: string): EventLog {
-  let file: number | null = null;
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+  const path = join(folder, "events.jsonl");
+  const file = quietly(() => openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600));
+  if (file === null) return { write() {}, close() {} };
   let buffer = "";
   let left = EVENTS_BYTES;
   let flushing: NodeJS.Timeout | undefined;
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  quietly(() => {
-    file = openSync(join(folder, "events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
-  });
-
-  function flush(): void {
+  const flush = (): void => {
     clearTimeout(flushing);
     flushing = undefined;
     const text = buffer;
     buffer = "";
-    quietly(() => {
-      if (file !== null && text !== "") writeSync(file, text);
-    });
-  }
-
+    if (text !== "") quietly(() => writeSync(file, text));
+  };
   return {
     write(line) {
       left -= line.length + 1;
-      if (left < 0 || file === null) return;
+      if (left < 0) return;
       buffer += `${line}\n`;
       if (buffer.length >= BUFFER_CHARACTERS) flush();
       // so that other processes can read along
@@ -82,10 +77,8 @@ export function openEventLog(folder: string): EventLog {
     },
     close() {
       flush();
-      quietly(() => {
-        if (file !== null) closeSync(file);
-      });
-      file = null;
+      left = 0;
+      quietly(() => closeSync(file));
     },
   };
 }
@@ -135,14 +128,6 @@ const End = z.discriminatedUnion("kind", [
 ]);
 
 export function readEnd(folder: string, token: number): TurnEnd | null {
-  const parsed = End.safeParse(parseJson(readSmall(join(folder, `end.${token}.json`))));
-  return parsed.success ? (parsed.data as TurnEnd) : null;
-}
-
-function parseJson(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return null;
-  }
+  const text = readSmall(join(folder, `end.${token}.json`)) ?? "";
+  return (End.safeParse(parseJson(text)).data as TurnEnd | undefined) ?? null;
 }

@@ -2,18 +2,13 @@
 import * as z from "zod";
 import type { Usage } from "../../core/event.ts";
 import { lenient } from "../stream/stream-events.ts";
-import { type PromptResult, Tokens } from "./connection/messages.ts";
+import { addTokens, type PromptResult, Tokens } from "./connection/messages.ts";
 import type { AcpProfile } from "./profiles.ts";
 import type { AcpTurnRecord } from "./record.ts";
 
 export interface SessionTotals {
   readonly costUsd: number | null;
   readonly tokens: Tokens | null;
-}
-
-export interface TurnUsage {
-  readonly usage: Usage | null;
-  readonly totals: SessionTotals;
 }
 
 const Quota = z.object({
@@ -32,7 +27,7 @@ export function readAcpUsage(
   result: PromptResult | null,
   before: SessionTotals,
   model: string | null,
-): TurnUsage {
+): { readonly usage: Usage | null; readonly totals: SessionTotals } {
   const quota = Quota.safeParse(result?._meta).data?.quota ?? null;
   const total = profile.tokens === "cumulative" ? (result?.usage ?? null) : null;
   const tokens = tokensOf(profile, record, result, before, quota?.token_count ?? null);
@@ -92,8 +87,7 @@ function grown(total: number, before: number): number {
 
 function since(total: Tokens, before: Tokens | null): Tokens {
   if (before === null || total.inputTokens < before.inputTokens) return total;
-  const keys = Object.keys(Tokens.shape) as (keyof Tokens)[];
-  return Object.fromEntries(keys.map((key) => [key, (total[key] ?? 0) - (before[key] ?? 0)])) as Tokens;
+  return addTokens(total, before, -1);
 }
 
 /** The input includes cached tokens. Some agents count them in the input, others beside it. */

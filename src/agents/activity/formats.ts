@@ -7,6 +7,8 @@ import { readCodexLine } from "../codex/cli.ts";
 import { readGeminiLine } from "../gemini/cli.ts";
 import { readOpencodeLine } from "../opencode/cli.ts";
 import { readPiLine } from "../pi/rpc.ts";
+import { parseJson } from "../quietly.ts";
+import { showText } from "../stream/stream-events.ts";
 
 /** Takes the lines of one turn in order. */
 export type LineReader = (line: string) => readonly AgentEvent[];
@@ -18,7 +20,7 @@ interface Format {
   readonly open: (projectDir: string) => LineReader;
 }
 
-const TEXT = byLine((text) => (text === "" ? [] : [{ type: "text", text }]));
+const TEXT = byLine(showText);
 
 const FORMATS: Readonly<Record<string, Format>> = {
   claude: byLine(readActivityLine),
@@ -42,15 +44,8 @@ function byLine(read: (line: string, projectDir: string) => readonly AgentEvent[
 function readUpdates(projectDir: string): LineReader {
   const record = new AcpTurnRecord(projectDir);
   return (line) => {
-    const update = parseUpdate(paramsOf(line))?.update ?? null;
+    const message = parseJson(line) as { readonly params?: unknown } | null;
+    const update = parseUpdate(message?.params)?.update ?? null;
     return update === null ? [] : record.add(update);
   };
-}
-
-function paramsOf(line: string): unknown {
-  try {
-    return (JSON.parse(line) as { readonly params?: unknown } | null)?.params;
-  } catch {
-    return null;
-  }
 }

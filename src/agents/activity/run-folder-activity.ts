@@ -13,7 +13,7 @@ import type { ActivityPage, TurnActivity, TurnName } from "../../ports/activity.
 import type { AgentEvent } from "../../ports/agent.ts";
 import { createLineSplitter } from "../process/lines.ts";
 import { formatIn, runFolder } from "../process/run-folder.ts";
-import { quietly } from "../process/tail.ts";
+import { quietly } from "../quietly.ts";
 import { formatOf, type LineReader } from "./formats.ts";
 
 const BLOCK_BYTES = 256 * 1024;
@@ -80,8 +80,7 @@ function readPage(
   for (const line of linesOf(join(folder, format.file), offset, isOver)) {
     isRead = events.length < limit;
     if (!isRead) break;
-    const told: AgentEvent[] = [];
-    quietly(() => void told.push(...reader.read(line.text)));
+    const told = quietly(() => reader.read(line.text)) ?? [];
     offset = line.end;
     if (offset > start.offset) events.push(...told);
   }
@@ -94,11 +93,7 @@ function readPage(
 }
 
 function isRunOver(folder: string): boolean {
-  try {
-    return readdirSync(folder).some((name) => /^exit\.\d+$/.test(name));
-  } catch {
-    return true;
-  }
+  return quietly(() => readdirSync(folder))?.some((name) => /^exit\.\d+$/.test(name)) ?? true;
 }
 
 function findRun(dirs: readonly string[], turn: TurnName, run: number): RunFolder | null {
@@ -111,16 +106,11 @@ function findRun(dirs: readonly string[], turn: TurnName, run: number): RunFolde
 
 /** The first agent of a chain works in the turn's own folder, the next one in `<turn>.2`, and so on. */
 function folderOf(projectDir: string, { loopId, turnId }: TurnName, run: number): string | null {
-  try {
-    const folder = runFolder(projectDir, {
-      loopId,
-      id: turnId,
-      ...(run === 1 ? {} : { run: `${turnId}.${run}` }),
-    });
+  return quietly(() => {
+    const id = run === 1 ? turnId : `${turnId}.${run}`;
+    const folder = runFolder(projectDir, { loopId, id });
     return lstatSync(folder).isDirectory() ? folder : null;
-  } catch {
-    return null;
-  }
+  });
 }
 
 /** Whole lines, each with the offset after it. When the turn is over, the rest counts as a line. */
@@ -150,13 +140,9 @@ function* linesOf(
 
 /** Never follows a link and never blocks on a pipe. */
 function* blocksOf(path: string, start: number): Generator<Buffer> {
-  let file: number;
+  let file: number | null = null;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return;
-  }
-  try {
     if (!fstatSync(file).isFile()) return;
     for (let place = start; ; ) {
       const block = Buffer.alloc(BLOCK_BYTES);
@@ -166,9 +152,9 @@ function* blocksOf(path: string, start: number): Generator<Buffer> {
       yield block.subarray(0, length);
     }
   } catch {
-    // deleted or replaced meanwhile
+    // not there yet, or deleted or replaced meanwhile
   } finally {
-    closeSync(file);
+    if (file !== null) closeSync(file);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The file `.loop/capabilities.json`. */
 import * as z from "zod";
+import { parseJson } from "../quietly.ts";
 
 const programSchema = z.object({
   name: z.string(),
@@ -21,7 +22,7 @@ const serverSchema = z.object({
 
 const problemSchema = z.object({ where: z.string(), problem: z.string() });
 
-export const capabilitiesSchema = z.object({
+const capabilitiesSchema = z.object({
   version: z.literal(1),
   at: z.iso.datetime(),
   agents: z.array(programSchema),
@@ -36,10 +37,6 @@ export type McpServer = z.infer<typeof serverSchema>;
 export type Problem = z.infer<typeof problemSchema>;
 
 /** null: not a valid file. */
-export function parseCapabilities(text: string | null): Capabilities | null {
-  try {
-    return capabilitiesSchema.parse(JSON.parse(text ?? "null"));
-  } catch {
-    return null;
-  }
+export function parseCapabilities(text: string): Capabilities | null {
+  return capabilitiesSchema.safeParse(parseJson(text)).data ?? null;
 }

@@ -14,14 +14,10 @@ export type Settings =
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export function readSettings(path: string): Settings {
-  let fd: number;
+  let fd: number | null = null;
   try {
     // a pipe in its place must not block
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    return { kind: "unreadable", reason: errorCode(error) ?? "unknown reason" };
-  }
-  try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) return { kind: "unreadable", reason: "not a file" };
     if (stat.size > MAX_BYTES) return { kind: "unreadable", reason: "too large" };
@@ -29,7 +25,7 @@ export function readSettings(path: string): Settings {
   } catch (error) {
     return { kind: "unreadable", reason: errorCode(error) ?? "unknown reason" };
   } finally {
-    closeSync(fd);
+    if (fd !== null) closeSync(fd);
   }
 }
 

@@ -20,11 +20,7 @@ const VERSION_ARGUMENTS: Readonly<Record<string, string>> = { go: "version", tmu
 /** With more at once, a slow program would look as if it hangs. */
 const AT_ONCE = 8;
 
-export interface FoundProgram {
-  readonly name: string;
-  readonly path: string;
-  readonly changedAt: number;
-}
+type FoundProgram = Omit<Program, "version">;
 
 export interface LookFor {
   readonly project: string;

@@ -57,7 +57,7 @@ const SOURCES: readonly [client: string, where: string, key: Source["key"], "pro
 ];
 
 function sourcesOf(project: string, env: NodeJS.ProcessEnv): Source[] {
-  const home = homeOf(env);
+  const home = absolute(env.HOME);
   const inProject = SOURCES.filter(([, , , place]) => place !== "home");
   const atHome = home === null ? [] : SOURCES.filter(([, , , place]) => place !== "project");
   return [
@@ -70,51 +70,39 @@ function sourcesOf(project: string, env: NodeJS.ProcessEnv): Source[] {
   ];
 }
 
-function homeOf({ HOME }: NodeJS.ProcessEnv): string | null {
-  return HOME !== undefined && isAbsolute(HOME) ? HOME : null;
+function absolute(path: string | undefined): string | null {
+  return path !== undefined && isAbsolute(path) ? path : null;
 }
 
-function read(
-  source: Omit<Source, "client" | "key"> & { key?: Source["key"] },
-  project: string,
-  problems: Problem[],
-): SettingFields | null {
-  const { where, path } = source;
-  if (!existsSync(path)) return null;
-  if (source.isProjects && !isInside(project, path)) {
-    problems.push({ where, problem: "points outside the project, so it was not read" });
-    return null;
-  }
+type Place = Omit<Source, "client" | "key"> & Partial<Pick<Source, "key">>;
+
+function read(place: Place, project: string, problems: Problem[]): SettingFields | null {
+  if (!existsSync(place.path)) return null;
+  const fields = fieldsIn(place, project);
+  if (typeof fields !== "string") return fields;
+  problems.push({ where: place.where, problem: fields });
+  return null;
+}
+
+/** A string says what is wrong. */
+function fieldsIn({ path, isProjects, key }: Place, project: string): SettingFields | string {
+  if (isProjects && !isInside(project, path)) return "points outside the project, so it was not read";
   const file = readSettings(path);
-  if (file.kind === "unreadable") {
-    problems.push({ where, problem: `cannot be read (${file.reason})` });
-    return null;
-  }
-  const parsed = source.key === "toml" ? parseToml(file.text) : parseSettings(file.text);
-  if (typeof parsed === "string") {
-    problems.push({ where, problem: parsed });
-    return null;
-  }
-  return parsed;
-}
-
-interface ClaudeServers {
-  readonly servers: readonly McpServer[];
-  /** May a server of `.mcp.json` be used? null: the person was not asked yet. */
-  answerFor(name: string): boolean | null;
+  if (file.kind === "unreadable") return `cannot be read (${file.reason})`;
+  return key === "toml" ? parseToml(file.text) : parseSettings(file.text);
 }
 
 /** `~/.claude.json` has servers for all projects and for this one. Answers about `.mcp.json` are in several files. */
-function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]): ClaudeServers {
-  const home = homeOf(env);
-  const own = env.CLAUDE_CONFIG_DIR;
-  const folder = own !== undefined && isAbsolute(own) ? own : home;
-  const settings =
-    folder === own ? join(own ?? "", "settings.json") : join(home ?? "", ".claude/settings.json");
-  const shown = folder === own ? "$CLAUDE_CONFIG_DIR" : "~";
-  const mine = (where: string, path: string): SettingFields =>
-    (folder === null ? null : read({ where, path, isProjects: false }, project, problems)) ?? {};
-  const all = mine(`${shown}/.claude.json`, join(folder ?? "", ".claude.json"));
+function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]) {
+  const own = absolute(env.CLAUDE_CONFIG_DIR);
+  const folder = own ?? absolute(env.HOME);
+  const shown = own === null ? "~" : "$CLAUDE_CONFIG_DIR";
+  const mine = (name: string): SettingFields => {
+    if (folder === null) return {};
+    const place = { where: `${shown}/${name}`, path: join(folder, name), isProjects: false };
+    return read(place, project, problems) ?? {};
+  };
+  const all = mine(".claude.json");
   const projects = fieldsOf(all.projects);
   const here = fieldsOf(projects[project] ?? projects[realpathSync(project)]);
   const projectFile = (where: string): SettingFields =>
@@ -122,7 +110,7 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
     read({ where, path: join(project, where), isProjects: true }, project, []) ?? {};
   const answers = [
     here,
-    mine(shown === "~" ? "~/.claude/settings.json" : `${shown}/settings.json`, settings),
+    mine(own === null ? ".claude/settings.json" : "settings.json"),
     projectFile(".claude/settings.json"),
     projectFile(".claude/settings.local.json"),
   ];
@@ -140,7 +128,8 @@ function readClaude(project: string, env: NodeJS.ProcessEnv, problems: Problem[]
       ...serversIn(`${shown}/.claude.json`, all),
       ...serversIn(`${shown}/.claude.json (this project)`, here),
     ],
-    answerFor: (name) => {
+    /** May a server of `.mcp.json` be used? null: the person was not asked yet. */
+    answerFor: (name: string): boolean | null => {
       if (answers.some((fields) => namesIn(fields.disabledMcpjsonServers).includes(name))) return false;
       const isYes = answers.some(
         (fields) =>

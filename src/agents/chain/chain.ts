@@ -67,11 +67,8 @@ export function createChain(agents: readonly Agent[], options: ChainOptions = {}
 
 /** Holds the place of an agent that is not installed. `finder` finds turns that the agent took earlier. */
 export function createAbsentAgent(name: string, reason: string, finder: Pick<Agent, "reconcile">): Agent {
-  const absent: Agent = {
-    name,
-    run: async () => failedEnd("auth", reason),
-    reconcile: (turn, control) => finder.reconcile(turn, control),
-  };
+  const run = async () => failedEnd("auth", reason);
+  const absent: Agent = { name, run, reconcile: (turn, control) => finder.reconcile(turn, control) };
   ABSENT.add(absent);
   return absent;
 }
@@ -122,17 +119,18 @@ class Chain {
 
   /** The available agents. If there are none: the agents without a known reset time, or else all of them. */
   #askable(): readonly Member[] {
-    const now = this.#now();
-    const outOf = ({ label }: Member) => {
-      const out = this.#outs.get(label);
-      return out === undefined || out.until <= now ? null : out;
-    };
-    const free = this.#members.filter((member) => outOf(member) === null);
+    const free = this.#members.filter((member) => this.#isFree(member));
     if (free.length > 0) return free;
-    const unsure = this.#members.filter(
-      (member) => resetOf(outOf(member)?.failure ?? NO_RESET, now) === null,
-    );
+    const now = this.#now();
+    const unsure = this.#members.filter(({ label }) => {
+      const out = this.#outs.get(label);
+      return out === undefined || resetOf(out.failure, now) === null;
+    });
     return unsure.length > 0 ? unsure : this.#members;
+  }
+
+  #isFree({ label }: Member): boolean {
+    return (this.#outs.get(label)?.until ?? 0) <= this.#now();
   }
 
   #note({ label }: Member, failure: Failure): void {
@@ -181,10 +179,7 @@ class Chain {
     const last = named(end, member);
     if (!isOut(last)) return this.#taken(member, tried, last);
     this.#note(member, last.failure);
-    const now = this.#now();
-    const next = this.#members
-      .slice(member.index + 1)
-      .find(({ label }) => (this.#outs.get(label)?.until ?? 0) <= now);
+    const next = this.#members.slice(member.index + 1).find((later) => this.#isFree(later));
     const all = [...tried, last];
     if (next === undefined) return this.#nobody(turn, all);
     const reason = `${this.#whyNot(this.#members.slice(0, next.index))}; the next turn goes to ${next.label}`;
@@ -200,8 +195,6 @@ class Chain {
   }
 }
 
-const NO_RESET: Failure = makeFailure("outage", "");
-
 function membersOf(agents: readonly Agent[]): readonly Member[] {
   const seen = new Map<string, number>();
   return agents.map((agent, index) => {
@@ -214,19 +207,14 @@ function membersOf(agents: readonly Agent[]): readonly Member[] {
 }
 
 function turnFor({ label, index }: Member, turn: Turn): Turn {
-  const { conversation: asked, text, textIfFresh, model, env, ...rest } = turn;
-  const conversation = unnamed(asked, label);
-  const { LOOP_MODEL: _, ...others } = env;
-  return {
-    ...rest,
-    conversation,
-    text: asked !== null && conversation === null ? (textIfFresh ?? text) : text,
-    ...(textIfFresh === undefined ? {} : { textIfFresh }),
-    // the model belongs to the first agent
-    env: index === 0 ? env : others,
-    ...(index === 0 && model !== undefined ? { model } : {}),
-    ...(index === 0 ? {} : { run: `${turn.run ?? turn.id}.${index + 1}` }),
-  };
+  const conversation = unnamed(turn.conversation, label);
+  const isFresh = turn.conversation !== null && conversation === null;
+  const own = { ...turn, conversation, text: isFresh ? (turn.textIfFresh ?? turn.text) : turn.text };
+  if (index === 0) return own;
+  // the model belongs to the first agent
+  const { model: _, ...rest } = own;
+  const { LOOP_MODEL: _model, ...env } = turn.env;
+  return { ...rest, env, run: `${turn.run ?? turn.id}.${index + 1}` };
 }
 
 function unnamed(conversation: Conversation | null, label: string): Conversation | null {

@@ -1,7 +1,7 @@
 /** What Claude Code did in a turn, and what is shown meanwhile. Includes sub-agents. */
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { foldLine, shortenPath } from "../display.ts";
-import { activityOf, pathsIn } from "../stream/stream-events.ts";
+import { activityOf, describeInput, showText, textIn } from "../stream/stream-events.ts";
 import { type ClaudeEvent, type ContentBlock, parseClaudeEvent } from "./events.ts";
 import { classifyRetry } from "./failure.ts";
 import { OUR_TOOLS } from "./tools.ts";
@@ -14,9 +14,6 @@ const EDITORS: ReadonlyMap<string, string> = new Map([
   ["Write", "file_path"],
   ["NotebookEdit", "notebook_path"],
 ]);
-
-/** The most informative arguments first. */
-const TELLING = ["file_path", "notebook_path", "command", "pattern", "url", "query", "description", "prompt"];
 
 export function readActivity(events: readonly ClaudeEvent[], projectDir: string): Activity {
   const calls = new Map<string, ContentBlock>();
@@ -36,7 +33,7 @@ export function readActivity(events: readonly ClaudeEvent[], projectDir: string)
     name: call.name ?? "",
     detail: "",
     edits: [editedFile(call, projectDir)].filter((path) => path !== null),
-    reads: call.name === "Read" ? pathsIn(call.input ?? {}, "file_path") : [],
+    reads: [call.name === "Read" ? textIn(call.input, "file_path") : null].filter((path) => path !== null),
     outcome: failed.has(id) ? ("failed" as const) : ("done" as const),
   }));
   return { ...activityOf(read, projectDir), denials: [...denials] };
@@ -58,7 +55,7 @@ export function readActivityLine(line: string, projectDir: string): readonly Age
 
 /** The text of a sub-agent is for the main agent. Its actions are shown. */
 function showBlock(block: ContentBlock, isMain: boolean, projectDir: string): readonly AgentEvent[] {
-  if (block.type === "text") return isMain && block.text ? [{ type: "text", text: block.text }] : [];
+  if (block.type === "text") return isMain ? showText(block.text) : [];
   if (block.type !== "tool_use" || !block.name) return [];
   const path = editedFile(block, projectDir);
   const tool = { type: "tool", name: block.name, detail: describeCall(block, projectDir) } as const;
@@ -74,14 +71,11 @@ function callsOf(blocks: readonly ContentBlock[]): readonly (ContentBlock & { re
 }
 
 function editedFile(call: ContentBlock, projectDir: string): string | null {
-  const path = call.input?.[EDITORS.get(call.name ?? "") ?? ""];
-  return typeof path === "string" && path !== "" ? shortenPath(path, projectDir) : null;
+  const path = textIn(call.input, EDITORS.get(call.name ?? "") ?? "");
+  return path === null ? null : shortenPath(path, projectDir);
 }
 
 function describeCall(call: ContentBlock, projectDir: string): string {
-  const input = call.input ?? {};
-  const name = TELLING.find((key) => typeof input[key] === "string") ?? "";
-  const value = input[name];
-  if (typeof value !== "string") return "";
-  return foldLine(name.endsWith("_path") ? shortenPath(value, projectDir) : value);
+  const path = textIn(call.input, "file_path", "notebook_path");
+  return foldLine(path === null ? describeInput(call.input) : shortenPath(path, projectDir));
 }

@@ -18,17 +18,6 @@ export type ContentBlock = z.infer<typeof ContentBlock>;
 
 const Blocks = z.object({ content: z.array(ContentBlock).catch([]) }).catch({ content: [] });
 
-const AssistantEvent = z.object({
-  type: z.literal("assistant"),
-  message: Blocks,
-  /** The tool call that started the speaking sub-agent; null: the main agent. */
-  parent_tool_use_id: Text,
-  /** The kind of API error that this message reports. */
-  error: Text,
-});
-
-const UserEvent = z.object({ type: z.literal("user"), message: Blocks });
-
 const SystemEvent = z.object({
   type: z.literal("system"),
   subtype: Text,
@@ -40,15 +29,6 @@ const SystemEvent = z.object({
   error_status: Status,
 });
 export type SystemEvent = z.infer<typeof SystemEvent>;
-
-const RateLimitEvent = z.object({
-  type: z.literal("rate_limit_event"),
-  rate_limit_info: z.object({
-    status: z.string(),
-    resetsAt: lenient(z.union([z.number(), z.string()])),
-  }),
-});
-export type RateLimitEvent = z.infer<typeof RateLimitEvent>;
 
 const ModelUsage = z.object({
   costUSD: z.number().nonnegative(),
@@ -82,10 +62,20 @@ const ResultEvent = z.object({
 export type ResultEvent = z.infer<typeof ResultEvent>;
 
 const ClaudeEvent = z.discriminatedUnion("type", [
-  AssistantEvent,
-  UserEvent,
+  z.object({
+    type: z.literal("assistant"),
+    message: Blocks,
+    /** The tool call that started the speaking sub-agent; null: the main agent. */
+    parent_tool_use_id: Text,
+    /** The kind of API error that this message reports. */
+    error: Text,
+  }),
+  z.object({ type: z.literal("user"), message: Blocks }),
   SystemEvent,
-  RateLimitEvent,
+  z.object({
+    type: z.literal("rate_limit_event"),
+    rate_limit_info: z.object({ status: z.string(), resetsAt: lenient(z.union([z.number(), z.string()])) }),
+  }),
   ResultEvent,
 ]);
 export type ClaudeEvent = z.infer<typeof ClaudeEvent>;

@@ -3,7 +3,7 @@ import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Conversation } from "../../ports/agent.ts";
 import { foldLine } from "../display.ts";
 import { makeFailure } from "../process/reasons.ts";
-import type { ClaudeEvent, RateLimitEvent, ResultEvent, SystemEvent } from "./events.ts";
+import type { ClaudeEvent, ResultEvent, SystemEvent } from "./events.ts";
 
 /** The client's kinds of API errors. For all other kinds the HTTP status decides. */
 export const CLAUDE_KINDS: ReadonlyMap<string, FailureClass> = new Map([
@@ -86,11 +86,10 @@ function lastError(events: readonly ClaudeEvent[]): string | null {
 }
 
 function resetOf(events: readonly ClaudeEvent[]): number | null {
-  const rejected = events.findLast(
-    (event): event is RateLimitEvent =>
-      event.type === "rate_limit_event" && event.rate_limit_info.status === "rejected",
+  const limits = events.flatMap((event) =>
+    event.type === "rate_limit_event" ? [event.rate_limit_info] : [],
   );
-  return rejected === undefined ? null : parseMoment(rejected.rate_limit_info.resetsAt ?? null);
+  return parseMoment(limits.findLast(({ status }) => status === "rejected")?.resetsAt ?? null);
 }
 
 /** Seconds or milliseconds since 1970, or a text with a time zone. Without a time zone the text is ambiguous. */

@@ -1,5 +1,5 @@
 /** The engine's own tools for `claude -p`, as an additional MCP server of the turn. */
-import type { Agent, ToolAccess, ToolServer, Turn } from "../../ports/agent.ts";
+import type { Agent, ToolServer, Turn } from "../../ports/agent.ts";
 
 const NAME = "loopwright";
 const URL_NAME = "LOOP_TOOLS_URL";
@@ -18,7 +18,9 @@ export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
       if (access === null) return agent.run(turn, control);
       try {
         access.serve(turn);
-        return await agent.run({ ...turn, env: { ...turn.env, ...environmentOf(access) } }, control);
+        // everyone on the machine can read a command line, so the token is in the environment
+        const own = { [URL_NAME]: access.url, [AUTH_NAME]: access.headers.Authorization ?? "" };
+        return await agent.run({ ...turn, env: { ...turn.env, ...own } }, control);
       } finally {
         access.close();
       }
@@ -26,18 +28,8 @@ export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
   };
 }
 
-/** Everyone on the machine can read a command line, so the token is in the environment and the client inserts it. */
-function environmentOf({ url, headers }: ToolAccess): Readonly<Record<string, string>> {
-  return { [URL_NAME]: url, [AUTH_NAME]: headers.Authorization ?? "" };
-}
-
-export interface ToolArguments {
-  readonly args: readonly string[];
-  readonly allowed: readonly string[];
-}
-
-/** Empty for a turn without a server. */
-export function toolArguments({ env }: Pick<Turn, "env">): ToolArguments {
+/** Empty for a turn without a server. The client inserts the token. */
+export function toolArguments({ env }: Pick<Turn, "env">): Record<"args" | "allowed", readonly string[]> {
   const url = env[URL_NAME];
   if (url === undefined) return { args: [], allowed: [] };
   const server = { type: "http", url, headers: { Authorization: `\${${AUTH_NAME}}` } };

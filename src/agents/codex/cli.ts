@@ -1,15 +1,26 @@
 import { join } from "node:path";
-import type { Activity, Agent, AgentEvent, Turn } from "../../ports/agent.ts";
+import type { Failure, FailureClass } from "../../core/goal/goal.ts";
+import type { Agent, AgentEvent, Turn } from "../../ports/agent.ts";
 import { writeAtomic } from "../../system/files.ts";
-import type { Finished } from "../process/reasons.ts";
+import { foldLine } from "../display.ts";
+import { type Finished, makeFailure } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
+import { parseJson } from "../quietly.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
-import { activityOf, type StreamToolCall, showCall } from "../stream/stream-events.ts";
+import {
+  activityOf,
+  classOfHttpStatus,
+  numberIn,
+  parseEvent,
+  parseEvents,
+  type StreamToolCall,
+  showCall,
+  showText,
+} from "../stream/stream-events.ts";
 import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { parseThread, renderThread, usageSince } from "./conversation.ts";
-import { type CodexEvent, type CodexItem, parseCodexEvent, parseCodexStream } from "./events.ts";
-import { classifyCodexFailure } from "./failure.ts";
-import { readRollout } from "./rollout.ts";
+import { CodexEvent, type CodexItem } from "./events.ts";
+import { type Rollout, readRollout } from "./rollout.ts";
 
 /** Codex, headless: `codex exec --json`, with the prompt on stdin. */
 export function createCodexAgent(options: StreamAgentOptions): Agent {
@@ -51,39 +62,35 @@ export function readCodex(
   projectDir: string,
   env: NodeJS.ProcessEnv,
 ): StreamReading {
-  const events = parseCodexStream(stream);
+  const events = parseEvents(CodexEvent, stream);
   const started = events.find((event) => event.type === "thread.started");
   const completed = events.findLast((event) => event.type === "turn.completed");
   const failed = events.findLast((event) => event.type === "turn.failed");
   const before = conversation === null ? null : parseThread(conversation.id);
   const rollout = started === undefined ? null : readRollout(started.thread_id, env);
   const tokens = completed?.usage ?? (failed === undefined ? null : rollout?.tokens) ?? null;
+  // codex reads files with shell commands, so the list of read files is unknown
+  const { reads: _, ...activity } = activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir);
   const items = events.flatMap((event) => (event.type === "item.completed" ? [event.item] : []));
   return {
     answer: items.findLast(({ type, text }) => type === "agent_message" && text)?.text ?? "",
     usage: tokens === null ? null : usageSince(before, tokens, rollout?.model ?? model ?? null),
     conversation:
       started === undefined ? null : { id: renderThread(started.thread_id, tokens, before), costUsd: null },
-    activity: tellsNoReads(activityOf([...callsOf(events), ...refusalsIn(stderr)], projectDir)),
-    failure: failed === undefined ? null : classifyCodexFailure(failed.error.message, rollout),
+    activity,
+    failure: failed === undefined ? null : failureOf(failed.error.message, rollout),
     isOver: completed !== undefined || failed !== undefined,
   };
 }
 
-/** Codex reads files with shell commands, so the list of read files is unknown. */
-function tellsNoReads({ reads: _, ...activity }: Activity): Activity {
-  return activity;
-}
-
 export function readCodexLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseCodexEvent(line);
+  const event = parseEvent(CodexEvent, line);
   if (event?.type === "item.completed" && event.item.type === "agent_message")
-    return event.item.text ? [{ type: "text", text: event.item.text }] : [];
-  if (event?.type === "item.started") return callOf(event.item).flatMap((call) => showCall(call, projectDir));
-  if (event?.type === "item.completed" && event.item.status === "declined")
+    return showText(event.item.text);
+  const isDeclined = event?.type === "item.completed" && event.item.status === "declined";
+  if (event?.type === "item.started" || isDeclined)
     return callOf(event.item).flatMap((call) => showCall(call, projectDir));
-  if (event?.type === "error")
-    return [{ type: "failure", failure: classifyCodexFailure(event.message, null) }];
+  if (event?.type === "error") return [{ type: "failure", failure: failureOf(event.message, null) }];
   return [];
 }
 
@@ -125,4 +132,43 @@ function callOf(item: CodexItem): readonly StreamToolCall[] {
 function refusalsIn(stderr: string): readonly StreamToolCall[] {
   const refused = stderr.match(/ ERROR codex_core::tools::router: error=approval policy is /g) ?? [];
   return refused.map(() => ({ name: "shell", detail: "outside the sandbox", outcome: "denied" }));
+}
+
+/** Kinds that decide the class. For all other kinds the HTTP status decides. */
+const KINDS: ReadonlyMap<string, FailureClass> = new Map([
+  ["usage_limit_exceeded", "quota"],
+  ["context_window_exceeded", "overflow"],
+  ["session_budget_exceeded", "timeout"],
+  ["server_overloaded", "outage"],
+  ["internal_server_error", "outage"],
+  ["unauthorized", "auth"],
+  ["sandbox_error", "denied"],
+]);
+
+/** Two errors of codex start with a status. */
+const STATUS = /^(?:unexpected status |exceeded retry limit, last status: )(\d{3})\b/;
+
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  "http_connection_failed",
+  "response_stream_connection_failed",
+  "response_stream_disconnected",
+  "response_too_many_failed_attempts",
+]);
+
+/** From the recorded kind, or from the codes in the printed error (B13). `rollout` null: codex recorded nothing. */
+function failureOf(message: string, rollout: Rollout | null): Failure {
+  const type = classOf(message, rollout?.error ?? null);
+  const resetsAt = type === "quota" ? (rollout?.resetsAt ?? null) : null;
+  return makeFailure(type, `codex: ${foldLine(message)}`, resetsAt);
+}
+
+function classOf(message: string, error: Rollout["error"]): FailureClass {
+  const known = KINDS.get(error?.kind ?? "");
+  if (known !== undefined) return known;
+  const status = error?.status ?? numberIn(STATUS, message);
+  if (status !== null) return classOfHttpStatus(status);
+  if (OF_CONNECTION.has(error?.kind ?? "")) return "outage";
+  // for an invalid request the message is the body of the response
+  const body = parseJson(message) as { error?: { code?: unknown } } | null;
+  return body?.error?.code === "context_length_exceeded" ? "overflow" : "fault";
 }

@@ -4,51 +4,40 @@ import type { CodexTokens } from "./events.ts";
 
 export interface CodexThread {
   readonly id: string;
-  readonly used: Used;
+  readonly used: CodexTokens;
 }
 
-interface Used {
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-}
-
-const NOTHING: Used = { input: 0, cached: 0, output: 0 };
+const NOTHING: CodexTokens = { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 };
 const FORM = /^([0-9a-f]{8}-[0-9a-f-]{27})(?::(\d{1,15}):(\d{1,15}):(\d{1,15}))?$/;
 
 /** null: not a conversation of codex. */
 export function parseThread(conversationId: string): CodexThread | null {
-  const [, id, input, cached, output] = FORM.exec(conversationId) ?? [];
+  const [, id, input = 0, cached = 0, output = 0] = FORM.exec(conversationId) ?? [];
   if (id === undefined) return null;
-  if (input === undefined) return { id, used: NOTHING };
-  return { id, used: { input: Number(input), cached: Number(cached), output: Number(output) } };
+  const used = {
+    input_tokens: Number(input),
+    cached_input_tokens: Number(cached),
+    output_tokens: Number(output),
+  };
+  return { id, used };
 }
 
 /** `tokens`: the totals now; null: unknown, so that this turn counts with the next one. */
 export function renderThread(id: string, tokens: CodexTokens | null, before: CodexThread | null): string {
-  const { input, cached, output } = tokens === null ? (before?.used ?? NOTHING) : usedOf(tokens);
-  return `${id}:${input}:${cached}:${output}`;
+  const used = tokens ?? before?.used ?? NOTHING;
+  return `${id}:${used.input_tokens}:${used.cached_input_tokens ?? 0}:${used.output_tokens}`;
 }
 
 /** The usage of this turn only. */
 export function usageSince(before: CodexThread | null, tokens: CodexTokens, model: string | null): Usage {
-  const now = usedOf(tokens);
   // a lower total means that the count started again
-  const from = before === null || now.input < before.used.input ? NOTHING : before.used;
-  const cacheReadTokens = Math.max(0, now.cached - from.cached);
+  const from = before === null || tokens.input_tokens < before.used.input_tokens ? NOTHING : before.used;
+  const cacheReadTokens = Math.max(0, (tokens.cached_input_tokens ?? 0) - (from.cached_input_tokens ?? 0));
   return {
     costUsd: null,
-    inputTokens: now.input - from.input,
-    outputTokens: Math.max(0, now.output - from.output),
+    inputTokens: tokens.input_tokens - from.input_tokens,
+    outputTokens: Math.max(0, tokens.output_tokens - from.output_tokens),
     ...(model === null ? {} : { model }),
     ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}),
-  };
-}
-
-function usedOf(tokens: CodexTokens): Used {
-  return {
-    input: tokens.input_tokens,
-    cached: tokens.cached_input_tokens ?? 0,
-    output: tokens.output_tokens,
   };
 }

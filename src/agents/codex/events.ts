@@ -1,6 +1,6 @@
 /** The events of `codex exec --json` (0.166.0), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, lenient, Text } from "../stream/stream-events.ts";
 
 const Item = z.object({
   id: Text,
@@ -21,49 +21,20 @@ const Item = z.object({
 export type CodexItem = z.infer<typeof Item>;
 
 /** Totals of the whole thread, including earlier runs. Cached tokens are part of the input. */
-const Tokens = z.object({
+export const CodexTokens = z.object({
   input_tokens: z.number().nonnegative(),
   cached_input_tokens: Count,
-  cache_write_input_tokens: Count,
   output_tokens: z.number().nonnegative(),
 });
-export type CodexTokens = z.infer<typeof Tokens>;
+export type CodexTokens = z.infer<typeof CodexTokens>;
 
-const CodexEvent = z.discriminatedUnion("type", [
+export const CodexEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: z.string() }),
   z.object({ type: z.literal("item.started"), item: Item }),
   z.object({ type: z.literal("item.completed"), item: Item }),
-  z.object({ type: z.literal("turn.completed"), usage: lenient(Tokens) }),
+  z.object({ type: z.literal("turn.completed"), usage: lenient(CodexTokens) }),
   z.object({ type: z.literal("turn.failed"), error: z.object({ message: z.string() }) }),
   /** A failed attempt, or a repetition of `turn.failed`. */
   z.object({ type: z.literal("error"), message: z.string() }),
 ]);
 export type CodexEvent = z.infer<typeof CodexEvent>;
-
-export const parseCodexEvent = (line: string) => parseEvent(CodexEvent, line);
-export const parseCodexStream = (stream: string) => parseEvents(CodexEvent, stream);
-
-/** The rollout: codex's own record of a thread, with more than it prints. */
-const Kind = lenient(z.union([z.string(), z.record(z.string(), z.unknown())]));
-const Window = lenient(z.object({ used_percent: Count, resets_at: Count }));
-
-const RolloutLine = z.object({
-  type: z.string(),
-  payload: z.object({
-    type: Text,
-    /** turn_context */
-    model: Text,
-    /** task_complete */
-    error: lenient(z.object({ codex_error_info: Kind })),
-    /** token_count */
-    info: lenient(z.object({ total_token_usage: lenient(Tokens) })),
-    rate_limits: lenient(z.object({ primary: Window, secondary: Window })),
-  }),
-});
-export type RolloutLine = z.infer<typeof RolloutLine>;
-
-/** Skips lines of other kinds, which can be megabytes. */
-export function parseRollout(text: string): readonly RolloutLine[] {
-  const lines = text.split("\n").filter((line) => /"(?:turn_context|task_complete|token_count)"/.test(line));
-  return parseEvents(RolloutLine, lines.join("\n"));
-}

@@ -2,8 +2,11 @@
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import * as z from "zod";
 import { readEndOf } from "../../system/files.ts";
-import { type CodexTokens, parseRollout, type RolloutLine } from "./events.ts";
+import { quietly } from "../quietly.ts";
+import { Count, lenient, parseEvents, Text } from "../stream/stream-events.ts";
+import { CodexTokens } from "./events.ts";
 
 export interface Rollout {
   readonly model: string | null;
@@ -14,19 +17,34 @@ export interface Rollout {
   readonly resetsAt: number | null;
 }
 
+const Kind = lenient(z.union([z.string(), z.record(z.string(), z.unknown())]));
+const Window = lenient(z.object({ used_percent: Count, resets_at: Count }));
+
+const RolloutLine = z.object({
+  type: z.string(),
+  payload: z.object({
+    type: Text,
+    /** turn_context */
+    model: Text,
+    /** task_complete */
+    error: lenient(z.object({ codex_error_info: Kind })),
+    /** token_count */
+    info: lenient(z.object({ total_token_usage: lenient(CodexTokens) })),
+    rate_limits: lenient(z.object({ primary: Window, secondary: Window })),
+  }),
+});
+
 /** The number of day folders to search for a thread. */
 const DAYS = 400;
 const CAP_BYTES = 32 * 1024 * 1024;
 
 /** null: missing or unreadable. Never throws. */
 export function readRollout(threadId: string, env: NodeJS.ProcessEnv): Rollout | null {
-  try {
+  return quietly(() => {
     const home = env.CODEX_HOME || join(env.HOME || homedir(), ".codex");
     const path = findRollout(join(home, "sessions"), threadId);
-    return path === null ? null : summarize(parseRollout(readEndOf(path, CAP_BYTES)));
-  } catch {
-    return null;
-  }
+    return path === null ? null : summarize(readEndOf(path, CAP_BYTES));
+  });
 }
 
 /** `sessions/2026/11/15/rollout-<when>-<thread>.jsonl`, newest first. */
@@ -44,8 +62,11 @@ function findRollout(sessions: string, threadId: string): string | null {
   return null;
 }
 
-function summarize(lines: readonly RolloutLine[]): Rollout {
-  const payloads = lines.map((line) => ({ of: line.type, ...line.payload }));
+function summarize(text: string): Rollout {
+  // lines of other kinds can be megabytes
+  const lines = text.split("\n").filter((line) => /"(?:turn_context|task_complete|token_count)"/.test(line));
+  const events = parseEvents(RolloutLine, lines.join("\n"));
+  const payloads = events.map(({ type, payload }) => ({ of: type, ...payload }));
   const counts = payloads.filter(({ type }) => type === "token_count");
   const limits = counts.findLast((count) => count.rate_limits != null)?.rate_limits;
   const full = [limits?.primary, limits?.secondary].filter((window) => (window?.used_percent ?? 0) >= 100);

@@ -6,6 +6,7 @@ import type { PermissionOption, SessionUpdate, ToolCallUpdate } from "@agentclie
 import * as z from "zod";
 import { END, START } from "../../core/claims/status-block.ts";
 import type { Wire } from "../acp/connection/wire.ts";
+import { quietly } from "../quietly.ts";
 import { CRITERION, type Scene, type SceneEdit } from "./scenes.ts";
 
 export interface DemoStage {
@@ -53,7 +54,7 @@ async function playEdit(stage: DemoStage, edit: SceneEdit): Promise<void> {
   const call = { toolCallId, title, name: "Edit", kind: "edit" as const, locations: [{ path }] };
   const end = (status: "completed" | "failed") =>
     sendUpdate(stage, { sessionUpdate: "tool_call_update", toolCallId, status });
-  const oldText = readText(path);
+  const oldText = quietly(() => readFileSync(path, "utf8"));
   const newText = oldText?.replace(edit.oldText, edit.newText);
   if (oldText == null || newText === undefined || newText === oldText) {
     sendUpdate(stage, { sessionUpdate: "tool_call", ...call, status: "failed" });
@@ -84,16 +85,10 @@ async function askPermission(
 
 /** null: refused, or not asked. */
 function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    void answer
-      .catch(() => null)
-      .then((result) => {
-        signal.removeEventListener("abort", onAbort);
-        resolve(result);
-      });
+  const aborted = new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
+  return Promise.race([answer.catch(() => null), aborted]);
 }
 
 /** Adds the status report if the prompt asks for one. */
@@ -111,14 +106,6 @@ function renderMessage({ says, claimsDone }: Scene, prompt: string): string {
     `NEXT: ${claimsDone ? "none" : "the discount"}`,
     END,
   ].join("\n");
-}
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
 }
 
 export function sendUpdate(

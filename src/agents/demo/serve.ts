@@ -35,7 +35,7 @@ const Prompt = Which.extend({
 
 /** Resolves when the client has closed `input`. */
 export async function serveDemoAgent(input: Readable, output: Writable, version: string): Promise<void> {
-  const agent = new DemoAgent(version);
+  const agent = new DemoAgent();
   const wire = openWire(output, input, {
     maxLineBytes: MAX_LINE_BYTES,
     onBytes: () => {},
@@ -45,7 +45,7 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
     onRequest(method, params) {
       switch (method) {
         case "initialize":
-          return agent.initialize();
+          return introduce(version);
         case "session/new":
           return agent.open(params);
         case "session/load":
@@ -61,23 +61,18 @@ export async function serveDemoAgent(input: Readable, output: Writable, version:
   agent.stop();
 }
 
+async function introduce(version: string): Promise<InitializeResponse> {
+  return {
+    protocolVersion: 1,
+    agentInfo: { name: "loopwright-demo", title: "The agent of loop demo", version },
+    agentCapabilities: { loadSession: true },
+    authMethods: [],
+  };
+}
+
 /** The conversations and the requests on them. An invalid request throws an error for the client. */
 class DemoAgent {
-  readonly #version: string;
   readonly #sessions = new Map<string, Session>();
-
-  constructor(version: string) {
-    this.#version = version;
-  }
-
-  async initialize(): Promise<InitializeResponse> {
-    return {
-      protocolVersion: 1,
-      agentInfo: { name: "loopwright-demo", title: "The agent of loop demo", version: this.#version },
-      agentCapabilities: { loadSession: true },
-      authMethods: [],
-    };
-  }
 
   async open(params: unknown): Promise<NewSessionResponse> {
     const { cwd } = parse(Place, params);
@@ -89,16 +84,10 @@ class DemoAgent {
   async load(wire: Wire, params: unknown): Promise<object> {
     const session = this.#findIdle(params);
     session.cwd = parse(Place, params).cwd;
+    const stage = { wire, sessionId: session.id };
     for (const { prompt, answer } of session.said) {
-      const blockOf = (text: string) => ({ type: "text" as const, text });
-      sendUpdate(
-        { wire, sessionId: session.id },
-        { sessionUpdate: "user_message_chunk", content: blockOf(prompt) },
-      );
-      sendUpdate(
-        { wire, sessionId: session.id },
-        { sessionUpdate: "agent_message_chunk", content: blockOf(answer) },
-      );
+      sendUpdate(stage, { sessionUpdate: "user_message_chunk", content: { type: "text", text: prompt } });
+      sendUpdate(stage, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
     }
     return {};
   }

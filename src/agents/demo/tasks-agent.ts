@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../ports/agent.ts";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { describeError, failedEnd } from "../process/reasons.ts";
 
 /** Answers for prompts that match `about`, in order; the last one repeats. `does` names a file to write. */
@@ -56,15 +56,11 @@ export function createTasksAgent(
 /** Resolves at that time, or when the turn is cancelled. */
 function waitUntil(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
-    let timer: Timer | null = null;
+    const timer = clock.wake(at, done);
     const onAbort = (): void => {
-      timer?.cancel();
+      timer.cancel();
       done();
     };
     signal.addEventListener("abort", onAbort, { once: true });
-    timer = clock.wake(at, () => {
-      signal.removeEventListener("abort", onAbort);
-      done();
-    });
   });
 }

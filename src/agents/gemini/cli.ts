@@ -1,27 +1,25 @@
 import { join } from "node:path";
 import type { Usage } from "../../core/event.ts";
+import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, AgentEvent, Turn } from "../../ports/agent.ts";
 import { writeAtomic } from "../../system/files.ts";
-import type { Finished } from "../process/reasons.ts";
+import { foldLine } from "../display.ts";
+import { describeExit, type Finished, makeFailure } from "../process/reasons.ts";
 import { runFolder } from "../process/run-folder.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
 import {
   activityOf,
-  describeInput,
-  pathsIn,
+  callWith,
+  classOfHttpStatus,
+  parseEvent,
+  parseEvents,
   type StreamToolCall,
   showCall,
+  showText,
+  showUsage,
 } from "../stream/stream-events.ts";
 import type { CommandPermission, TurnPermissions } from "../stream/stream-permissions.ts";
-import {
-  type GeminiEvent,
-  type GeminiResult,
-  type GeminiToolResult,
-  parseGeminiEvent,
-  parseGeminiStream,
-  type ToolUse,
-} from "./events.ts";
-import { classifyGeminiFailure } from "./failure.ts";
+import { GeminiEvent, type GeminiResult, type GeminiToolResult, type ToolUse } from "./events.ts";
 
 /** Gemini CLI, headless: `gemini --output-format stream-json`, with the prompt on stdin. */
 export function createGeminiAgent(options: StreamAgentOptions): Agent {
@@ -92,7 +90,7 @@ export function readGemini(
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
-  const events = parseGeminiStream(finished.answer);
+  const events = parseEvents(GeminiEvent, finished.answer);
   const init = events.find((event) => event.type === "init");
   const result = events.findLast((event) => event.type === "result");
   // the client does not store an empty conversation
@@ -102,18 +100,16 @@ export function readGemini(
     usage: usageOf(result),
     conversation: isKept && init?.session_id ? { id: init.session_id, costUsd: null } : null,
     activity: activityOf(callsOf(events), projectDir),
-    failure: classifyGeminiFailure(finished, events, conversation !== null),
+    failure: failureIn(finished, events, conversation !== null),
     isOver: result !== undefined,
   };
 }
 
 export function readGeminiLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseGeminiEvent(line);
+  const event = parseEvent(GeminiEvent, line);
   switch (event?.type) {
     case "message":
-      return event.role === "assistant" && event.content !== ""
-        ? [{ type: "text", text: event.content }]
-        : [];
+      return event.role === "assistant" ? showText(event.content) : [];
     case "tool_use":
       return showCall(callOf(event, undefined), projectDir);
     case "tool_result":
@@ -121,10 +117,8 @@ export function readGeminiLine(line: string, projectDir: string): readonly Agent
       return isDenied(event)
         ? [{ type: "permission", tool: (event.tool_id ?? "").replace(/__.*$/, ""), answer: "denied" }]
         : [];
-    case "result": {
-      const usage = usageOf(event);
-      return usage === null ? [] : [{ type: "usage", usage }];
-    }
+    case "result":
+      return showUsage(usageOf(event));
     default:
       return [];
   }
@@ -151,22 +145,14 @@ function callsOf(events: readonly GeminiEvent[]): readonly StreamToolCall[] {
   );
 }
 
-const EDITORS: ReadonlySet<string> = new Set(["write_file", "replace"]);
-const READERS: ReadonlySet<string> = new Set(["read_file"]);
+const FILE_TOOLS = { editors: ["write_file", "replace"], reader: "read_file" };
 
 function callOf({ tool_name, parameters }: ToolUse, result: GeminiToolResult | undefined): StreamToolCall {
-  const input = parameters ?? {};
-  const file = pathsIn(input, "file_path", "absolute_path", "path");
-  return {
-    name: tool_name,
-    detail: describeInput(input),
-    edits: EDITORS.has(tool_name) ? file : [],
-    reads: READERS.has(tool_name) ? file : [],
-    outcome: result === undefined ? "open" : outcomeOf(result),
-  };
+  return callWith(FILE_TOOLS, tool_name, parameters ?? {}, outcomeOf(result));
 }
 
-function outcomeOf(result: GeminiToolResult): StreamToolCall["outcome"] {
+function outcomeOf(result: GeminiToolResult | undefined): StreamToolCall["outcome"] {
+  if (result === undefined) return "open";
   if (isDenied(result)) return "denied";
   return result.status === "success" ? "done" : "failed";
 }
@@ -192,4 +178,48 @@ function usageOf(result: GeminiResult | undefined): Usage | null {
     ...(most === undefined ? {} : { model: most[0] }),
     ...(stats.cached ? { cacheReadTokens: stats.cached } : {}),
   };
+}
+
+/** The exit code is the client's own (B13), or the last eight bits of the HTTP status. */
+const EXITS: ReadonlyMap<number, FailureClass> = new Map([
+  [41, "auth"],
+  // limit of turns reached
+  [53, "timeout"],
+  // the person did not trust this folder
+  [55, "denied"],
+]);
+
+/** null: no failure found. `isResumed`: the turn resumed a conversation. */
+function failureIn(finished: Finished, events: readonly GeminiEvent[], isResumed: boolean): Failure | null {
+  const result = events.findLast((event) => event.type === "result");
+  if (finished.exitCode === 0 && result?.status === "success") return hiddenFailure(result, events);
+  const own = EXITS.get(finished.exitCode);
+  if (own !== undefined) return makeFailure(own, `gemini: ${reasonOf(result, finished)}`);
+  if (result === undefined || result.status === "success") return null;
+  const status = statusOf(finished.exitCode);
+  const reason = `gemini: ${status === null ? "" : `${status} `}${reasonOf(result, finished)}`;
+  // an invalid request in a resumed conversation: a fresh conversation helps
+  if (status === 400 && isResumed) return makeFailure("overflow", reason);
+  return makeFailure(status === null ? "fault" : classOfHttpStatus(status), reason);
+}
+
+/** The client exits with 0 and no text when the prompt does not fit into the context. */
+function hiddenFailure(result: GeminiResult, events: readonly GeminiEvent[]): Failure | null {
+  const hasSpoken = events.some((event) => event.type === "message" && event.role === "assistant");
+  if (hasSpoken) return null;
+  const error = events.findLast((event) => event.type === "error" && event.severity === "error");
+  if (error?.type === "error") return makeFailure("fault", `gemini: ${foldLine(error.message ?? "error")}`);
+  if (result.stats?.total_tokens !== 0) return null;
+  return makeFailure("overflow", "gemini: the prompt does not fit into the context");
+}
+
+/** 500 becomes 244. Statuses from 512 on are too small to recognise. */
+function statusOf(exitCode: number): number | null {
+  const status = exitCode + 256;
+  return status >= 400 && status < 512 ? status : null;
+}
+
+function reasonOf(result: GeminiResult | undefined, finished: Finished): string {
+  const message = result?.error?.message ?? "";
+  return foldLine(message) || describeExit({ ...finished, answer: "" });
 }

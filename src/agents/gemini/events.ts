@@ -1,6 +1,6 @@
 /** The events of `gemini --output-format stream-json` (0.61.0), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, Text } from "../stream/stream-events.ts";
 
 const Tokens = z.object({ total_tokens: Count, input_tokens: Count, output_tokens: Count, cached: Count });
 
@@ -29,8 +29,8 @@ const GeminiToolResult = z.object({
 });
 export type GeminiToolResult = z.infer<typeof GeminiToolResult>;
 
-const GeminiEvent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("init"), session_id: Text, model: Text }),
+export const GeminiEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("init"), session_id: Text }),
   z.object({ type: z.literal("message"), role: z.string(), content: z.string() }),
   ToolUse,
   GeminiToolResult,
@@ -38,6 +38,3 @@ const GeminiEvent = z.discriminatedUnion("type", [
   Result,
 ]);
 export type GeminiEvent = z.infer<typeof GeminiEvent>;
-
-export const parseGeminiEvent = (line: string) => parseEvent(GeminiEvent, line);
-export const parseGeminiStream = (stream: string) => parseEvents(GeminiEvent, stream);

@@ -1,24 +1,23 @@
+import { sumUsage } from "../../core/cost/usage.ts";
 import type { Usage } from "../../core/event.ts";
+import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, AgentEvent, Turn } from "../../ports/agent.ts";
+import { foldLine } from "../display.ts";
 import { type Finished, makeFailure } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
 import {
   activityOf,
-  describeInput,
-  pathsIn,
+  callWith,
+  classOfHttpStatus,
+  parseEvent,
+  parseEvents,
   type StreamToolCall,
   showCall,
+  showText,
   sum,
 } from "../stream/stream-events.ts";
 import type { TurnPermissions } from "../stream/stream-permissions.ts";
-import {
-  type OpencodeEvent,
-  parseOpencodeEvent,
-  parseOpencodeStream,
-  type StepPart,
-  type ToolPart,
-} from "./events.ts";
-import { classifyOpencodeFailure } from "./failure.ts";
+import { type ErrorInfo, OpencodeEvent, type StepPart, type ToolPart } from "./events.ts";
 
 /** opencode, headless: `opencode run --format json`, with the prompt on stdin. */
 export function createOpencodeAgent(options: StreamAgentOptions): Agent {
@@ -70,11 +69,11 @@ export function readOpencode(
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
-  const events = parseOpencodeStream(stream);
+  const events = parseEvents(OpencodeEvent, stream);
   const calls = events.flatMap((event) => (event.type === "tool_use" ? [callOf(event.part)] : []));
   const activity = activityOf(calls, projectDir);
-  const steps = events.flatMap((event) => (event.type === "step_finish" ? [event.part] : []));
-  const usage = usageOf(steps);
+  const steps = events.flatMap((event) => (event.type === "step_finish" ? [usageOf(event.part)] : []));
+  const usage = steps.reduce<Usage | null>(sumUsage, null);
   const id = events.find((event) => event.sessionID)?.sessionID ?? null;
   const before = conversation?.costUsd ?? (conversation === null ? 0 : null);
   const last = events.findLast((event) => event.type === "step_finish" || event.type === "error");
@@ -84,26 +83,22 @@ export function readOpencode(
     conversation:
       id === null ? null : { id, costUsd: before === null ? null : before + (usage?.costUsd ?? 0) },
     activity,
-    failure: classifyOpencodeFailure(events, exitCode, activity.denials),
+    failure: failureIn(events, exitCode, activity.denials),
     isOver: last !== undefined,
   };
 }
 
 export function readOpencodeLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parseOpencodeEvent(line);
+  const event = parseEvent(OpencodeEvent, line);
   switch (event?.type) {
     case "text":
-      return event.part.text === "" ? [] : [{ type: "text", text: event.part.text }];
+      return showText(event.part.text);
     case "tool_use":
       return showCall(callOf(event.part), projectDir);
-    case "step_finish": {
-      const usage = usageOf([event.part]);
-      return usage === null ? [] : [{ type: "usage", usage }];
-    }
-    case "error": {
-      const failure = classifyOpencodeFailure([event], 1, []) ?? makeFailure("fault", "opencode: error");
-      return [{ type: "failure", failure }];
-    }
+    case "step_finish":
+      return [{ type: "usage", usage: usageOf(event.part) }];
+    case "error":
+      return [{ type: "failure", failure: failureOf(event.error, event.timestamp ?? null) }];
     default:
       return [];
   }
@@ -116,36 +111,70 @@ function lastMessage(events: readonly OpencodeEvent[]): string {
   return texts.join("\n");
 }
 
-const EDITORS: ReadonlySet<string> = new Set(["write", "edit", "patch", "apply_patch", "multiedit"]);
+const FILE_TOOLS = { editors: ["write", "edit", "patch", "apply_patch", "multiedit"], reader: "read" };
 /** How the client's own refusals start. Errors of tools start differently. */
 const REFUSALS = ["The user rejected permission", "The user has specified a rule which prevents"];
 
 function callOf({ tool, state }: ToolPart): StreamToolCall {
-  const input = state.input ?? {};
-  const file = pathsIn(input, "filePath", "file_path", "path");
   const isRefused = REFUSALS.some((words) => state.error?.startsWith(words));
+  const outcome = isRefused ? "denied" : state.status === "completed" ? "done" : "failed";
+  return callWith(FILE_TOOLS, tool, state.input ?? {}, outcome);
+}
+
+function usageOf({ cost, tokens }: StepPart): Usage {
+  const { read, write } = tokens?.cache ?? {};
   return {
-    name: tool,
-    detail: describeInput(input),
-    edits: EDITORS.has(tool) ? file : [],
-    reads: tool === "read" ? file : [],
-    outcome: isRefused ? "denied" : state.status === "completed" ? "done" : "failed",
+    // the cost is 0 when opencode does not know the price
+    costUsd: cost || null,
+    inputTokens: sum([tokens?.input, read, write]),
+    outputTokens: sum([tokens?.output, tokens?.reasoning]),
+    ...(read ? { cacheReadTokens: read } : {}),
+    ...(write ? { cacheWriteTokens: write } : {}),
   };
 }
 
-function usageOf(steps: readonly StepPart[]): Usage | null {
-  if (steps.length === 0) return null;
-  const read = sum(steps.map(({ tokens }) => tokens?.cache?.read));
-  const written = sum(steps.map(({ tokens }) => tokens?.cache?.write));
-  const input = sum(steps.map(({ tokens }) => tokens?.input)) + read + written;
-  const outputs = steps.map(({ tokens }) => (tokens?.output ?? 0) + (tokens?.reasoning ?? 0));
-  const costs = steps.flatMap(({ cost }) => cost ?? []);
-  return {
-    // the cost is 0 when opencode does not know the price
-    costUsd: sum(costs) > 0 ? sum(costs) : null,
-    inputTokens: input,
-    outputTokens: sum(outputs),
-    ...(read > 0 ? { cacheReadTokens: read } : {}),
-    ...(written > 0 ? { cacheWriteTokens: written } : {}),
-  };
+const NAMES: ReadonlyMap<string, FailureClass> = new Map([
+  ["ProviderAuthError", "auth"],
+  ["ContextOverflowError", "overflow"],
+  ["MessageOutputLengthError", "timeout"],
+]);
+
+/** From the name and status of the error, or because it stopped too early (B13). null: no failure found. */
+function failureIn(
+  events: readonly OpencodeEvent[],
+  exitCode: number,
+  denied: readonly string[],
+): Failure | null {
+  const error = events.findLast((event) => event.type === "error");
+  if (error !== undefined) return failureOf(error.error, error.timestamp ?? null);
+  if (exitCode !== 0) return null;
+  const last = events.findLast((event) => event.type === "step_finish");
+  // exits with 0 when nobody answers a request for permission
+  if (last?.part.reason === "tool-calls" && denied.length > 0)
+    return makeFailure(
+      "denied",
+      `opencode: nobody could answer its request for permission: ${denied.join(", ")}`,
+    );
+  if (last?.part.reason === "tool-calls")
+    return makeFailure("fault", "opencode: it stopped before the turn was complete");
+  if (last?.part.reason === "length")
+    return makeFailure("timeout", "opencode: the answer reached its length limit");
+  return null;
+}
+
+function failureOf({ name, data }: ErrorInfo, at: number | null): Failure {
+  const status = data?.statusCode ?? null;
+  const type = NAMES.get(name ?? "") ?? (name === "APIError" ? classOfHttpStatus(status) : "fault");
+  const words = [name ?? "error", status, data?.message].filter((part) => part != null && part !== "");
+  return makeFailure(
+    type,
+    `opencode: ${foldLine(words.join(" "))}`,
+    type === "quota" ? resetOf(data, at) : null,
+  );
+}
+
+/** The header counts seconds from the response. */
+function resetOf(data: ErrorInfo["data"], at: number | null): number | null {
+  const seconds = Number(data?.responseHeaders?.["retry-after"] ?? Number.NaN);
+  return at === null || !(seconds > 0) ? null : at + Math.round(seconds * 1000);
 }

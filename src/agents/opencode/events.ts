@@ -1,10 +1,9 @@
 /** The events of `opencode run --format json` (1.18.33), reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, Text } from "../stream/stream-events.ts";
 
 const ToolPart = z.object({
   tool: z.string(),
-  callID: Text,
   state: z.object({ status: Text, input: Input, error: Text }),
 });
 export type ToolPart = z.infer<typeof ToolPart>;
@@ -16,7 +15,6 @@ const StepPart = z.object({
   cost: Count,
   tokens: lenient(
     z.object({
-      total: Count,
       input: Count,
       output: Count,
       reasoning: Count,
@@ -28,19 +26,16 @@ export type StepPart = z.infer<typeof StepPart>;
 
 const ErrorInfo = z.object({
   name: Text,
-  data: lenient(z.object({ message: Text, statusCode: Count, providerID: Text, responseHeaders: Input })),
+  data: lenient(z.object({ message: Text, statusCode: Count, responseHeaders: Input })),
 });
 export type ErrorInfo = z.infer<typeof ErrorInfo>;
 
 const session = { sessionID: Text, timestamp: Count };
-const OpencodeEvent = z.discriminatedUnion("type", [
+export const OpencodeEvent = z.discriminatedUnion("type", [
   z.object({ ...session, type: z.literal("step_start") }),
-  z.object({ ...session, type: z.literal("text"), part: z.object({ messageID: Text, text: z.string() }) }),
+  z.object({ ...session, type: z.literal("text"), part: z.object({ text: z.string() }) }),
   z.object({ ...session, type: z.literal("tool_use"), part: ToolPart }),
   z.object({ ...session, type: z.literal("step_finish"), part: StepPart }),
   z.object({ ...session, type: z.literal("error"), error: ErrorInfo }),
 ]);
 export type OpencodeEvent = z.infer<typeof OpencodeEvent>;
-
-export const parseOpencodeEvent = (line: string) => parseEvent(OpencodeEvent, line);
-export const parseOpencodeStream = (stream: string) => parseEvents(OpencodeEvent, stream);

@@ -1,6 +1,6 @@
 /** The lines of `pi --mode rpc` (0.73.1, 0.87.1) that driver.ts prints, reduced to the fields that are read. */
 import * as z from "zod";
-import { Count, Input, lenient, parseEvent, parseEvents, Text } from "../stream/stream-events.ts";
+import { Count, Input, lenient, Text } from "../stream/stream-events.ts";
 
 const Usage = z.object({
   input: Count,
@@ -21,7 +21,7 @@ const Message = z.object({
 });
 export type PiMessage = z.infer<typeof Message>;
 
-const PiEvent = z.discriminatedUnion("type", [
+export const PiEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("response"),
     /** The driver's request: `begin`, `prompt`, `state`, `stats`. */
@@ -52,6 +52,3 @@ const PiEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("agent_end") }),
 ]);
 export type PiEvent = z.infer<typeof PiEvent>;
-
-export const parsePiEvent = (line: string) => parseEvent(PiEvent, line);
-export const parsePiStream = (stream: string) => parseEvents(PiEvent, stream);

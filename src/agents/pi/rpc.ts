@@ -1,19 +1,25 @@
 import type { Usage } from "../../core/event.ts";
+import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, AgentEvent, Conversation, Turn } from "../../ports/agent.ts";
-import type { Finished } from "../process/reasons.ts";
+import { foldLine } from "../display.ts";
+import { type Finished, makeFailure } from "../process/reasons.ts";
 import { createStreamAgent, type StreamAgentOptions, type StreamReading } from "../stream/stream-agent.ts";
 import {
   activityOf,
-  describeInput,
-  pathsIn,
+  callWith,
+  classOfHttpStatus,
+  numberIn,
+  parseEvent,
+  parseEvents,
   type StreamToolCall,
   showCall,
+  showText,
+  showUsage,
   sum,
 } from "../stream/stream-events.ts";
 import type { TurnPermissions } from "../stream/stream-permissions.ts";
 import { driverArgv } from "./driver.ts";
-import { type PiEvent, type PiMessage, parsePiEvent, parsePiStream } from "./events.ts";
-import { classifyPiFailure, classifyPiRetry } from "./failure.ts";
+import { PiEvent, type PiMessage } from "./events.ts";
 
 /** pi, headless: `pi --mode rpc`, one process for each turn, controlled by driver.ts. */
 export function createPiAgent(options: StreamAgentOptions): Agent {
@@ -47,10 +53,10 @@ export function readPi(
   { conversation }: Pick<Turn, "conversation">,
   projectDir: string,
 ): StreamReading {
-  const events = parsePiStream(stream);
+  const events = parseEvents(PiEvent, stream);
   const messages = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
   const usage = usageOf(messages);
-  const failure = classifyPiFailure(events);
+  const failure = failureIn(events);
   return {
     answer: textOf(messages.at(-1)),
     usage,
@@ -62,22 +68,16 @@ export function readPi(
 }
 
 export function readPiLine(line: string, projectDir: string): readonly AgentEvent[] {
-  const event = parsePiEvent(line);
+  const event = parseEvent(PiEvent, line);
   switch (event?.type) {
-    case "message_end": {
-      const text = textOf(event.message);
-      const usage = usageOf([event.message]);
-      return [
-        ...(text === "" ? [] : [{ type: "text", text } as const]),
-        ...(usage === null ? [] : [{ type: "usage", usage } as const]),
-      ];
-    }
+    case "message_end":
+      return [...showText(textOf(event.message)), ...showUsage(usageOf([event.message]))];
     case "tool_execution_start":
-      return showCall(callOf(event.toolName, event.args ?? {}, "open"), projectDir);
+      return showCall(callWith(FILE_TOOLS, event.toolName, event.args ?? {}, "open"), projectDir);
     case "extension_ui_request":
       return questionsIn([event]).flatMap((call) => showCall(call, projectDir));
     case "auto_retry_start":
-      return [{ type: "failure", failure: classifyPiRetry(event.errorMessage ?? "") }];
+      return [{ type: "failure", failure: retryOf(event.errorMessage ?? "") }];
     default:
       return [];
   }
@@ -104,6 +104,8 @@ function textOf(message: PiMessage | undefined): string {
   return texts.join("\n");
 }
 
+const FILE_TOOLS = { editors: ["write", "edit"], reader: "read" };
+
 function callsOf(events: readonly PiEvent[]): readonly StreamToolCall[] {
   const ends = new Map<string, StreamToolCall["outcome"]>();
   for (const event of events)
@@ -111,24 +113,9 @@ function callsOf(events: readonly PiEvent[]): readonly StreamToolCall[] {
       ends.set(event.toolCallId ?? "", event.isError ? "failed" : "done");
   return events.flatMap((event) =>
     event.type === "tool_execution_start"
-      ? [callOf(event.toolName, event.args ?? {}, ends.get(event.toolCallId ?? "") ?? "open")]
+      ? [callWith(FILE_TOOLS, event.toolName, event.args ?? {}, ends.get(event.toolCallId ?? "") ?? "open")]
       : [],
   );
-}
-
-function callOf(
-  name: string,
-  input: Readonly<Record<string, unknown>>,
-  outcome: StreamToolCall["outcome"],
-): StreamToolCall {
-  const file = pathsIn(input, "path", "file_path");
-  return {
-    name,
-    detail: describeInput(input),
-    edits: name === "write" || name === "edit" ? file : [],
-    reads: name === "read" ? file : [],
-    outcome,
-  };
 }
 
 const QUESTIONS: ReadonlySet<string> = new Set(["select", "confirm", "input", "editor"]);
@@ -158,4 +145,42 @@ function usageOf(messages: readonly PiMessage[]): Usage | null {
     ...(read > 0 ? { cacheReadTokens: read } : {}),
     ...(written > 0 ? { cacheWriteTokens: written } : {}),
   };
+}
+
+/** API clients start their errors with the status: `429 …`, `500: {…}`. */
+const STATUS = /^([45]\d\d)[ :]/;
+
+/** pi exits with 0; its last message has `stopReason: "error"` (B13). null: no failure found. */
+function failureIn(events: readonly PiEvent[]): Failure | null {
+  const refused = events.find(
+    (event) => event.type === "response" && event.id === "prompt" && !event.success,
+  );
+  // no model or no key: only a person can fix it
+  if (refused?.type === "response")
+    return makeFailure("auth", `pi: ${foldLine(refused.error ?? "the prompt was refused")}`);
+  const last = events.findLast((event) => event.type === "message_end")?.message;
+  if (last?.stopReason === "length") return makeFailure("timeout", "pi: the answer reached its length limit");
+  if (last?.stopReason === "aborted") return makeFailure("fault", `pi: ${wordsOf(last)}`);
+  return last?.stopReason === "error" ? makeFailure(classOf(last, events), `pi: ${wordsOf(last)}`) : null;
+}
+
+/** An API error after which pi retries by itself. */
+function retryOf(errorMessage: string): Failure {
+  const type = classOfHttpStatus(numberIn(STATUS, errorMessage));
+  return makeFailure(type, `pi retries: ${foldLine(errorMessage)}`);
+}
+
+function classOf({ errorMessage }: PiMessage, events: readonly PiEvent[]): FailureClass {
+  const last = events.findLast((event) => event.type === "compaction_end");
+  if (last?.reason === "overflow" && last.errorMessage) return "overflow";
+  const status = numberIn(STATUS, errorMessage ?? "");
+  if (status !== null) return classOfHttpStatus(status);
+  // pi retries only errors that may pass
+  return events.some((event) => event.type === "auto_retry_end" && event.success === false)
+    ? "outage"
+    : "fault";
+}
+
+function wordsOf({ errorMessage, stopReason }: PiMessage): string {
+  return foldLine(errorMessage || stopReason || "error");
 }

@@ -26,7 +26,7 @@ import { stopTree, type Tree } from "../../system/process-tree.ts";
 import { describeError, type Finished, failedEnd, makeFailure, refusedEnd } from "./reasons.ts";
 import { openFolder, prepareFolder, pruneRuns, readOutput } from "./run-folder.ts";
 import { describeStop, firstStop, type Stop } from "./stop.ts";
-import { type Tail, type TailStart, tailLines } from "./tail.ts";
+import { type Tail, tailLines } from "./tail.ts";
 import { describeRefusal, readExit, settleTicket, type Ticket } from "./ticket.ts";
 import { exitOf, NO_TICKET, spawnTurn, straysOf, treeOf } from "./turn-process.ts";
 
@@ -116,7 +116,7 @@ async function runTurn(settings: Settings, turn: Turn, control: TurnControl): Pr
     await stopTree(tree, settings.killGraceMs);
     throw error;
   }
-  const tail = watchAnswer(settings, control, folder, { kind: "changedFrom", mtimeMs });
+  const tail = watchAnswer(settings, control, folder, mtimeMs);
   // now, while this process only waits
   if (Number.isFinite(settings.keepRuns)) pruneRuns(folder, settings.keepRuns);
   const attempt = { folder, tree, pid, startedAt, exited, tail };
@@ -202,7 +202,7 @@ async function followTurn(
       if (readExit(folder, turn.token) !== null || !isAlive(process)) done(null);
     }, FOLLOW_MS);
   });
-  const tail = watchAnswer(settings, control, folder, { kind: "here" });
+  const tail = watchAnswer(settings, control, folder, null);
   try {
     const attempt = { folder, tree, pid: process.pid, startedAt: at, exited, tail };
     return await finishTurn(settings, turn, control.signal, attempt);
@@ -236,10 +236,10 @@ function watchAnswer(
   settings: Settings,
   { onEvent }: TurnControl,
   folder: string,
-  start: TailStart,
+  oldMs: number | null,
 ): Tail | null {
   if (onEvent === undefined) return null;
-  return tailLines(join(folder, "answer.txt"), start, (line) => {
+  return tailLines(join(folder, "answer.txt"), oldMs, (line) => {
     for (const event of settings.readLine(line)) onEvent(event);
   });
 }

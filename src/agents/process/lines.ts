@@ -1,15 +1,9 @@
 /** Splits a stream of bytes into lines. Holds the incomplete last line. */
-export interface LineSplitter {
-  /** The complete lines, without line ends. */
-  push(bytes: Uint8Array): readonly string[];
-  /** The incomplete last line; null: none. */
-  rest(): string | null;
-}
 
 const NEWLINE = 0x0a;
 
 /** Skips lines of more than `maxBytes`. `midLine`: also skips the rest of the first line. */
-export function createLineSplitter(maxBytes: number, midLine = false): LineSplitter {
+export function createLineSplitter(maxBytes: number, midLine = false) {
   let parts: Uint8Array[] = [];
   let size = 0;
   let isSkipping = midLine;
@@ -31,7 +25,8 @@ export function createLineSplitter(maxBytes: number, midLine = false): LineSplit
   }
 
   return {
-    push(bytes) {
+    /** The complete lines, without line ends. */
+    push(bytes: Uint8Array): readonly string[] {
       const lines: (string | null)[] = [];
       let from = 0;
       for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
@@ -42,6 +37,7 @@ export function createLineSplitter(maxBytes: number, midLine = false): LineSplit
       add(bytes.subarray(from));
       return lines.filter((line) => line !== null);
     },
+    /** The incomplete last line; null: none. */
     rest: () => (size === 0 ? null : take()),
   };
 }

@@ -26,6 +26,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Turn } from "../../ports/agent.ts";
 import { errorCode, lookAt, readEndOf, readSmallFile, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
+import { quietly } from "../quietly.ts";
 import { isRunning, pruneIntents, writeIntent } from "./ticket.ts";
 
 const OUTPUTS = ["answer.txt", "stderr.txt"] as const;
@@ -87,12 +88,8 @@ export function promptFile(folder: string): string {
 
 /** The end of the agent's output; null: the agent replaced or removed the file. */
 export function readOutput(folder: string, name: OutputFile, capBytes: number): string | null {
-  try {
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    return readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch {
-    return null;
-  }
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  return quietly(() => readEndOf(join(folder, name), capBytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
 }
 
 export function findFlood(folder: string, maxBytes: number): OutputFile | undefined {
@@ -118,6 +115,33 @@ export function pruneRuns(current: string, keep: number): void {
   } catch {
     // the next turn tries again
   }
+}
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** Removes `.loop/runs/<id>` for unknown ids after a week. Never throws, and never touches a running turn. */
+export function removeEndedRuns(projectDir: string, isKnown: (id: string) => boolean, now: number): void {
+  const runs = join(projectDir, ".loop", "runs");
+  try {
+    if (!isInside(projectDir, runs)) return;
+    for (const id of readdirSync(runs)) {
+      const folder = join(runs, id);
+      if (/^[0-9a-f]{8}$/.test(id) && !isKnown(id) && isOver(folder, now - KEPT_MS))
+        rmSync(folder, { recursive: true, force: true });
+    }
+  } catch {
+    // the next runner tries again
+  }
+}
+
+function isOver(folder: string, before: number): boolean {
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory() || stat.mtimeMs >= before) return false;
+  return readdirSync(folder).every((name) => {
+    const run = join(folder, name);
+    const inner = lstatSync(run);
+    return inner.mtimeMs < before && !(inner.isDirectory() && isRunning(run));
+  });
 }
 
 /** A `.loop` link in a repository must not make us write elsewhere. */

@@ -7,18 +7,10 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { lookAt } from "../../system/files.ts";
+import { quietly } from "../quietly.ts";
 import { createLineSplitter } from "./lines.ts";
 
-export interface Tail {
-  /** Reads the rest, and ends. */
-  finish(): void;
-  drop(): void;
-}
-
-/** `changedFrom`: from the start, once the file has another time of change. `here`: from its present end. */
-export type TailStart =
-  | { readonly kind: "changedFrom"; readonly mtimeMs: number }
-  | { readonly kind: "here" };
+export type Tail = ReturnType<typeof tailLines>;
 
 const POLL_MS = 100;
 const BLOCK_BYTES = 64 * 1024;
@@ -27,8 +19,9 @@ const LOOK_BYTES = 4 * 1024 * 1024;
 const LONGEST_LINE_BYTES = 1024 * 1024;
 const LOOK_LINES = 400;
 
-export function tailLines(path: string, start: TailStart, onLine: (line: string) => void): Tail {
-  const size = start.kind === "here" ? lookAt(path).size : 0;
+/** Reads from the start, once the time of change is not `oldMs` any more. null: reads from the present end. */
+export function tailLines(path: string, oldMs: number | null, onLine: (line: string) => void) {
+  const size = oldMs === null ? lookAt(path).size : 0;
   // start one byte early: if it ends a line, the next line is complete
   let offset = Math.max(0, size - 1);
   let file: number | null = null;
@@ -38,7 +31,7 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
   function look(isLast: boolean): void {
     file ??= openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = fstatSync(file);
-    if (!stat.isFile() || (start.kind === "changedFrom" && stat.mtimeMs === start.mtimeMs)) return;
+    if (!stat.isFile() || stat.mtimeMs === oldMs) return;
     const until = isLast ? stat.size : Math.min(stat.size, offset + LOOK_BYTES);
     let left = LOOK_LINES;
     while (offset < until) {
@@ -60,7 +53,8 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
   const timer = setInterval(() => quietly(() => look(false)), POLL_MS);
   return {
     drop,
-    finish() {
+    /** Reads the rest, and ends. */
+    finish(): void {
       quietly(() => look(true));
       const rest = splitter.rest();
       if (rest !== null) give([rest], onLine);
@@ -71,13 +65,4 @@ export function tailLines(path: string, start: TailStart, onLine: (line: string)
 
 function give(lines: readonly string[], onLine: (line: string) => void): void {
   for (const line of lines) quietly(() => onLine(line));
-}
-
-/** A missing file, a full disk or a surface that fails must not end a turn. */
-export function quietly(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // the turn goes on
-  }
 }

@@ -64,32 +64,21 @@ function ownTurn({ owns }: StreamKind, turn: Turn): Turn {
 }
 
 /** A success needs the exit code 0, an event for the end and a message. */
-function endOf(kind: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
-  const { isOver, failure: told, ...rest } = reading;
+function endOf({ name }: StreamKind, finished: Finished, turn: Turn, reading: StreamReading): TurnEnd {
+  const { isOver: _, failure: told, ...rest } = reading;
   const result = { ...rest, answer: lastBytes(rest.answer, ANSWER_CAP_BYTES) };
-  const failure =
-    told ?? resumeFailure(kind, finished, turn, reading) ?? silentFailure(kind, finished, reading);
+  const failure = told ?? failureOf(name, finished, turn, reading);
   return failure === null ? { kind: "ok", ...result } : { kind: "failed", failure, ...result };
 }
 
-/** The agent ended before it resumed the conversation: a fresh one helps. */
-function resumeFailure(
-  { name }: StreamKind,
-  finished: Finished,
-  { conversation }: Turn,
-  reading: StreamReading,
-): Failure | null {
+/** For a turn whose stream reports no failure. */
+function failureOf(name: string, finished: Finished, turn: Turn, reading: StreamReading): Failure | null {
   const { exitCode } = finished;
-  if (conversation === null || reading.conversation !== null || exitCode === 0 || exitCode > 128) return null;
-  return makeFailure("overflow", `${name}: ${describeExit({ ...finished, answer: "" })}`);
-}
-
-function silentFailure(
-  { name }: StreamKind,
-  finished: Finished,
-  { answer, isOver }: StreamReading,
-): Failure | null {
-  if (finished.exitCode !== 0) return makeFailure("fault", describeExit({ ...finished, answer: "" }));
-  if (!isOver) return makeFailure("fault", `${name} ended without a result`);
-  return answer.trim() === "" ? makeFailure("fault", `${name} ended without an answer`) : null;
+  const exit = describeExit({ ...finished, answer: "" });
+  const isUnresumed = turn.conversation !== null && reading.conversation === null;
+  // the agent ended before it resumed the conversation: a fresh one helps
+  if (isUnresumed && exitCode !== 0 && exitCode <= 128) return makeFailure("overflow", `${name}: ${exit}`);
+  if (exitCode !== 0) return makeFailure("fault", exit);
+  if (!reading.isOver) return makeFailure("fault", `${name} ended without a result`);
+  return reading.answer.trim() === "" ? makeFailure("fault", `${name} ended without an answer`) : null;
 }

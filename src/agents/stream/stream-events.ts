@@ -1,8 +1,10 @@
 /** Shared by the readers of event streams: lines, HTTP statuses and tool calls. */
 import * as z from "zod";
+import type { Usage } from "../../core/event.ts";
 import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Activity, AgentEvent } from "../../ports/agent.ts";
 import { foldLine, shortenPath } from "../display.ts";
+import { parseJson } from "../quietly.ts";
 
 /** A value of another shape counts as missing: a newer client is understood as far as possible. */
 export function lenient<T extends z.ZodType>(schema: T) {
@@ -18,13 +20,7 @@ export function parseEvents<T>(schema: z.ZodType<T>, stream: string): readonly T
 }
 
 export function parseEvent<T>(schema: z.ZodType<T>, line: string): T | null {
-  if (!line.startsWith("{")) return null;
-  try {
-    const event = schema.safeParse(JSON.parse(line));
-    return event.success ? event.data : null;
-  } catch {
-    return null;
-  }
+  return line.startsWith("{") ? (schema.safeParse(parseJson(line)).data ?? null) : null;
 }
 
 /** The class of a failed request to a model. null: no response. */
@@ -34,6 +30,12 @@ export function classOfHttpStatus(status: number | null): FailureClass {
   if (status === 401 || status === 402 || status === 403) return "auth";
   if (status === 413) return "overflow";
   return status === 408 || status >= 500 ? "outage" : "fault";
+}
+
+/** The number that `pattern` captures, such as an HTTP status; null: no match. */
+export function numberIn(pattern: RegExp, text: string): number | null {
+  const digits = pattern.exec(text)?.[1];
+  return digits === undefined ? null : Number(digits);
 }
 
 export interface StreamToolCall {
@@ -71,18 +73,49 @@ export function showCall(call: StreamToolCall, projectDir: string): readonly Age
   ];
 }
 
+export function showText(text: string | null | undefined): readonly AgentEvent[] {
+  return text ? [{ type: "text", text }] : [];
+}
+
+export function showUsage(usage: Usage | null): readonly AgentEvent[] {
+  return usage === null ? [] : [{ type: "usage", usage }];
+}
+
+/** The agent's names for its tools that write and read one file. */
+export interface FileTools {
+  readonly editors: readonly string[];
+  readonly reader: string;
+}
+
+export function callWith(
+  { editors, reader }: FileTools,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  outcome: StreamToolCall["outcome"],
+): StreamToolCall {
+  const path = textIn(input, "filePath", "file_path", "absolute_path", "path");
+  const files = path === null ? [] : [path];
+  return {
+    name,
+    detail: describeInput(input),
+    edits: editors.includes(name) ? files : [],
+    reads: name === reader ? files : [],
+    outcome,
+  };
+}
+
 /** The most informative arguments first. */
 const TELLING = ["command", "cmd", "pattern", "url", "query", "description", "prompt"];
 
-export function describeInput(input: Readonly<Record<string, unknown>>): string {
-  const value = TELLING.map((key) => input[key]).find((one) => typeof one === "string");
-  return typeof value === "string" ? value : "";
+export function describeInput(input: unknown): string {
+  return textIn(input, ...TELLING) ?? "";
 }
 
-/** The first of these arguments that is a text. */
-export function pathsIn(input: Readonly<Record<string, unknown>>, ...keys: readonly string[]): string[] {
-  const value = keys.map((key) => input[key]).find((one) => typeof one === "string" && one !== "");
-  return typeof value === "string" ? [value] : [];
+/** The first of these fields that is a text; null: none. */
+export function textIn(input: unknown, ...keys: readonly string[]): string | null {
+  const fields = Object(input) as Readonly<Record<string, unknown>>;
+  const texts = keys.map((key) => fields[key]).filter((value) => typeof value === "string");
+  return texts.find((text) => text !== "") ?? null;
 }
 
 export function sum(numbers: readonly (number | null | undefined)[]): number {

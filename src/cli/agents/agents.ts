@@ -6,7 +6,7 @@
  * the settings cannot be read, and `problem` says why. `found`: at least one chosen agent is installed.
  */
 import { runVersion } from "../../agents/capabilities/program-version.ts";
-import { findWay } from "../../agents/find-way.ts";
+import { findWay } from "../../agents/find.ts";
 import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice.ts";
 import {
   AGENT_NAMES,

@@ -1,6 +1,6 @@
 /** `loop up`: the resident runner of a project. It runs until it is stopped. */
 import { createMissingAgent } from "../../agents/missing.ts";
-import { removeEndedRuns } from "../../agents/process/ended-runs.ts";
+import { removeEndedRuns } from "../../agents/process/run-folder.ts";
 import { type AgentChoice, chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import { type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import { shortNameOf } from "../../core/agents.ts";

@@ -11,7 +11,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Message, parseMessage, renderRpcError } from "./message.ts";
+import { type Message, parseMessage } from "./message.ts";
 import { answerRequest, type McpOffer, VERSIONS } from "./offer.ts";
 
 export interface McpHttp {
@@ -111,7 +111,7 @@ async function serve(
   if (guest === null) return refuse(response, NO_TOKEN);
   const wrong = wrongIn(request, guest);
   if (wrong !== null) return refuse(response, wrong);
-  if (request.method === "DELETE") return send(response, 204);
+  if (request.method === "DELETE") return void response.writeHead(204).end();
   const body = await readBody(request, maxBytes);
   if (body === null)
     return refuse(response, { status: 413, message: `The body has more than ${maxBytes} bytes.` });
@@ -186,18 +186,15 @@ async function answer(
 ): Promise<void> {
   switch (message.kind) {
     case "wrong":
-      return sendJson(response, 400, renderRpcError(message.id, message.fault));
+      return sendJson(response, 400, message.answer);
     case "notification":
     case "answer":
-      return send(response, 202);
+      return void response.writeHead(202).end();
     case "request": {
-      const answered = answerRequest(offer(), message.id, message.method, message.params);
+      const asked = answerRequest(offer(), message);
       if (message.method === "initialize") response.setHeader("Mcp-Session-Id", session);
-      return sendJson(
-        response,
-        200,
-        typeof answered === "string" ? answered : await answered.run(gone.signal),
-      );
+      const text = typeof asked === "string" ? asked : await asked(gone.signal);
+      return sendJson(response, 200, text);
     }
   }
 }
@@ -210,8 +207,4 @@ function refuse(response: ServerResponse, { status, message, headers = {} }: Ref
 function sendJson(response: ServerResponse, status: number, text: string): void {
   response.setHeader("Content-Type", "application/json");
   response.writeHead(status).end(text);
-}
-
-function send(response: ServerResponse, status: number): void {
-  response.writeHead(status).end();
 }

@@ -4,18 +4,20 @@ import * as z from "zod";
 export type MessageId = string | number;
 
 export type Message =
-  | { readonly kind: "request"; readonly id: MessageId; readonly method: string; readonly params: Params }
+  | ({ readonly kind: "request" } & McpRequest)
   | { readonly kind: "notification"; readonly method: string; readonly params: Params }
   /** We send no requests, so an answer is ignored. */
   | { readonly kind: "answer" }
-  | { readonly kind: "wrong"; readonly id: MessageId | null; readonly fault: Fault };
+  /** `answer`: the error for the sender. */
+  | { readonly kind: "wrong"; readonly answer: string };
+
+export interface McpRequest {
+  readonly id: MessageId;
+  readonly method: string;
+  readonly params: Params;
+}
 
 export type Params = Readonly<Record<string, unknown>>;
-
-interface Fault {
-  readonly code: number;
-  readonly message: string;
-}
 
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
@@ -58,18 +60,17 @@ export function renderResult(id: MessageId, result: object): string {
   return `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`;
 }
 
-export function renderRpcError(id: MessageId | null, error: Fault): string {
-  return `${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`;
+export function renderRpcError(id: MessageId | null, code: number, message: string): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
 }
 
 function wrong(id: MessageId | null, code: number, message: string): Message {
-  return { kind: "wrong", id, fault: { code, message } };
+  return { kind: "wrong", answer: renderRpcError(id, code, message) };
 }
 
 /** The id of an invalid message, so that the sender can match the error. */
 function idOf(content: unknown): MessageId | null {
-  const found = z.object({ id: Id }).safeParse(content);
-  return found.success ? found.data.id : null;
+  return z.object({ id: Id }).safeParse(content).data?.id ?? null;
 }
 
 function isAnswer(content: unknown): boolean {

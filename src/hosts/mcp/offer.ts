@@ -6,8 +6,8 @@ import type { InitializeResult, ListToolsResult } from "@modelcontextprotocol/sd
 import * as z from "zod";
 import {
   INVALID_PARAMS,
+  type McpRequest,
   METHOD_NOT_FOUND,
-  type MessageId,
   type Params,
   renderResult,
   renderRpcError,
@@ -22,11 +22,8 @@ export interface McpOffer {
   readonly tools: readonly McpTool[];
 }
 
-/** A tool call. The transport runs and tracks it. */
-interface AskedCall {
-  /** Does not reject. */
-  run(signal: AbortSignal): Promise<string>;
-}
+/** A tool call. The transport runs and tracks it. Does not reject. */
+type AskedCall = (signal: AbortSignal) => Promise<string>;
 
 /** Newest first. For tools, all versions are the same. */
 export const VERSIONS: readonly [string, ...string[]] = [
@@ -43,12 +40,7 @@ const CallParams = z.object({
 });
 
 /** The answer, or a tool call that must run first. */
-export function answerRequest(
-  offer: McpOffer,
-  id: MessageId,
-  method: string,
-  params: Params,
-): string | AskedCall {
+export function answerRequest(offer: McpOffer, { id, method, params }: McpRequest): string | AskedCall {
   switch (method) {
     case "initialize":
       return renderResult(id, introduce(offer, params));
@@ -61,27 +53,21 @@ export function answerRequest(
     case "tools/call":
       return callOf(offer, id, params);
     default:
-      return renderRpcError(id, { code: METHOD_NOT_FOUND, message: `This server has no method ${method}.` });
+      return renderRpcError(id, METHOD_NOT_FOUND, `This server has no method ${method}.`);
   }
 }
 
-function callOf({ tools }: McpOffer, id: MessageId, params: Params): string | AskedCall {
+function callOf({ tools }: McpOffer, id: McpRequest["id"], params: Params): string | AskedCall {
   const asked = CallParams.safeParse(params);
   if (!asked.success) {
     const [issue] = asked.error.issues;
-    return renderRpcError(id, {
-      code: INVALID_PARAMS,
-      message: `${issue?.path.join(".")}: ${issue?.message}`,
-    });
+    return renderRpcError(id, INVALID_PARAMS, `${issue?.path.join(".")}: ${issue?.message}`);
   }
   const { name, arguments: args, _meta: meta } = asked.data;
   const tool = tools.find((one) => one.name === name);
-  if (tool === undefined)
-    return renderRpcError(id, { code: INVALID_PARAMS, message: `There is no tool ${name}.` });
+  if (tool === undefined) return renderRpcError(id, INVALID_PARAMS, `There is no tool ${name}.`);
   const isFromModel = "claudecode/toolUseId" in meta;
-  return {
-    run: async (signal) => renderResult(id, await runTool(tool, args, { signal, isFromModel })),
-  };
+  return async (signal) => renderResult(id, await runTool(tool, args, { signal, isFromModel }));
 }
 
 /** The answer to an unknown version is our newest one; the client may then disconnect. */

@@ -8,14 +8,7 @@
 import type { Readable, Writable } from "node:stream";
 import * as z from "zod";
 import { createLineSplitter } from "../../agents/process/lines.ts";
-import {
-  INVALID_REQUEST,
-  type Message,
-  type MessageId,
-  type Params,
-  parseMessage,
-  renderRpcError,
-} from "./message.ts";
+import { INVALID_REQUEST, type McpRequest, type Params, parseMessage, renderRpcError } from "./message.ts";
 import { answerRequest, type McpOffer } from "./offer.ts";
 
 export interface McpServerOptions extends McpOffer {
@@ -36,37 +29,37 @@ const CancelParams = z.object({ requestId: z.union([z.string(), z.number()]) });
 export function serveMcp(options: McpServerOptions): Promise<void> {
   const { input, output } = options;
   const splitter = createLineSplitter(MAX_LINE_BYTES);
-  const calls = new Map<MessageId, AbortController>();
+  const calls = new Map<McpRequest["id"], AbortController>();
   const underway = new Set<Promise<void>>();
   let isClosed = false;
 
   function take(line: string): void {
     if (line.trim() === "") return;
-    const message: Message = parseMessage(line);
-    if (message.kind === "wrong") send(renderRpcError(message.id, message.fault));
+    const message = parseMessage(line);
+    if (message.kind === "wrong") send(message.answer);
     else if (message.kind === "notification") note(message.method, message.params);
-    else if (message.kind === "request") send(answer(message.id, message.method, message.params));
+    else if (message.kind === "request") send(answer(message));
   }
 
   function note(method: string, params: Params): void {
     if (method === "notifications/initialized") options.onInitialized?.();
     if (method !== "notifications/cancelled") return;
-    const cancel = CancelParams.safeParse(params);
-    if (!cancel.success) return;
-    const call = calls.get(cancel.data.requestId);
-    calls.delete(cancel.data.requestId);
+    const requestId = CancelParams.safeParse(params).data?.requestId;
+    if (requestId === undefined) return;
+    const call = calls.get(requestId);
+    calls.delete(requestId);
     call?.abort();
   }
 
   /** null: the answer comes later. */
-  function answer(id: MessageId, method: string, params: Params): string | null {
-    const answered = answerRequest(options, id, method, params);
+  function answer(request: McpRequest): string | null {
+    const { id } = request;
+    const answered = answerRequest(options, request);
     if (typeof answered === "string") return answered;
-    if (calls.has(id))
-      return renderRpcError(id, { code: INVALID_REQUEST, message: "id: a call with this id is running" });
+    if (calls.has(id)) return renderRpcError(id, INVALID_REQUEST, "id: a call with this id is running");
     const controller = new AbortController();
     calls.set(id, controller);
-    const work = answered.run(controller.signal).then((line) => {
+    const work = answered(controller.signal).then((line) => {
       underway.delete(work);
       // this call was cancelled, and its id may be in use again
       if (calls.get(id) !== controller) return;

@@ -25,11 +25,14 @@ export function createToolServer(options: ToolServerOptions): ToolServer & { clo
   let listening: Promise<McpHttp> | null = null;
   return {
     async open() {
-      // after a failure, try again at the next call
-      listening ??= listen().catch((error: unknown) => {
-        listening = null;
-        throw error;
-      });
+      // loaded on demand: most commands start no agent
+      listening ??= import("./http.ts")
+        .then(({ listenMcp }) => listenMcp())
+        .catch((error: unknown) => {
+          // try again at the next call
+          listening = null;
+          throw error;
+        });
       return openAccess(options, await listening);
     },
     async close() {
@@ -38,12 +41,6 @@ export function createToolServer(options: ToolServerOptions): ToolServer & { clo
       await http?.close();
     },
   };
-}
-
-/** Loaded on demand: most commands start no agent. */
-async function listen(): Promise<McpHttp> {
-  const { listenMcp } = await import("./http.ts");
-  return listenMcp();
 }
 
 async function openAccess(options: ToolServerOptions, http: McpHttp): Promise<ToolAccess> {

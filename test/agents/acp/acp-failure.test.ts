@@ -7,7 +7,7 @@ import { parsePromptResult, parseUpdate } from "../../../src/agents/acp/connecti
 import { PeerGone, PeerSilent } from "../../../src/agents/acp/connection/peer.ts";
 import { WireError } from "../../../src/agents/acp/connection/wire.ts";
 import { failureOfError, failureOfResult, withCause } from "../../../src/agents/acp/failures/failure.ts";
-import { readKeptError } from "../../../src/agents/acp/failures/kept-error.ts";
+import { readKeptError } from "../../../src/agents/acp/failures/recorded-errors.ts";
 import { type AcpProfileName, plainProfile, profileOf } from "../../../src/agents/acp/profiles.ts";
 import { AcpTurnRecord } from "../../../src/agents/acp/record.ts";
 import { readAcpUsage, type SessionTotals } from "../../../src/agents/acp/usage.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { realPlaceOf } from "../../../src/agents/acp/ask.ts";
 import type { ToolCall } from "../../../src/agents/acp/connection/messages.ts";
-import { realPlaceOf } from "../../../src/agents/acp/place.ts";
 import { denialOf } from "../../../src/agents/acp/tool-call.ts";
 import type { PermissionRequest, TurnControl } from "../../../src/ports/agent.ts";
 import { failedAs, makeControl, makeWatcher } from "../../fixtures/agents/project.ts";

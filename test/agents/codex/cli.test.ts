@@ -253,9 +253,9 @@ test("E3 the events that are shown while codex works", () => {
 
 test("E3 an id of a conversation is the thread's and nothing that could be an option", () => {
   expect(parseThread("01a1e05c-e9ea-7740-aff4-696c952513ff")?.used).toEqual({
-    input: 0,
-    cached: 0,
-    output: 0,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
   });
   for (const id of ["", "--last", "01a1e05c", "ses_1", "01a1e05c-e9ea-7740-aff4-696c952513ff:1"])
     expect(parseThread(id)).toBeNull();

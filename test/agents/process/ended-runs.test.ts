@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { removeEndedRuns } from "../../../src/agents/process/ended-runs.ts";
+import { removeEndedRuns } from "../../../src/agents/process/run-folder.ts";
 import { bootId } from "../../../src/system/process.ts";
 
 const DAY = 86_400_000;

@@ -191,7 +191,7 @@ test("an answer that is no file any more shows nothing, and does no harm", async
   expect(control.events).toEqual([]);
   mkdirSync(inProject("folder"));
   for (const path of [inProject("folder"), inProject("nothing")]) {
-    const tail = tailLines(path, { kind: "here" }, () => control.events.push({ type: "text", text: path }));
+    const tail = tailLines(path, null, () => control.events.push({ type: "text", text: path }));
     tail.finish();
     tail.drop();
   }

@@ -1,11 +1,7 @@
 /** The fields of agents' messages that are read here. Other shapes count as missing, so newer agents work. */
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import * as z from "zod";
 import { Count, lenient, Input as Meta, Text } from "../../stream/stream-events.ts";
-import type { UpdateKind } from "./protocol.ts";
-
-const Content = lenient(z.object({ type: Text, text: Text }));
-
-const ToolContent = z.object({ type: Text, path: Text });
 
 const ToolCall = z.object({
   toolCallId: z.string().catch(""),
@@ -13,28 +9,30 @@ const ToolCall = z.object({
   name: Text,
   kind: Text,
   status: Text,
-  content: lenient(z.array(ToolContent)),
+  content: lenient(z.array(z.object({ type: Text, path: Text }))),
   locations: lenient(z.array(z.object({ path: z.string() }))),
   rawInput: z.unknown().optional(),
   _meta: Meta,
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-const Cost = lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() }));
-
-const kindOf = <K extends UpdateKind>(kind: K) => z.literal(kind);
+const kindOf = <K extends SessionUpdate["sessionUpdate"]>(kind: K) => z.literal(kind);
 
 const Update = z.discriminatedUnion("sessionUpdate", [
   z.object({
     sessionUpdate: kindOf("agent_message_chunk"),
-    content: Content,
+    content: lenient(z.object({ type: Text, text: Text })),
     messageId: Text,
     _meta: Meta,
   }),
   z.object({ sessionUpdate: kindOf("agent_thought_chunk") }),
   ToolCall.extend({ sessionUpdate: kindOf("tool_call") }),
   ToolCall.extend({ sessionUpdate: kindOf("tool_call_update") }),
-  z.object({ sessionUpdate: kindOf("usage_update"), cost: Cost, _meta: Meta }),
+  z.object({
+    sessionUpdate: kindOf("usage_update"),
+    cost: lenient(z.object({ amount: z.number().nonnegative(), currency: z.string() })),
+    _meta: Meta,
+  }),
   z.object({ sessionUpdate: kindOf("session_info_update"), _meta: Meta }),
 ]);
 export type Update = z.infer<typeof Update>;
@@ -47,15 +45,14 @@ export function parseUpdate(
 ): { readonly sessionId: string; readonly update: Update | null } | null {
   const outer = Notification.safeParse(params);
   if (!outer.success) return null;
-  const inner = Update.safeParse(outer.data.update);
-  return { sessionId: outer.data.sessionId, update: inner.success ? inner.data : null };
+  const { sessionId, update } = outer.data;
+  return { sessionId, update: Update.safeParse(update).data ?? null };
 }
 
-const Option = z.object({ optionId: z.string(), kind: Text });
 const PermissionParams = z.object({
   sessionId: z.string(),
   toolCall: ToolCall,
-  options: z.array(Option).catch([]),
+  options: z.array(z.object({ optionId: z.string(), kind: Text })).catch([]),
 });
 export type PermissionParams = z.infer<typeof PermissionParams>;
 
@@ -67,7 +64,6 @@ export async function parsePermission(params: unknown): Promise<PermissionParams
 }
 
 const Initialized = z.object({
-  protocolVersion: z.number().catch(0),
   agentCapabilities: lenient(
     z.object({
       loadSession: lenient(z.boolean()),
@@ -79,18 +75,11 @@ const Initialized = z.object({
   ),
 });
 
-export interface AgentCapabilities {
-  readonly protocolVersion: number;
-  readonly load: boolean;
-  readonly resume: boolean;
-  readonly close: boolean;
-  readonly httpTools: boolean;
-}
+export type AgentCapabilities = ReturnType<typeof parseInitialized>;
 
-export function parseInitialized(result: unknown): AgentCapabilities {
-  const { protocolVersion, agentCapabilities: can } = Initialized.parse(result);
+export function parseInitialized(result: unknown) {
+  const { agentCapabilities: can } = Initialized.parse(result);
   return {
-    protocolVersion,
     load: can?.loadSession === true,
     resume: can?.sessionCapabilities?.resume != null,
     close: can?.sessionCapabilities?.close != null,
@@ -132,16 +121,10 @@ export interface Setting {
   readonly choices: readonly { readonly value: string; readonly name: string }[];
 }
 
-export interface OpenedSession {
-  readonly sessionId: string | null;
-  readonly mode: Setting | null;
-  readonly model: Setting | null;
-}
+export type OpenedSession = ReturnType<typeof parseSession>;
 
-export function parseSession(result: unknown): OpenedSession {
-  const parsed = SessionOpened.safeParse(result);
-  if (!parsed.success) return { sessionId: null, mode: null, model: null };
-  const { sessionId = null, modes, models, configOptions } = parsed.data;
+export function parseSession(result: unknown) {
+  const { sessionId = null, modes, models, configOptions } = SessionOpened.catch({}).parse(result);
   const options = (configOptions ?? []).flatMap((option) => ConfigOption.safeParse(option).data ?? []);
   const option = (category: string): Setting | null => {
     const found = options.find((each) => (each.category ?? each.id) === category);
@@ -182,6 +165,12 @@ export const Tokens = z.object({
 });
 export type Tokens = z.infer<typeof Tokens>;
 
+/** `sign` -1: the difference. */
+export function addTokens(a: Tokens, b: Tokens, sign: 1 | -1 = 1): Tokens {
+  const keys = Object.keys(Tokens.shape) as (keyof Tokens)[];
+  return Object.fromEntries(keys.map((key) => [key, (a[key] ?? 0) + sign * (b[key] ?? 0)])) as Tokens;
+}
+
 const PromptResult = z.object({
   stopReason: z.string().catch(""),
   usage: lenient(Tokens),
@@ -207,6 +196,5 @@ const AirMeta = z.object({
 });
 
 export function readSessionFailure(meta: unknown): SessionFailure | null {
-  const parsed = AirMeta.safeParse(meta);
-  return parsed.success ? parsed.data.jetbrains.air.sessionFailure : null;
+  return AirMeta.safeParse(meta).data?.jetbrains.air.sessionFailure ?? null;
 }

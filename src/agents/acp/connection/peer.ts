@@ -6,6 +6,7 @@
  * 2. Updates arrive in the order they were sent, before an answer that was sent later.
  * 3. A request for permission is refused while nobody listens.
  */
+import type * as sdk from "@agentclientprotocol/sdk";
 import { describeExit } from "../../process/reasons.ts";
 import {
   type AgentCapabilities,
@@ -15,15 +16,28 @@ import {
   parseUpdate,
   type Update,
 } from "./messages.ts";
-import { type PeerCommand, type PeerProcess, startPeer } from "./peer-process.ts";
-import type { AcpNotifications, AcpRequests, PermissionOutcome } from "./protocol.ts";
+import { type PeerCommand, type PeerProcess, startPeer, within } from "./peer-process.ts";
 import { CLOSED, openWire } from "./wire.ts";
+
+/** The requests that we send, in the types of the official package. wire.ts says why only types are used. */
+export interface AcpRequests {
+  readonly initialize: sdk.InitializeRequest;
+  readonly "session/new": sdk.NewSessionRequest;
+  readonly "session/load": sdk.LoadSessionRequest;
+  readonly "session/resume": sdk.ResumeSessionRequest;
+  readonly "session/close": sdk.CloseSessionRequest;
+  readonly "session/prompt": sdk.PromptRequest;
+  readonly "session/set_mode": sdk.SetSessionModeRequest;
+  readonly "session/set_config_option": sdk.SetSessionConfigOptionRequest;
+  /** Older agents offer models this way. The protocol now has a config option for it. */
+  readonly "session/set_model": { readonly sessionId: string; readonly modelId: string };
+}
 
 export interface PeerListener {
   /** Every message that is not an answer. `update` is null for a kind that is not used. */
   onUpdate(sessionId: string | null, update: Update | null, line: string): void;
   /** Must not reject. */
-  onPermission(params: PermissionParams): Promise<PermissionOutcome>;
+  onPermission(params: PermissionParams): Promise<sdk.RequestPermissionOutcome>;
   onBytes(count: number): void;
 }
 
@@ -39,7 +53,8 @@ export interface Peer {
     params: AcpRequests[M],
     withinMs?: number,
   ): Promise<unknown>;
-  notify<M extends keyof AcpNotifications>(method: M, params: AcpNotifications[M]): void;
+  /** Asks the agent to stop the prompt of this session. */
+  cancel(sessionId: string): void;
   listen(listener: PeerListener | null): void;
   /** Ends the agent and everything it started. Must not reject. */
   close(): Promise<void>;
@@ -90,7 +105,10 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
   });
   const gone = wire.closed.then(async () => {
     isGone = true;
-    return describeEnd(child, await exitAfter(child));
+    // an agent that closes its stdout normally exits
+    await within(child.exited, EXIT_MS);
+    void child.kill();
+    return describeEnd(child, await child.exited);
   });
 
   const peer: Omit<Peer, "can"> = {
@@ -98,7 +116,7 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
     isGone: () => isGone,
     gone,
     request: (method, params, withinMs) => raced(wire.request(method, params), gone, method, withinMs),
-    notify: wire.notify,
+    cancel: (sessionId) => wire.notify("session/cancel", { sessionId } satisfies sdk.CancelNotification),
     listen(next) {
       listener = next;
     },
@@ -122,16 +140,6 @@ export async function openPeer(command: PeerCommand, limits: PeerLimits, signal:
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);
-  }
-}
-
-/** An agent that closes its stdout normally exits. If it does not, it is ended. */
-async function exitAfter(child: PeerProcess): Promise<number | Error> {
-  const timer = setTimeout(() => void child.kill(), EXIT_MS);
-  try {
-    return await child.exited;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -23,31 +23,24 @@ export interface PooledAgent {
   members: readonly ProcessRef[] | null;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Rejects like `openPeer`. */
   readonly open: (turn: Turn, signal: AbortSignal) => Promise<Peer>;
   readonly idleMs: number;
   readonly maxWarm: number;
 }
 
-export interface Pool {
-  /** Rejects like `open`. */
-  take(turn: Turn, signal: AbortSignal): Promise<PooledAgent>;
-  /** Call it after a turn. Resolves when a peer that does not stay has ended. */
-  give(seat: PooledAgent, turn: Turn): Promise<void>;
-  /** Ends the peer. Must not reject. */
-  drop(seat: PooledAgent): Promise<void>;
-  close(): Promise<void>;
-}
+export type Pool = ReturnType<typeof createPool>;
 
 const MOST_SESSIONS = 4;
 
-export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
+export function createPool({ open, idleMs, maxWarm }: PoolOptions) {
   /** Most recently used last. */
   const idle = new Map<PooledAgent, NodeJS.Timeout>();
   const busy = new Set<PooledAgent>();
   let isClosed = false;
 
+  /** Rejects like `open`. */
   async function take(turn: Turn, signal: AbortSignal): Promise<PooledAgent> {
     const mine = [...idle.keys()].filter(({ peer, loopId }) => loopId === turn.loopId && isThere(peer));
     const wanted = turn.conversation?.id ?? "";
@@ -71,6 +64,7 @@ export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
     return seat;
   }
 
+  /** Call it after a turn. Resolves when a peer that does not stay has ended. */
   async function give(seat: PooledAgent, turn: Turn): Promise<void> {
     if (!busy.delete(seat)) return;
     const isFull = !seat.peer.can.close && seat.sessions.size > MOST_SESSIONS;
@@ -84,6 +78,7 @@ export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
     if (idle.size > maxWarm && oldest !== undefined) await drop(oldest);
   }
 
+  /** Ends the peer. Must not reject. */
   async function drop(seat: PooledAgent): Promise<void> {
     clearTimeout(idle.get(seat));
     idle.delete(seat);
@@ -97,7 +92,7 @@ export function createPool({ open, idleMs, maxWarm }: PoolOptions): Pool {
     take,
     give,
     drop,
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       await Promise.all([...idle.keys(), ...busy].map(drop));
     },

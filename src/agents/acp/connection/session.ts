@@ -3,8 +3,7 @@ import type { Conversation, ToolAccess, ToolServer, Turn } from "../../../ports/
 import type { AcpProfile } from "../profiles.ts";
 import type { SessionTotals } from "../usage.ts";
 import { type OpenedSession, parseSession, type Setting } from "./messages.ts";
-import { type Peer, PeerGone, PeerSilent } from "./peer.ts";
-import type { AcpRequests } from "./protocol.ts";
+import { type AcpRequests, type Peer, PeerGone, PeerSilent } from "./peer.ts";
 
 export interface Session {
   readonly id: string;
@@ -36,11 +35,9 @@ export async function openSession(
   toolServer: ToolServer | null,
   withinMs: number,
 ): Promise<SessionStart> {
-  const hasTools = profile.httpTools && peer.can.httpTools;
   // without tools the agent reports in its last message
-  const access = (hasTools ? await toolServer?.open().catch(() => null) : null) ?? null;
-  const servers = access === null ? [] : [serverOf(access)];
-  const place = { cwd: projectDir, mcpServers: servers };
+  const access = (peer.can.httpTools ? await toolServer?.open().catch(() => null) : null) ?? null;
+  const place = { cwd: projectDir, mcpServers: access === null ? [] : [serverOf(access)] };
   try {
     const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);
     if (conversation !== null && again !== null) {

@@ -9,24 +9,16 @@ export function membersOf(tree: Tree): readonly ProcessRef[] {
   return treeMembers(tree).map((pid) => ({ pid, start: procStart(pid) }));
 }
 
-/** Ends the processes that are not in `before`. False: a process cannot be killed. */
-export async function endStrays(
-  tree: Tree,
-  before: readonly ProcessRef[],
-  graceMs: number,
-): Promise<boolean> {
+/** Ends the processes that are not in `before`, except one that cannot be killed. */
+export async function endStrays(tree: Tree, before: readonly ProcessRef[], graceMs: number): Promise<void> {
   const known = new Set(before.map(({ pid, start }) => `${pid} ${start}`));
-  const find = (): readonly ProcessRef[] =>
-    membersOf(tree).filter(({ pid, start }) => !known.has(`${pid} ${start}`));
-  let strays = find();
   for (const [signal, waitMs] of [["SIGTERM", graceMs], ...KILLS] as const) {
-    if (strays.length === 0) return true;
+    // each time anew: a process may start another one before it ends
+    const strays = membersOf(tree).filter(({ pid, start }) => !known.has(`${pid} ${start}`));
+    if (strays.length === 0) return;
     for (const { pid } of strays) signalProcess(pid, signal);
     await goneWithin(strays, waitMs);
-    // a process may start another one before it ends
-    strays = find();
   }
-  return strays.length === 0;
 }
 
 const KILLS = Array.from({ length: 8 }, () => ["SIGKILL", 250] as const);

@@ -10,6 +10,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter } from "../../process/lines.ts";
+import { parseJson } from "../../quietly.ts";
 
 export interface WireOptions {
   /** A longer line is ignored. */
@@ -20,13 +21,7 @@ export interface WireOptions {
   readonly onRequest: (method: string, params: unknown) => Promise<object> | undefined;
 }
 
-export interface Wire {
-  /** Resolves when stdout has ended. */
-  readonly closed: Promise<void>;
-  /** Rejects with a `WireError`, or with `CLOSED`. */
-  request(method: string, params: object): Promise<unknown>;
-  notify(method: string, params: object): void;
-}
+export type Wire = ReturnType<typeof openWire>;
 
 export class WireError extends Error {
   readonly code: number;
@@ -57,7 +52,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export function openWire(stdin: Writable, stdout: Readable, options: WireOptions): Wire {
+export function openWire(stdin: Writable, stdout: Readable, options: WireOptions) {
   const waiting = new Map<unknown, Waiting>();
   const splitter = createLineSplitter(options.maxLineBytes);
   let nextId = 1;
@@ -111,8 +106,10 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
   });
 
   return {
+    /** Resolves when stdout has ended. */
     closed,
-    request(method, params) {
+    /** Rejects with a `WireError`, or with `CLOSED`. */
+    request(method: string, params: object): Promise<unknown> {
       if (isClosed) return Promise.reject(CLOSED);
       const id = nextId++;
       return new Promise((resolve, reject) => {
@@ -120,18 +117,14 @@ export function openWire(stdin: Writable, stdout: Readable, options: WireOptions
         send({ id, method, params });
       });
     },
-    notify: (method, params) => send({ method, params }),
+    notify: (method: string, params: object): void => send({ method, params }),
   };
 }
 
 function parseMessage(line: string): Message | null {
   if (!line.startsWith("{")) return null;
-  try {
-    const message = JSON.parse(line) as Message & { readonly jsonrpc?: unknown };
-    return message.jsonrpc === "2.0" ? message : null;
-  } catch {
-    return null;
-  }
+  const message = parseJson(line) as (Message & { readonly jsonrpc?: unknown }) | null;
+  return message?.jsonrpc === "2.0" ? message : null;
 }
 
 function errorOf(error: unknown): WireError {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Failure, FailureClass } from "../../../core/goal/goal.ts";
 import { foldLine } from "../../display.ts";
 import { describeError, makeFailure } from "../../process/reasons.ts";
-import { classOfHttpStatus, lenient, Text } from "../../stream/stream-events.ts";
+import { classOfHttpStatus, lenient, numberIn, Text } from "../../stream/stream-events.ts";
 import { type PromptResult, readSessionFailure } from "../connection/messages.ts";
 import { PeerGone, PeerSilent } from "../connection/peer.ts";
 import type { AcpProfile } from "../profiles.ts";
@@ -15,6 +15,13 @@ const RequestError = z.object({
   message: z.string().catch(""),
   data: lenient(z.object({ errorKind: Text, errorName: Text, details: Text })),
 });
+
+const STOPS: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
+  ["max_tokens", ["overflow", "the model reached its token limit"]],
+  ["max_turn_requests", ["timeout", "the agent reached its limit of model requests"]],
+  ["refusal", ["fault", "the model refused"]],
+  ["cancelled", ["fault", "the agent cancelled the turn by itself"]],
+]);
 
 /** What an agent records about an error outside the protocol. */
 export interface Cause {
@@ -38,19 +45,9 @@ export function failureOfResult(
   const isDenied =
     denials.length > 0 && (profile.afterDenial === "ends" || result.stopReason === "cancelled");
   if (isDenied) return fail(profile, "denied", `no permission to use ${denials.join(", ")}`);
-  switch (result.stopReason) {
-    case "end_turn":
-      break;
-    case "max_tokens":
-      return fail(profile, "overflow", "the model reached its token limit");
-    case "max_turn_requests":
-      return fail(profile, "timeout", "the agent reached its limit of model requests");
-    case "refusal":
-      return fail(profile, "fault", "the model refused");
-    case "cancelled":
-      return fail(profile, "fault", "the agent cancelled the turn by itself");
-    default:
-      return fail(profile, "fault", `the agent ended the turn with ${JSON.stringify(result.stopReason)}`);
+  if (result.stopReason !== "end_turn") {
+    const other = ["fault", `the agent ended the turn with ${JSON.stringify(result.stopReason)}`] as const;
+    return fail(profile, ...(STOPS.get(result.stopReason) ?? other));
   }
   const mark = profile.errorMark;
   if ((profile.usageProves && !hasUsage) || (mark !== undefined && record.lastChunk.startsWith(mark)))
@@ -96,8 +93,7 @@ export function needsStatus(failure: Failure, error: unknown): boolean {
 function statusIn(profile: AcpProfile, code: number, details: string | null): number | null {
   if (profile.status !== "none" && code >= 400 && code < 600) return code;
   // "401 Incorrect API key": the vendor's library puts the status first
-  const [, digits] = profile.status === "details" ? (/^([45]\d\d)\b/.exec(details ?? "") ?? []) : [];
-  return digits === undefined ? null : Number(digits);
+  return profile.status === "details" ? numberIn(/^([45]\d\d)\b/, details ?? "") : null;
 }
 
 function fail(

@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { openLog } from "../conversation/debug-log.ts";
+import { parseFields } from "../conversation/fields.ts";
 import { NO_RECORD } from "../conversation/hooks/hook-client.ts";
-import { parseInput, runHookProcess, untilStopped } from "../conversation/hooks/hook-process.ts";
+import { runHookProcess, untilStopped } from "../conversation/hooks/hook-process.ts";
 import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
 import { NO_WAKING } from "../conversation/hooks/wake-up.ts";
 import { commandBeside } from "../conversation/typed.ts";
@@ -67,7 +68,7 @@ function runClientHook(
 
 /** Some clients put a byte order mark before the JSON. Some session ids have characters that file names do not allow. */
 function readTold(client: StopClient, text: string): Told {
-  const told = client.read(parseInput(text.replace(/^\uFEFF/, "")) ?? {});
+  const told = client.read(parseFields(text.replace(/^\uFEFF/, "")) ?? {});
   return { ...told, session: told.session.replaceAll("_", "-") };
 }
 

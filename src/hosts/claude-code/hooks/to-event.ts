@@ -1,5 +1,6 @@
 /** Translates Claude Code's hook payloads into events of the conversation. */
 import type { ConversationEvent, PromptRef } from "../../conversation/event.ts";
+import { textOf } from "../../conversation/fields.ts";
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
 import { claudeFailureOf } from "../turn-failure.ts";
 import { wakeIn } from "../wake.ts";
@@ -64,11 +65,6 @@ function ranCommand({ event, toolInput, toolResponse, error }: HookPayload): Ran
   if (event === "PostToolUse") return { command, exitCode: 0, output: textOf(toolResponse, "stdout") };
   const [, code] = /^Exit code (\d+)(?:\n|$)/.exec(error) ?? [];
   return { command, exitCode: code === undefined ? null : Number(code), output: error };
-}
-
-function textOf(value: unknown, key: string): string {
-  const found = (value as Record<string, unknown> | null | undefined)?.[key];
-  return typeof found === "string" ? found : "";
 }
 
 const OUR_TOOLS = /^mcp__plugin_loopwright_loop__(?!hook$)/;

@@ -1,5 +1,6 @@
 /** Reads the result of a run from the messages of `agent_end`. The messages are untrusted. */
 import type { Usage } from "../../../core/base.ts";
+import { countOf, type Fields, fieldOf, isFields, textOf } from "../../conversation/fields.ts";
 
 export interface RunEnd {
   /** `length`: the answer was too long and was cut. */
@@ -27,18 +28,18 @@ interface Answered {
 
 /** null: the agent sent no message, not even an error. */
 export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
-  const said = messages.map(asObject).filter(({ role }) => role === "assistant");
+  const said = saidIn(messages);
   const last = said.at(-1);
   if (last === undefined) return null;
   const calls = said.flatMap(partsOf).filter(({ type }) => type === "toolCall");
   return {
-    kind: KINDS.get(textOfMessage(last.stopReason)) ?? "ok",
+    kind: KINDS.get(textOf(last, "stopReason")) ?? "ok",
     answer: partsOf(last)
       .filter(({ type }) => type === "text")
-      .map(({ text }) => textOfMessage(text))
+      .map((part) => textOf(part, "text"))
       .join("\n"),
-    error: textOfMessage(last.errorMessage),
-    usage: usageOf(parseAnswers(messages)),
+    error: textOf(last, "errorMessage"),
+    usage: usageOf(answersIn(said)),
     toolCalls: calls.length,
     edits: countEdits(calls),
   };
@@ -64,21 +65,25 @@ export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {
 }
 
 export function parseAnswers(messages: readonly unknown[]): readonly Answered[] {
-  return messages
-    .map(asObject)
-    .filter(({ role }) => role === "assistant")
-    .map((message) => {
-      const usage = asObject(message.usage);
-      return {
-        at: numberOf(message.timestamp),
-        model: textOfMessage(message.model),
-        inputTokens: numberOf(usage.input),
-        outputTokens: numberOf(usage.output),
-        cacheReadTokens: numberOf(usage.cacheRead),
-        cacheWriteTokens: numberOf(usage.cacheWrite),
-        costUsd: numberOf(asObject(usage.cost).total),
-      };
-    })
+  return answersIn(saidIn(messages));
+}
+
+/** The messages of the agent. */
+function saidIn(messages: readonly unknown[]): readonly Fields[] {
+  return messages.filter(isFields).filter(({ role }) => role === "assistant");
+}
+
+function answersIn(said: readonly Fields[]): readonly Answered[] {
+  return said
+    .map((message) => ({
+      at: countOf(message, "timestamp"),
+      model: textOf(message, "model"),
+      inputTokens: countOf(message.usage, "input"),
+      outputTokens: countOf(message.usage, "output"),
+      cacheReadTokens: countOf(message.usage, "cacheRead"),
+      cacheWriteTokens: countOf(message.usage, "cacheWrite"),
+      costUsd: countOf(fieldOf(message.usage, "cost"), "total"),
+    }))
     .filter(
       ({ inputTokens, outputTokens, cacheReadTokens }) => inputTokens + outputTokens + cacheReadTokens > 0,
     );
@@ -120,36 +125,13 @@ const WRITING = new Set(["edit", "write"]);
 
 function countEdits(calls: readonly Fields[]): Readonly<Record<string, number>> {
   const edits: Record<string, number> = {};
-  for (const { name, arguments: input } of calls) {
-    const path = textOfMessage(asObject(input).path);
-    if (WRITING.has(textOfMessage(name)) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
+  for (const call of calls) {
+    const path = textOf(call.arguments, "path");
+    if (WRITING.has(textOf(call, "name")) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
   }
   return edits;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function partsOf({ content }: Fields): readonly Fields[] {
-  return Array.isArray(content) ? content.map(asObject) : [];
-}
-
-/** {}: the text is missing or not a JSON object. */
-export function parseObject(text: string | null): Fields {
-  try {
-    return asObject(JSON.parse(text ?? "null"));
-  } catch {
-    return {};
-  }
-}
-
-export function asObject(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
-}
-
-export function textOfMessage(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+  return Array.isArray(content) ? content.filter(isFields) : [];
 }

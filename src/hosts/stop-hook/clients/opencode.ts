@@ -1,6 +1,6 @@
 /** opencode: our own plugin calls the hook, so the format is ours. See `install/opencode-plugin.ts`. */
 import type { Usage } from "../../../core/base.ts";
-import { countOf, type Fields, isFields, textOf } from "../fields.ts";
+import { countOf, type Fields, isFields, textOf } from "../../conversation/fields.ts";
 import { readNamed, type StopClient, type Told } from "./client.ts";
 
 export const opencode: StopClient = {

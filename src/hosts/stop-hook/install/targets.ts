@@ -1,8 +1,8 @@
 /** Where each client looks for hooks and commands, and their form. Data only; reads and writes nothing. */
 import { join } from "node:path";
+import { isFields } from "../../conversation/fields.ts";
 import { absolutePath, homeFolder } from "../../conversation/install/data-folder.ts";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
-import { isFields } from "../fields.ts";
 import type { HookItems } from "./hook-lists.ts";
 import { isOwnCommand, plainCommand } from "./shell.ts";
 import { renderCursorCommand, renderGeminiCommand, renderOpencodeCommand, renderSkill } from "./texts.ts";

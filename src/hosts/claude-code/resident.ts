@@ -146,7 +146,6 @@ export class Resident {
       open: () => this.openIfThere(),
       typed: { command, root: client.root, session: this.#session, env, commandName: CLAUDE_COMMAND_NAME },
       dir: this.#dir,
-      now: Date.now,
       givesContext: true,
     };
   }

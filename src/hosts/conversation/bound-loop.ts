@@ -4,7 +4,6 @@ import { loopWakeAt } from "../../core/decide.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { isBusy, type LoopId } from "../../core/loop.ts";
 import type { BoundLoop } from "../../core/stop/route.ts";
-import { request } from "../../engine/tasks/tasks.ts";
 import type { SessionRecord } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
 
@@ -63,9 +62,4 @@ export function isResting(loop: Bound, now: number): boolean {
   if (isBusy(loop)) return false;
   if (loop.status !== "active" || (loop.kind === "goal" && loop.gate !== null)) return true;
   return loop.waitUntil !== null && loop.waitUntil > now;
-}
-
-/** Pauses the loop until a person continues it. */
-export async function pauseBound(store: Store, loop: Bound, reason: string, now: number): Promise<void> {
-  await request(store, loop, { type: `${loop.kind}.paused`, code: "interrupted", reason }, now);
 }

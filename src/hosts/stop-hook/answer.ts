@@ -87,14 +87,14 @@ async function answerStop(
   const said = facts?.answer ?? told.answer ?? lastSaid(dir, session) ?? "";
   const answer = await answerEvent({ ...stopped, answer: said }, context, signal);
   if (turn?.end === null && facts?.usage)
-    await keepPrice(open.store, turn, priced(facts.usage, context), context.now());
+    await keepPrice(open.store, turn, priced(facts.usage, context), open.now());
   // before the client can report it
   if (answer.kind === "context") rememberSent(dir, session, answer.text);
   return isLast && answer.kind === "nothing" ? tell(whyNow(client, open)) : answer;
 }
 
 function whyNow({ title, cap }: StopClient, { conversation }: OpenConversation): string | null {
-  const loop = conversation.bound();
+  const loop = conversation.standing.bound();
   if (loop?.status !== "active") return null;
   return `[LOOP] ${loop.id} goes on after your next message: ${title} lets a loop answer ${cap} stops in a row.`;
 }

@@ -48,7 +48,6 @@ function runClientHook(
       const context = {
         dir,
         open: lazy.open,
-        now: Date.now,
         givesContext,
         typed: { command: commandBeside(script), root, session, env, commandName },
       };

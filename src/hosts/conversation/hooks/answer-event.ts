@@ -1,8 +1,6 @@
 /** Answers each event of a conversation. All clients with hooks use this table. */
-import type { Goal } from "../../../core/goal/goal.ts";
 import type { Loop } from "../../../core/loop.ts";
 import { type ConversationAnswer, NOTHING } from "../answer.ts";
-import type { Bound } from "../bound-loop.ts";
 import type { ConversationEvent, PromptRef } from "../event.ts";
 import { resumeAnswer, withMissed } from "../resume.ts";
 import { noteTool, type UsedTool } from "../tool-use.ts";
@@ -14,7 +12,6 @@ export interface AnswerContext {
   readonly open: () => OpenConversation | null;
   readonly typed: TypedParts;
   readonly dir: string;
-  readonly now: () => number;
   /** Can the answer to a prompt add context for the model? If not, a loop starts at the stop of that prompt. */
   readonly givesContext: boolean;
 }
@@ -37,7 +34,7 @@ export async function answerEvent(
     case "prompted":
       return conversation.submit(event, signal);
     case "tool":
-      takeTool(event.used, open, context);
+      takeTool(event.used, open);
       return NOTHING;
     case "idle":
       await conversation.idle();
@@ -67,7 +64,7 @@ async function answerTyped(
   const { conversation, store } = open;
   await conversation.begin(prompt);
   await store.catchUp();
-  const isGoingOn = carried.mayGoOn && conversation.bound()?.status === "active";
+  const isGoingOn = carried.mayGoOn && conversation.standing.bound()?.status === "active";
   // the loop's first turn comes at the stop of this prompt
   if (isGoingOn && !context.givesContext) return NOTHING;
   if (isGoingOn && (await open.engine.lead())) {
@@ -92,34 +89,32 @@ async function answerStart(
   // an automatic compaction happens inside a running prompt; a typed /compact is a prompt of its own
   if (!isCompacted || promptId !== seat.record.promptId) conversation.rest();
   const { turn } = seat.record;
+  const bound = conversation.standing.bound();
   return resumeAnswer({
-    goal: goalOf(conversation.bound()),
-    loops: loopsFound(isCompacted, open, context),
+    goal: bound?.kind === "goal" ? bound : undefined,
+    loops: loopsFound(isCompacted, open),
     turnId: isCompacted && turn?.end === null ? turn.id : null,
     commandName: context.typed.commandName,
   });
 }
 
-function goalOf(loop: Bound | undefined): Goal | undefined {
-  return loop?.kind === "goal" ? loop : undefined;
-}
-
 /** Missed tasks are not reported after a compaction, or while another process runs the loops. */
-function loopsFound(isCompacted: boolean, open: OpenConversation, context: AnswerContext): readonly Loop[] {
-  const { store, conversation } = open;
-  const now = context.now();
+function loopsFound(isCompacted: boolean, { store, conversation, now }: OpenConversation): readonly Loop[] {
   const lease = store.lease();
   const isRunElsewhere =
-    lease !== null && lease.owner !== conversation.owner && store.holderState(lease, now) === "alive";
+    lease !== null &&
+    lease.owner !== conversation.standing.owner &&
+    store.holderState(lease, now()) === "alive";
   const loops = [...store.loops()];
-  return isCompacted || isRunElsewhere ? loops : withMissed(loops, now);
+  return isCompacted || isRunElsewhere ? loops : withMissed(loops, now());
 }
 
 /** Counts calls in a loop's turn. Any tool call resets the client's count of stop answers. */
-function takeTool(used: UsedTool, { seat }: OpenConversation, { dir, now }: AnswerContext): void {
+function takeTool(used: UsedTool, open: OpenConversation): void {
+  const { seat } = open;
   const { turn, blocks } = seat.record;
   const isOurs = turn?.end === null && !used.isOfSubAgent;
   if (isOurs || blocks > 0)
     seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
-  noteTool(seat, dir, used, now());
+  noteTool(open, used);
 }

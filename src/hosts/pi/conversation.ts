@@ -71,6 +71,7 @@ export class PiConversation {
     });
   }
 
+  /** false: the conversation has ended. */
   send(text: string): boolean {
     this.#isStopping = false;
     const isSent = this.#terminal.send(text);

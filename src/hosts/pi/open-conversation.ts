@@ -40,14 +40,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
       costUsd: () => null,
       agent: (seat, processes) =>
         withPrices(
-          createPiSeatAgent({
-            seat,
-            now,
-            processes,
-            whenFree: (signal) => conversation.whenFree(signal),
-            send: (text) => conversation.send(text),
-            stop: () => conversation.stop(),
-          }),
+          createPiSeatAgent({ seat, now, processes, conversation: () => conversation }),
           readPrices({ dir }, env),
         ),
       isFree: () => conversation.host.isFree(),

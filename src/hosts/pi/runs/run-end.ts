@@ -26,14 +26,14 @@ interface Answered {
   readonly costUsd: number;
 }
 
-/** null: the agent sent no message, not even an error. */
+/** The messages of a run and its retries: the last result counts. null: the agent sent no message, not even an error. */
 export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   const said = saidIn(messages);
   const last = said.at(-1);
   if (last === undefined) return null;
   const calls = said.flatMap(partsOf).filter(({ type }) => type === "toolCall");
   return {
-    kind: KINDS.get(textOf(last, "stopReason")) ?? "ok",
+    kind: BROKEN_OFF.find((kind) => kind === last.stopReason) ?? "ok",
     answer: partsOf(last)
       .filter(({ type }) => type === "text")
       .map((part) => textOf(part, "text"))
@@ -45,24 +45,7 @@ export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
   };
 }
 
-const KINDS: ReadonlyMap<string, RunEnd["kind"]> = new Map([
-  ["aborted", "aborted"],
-  ["error", "error"],
-  ["length", "length"],
-]);
-
-/** Joins a run and its retry: the last result counts, and the usage is added up. */
-export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {
-  if (first === null) return then;
-  const edits = { ...first.edits };
-  for (const [path, count] of Object.entries(then.edits)) edits[path] = (edits[path] ?? 0) + count;
-  return {
-    ...then,
-    usage: addUsage(first.usage, then.usage),
-    toolCalls: first.toolCalls + then.toolCalls,
-    edits,
-  };
-}
+const BROKEN_OFF = ["aborted", "error", "length"] as const;
 
 export function parseAnswers(messages: readonly unknown[]): readonly Answered[] {
   return answersIn(saidIn(messages));
@@ -103,21 +86,6 @@ function usageOf(answers: readonly Answered[]): Usage | null {
     model: answers.at(-1)?.model ?? "",
     cacheReadTokens,
     cacheWriteTokens,
-  };
-}
-
-/** Two attempts of one run, with one model. */
-function addUsage(a: Usage | null, b: Usage | null): Usage | null {
-  if (a === null || b === null) return a ?? b;
-  const add = (x: number | null = null, y: number | null = null) =>
-    x === null && y === null ? null : (x ?? 0) + (y ?? 0);
-  return {
-    ...b,
-    costUsd: add(a.costUsd, b.costUsd),
-    inputTokens: add(a.inputTokens, b.inputTokens),
-    outputTokens: add(a.outputTokens, b.outputTokens),
-    cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens) ?? 0,
-    cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens) ?? 0,
   };
 }
 

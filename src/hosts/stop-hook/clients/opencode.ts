@@ -15,10 +15,7 @@ export const opencode: StopClient = {
   readTurn: null,
 };
 
-const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
-  ["interrupted", "interrupted"],
-  ["failed", "failed"],
-]);
+const ENDS = ["interrupted", "failed"] as const;
 
 function read(input: Fields): Told {
   const told = readNamed(input, { session: "session", answer: "answer" });
@@ -26,7 +23,7 @@ function read(input: Fields): Told {
   return {
     ...told,
     facts: { answer, toolCalls: countOf(input, "toolCalls"), usage: usageOf(input.usage) },
-    end: ENDS.get(textOf(input, "end")) ?? "ok",
+    end: ENDS.find((end) => end === input.end) ?? "ok",
   };
 }
 

@@ -27,6 +27,8 @@ interface KnownMarketplace {
   readonly path: string | null;
 }
 
+type PluginVerb = "install" | "update" | "enable" | "uninstall";
+
 const pluginList = z.array(
   z.object({
     id: z.string(),
@@ -88,21 +90,9 @@ export class PluginClient {
     await this.#run(["marketplace", "remove", MARKETPLACE], project);
   }
 
-  async install(scope: string, project: string): Promise<void> {
-    await this.#run(["install", PLUGIN_ID, "--scope", scope], project);
-  }
-
-  /** The plugin runs from its folder anyway; this updates the version that the client shows. */
-  async update(scope: string, project: string): Promise<void> {
-    await this.#run(["update", PLUGIN_ID, "--scope", scope], project);
-  }
-
-  async enable(scope: string, project: string): Promise<void> {
-    await this.#run(["enable", PLUGIN_ID, "--scope", scope], project);
-  }
-
-  async uninstall(scope: string, project: string): Promise<void> {
-    await this.#run(["uninstall", PLUGIN_ID, "--scope", scope], project);
+  /** The plugin runs from its folder anyway; `update` updates the version that the client shows. */
+  async change(verb: PluginVerb, scope: string, project: string): Promise<void> {
+    await this.#run([verb, PLUGIN_ID, "--scope", scope], project);
   }
 
   #run(words: readonly string[], cwd: string): Promise<string> {

@@ -31,27 +31,17 @@ interface ResidentParts {
 }
 
 /** Events that may start the engine in a single hook process. */
-const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>([
-  "Stop",
-  "StopFailure",
-  "UserPromptSubmit",
-  "UserPromptExpansion",
-]);
+const ACTING = new Set<HookEvent>(["Stop", "StopFailure", "UserPromptSubmit", "UserPromptExpansion"]);
 
 /** Events that can show an error to the person. */
-const SAYING: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "UserPromptExpansion", "SessionStart"]);
+const SAYING = new Set<HookEvent>(["Stop", "UserPromptExpansion", "SessionStart"]);
 
 /** Events after which no prompt runs. */
-const ENDING: ReadonlySet<HookEvent> = new Set<HookEvent>([
-  "Stop",
-  "StopFailure",
-  "SessionStart",
-  "SessionEnd",
-  "Notification",
-]);
+const ENDING = new Set<HookEvent>(["Stop", "StopFailure", "SessionStart", "SessionEnd", "Notification"]);
 
 export class Resident {
   readonly #parts: ResidentParts;
+  readonly root: string;
   readonly dir: string;
   readonly #sessions: Sessions;
   #session: string;
@@ -62,7 +52,8 @@ export class Resident {
 
   constructor(parts: ResidentParts) {
     this.#parts = parts;
-    this.dir = join(parts.client.root, ".loop");
+    this.root = parts.client.root;
+    this.dir = join(this.root, ".loop");
     this.#sessions = openSessions(this.dir);
     this.#session = parts.client.session;
     this.#acts = parts.stays;
@@ -136,10 +127,10 @@ export class Resident {
   }
 
   #context(): AnswerContext {
-    const { client, env, command } = this.#parts;
+    const { env, command } = this.#parts;
     return {
       open: () => this.openIfThere(),
-      typed: { command, root: client.root, session: this.#session, env, commandName: CLAUDE_COMMAND_NAME },
+      typed: { command, root: this.root, session: this.#session, env, commandName: CLAUDE_COMMAND_NAME },
       dir: this.dir,
       givesContext: true,
     };

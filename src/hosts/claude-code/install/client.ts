@@ -12,36 +12,31 @@ const PATIENCE_MS = 60_000;
 const VERSION_WITHIN_MS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-export interface InstalledPlugin {
-  readonly id: string;
-  readonly scope: string;
-  readonly enabled: boolean;
-  /** The folder that the client loads: the source folder or the client's copy. */
-  readonly folder: string;
-  /** The project, for a project installation. */
-  readonly project: string | null;
-}
-
-interface KnownMarketplace {
-  readonly source: string;
-  readonly path: string | null;
-}
-
 type PluginVerb = "install" | "update" | "enable" | "uninstall";
 
-const pluginList = z.array(
-  z.object({
+const plugin = z
+  .object({
     id: z.string(),
     scope: z.string().catch("user"),
     enabled: z.boolean().catch(false),
     installPath: z.string().catch(""),
-    readFromFolder: z.string().optional().catch(undefined),
-    projectPath: z.string().optional().catch(undefined),
-  }),
-);
-const marketplaceList = z.array(
-  z.object({ name: z.string(), source: z.string().catch(""), path: z.string().optional().catch(undefined) }),
-);
+    readFromFolder: z.string().nullable().catch(null),
+    projectPath: z.string().nullable().catch(null),
+  })
+  .transform(({ installPath, readFromFolder, projectPath, ...rest }) => ({
+    ...rest,
+    /** The folder that the client loads: the source folder or the client's copy. */
+    folder: readFromFolder ?? installPath,
+    /** The project, for a project installation. */
+    project: projectPath,
+  }));
+const marketplace = z.object({
+  name: z.string(),
+  source: z.string().catch(""),
+  path: z.string().nullable().catch(null),
+});
+
+export type InstalledPlugin = Readonly<z.output<typeof plugin>>;
 
 /** null: not on the PATH. */
 export function findClient(env: NodeJS.ProcessEnv): string | null {
@@ -65,20 +60,12 @@ export class PluginClient {
 
   /** The plugins of all scopes and all projects. */
   async plugins(project: string): Promise<readonly InstalledPlugin[]> {
-    const list = parse(pluginList, await this.#run(["list", "--json"], project));
-    return list.map(({ id, scope, enabled, installPath, readFromFolder, projectPath }) => ({
-      id,
-      scope,
-      enabled,
-      folder: readFromFolder ?? installPath,
-      project: projectPath ?? null,
-    }));
+    return parse(z.array(plugin), await this.#run(["list", "--json"], project));
   }
 
-  async marketplace(project: string): Promise<KnownMarketplace | null> {
-    const list = parse(marketplaceList, await this.#run(["marketplace", "list", "--json"], project));
-    const ours = list.find(({ name }) => name === MARKETPLACE);
-    return ours === undefined ? null : { source: ours.source, path: ours.path ?? null };
+  async marketplace(project: string): Promise<z.output<typeof marketplace> | null> {
+    const list = parse(z.array(marketplace), await this.#run(["marketplace", "list", "--json"], project));
+    return list.find(({ name }) => name === MARKETPLACE) ?? null;
   }
 
   /** Writes the person's own settings, because a path of this machine does not belong in a project. */

@@ -74,7 +74,7 @@ function examineOthers(
   { project, env }: Around,
 ): readonly Finding[] {
   const { hooks, folder } = TARGETS[client];
-  if (hooks === null || hooks.isOwn) return [];
+  if (hooks === undefined || hooks.isOwn) return [];
   const file = join(folder(scope, project, env), hooks.path);
   const text = readSmall(file);
   if (text === null) return [];

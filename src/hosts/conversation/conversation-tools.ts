@@ -48,10 +48,7 @@ export function conversationTools(place: () => ToolPlace): readonly McpTool[] {
     },
     now: Date.now,
     newId: newLoopId,
-    currentFire: () => {
-      const { turn } = open().seat.record;
-      return (turn?.end === null ? turn.id : null) as FireId | null;
-    },
+    currentFire: () => (open().seat.running?.id ?? null) as FireId | null,
   };
   return loopTools(context).map((tool) => ({
     ...tool,

@@ -11,7 +11,7 @@
  *    and their changes count.
  */
 import type { Turn } from "../../ports/agent.ts";
-import type { SeatEnd, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
+import type { SeatEnd, SeatTurn, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
 
 /** A hook that waits for an answer: the text of a turn; null: no turn comes now. */
 interface Waiting {
@@ -60,6 +60,12 @@ export class Seat {
   get record(): SessionRecord {
     this.#reload();
     return this.#record;
+  }
+
+  /** The loop's turn that runs in the conversation; null: none. */
+  get running(): SeatTurn | null {
+    const { turn } = this.record;
+    return turn?.end === null ? turn : null;
   }
 
   /** Does a hook wait for a turn? */
@@ -134,8 +140,8 @@ export class Seat {
 
   /** Ends the loop's turn. */
   end(end: SeatEnd): void {
-    const { turn } = this.record;
-    if (turn === null || turn.end !== null) return;
+    const turn = this.running;
+    if (turn === null) return;
     const toAt = this.#parts.now();
     const close = (span: Span) => (span.id === turn.id && span.toAt === null ? { ...span, toAt } : span);
     this.update({ turn: { ...turn, end }, spans: this.record.spans.map(close) });

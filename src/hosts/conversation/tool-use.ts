@@ -31,8 +31,7 @@ export interface RanCommand {
 }
 
 export function noteTool({ seat, dir, session, now }: OpenSeat, used: UsedTool): void {
-  const { turn } = seat.record;
-  const loop = turn?.end === null ? turn.loopId : null;
+  const loop = seat.running?.loopId ?? null;
   recordTool(dir, session, used, loop, now());
   if (loop === null || used.isOfSubAgent) return;
   const directive = backpropOf(dir, used.ran, now());

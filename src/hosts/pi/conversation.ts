@@ -95,11 +95,11 @@ export class PiConversation {
 
   ended(messages: readonly unknown[]): void {
     const { dir, session, seat } = this.#open;
-    const { turn } = seat.record;
+    const loopId = seat.running?.loopId ?? null;
     this.#runs.end(messages);
     // a failing ledger must not prevent the end of the turn
     try {
-      keepAnswers(dir, session, turn?.end === null ? turn.loopId : null, messages);
+      keepAnswers(dir, session, loopId, messages);
     } catch (error) {
       this.#terminal.complain(error);
     }
@@ -135,8 +135,7 @@ export class PiConversation {
   compacted(): void {
     const loop = this.standing.bound();
     if (loop?.kind !== "goal") return;
-    const { turn } = this.#open.seat.record;
-    const turnId = turn?.end === null ? turn.id : null;
+    const turnId = this.#open.seat.running?.id ?? null;
     const answer = resumeAnswer({ goal: loop, loops: [], turnId, commandName: PI_COMMAND_NAME });
     if (answer.kind === "context") this.#terminal.remind(answer.text);
   }

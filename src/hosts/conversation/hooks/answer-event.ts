@@ -1,7 +1,7 @@
 /** Answers each event of a conversation. All clients with hooks use this table. */
 import type { Loop } from "../../../core/loop.ts";
 import { type ConversationAnswer, NOTHING } from "../answer.ts";
-import type { ConversationEvent, PromptRef } from "../event.ts";
+import type { ConversationEvent } from "../event.ts";
 import { resumeAnswer, withMissed } from "../resume.ts";
 import { noteTool, type UsedTool } from "../tool-use.ts";
 import { carryOutTyped, type TypedParts } from "../typed.ts";
@@ -21,7 +21,7 @@ export async function answerEvent(
   context: AnswerContext,
   signal: AbortSignal,
 ): Promise<ConversationAnswer> {
-  if (event.type === "typed") return answerTyped(event.words, event, context, signal);
+  if (event.type === "typed") return answerTyped(event, context, signal);
   const open = context.open();
   if (open === null) return NOTHING;
   const { conversation } = open;
@@ -51,14 +51,13 @@ export async function answerEvent(
 
 /** Runs the command here. The model gets a turn only if a loop of this conversation continues. */
 async function answerTyped(
-  words: string,
-  prompt: PromptRef,
+  prompt: Extract<ConversationEvent, { type: "typed" }>,
   context: AnswerContext,
   signal: AbortSignal,
 ): Promise<ConversationAnswer> {
   // Before the command runs: a busy conversation is not woken by anything that the command starts.
   await context.open()?.conversation.begin(prompt);
-  const carried = await carryOutTyped(words, context.typed);
+  const carried = await carryOutTyped(prompt.words, context.typed);
   const open = context.open();
   if (open === null) return { kind: "local", text: carried.text };
   const { conversation, store } = open;
@@ -88,12 +87,11 @@ async function answerStart(
   await store.catchUp();
   // an automatic compaction happens inside a running prompt; a typed /compact is a prompt of its own
   if (!isCompacted || promptId !== seat.record.promptId) conversation.rest();
-  const { turn } = seat.record;
   const bound = conversation.standing.bound();
   return resumeAnswer({
     goal: bound?.kind === "goal" ? bound : undefined,
     loops: loopsFound(isCompacted, open),
-    turnId: isCompacted && turn?.end === null ? turn.id : null,
+    turnId: isCompacted ? (seat.running?.id ?? null) : null,
     commandName: context.typed.commandName,
   });
 }
@@ -112,9 +110,8 @@ function loopsFound(isCompacted: boolean, { store, conversation, now }: OpenConv
 /** Counts calls in a loop's turn. Any tool call resets the client's count of stop answers. */
 function takeTool(used: UsedTool, open: OpenConversation): void {
   const { seat } = open;
-  const { turn, blocks } = seat.record;
-  const isOurs = turn?.end === null && !used.isOfSubAgent;
-  if (isOurs || blocks > 0)
-    seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
+  const turn = used.isOfSubAgent ? null : seat.running;
+  if (turn !== null) seat.update({ blocks: 0, turn: { ...turn, toolCalls: turn.toolCalls + 1 } });
+  else if (seat.record.blocks > 0) seat.update({ blocks: 0 });
   noteTool(open, used);
 }

@@ -6,10 +6,11 @@
  * 2. A hook that throws allows the stop.
  */
 import { type NoticeKind, tellsStand } from "../../../core/base.ts";
+import type { LoopId } from "../../../core/loop.ts";
 import type { Route } from "../../../core/stop/route.ts";
 import type { Host } from "../../../engine/parts.ts";
 import { type ConversationAnswer, NOTHING, tell } from "../answer.ts";
-import { hasFire, hasTurnOfTask, isResting } from "../bound-loop.ts";
+import { hasFire, isResting } from "../bound-loop.ts";
 import type { ConversationEvent, PromptRef } from "../event.ts";
 import type { OpenSeat } from "../open-seat.ts";
 import { renderVerdict, Standing } from "../standing.ts";
@@ -99,9 +100,8 @@ export class HookConversation {
   /** The turn ended with an error of the client. */
   async stopFailure({ promptId, failure }: EventOf<"failed">): Promise<ConversationAnswer> {
     const { seat } = this.#open;
-    const { turn } = seat.record;
-    if (turn?.end === null && turn.promptId === promptId) seat.end({ kind: "failed", answer: "", failure });
-    else if (turn?.end === null) await this.standing.interrupt();
+    if (seat.running?.promptId === promptId) seat.end({ kind: "failed", answer: "", failure });
+    else if (seat.running !== null) await this.standing.interrupt();
     this.rest();
     return NOTHING;
   }
@@ -126,8 +126,8 @@ export class HookConversation {
 
   /** A new prompt of the person begins. Returns a message for the person if the prompt paused a loop. */
   async #takePrompt(prompt: PromptRef): Promise<string | null> {
-    const { turn } = this.#open.seat.record;
-    const isStopped = turn !== null && turn.end === null && turn.promptId !== prompt.promptId;
+    const { running } = this.#open.seat;
+    const isStopped = running !== null && running.promptId !== prompt.promptId;
     const paused = isStopped ? await this.#interrupt() : null;
     this.#start(prompt);
     return paused;
@@ -154,7 +154,7 @@ export class HookConversation {
   async idle(): Promise<void> {
     const { seat } = this.#open;
     if (seat.isWaiting) return;
-    if (seat.record.turn?.end === null) await this.standing.interrupt();
+    if (seat.running !== null) await this.standing.interrupt();
     this.rest();
   }
 
@@ -218,11 +218,9 @@ export class HookConversation {
 
   async #takeStop({ promptId, answer }: EventOf<"stopped">): Promise<void> {
     const { seat } = this.#open;
-    const { turn } = seat.record;
-    if (turn?.end === null) {
-      if (turn.promptId === promptId) seat.end({ kind: "ok", answer, toolCalls: turn.toolCalls });
-      else await this.standing.interrupt();
-    }
+    const { running } = seat;
+    if (running?.promptId === promptId) seat.end({ kind: "ok", answer, toolCalls: running.toolCalls });
+    else if (running !== null) await this.standing.interrupt();
     // an unannounced prompt was waiting in the client's queue
     const { promptId: known, taken } = seat.record;
     if (known !== promptId) seat.update({ promptId, blocks: 0, taken: taken + 1 });
@@ -239,7 +237,9 @@ export class HookConversation {
   /** Called regularly: due tasks wait for a task's turn to end, and no hook reports an Esc in that turn. */
   lookAgain(): void {
     const { seat, store } = this.#open;
-    if (!seat.isWaiting && hasTurnOfTask(store, seat.record)) this.#noticeEscape();
+    const { running } = seat;
+    const isOfTask = running !== null && store.load(running.loopId as LoopId)?.kind === "task";
+    if (!seat.isWaiting && isOfTask) this.#noticeEscape();
   }
 
   /** Returns a message for the person if a loop was paused. */

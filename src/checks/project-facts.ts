@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_MANAGERS, type ProjectFacts, packageManagerOf } from "../core/toolchain/project-commands.ts";
-import { readSmallFile } from "../system/small-file.ts";
+import { readSmallFile } from "../system/files.ts";
 
 /** Never throws: a file that cannot be read counts as missing. */
 export function readProjectFacts(dir: string): ProjectFacts {

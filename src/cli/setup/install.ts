@@ -133,10 +133,10 @@ async function registerPlugin(
         (scope === "user" || isSameFolder(each.project ?? "", root)),
     );
   const there = await find();
-  if (there === undefined) await client.install(scope, root);
+  if (there === undefined) await client.change("install", scope, root);
   else {
-    await client.update(scope, root);
-    if (!there.enabled) await client.enable(scope, root);
+    await client.change("update", scope, root);
+    if (!there.enabled) await client.change("enable", scope, root);
   }
   const now = await find();
   if (now?.enabled !== true || !isSameFolder(now.folder, places.plugin))

@@ -76,7 +76,7 @@ async function removePlugin(
     (each.scope === scope && (scope === "user" || isSameFolder(each.project ?? "", root)));
   const ours = (await client.plugins(root)).filter(isThere);
   for (const each of ours.filter(isMeant)) {
-    await client.uninstall(each.scope, each.project ?? root);
+    await client.change("uninstall", each.scope, each.project ?? root);
     told.removed.push(`the plugin for ${whose(each)}`);
   }
   return (await client.plugins(root)).filter(isThere);

@@ -5,14 +5,14 @@ import { capOf } from "./hooks/block-cap.ts";
 import { CLAUDE_COMMAND_NAME } from "./hooks/to-event.ts";
 import { isSomeoneWaiting, offsetOf, wasEscaped } from "./usage/transcript.ts";
 import { countUsage } from "./usage/turn-usage.ts";
-import { Waker } from "./wake.ts";
+import { wakingBy } from "./wake.ts";
 
 /** `pid`: the process of the client. */
 export function claudeCode(dir: string, session: string, pid: number, env: NodeJS.ProcessEnv): HookClient {
   return {
     commandName: CLAUDE_COMMAND_NAME,
     cap: capOf(env),
-    waking: new Waker(dir, pid),
+    waking: wakingBy(dir, pid),
     record: {
       isSomeoneWaiting,
       offsetOf,

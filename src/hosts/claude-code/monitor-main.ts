@@ -5,15 +5,16 @@
  * It must not exit while the client runs, because the client would report that to its model, which costs a turn. It must
  * exit when the client has ended, because nothing else stops it.
  */
-import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readSmall } from "../../system/files.ts";
+import { lookAt, readSmall } from "../../system/files.ts";
 import { procStart } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
 import { openLog } from "../conversation/debug-log.ts";
 import { commandBeside } from "../conversation/typed.ts";
 import { readClient, withoutClient } from "./client.ts";
 import { Resident } from "./resident.ts";
+import { readFrom } from "./usage/transcript.ts";
 import { registerMonitor, spoolPath } from "./wake.ts";
 
 /** How soon a line reaches the client. An idle check is one system call. */
@@ -27,7 +28,8 @@ const serverFile = process.argv[2] === undefined ? null : `${process.argv[2]}/se
 process.env = withoutClient(process.env);
 const dir = join(client.root, ".loop");
 const log = openLog(client.root, process.env);
-let offset = lengthOf(spoolPath(dir, client.process.pid));
+const spool = spoolPath(dir, client.process.pid);
+let offset = lookAt(spool).size;
 let isRegistered = false;
 let serverGoneSince: number | null = null;
 let standIn: Resident | null = null;
@@ -55,18 +57,11 @@ function look(): void {
 }
 
 function handOn(): void {
-  const path = spoolPath(dir, client.process.pid);
-  if (lengthOf(path) <= offset) return;
-  const fd = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(fstatSync(fd).size - offset);
-    const text = bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, offset));
-    const end = text.lastIndexOf("\n") + 1;
-    offset += Buffer.byteLength(text.slice(0, end));
-    if (end > 0) process.stdout.write(text.slice(0, end));
-  } finally {
-    closeSync(fd);
-  }
+  if (lookAt(spool).size <= offset) return;
+  const text = readFrom(spool, offset);
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  offset += Buffer.byteLength(whole);
+  if (whole !== "") process.stdout.write(whole);
 }
 
 /** Without a server nothing would fire due tasks. The monitor does it until a server runs again. */
@@ -90,17 +85,6 @@ function watchServer(now: number): void {
     stays: true,
   });
   standIn.lookAround();
-}
-
-function lengthOf(path: string): number {
-  try {
-    const fd = openSync(path, "r");
-    const { size } = fstatSync(fd);
-    closeSync(fd);
-    return size;
-  } catch {
-    return 0;
-  }
 }
 
 let isLeaving = false;

@@ -31,49 +31,36 @@ interface ResidentParts {
 }
 
 /** Events that may start the engine in a single hook process. */
-const ACTING: ReadonlySet<HookEvent> = new Set<HookEvent>([
-  "Stop",
-  "StopFailure",
-  "UserPromptSubmit",
-  "UserPromptExpansion",
-]);
+const ACTING = new Set<HookEvent>(["Stop", "StopFailure", "UserPromptSubmit", "UserPromptExpansion"]);
 
 /** Events that can show an error to the person. */
-const SAYING: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "UserPromptExpansion", "SessionStart"]);
+const SAYING = new Set<HookEvent>(["Stop", "UserPromptExpansion", "SessionStart"]);
 
 /** Events after which no prompt runs. */
-const ENDING: ReadonlySet<HookEvent> = new Set<HookEvent>([
-  "Stop",
-  "StopFailure",
-  "SessionStart",
-  "SessionEnd",
-  "Notification",
-]);
+const ENDING = new Set<HookEvent>(["Stop", "StopFailure", "SessionStart", "SessionEnd", "Notification"]);
 
 export class Resident {
   readonly #parts: ResidentParts;
-  readonly #dir: string;
+  readonly root: string;
+  readonly dir: string;
   readonly #sessions: Sessions;
   #session: string;
   #acts: boolean;
   /** The running prompt. It is kept here because `.loop` may be created while it runs. */
   #running: HookPayload | null = null;
-  #open: { readonly session: string; readonly conversation: OpenConversation } | null = null;
+  #open: OpenConversation | null = null;
 
   constructor(parts: ResidentParts) {
     this.#parts = parts;
-    this.#dir = join(parts.client.root, ".loop");
-    this.#sessions = openSessions(this.#dir);
+    this.root = parts.client.root;
+    this.dir = join(this.root, ".loop");
+    this.#sessions = openSessions(this.dir);
     this.#session = parts.client.session;
     this.#acts = parts.stays;
   }
 
-  get dir(): string {
-    return this.#dir;
-  }
-
   get current(): OpenConversation | null {
-    return this.#open?.conversation ?? null;
+    return this.#open;
   }
 
   /** The answer to a hook in the client's form. Never throws: after an error the client continues as usual. */
@@ -101,25 +88,24 @@ export class Resident {
 
   /** null: there is no `.loop` folder or no valid session id. */
   openIfThere(): OpenConversation | null {
-    if (this.#open !== null) return this.#open.conversation;
-    return existsSync(this.#dir) && isSessionId(this.#session) ? this.#openNow() : null;
+    if (this.#open !== null) return this.#open;
+    return existsSync(this.dir) && isSessionId(this.#session) ? this.#openNow() : null;
   }
 
   /** Opens the conversation if something may become due: `.loop` exists and a monitor can wake the client. */
   lookAround(): void {
     this.#followClient();
-    this.current?.seat.lookAgain();
-    this.current?.conversation.lookAgain();
+    this.#open?.seat.lookAgain();
+    this.#open?.conversation.lookAgain();
     if (this.#open !== null || !isSessionId(this.#session)) return;
-    if (existsSync(this.#dir) && hasMonitor(this.#dir, this.#parts.client.process.pid)) this.#openNow();
+    if (existsSync(this.dir) && hasMonitor(this.dir, this.#parts.client.process.pid)) this.#openNow();
   }
 
   /** `isOver`: the client has ended; otherwise another process takes over the conversation. */
   async close(isOver: boolean): Promise<void> {
-    const open = this.#open?.conversation;
+    const open = this.#open;
     this.#open = null;
-    if (open === undefined) return;
-    await (isOver ? open.engine.stop("the conversation ended") : open.engine.leave());
+    await (isOver ? open?.engine.stop("the conversation ended") : open?.engine.leave());
   }
 
   #notePrompt(payload: HookPayload, { kind }: HookAnswer): void {
@@ -141,29 +127,28 @@ export class Resident {
   }
 
   #context(): AnswerContext {
-    const { client, env, command } = this.#parts;
+    const { env, command } = this.#parts;
     return {
       open: () => this.openIfThere(),
-      typed: { command, root: client.root, session: this.#session, env, commandName: CLAUDE_COMMAND_NAME },
-      dir: this.#dir,
-      now: Date.now,
+      typed: { command, root: this.root, session: this.#session, env, commandName: CLAUDE_COMMAND_NAME },
+      dir: this.dir,
       givesContext: true,
     };
   }
 
   #openNow(): OpenConversation {
     const { client, env, say } = this.#parts;
-    const [dir, session] = [this.#dir, this.#session];
-    const conversation = openHookConversation(
+    const [dir, session] = [this.dir, this.#session];
+    const open = openHookConversation(
       { dir, session, client: client.process, env, say, now: Date.now },
       claudeCode(dir, session, client.process.pid, env),
     );
-    this.#open = { session, conversation };
+    this.#open = open;
     if (this.#parts.stays) this.#sessions.prune(Date.now());
     if (this.#running !== null && this.#running.session === session)
-      void conversation.conversation.begin(this.#running).catch((error: unknown) => say(String(error)));
-    if (this.#acts) conversation.engine.start();
-    return conversation;
+      void open.conversation.begin(this.#running).catch((error: unknown) => say(String(error)));
+    if (this.#acts) open.engine.start();
+    return open;
   }
 }
 

@@ -9,7 +9,7 @@ import { usageError } from "../../errors.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
 import { answers } from "../../system/process-table.ts";
 import { VERSION } from "../../version.ts";
-import { conversationTools, type ToolPlace } from "../conversation/conversation-tools.ts";
+import { conversationTools } from "../conversation/conversation-tools.ts";
 import { openLog } from "../conversation/debug-log.ts";
 import { commandBeside } from "../conversation/typed.ts";
 import { serveMcp } from "../mcp/server.ts";
@@ -41,16 +41,10 @@ const looking = setInterval(() => {
 }, LOOK_MS);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void leave());
 
-const place: ToolPlace = {
-  root: client.root,
-  dir: resident.dir,
-  openIfThere: () => resident.openIfThere(),
-};
-
 void serveMcp({
   name: "loop",
   version: VERSION,
-  tools: [hookTool(), ...conversationTools(() => place)],
+  tools: [hookTool(), ...conversationTools(() => resident)],
   input: process.stdin,
   output: process.stdout,
   onClose: () => void leave(),

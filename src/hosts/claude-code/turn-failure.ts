@@ -1,4 +1,5 @@
 /** Maps the client's API error classes to our failure classes (B13). Reads structured fields only. */
+import { makeFailure } from "../../agents/process/reasons.ts";
 import type { Failure, FailureClass } from "../../core/goal/goal.ts";
 import type { HookPayload } from "./hooks/payload.ts";
 
@@ -23,9 +24,5 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map(
 export function claudeFailureOf({ error, errorDetails }: HookPayload): Failure {
   const isTooLong = error === "invalid_request" && /"message":\s*"prompt is too long/.test(errorDetails);
   const type = isTooLong ? "overflow" : (CLASSES.get(error) ?? "outage");
-  return {
-    class: type,
-    reason: `the client's request failed: ${error === "" ? "unknown" : error}`,
-    resetsAt: null,
-  };
+  return makeFailure(type, `the client's request failed: ${error === "" ? "unknown" : error}`);
 }

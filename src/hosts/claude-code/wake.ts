@@ -42,35 +42,22 @@ export function wakeIn(prompt: string): string | null {
   return prompt.startsWith("<task-notification>") ? (MARK.exec(prompt)?.[1] ?? null) : null;
 }
 
-export class Waker implements Waking {
-  readonly #dir: string;
-  readonly #client: number;
-
-  constructor(dir: string, client: number) {
-    this.#dir = dir;
-    this.#client = client;
-  }
-
-  canWake(): boolean {
-    return hasMonitor(this.#dir, this.#client);
-  }
-
-  isPending(wake: string): boolean {
-    return readSmall(pendingPath(this.#dir, this.#client))?.trim() === wake;
-  }
-
-  settle(): void {
-    rmSync(pendingPath(this.#dir, this.#client), { force: true });
-  }
-
-  call(what: string): void {
-    const wake = randomBytes(6).toString("hex");
-    ensureSessions(this.#dir);
-    // on disk, because the hook may run in another process
-    writeAtomic(pendingPath(this.#dir, this.#client), `${wake}\n`, false);
-    const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${wake}]\n`;
-    appendFileSync(spoolPath(this.#dir, this.#client), line, { mode: 0o600 });
-  }
+/** `client`: the pid of the client. */
+export function wakingBy(dir: string, client: number): Waking {
+  const pending = pendingPath(dir, client);
+  return {
+    canWake: () => hasMonitor(dir, client),
+    isPending: (wake) => readSmall(pending)?.trim() === wake,
+    settle: () => rmSync(pending, { force: true }),
+    call: (what) => {
+      const wake = randomBytes(6).toString("hex");
+      ensureSessions(dir);
+      // on disk, because the hook may run in another process
+      writeAtomic(pending, `${wake}\n`, false);
+      const line = `Loopwright: ${cleanLine(what).slice(0, 200)} [wake ${wake}]\n`;
+      appendFileSync(spoolPath(dir, client), line, { mode: 0o600 });
+    },
+  };
 }
 
 function pathFor(name: string): (dir: string, client: number) => string {

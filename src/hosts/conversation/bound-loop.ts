@@ -2,10 +2,8 @@
 import type { Backlog } from "../../core/backlog/backlog.ts";
 import { loopWakeAt } from "../../core/decide.ts";
 import type { Goal } from "../../core/goal/goal.ts";
-import { isBusy, type LoopId } from "../../core/loop.ts";
+import { isBusy } from "../../core/loop.ts";
 import type { BoundLoop } from "../../core/stop/route.ts";
-import { requestEvent } from "../../engine/tasks/tasks.ts";
-import type { SessionRecord } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
 
 /** Does a task fire now or at once? Then it needs the waiting hook. */
@@ -15,11 +13,6 @@ export function hasFire(store: Store, owner: string, now: number): boolean {
     if (loop.session !== null && loop.session !== owner) return false;
     return loop.fire !== null || (loopWakeAt(loop) ?? Number.POSITIVE_INFINITY) <= now;
   });
-}
-
-/** Does the conversation work on a task now, not on a goal or for the person? */
-export function hasTurnOfTask(store: Store, { turn }: SessionRecord): boolean {
-  return turn?.end === null && store.load(turn.loopId as LoopId)?.kind === "task";
 }
 
 /** Loops that can be bound to a conversation. */
@@ -63,9 +56,4 @@ export function isResting(loop: Bound, now: number): boolean {
   if (isBusy(loop)) return false;
   if (loop.status !== "active" || (loop.kind === "goal" && loop.gate !== null)) return true;
   return loop.waitUntil !== null && loop.waitUntil > now;
-}
-
-/** Pauses the loop until a person continues it. */
-export async function pauseBound(store: Store, loop: Bound, reason: string, now: number): Promise<void> {
-  await requestEvent(store, loop, { type: `${loop.kind}.paused`, code: "interrupted", reason }, now);
 }

@@ -2,20 +2,18 @@
 import { newLoopId } from "../../compose/engine.ts";
 import type { FireId } from "../../core/loop.ts";
 import { ownerOf } from "../../core/session.ts";
-import type { Engine } from "../../engine/engine.ts";
 import { usageError } from "../../errors.ts";
-import type { Store } from "../../ports/store.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { loopTools } from "../../tools/loop-tools.ts";
 import type { McpTool } from "../mcp/tool.ts";
-import type { Seat } from "./seat.ts";
+import type { OpenSeat } from "./open-seat.ts";
 
-export interface ToolPlace {
+interface ToolPlace {
   readonly root: string;
   readonly dir: string;
   /** null: there is no `.loop` folder. */
-  openIfThere(): { readonly store: Store; readonly engine: Engine; readonly seat: Seat } | null;
+  openIfThere(): OpenSeat | null;
 }
 
 /** `place` throws if the conversation has ended. */
@@ -50,10 +48,7 @@ export function conversationTools(place: () => ToolPlace): readonly McpTool[] {
     },
     now: Date.now,
     newId: newLoopId,
-    currentFire: () => {
-      const { turn } = open().seat.record;
-      return (turn?.end === null ? turn.id : null) as FireId | null;
-    },
+    currentFire: () => (open().seat.running?.id ?? null) as FireId | null,
   };
   return loopTools(context).map((tool) => ({
     ...tool,

@@ -42,7 +42,7 @@ interface SeatWiring {
   readonly observe: (news: EngineNews) => void;
 }
 
-export interface OpenSeat {
+export interface OpenSeat extends SeatSetup {
   readonly store: Store;
   readonly seat: Seat;
   readonly engine: Engine;
@@ -53,14 +53,8 @@ export function openSeat(setup: SeatSetup, wiring: SeatWiring): OpenSeat {
   const root = dirname(dir);
   const store = openStore(dir, { now, say });
   const { costUsd, hasSubAgents } = wiring;
-  const seat = new Seat({
-    sessions: store.sessions,
-    session,
-    client,
-    now,
-    costUsd,
-    onChange: () => engine.nudge(),
-  });
+  const { sessions } = store;
+  const seat = new Seat({ sessions, session, client, now, costUsd, onChange: () => engine.nudge() });
   const engine: Engine = createEngine({
     store,
     project: root,
@@ -79,7 +73,7 @@ export function openSeat(setup: SeatSetup, wiring: SeatWiring): OpenSeat {
       wiring.observe(news);
     },
   });
-  return { store, seat, engine };
+  return { ...setup, store, seat, engine };
 }
 
 /** The agent that a conversation starts as a separate process, for headless tasks. */

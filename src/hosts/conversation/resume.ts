@@ -18,12 +18,12 @@ export interface Resumed {
 }
 
 export function resumeAnswer({ goal, loops, turnId, commandName }: Resumed): ConversationAnswer {
-  const missed = loops.filter((loop) => loop.kind === "task" && loop.status === "missed");
+  const missed = loops.filter((loop) => loop.kind === "task").filter(({ status }) => status === "missed");
   const messages = [
     ...(goal === undefined ? [] : [goalMessage(goal, commandName)]),
     ...missed.map(
       (task) =>
-        `[LOOP] Missed while nothing ran: ${task.id} ${task.kind === "task" ? cleanLine(task.prompt).slice(0, 80) : ""}. Run it: ${commandName} run ${task.id}. Delete it: ${commandName} delete ${task.id}`,
+        `[LOOP] Missed while nothing ran: ${task.id} ${cleanLine(task.prompt).slice(0, 80)}. Run it: ${commandName} run ${task.id}. Delete it: ${commandName} delete ${task.id}`,
     ),
   ];
   const message = messages.join("\n");

@@ -11,17 +11,15 @@
  *    and their changes count.
  */
 import type { Turn } from "../../ports/agent.ts";
-import type { SeatEnd, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
+import type { SeatEnd, SeatTurn, SessionRecord, Sessions, Span } from "../../ports/sessions.ts";
 
-/** The answer to a waiting hook. */
-type Offered = { readonly kind: "turn"; readonly text: string } | { readonly kind: "nothing" };
-
+/** A hook that waits for an answer: the text of a turn; null: no turn comes now. */
 interface Waiting {
   readonly promptId: string;
-  readonly answer: (offered: Offered) => void;
+  readonly answer: (text: string | null) => void;
 }
 
-export interface SeatParts {
+interface SeatParts {
   readonly sessions: Sessions;
   readonly session: string;
   readonly client: SessionRecord["client"];
@@ -64,6 +62,12 @@ export class Seat {
     return this.#record;
   }
 
+  /** The loop's turn that runs in the conversation; null: none. */
+  get running(): SeatTurn | null {
+    const { turn } = this.record;
+    return turn?.end === null ? turn : null;
+  }
+
   /** Does a hook wait for a turn? */
   get isWaiting(): boolean {
     return this.#waiting !== null;
@@ -86,37 +90,37 @@ export class Seat {
     this.#parts.onChange();
   }
 
-  /** Resolves with the next turn, or with "nothing". */
-  offer(promptId: string, signal: AbortSignal): Promise<Offered> {
+  /** Resolves with the text of the next turn; null: no turn comes now. */
+  offer(promptId: string, signal: AbortSignal): Promise<string | null> {
     this.withdrawOffer();
     return new Promise((resolve) => {
-      const answer = (offered: Offered) => {
+      const answer = (text: string | null) => {
         if (this.#waiting === waiting) this.#waiting = null;
         signal.removeEventListener("abort", drop);
-        resolve(offered);
+        resolve(text);
       };
       const waiting: Waiting = { promptId, answer };
-      const drop = () => answer({ kind: "nothing" });
+      const drop = () => answer(null);
       this.#waiting = waiting;
       if (signal.aborted) return drop();
       signal.addEventListener("abort", drop, { once: true });
-      for (const watcher of [...this.#watchers]) watcher();
-      this.#parts.onChange();
+      this.#tell();
     });
   }
 
   withdrawOffer(): void {
-    this.#waiting?.answer({ kind: "nothing" });
+    this.#waiting?.answer(null);
   }
 
   /** Puts the turn into the conversation; false: no hook waits for one. */
-  deliver(turn: Turn, text: string): boolean {
+  deliver({ id, loopId, token }: Turn, text: string): boolean {
     const waiting = this.#waiting;
     if (waiting === null) return false;
     const now = this.#parts.now();
+    const { promptId } = waiting;
     const span = {
-      id: turn.id,
-      loopId: turn.loopId,
+      id,
+      loopId,
       fromAt: now,
       toAt: null,
       costUsd: this.#parts.costUsd(),
@@ -127,25 +131,17 @@ export class Seat {
     this.update({
       spans: [...this.record.spans, span].slice(-MOST_SPANS),
       state: "busy",
-      promptId: waiting.promptId,
-      turn: {
-        id: turn.id,
-        loopId: turn.loopId,
-        token: turn.token,
-        deliveredAt: now,
-        promptId: waiting.promptId,
-        toolCalls: 0,
-        end: null,
-      },
+      promptId,
+      turn: { id, loopId, token, deliveredAt: now, promptId, toolCalls: 0, end: null },
     });
-    waiting.answer({ kind: "turn", text });
+    waiting.answer(text);
     return true;
   }
 
   /** Ends the loop's turn. */
   end(end: SeatEnd): void {
-    const { turn } = this.record;
-    if (turn === null || turn.end !== null) return;
+    const turn = this.running;
+    if (turn === null) return;
     const toAt = this.#parts.now();
     const close = (span: Span) => (span.id === turn.id && span.toAt === null ? { ...span, toAt } : span);
     this.update({ turn: { ...turn, end }, spans: this.record.spans.map(close) });

@@ -1,5 +1,4 @@
 /** A turn inside a conversation, for the engine: its text, its end, and the state of an earlier turn. */
-import type { FailureClass } from "../../core/goal/goal.ts";
 import type { Agent, Turn, TurnControl, TurnEnd, TurnFate } from "../../ports/agent.ts";
 import type { SeatEnd } from "../../ports/sessions.ts";
 import type { Seat } from "./seat.ts";
@@ -58,16 +57,4 @@ function toTurnEnd(seat: Seat, end: SeatEnd): TurnEnd {
     return { kind: "failed", answer, failure: end.failure, usage, conversation, activity: null };
   const activity = { toolCalls: end.toolCalls, edits, denials: [] };
   return { kind: "ok", answer, usage, conversation, activity };
-}
-
-/** A turn that never ran, or whose answer is unknown. */
-export function failedTurn(type: FailureClass, reason: string): TurnEnd {
-  return {
-    kind: "failed",
-    answer: "",
-    failure: { class: type, reason, resetsAt: null },
-    usage: null,
-    conversation: null,
-    activity: null,
-  };
 }

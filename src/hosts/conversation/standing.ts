@@ -6,62 +6,53 @@ import { renderLoopComplete } from "../../core/backlog/report.ts";
 import { ownerOf } from "../../core/session.ts";
 import { type Route, routeStop } from "../../core/stop/route.ts";
 import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
-import type { Engine } from "../../engine/engine.ts";
-import type { Store } from "../../ports/store.ts";
-import { type Bound, boundable, boundLoop, boundTo, pauseBound } from "./bound-loop.ts";
-import type { Seat } from "./seat.ts";
-
-interface StandingParts {
-  readonly session: string;
-  readonly store: Store;
-  readonly seat: Seat;
-  readonly engine: Engine;
-  readonly env: NodeJS.ProcessEnv;
-  readonly now: () => number;
-  /** The command that a person types in this client, such as `/loop`. */
-  readonly commandName: string;
-}
+import { requestEvent } from "../../engine/tasks/tasks.ts";
+import { type Bound, boundable, boundLoop, boundTo } from "./bound-loop.ts";
+import type { OpenSeat } from "./open-seat.ts";
 
 const ESCAPED = "you stopped its turn";
 const CONVERSATION_ENDED = "its conversation ended";
 
 export class Standing {
-  readonly #parts: StandingParts;
+  readonly #open: OpenSeat;
+  readonly #commandName: string;
 
-  constructor(parts: StandingParts) {
-    this.#parts = parts;
+  /** `commandName`: the command that a person types in this client, such as `/loop`. */
+  constructor(open: OpenSeat, commandName: string) {
+    this.#open = open;
+    this.#commandName = commandName;
   }
 
   get owner(): string {
-    return ownerOf(this.#parts.session);
+    return ownerOf(this.#open.session);
   }
 
   /** The loop of this conversation that has not ended. */
   bound(): Bound | undefined {
-    return boundable(this.#parts.store).findLast(
+    return boundable(this.#open.store).findLast(
       ({ session, status }) => session === this.owner && status !== "ended",
     );
   }
 
   /** The loop that messages are about: the active loop, or else the one that paused or ended last. */
   shown(): Bound | undefined {
-    return boundTo(boundable(this.#parts.store), this.owner);
+    return boundTo(boundable(this.#open.store), this.owner);
   }
 
   /** The other owner that holds the lease; null: none. */
   otherOwner(): string | null {
-    const owner = this.#parts.store.lease()?.owner ?? null;
+    const owner = this.#open.store.lease()?.owner ?? null;
     return owner === this.owner ? null : owner;
   }
 
   /** The decision for a stop at this moment. */
   route(otherOwner: string | null, isSomeoneWaiting: boolean): Route {
-    const { session, store, now, env, commandName } = this.#parts;
+    const { session, store, now, env } = this.#open;
     return routeStop({
       session,
       otherOwner,
       isSomeoneWaiting,
-      commandName,
+      commandName: this.#commandName,
       now: now(),
       broken: null,
       off: loopsOff(env),
@@ -71,7 +62,7 @@ export class Standing {
 
   /** Pauses the loop at once, until the person continues it. false: no loop was active. */
   async interrupt(): Promise<boolean> {
-    const { seat, engine } = this.#parts;
+    const { seat, engine } = this.#open;
     const isPaused = await this.#pause(ESCAPED);
     seat.end({ kind: "interrupted", reason: ESCAPED });
     engine.nudge();
@@ -80,7 +71,7 @@ export class Standing {
 
   /** Pauses the loop until a person continues it, here or elsewhere. `settle` runs before the record is closed. */
   async endSession(settle: () => Promise<void> = async () => {}): Promise<void> {
-    const { store, seat } = this.#parts;
+    const { store, seat } = this.#open;
     await store.catchUp();
     await this.#pause(CONVERSATION_ENDED);
     seat.end({ kind: "interrupted", reason: CONVERSATION_ENDED });
@@ -90,10 +81,10 @@ export class Standing {
   }
 
   async #pause(reason: string): Promise<boolean> {
-    const { store, now } = this.#parts;
+    const { store, now } = this.#open;
     const loop = this.bound();
     if (loop?.status !== "active") return false;
-    await pauseBound(store, loop, reason, now());
+    await requestEvent(store, loop, { type: `${loop.kind}.paused`, code: "interrupted", reason }, now());
     return true;
   }
 }

@@ -7,7 +7,7 @@ import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-run
 import { appendLedger } from "../../store/ledger/ledger.ts";
 import { readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import type { Seat } from "./seat.ts";
+import type { OpenSeat } from "./open-seat.ts";
 
 /** A completed tool call. */
 export interface UsedTool {
@@ -30,12 +30,11 @@ export interface RanCommand {
   readonly output: string;
 }
 
-export function noteTool(seat: Seat, dir: string, used: UsedTool, now: number): void {
-  const { turn, session } = seat.record;
-  const loop = turn?.end === null ? turn.loopId : null;
-  recordTool(dir, session, used, loop, now);
+export function noteTool({ seat, dir, session, now }: OpenSeat, used: UsedTool): void {
+  const loop = seat.running?.loopId ?? null;
+  recordTool(dir, session, used, loop, now());
   if (loop === null || used.isOfSubAgent) return;
-  const directive = backpropOf(dir, used.ran, now);
+  const directive = backpropOf(dir, used.ran, now());
   if (directive !== "as before") seat.update({ directive });
 }
 

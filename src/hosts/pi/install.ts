@@ -4,7 +4,6 @@
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findExecutable } from "../../agents/find.ts";
@@ -12,10 +11,11 @@ import { LoopError } from "../../errors.ts";
 import { putFolder } from "../../store/files/put-folder.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { readSmall } from "../../system/files.ts";
+import { fieldOf, parseFields, textOf } from "../conversation/fields.ts";
 import { lookUpwards, notBuilt } from "../conversation/install/built-files.ts";
 import { dataFolder } from "../conversation/install/data-folder.ts";
 import { hashFolder } from "../conversation/install/file-hashes.ts";
-import { asObject, parseObject } from "./runs/run-end.ts";
+import { personalSettings } from "./runs/retries.ts";
 
 interface PiInstalled {
   readonly clientVersion: string | null;
@@ -98,10 +98,9 @@ function findBuilt(): string {
 
 /** Another copy of Loopwright in the person's settings, which would use the same names; null: none. */
 function otherSource(env: NodeJS.ProcessEnv): string | null {
-  const agentDir = env.PI_CODING_AGENT_DIR || join(env.HOME || homedir(), ".pi", "agent");
-  const { packages } = parseObject(readSmall(join(agentDir, "settings.json")));
+  const packages = fieldOf(parseFields(readSmall(personalSettings(env))), "packages");
   const sources = (Array.isArray(packages) ? packages : []).map((each: unknown) =>
-    typeof each === "string" ? each : String(asObject(each).source ?? ""),
+    typeof each === "string" ? each : textOf(each, "source"),
   );
   return sources.find((source) => /^npm:loopwright(?:@|$)/.test(source)) ?? null;
 }

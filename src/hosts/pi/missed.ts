@@ -8,6 +8,10 @@ import type { Terminal } from "./terminal.ts";
 const RUN = "Run it now";
 const KEEP = "Keep it listed as missed";
 const DELETE = "Delete it";
+const EVENTS = {
+  [RUN]: { type: "task.run-requested" },
+  [DELETE]: { type: "task.deleted", reason: "the person deleted the missed task" },
+} as const;
 
 /** `asked` remembers the tasks of this session, so each is asked about once. */
 export async function askMissed(open: OpenPi, terminal: Terminal, asked: Set<string>): Promise<void> {
@@ -21,14 +25,8 @@ export async function askMissed(open: OpenPi, terminal: Terminal, asked: Set<str
 }
 
 async function carryOut({ store, engine }: OpenPi, task: Task, answer: string | undefined): Promise<void> {
-  const event =
-    answer === RUN
-      ? ({ type: "task.run-requested" } as const)
-      : answer === DELETE
-        ? ({ type: "task.deleted", reason: "the person deleted the missed task" } as const)
-        : null;
-  if (event === null) return;
-  await requestEvent(store, task, event, Date.now());
+  if (answer !== RUN && answer !== DELETE) return;
+  await requestEvent(store, task, EVENTS[answer], Date.now());
   await store.published?.publish();
   engine.nudge();
 }

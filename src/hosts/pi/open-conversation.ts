@@ -1,5 +1,4 @@
 /** Opens a pi conversation: store, seat, engine and their connections. */
-import { dirname } from "node:path";
 import { withPrices } from "../../agents/prices.ts";
 import { type NoticeKind, tellsStand } from "../../core/base.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
@@ -24,7 +23,6 @@ interface PiSetup {
 }
 
 export interface OpenPi extends OpenSeat {
-  readonly dir: string;
   readonly conversation: PiConversation;
   /** `loop:2 (passive)`; empty: nothing to show. */
   statusLine(): string;
@@ -42,14 +40,7 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
       costUsd: () => null,
       agent: (seat, processes) =>
         withPrices(
-          createPiSeatAgent({
-            seat,
-            now,
-            processes,
-            whenFree: (signal) => conversation.whenFree(signal),
-            send: (text) => conversation.send(text),
-            stop: () => conversation.stop(),
-          }),
+          createPiSeatAgent({ seat, now, processes, conversation: () => conversation }),
           readPrices({ dir }, env),
         ),
       isFree: () => conversation.host.isFree(),
@@ -58,9 +49,8 @@ export function openPi({ dir, session, terminal, env, onNews }: PiSetup): OpenPi
       observe: onNews,
     },
   );
-  const parts = { ...open, dir, root: dirname(dir), session, terminal, env, now };
-  const conversation: PiConversation = new PiConversation(parts);
-  return { ...open, dir, conversation, statusLine: () => statusLineOf(open.store, session, now()) };
+  const conversation: PiConversation = new PiConversation(open, terminal);
+  return { ...open, conversation, statusLine: () => statusLineOf(open.store, session, now()) };
 }
 
 /** The status of this conversation's goal is shown anyway. */

@@ -1,19 +1,16 @@
 /** A live pi conversation as an agent: a turn is a message that we send, and it ends with its run. */
 import { randomUUID } from "node:crypto";
+import { failedEnd } from "../../agents/process/reasons.ts";
 import { ABANDONED, type Agent, type Turn, type TurnControl, type TurnEnd } from "../../ports/agent.ts";
 import type { Seat } from "../conversation/seat.ts";
-import { failedTurn, reconcileSeated, turnText, whenOver } from "../conversation/seated-turn.ts";
+import { reconcileSeated, turnText, whenOver } from "../conversation/seated-turn.ts";
+import type { PiConversation } from "./conversation.ts";
 
 interface PiAgentParts {
   readonly seat: Seat;
   /** Finds turns that ran as separate processes. */
   readonly processes: Agent;
-  /** Resolves with false if the signal came first. */
-  readonly whenFree: (signal: AbortSignal) => Promise<boolean>;
-  /** false: the conversation has ended. */
-  readonly send: (text: string) => boolean;
-  /** Stops the run of our turn. */
-  readonly stop: () => void;
+  readonly conversation: () => PiConversation;
   readonly now: () => number;
 }
 
@@ -30,9 +27,9 @@ export function createPiSeatAgent(parts: PiAgentParts): Agent {
     async run(turn, control) {
       const timeoutMs = timeoutOf(turn);
       // the person may have started to type since the decision
-      if (!(await parts.whenFree(control.signal))) return { kind: "cancelled" };
+      if (!(await parts.conversation().whenFree(control.signal))) return { kind: "cancelled" };
       if (!deliver(parts, turn))
-        return failedTurn("outage", "the conversation ended before it received the prompt");
+        return failedEnd("outage", "the conversation ended before it received the prompt");
       control.onStarted(seat.record.client);
       return followTurn(parts, turn, control, timeoutMs);
     },
@@ -41,11 +38,11 @@ export function createPiSeatAgent(parts: PiAgentParts): Agent {
 }
 
 /** Records the turn before it is sent, because pi's next events belong to it. */
-function deliver({ seat, send }: PiAgentParts, turn: Turn): boolean {
+function deliver({ seat, conversation }: PiAgentParts, turn: Turn): boolean {
   const { text, isDirected } = turnText(turn, seat.record);
   void seat.offer(randomUUID(), NEVER);
   seat.deliver(turn, text);
-  if (!send(text)) {
+  if (!conversation().send(text)) {
     seat.forget(turn.id);
     return false;
   }
@@ -56,7 +53,7 @@ function deliver({ seat, send }: PiAgentParts, turn: Turn): boolean {
 const NEVER = new AbortController().signal;
 
 async function followTurn(
-  { seat, stop }: PiAgentParts,
+  { seat, conversation }: PiAgentParts,
   turn: Turn,
   { signal }: TurnControl,
   timeoutMs: number,
@@ -68,10 +65,10 @@ async function followTurn(
   if (end !== null) return end;
   if (signal.reason === ABANDONED) return { kind: "cancelled" };
   seat.forget(turn.id);
-  stop();
+  conversation().stop();
   return signal.aborted
     ? { kind: "cancelled" }
-    : failedTurn("timeout", "the turn took too long and was stopped");
+    : failedEnd("timeout", "the turn took too long and was stopped");
 }
 
 /** The longest delay of a Node timer. */

@@ -76,7 +76,7 @@ export class PiSession {
   #greet(): void {
     this.#greetAt = null;
     const open = this.#open;
-    const own = open?.conversation.bound();
+    const own = open?.conversation.standing.bound();
     const asked = { loops: [], turnId: null, commandName: PI_COMMAND_NAME };
     const answer = own?.kind === "goal" ? resumeAnswer({ goal: own, ...asked }) : null;
     const message = answer !== null && "message" in answer ? answer.message : undefined;
@@ -92,7 +92,9 @@ export class PiSession {
   #isLeft(owner: string | null): boolean {
     const open = this.#open;
     return (
-      owner !== null && owner !== open?.conversation.owner && open?.store.sessions.isOver(owner) === true
+      owner !== null &&
+      owner !== open?.conversation.standing.owner &&
+      open?.store.sessions.isOver(owner) === true
     );
   }
 
@@ -107,7 +109,7 @@ export class PiSession {
   }
 
   noteTool(event: PiEvents["tool_result"]): void {
-    if (this.#open !== null) noteTool(this.#open.seat, this.dir, piUsedTool(event), Date.now());
+    if (this.#open !== null) noteTool(this.#open, piUsedTool(event));
   }
 
   /** `isOver`: the conversation ends; otherwise only this extension is reloaded. */

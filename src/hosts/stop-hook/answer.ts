@@ -78,23 +78,23 @@ async function answerStop(
   const open = context.open();
   if (open === null) return NOTHING;
   const facts = factsOf(client, told);
-  const { turn } = open.seat.record;
-  if (turn?.end === null && facts !== null && facts.toolCalls > 0)
+  const turn = open.seat.running;
+  if (turn !== null && facts !== null && facts.toolCalls > 0)
     open.seat.update({ turn: { ...turn, toolCalls: turn.toolCalls + facts.toolCalls } });
   const isLast = client.cap > 0 && open.seat.record.blocks >= client.cap;
   // the client ignores further answers: the next turn waits for the person's next message
   if (isLast) open.seat.update({ isSomeoneWaiting: true });
   const said = facts?.answer ?? told.answer ?? lastSaid(dir, session) ?? "";
   const answer = await answerEvent({ ...stopped, answer: said }, context, signal);
-  if (turn?.end === null && facts?.usage)
-    await keepPrice(open.store, turn, priced(facts.usage, context), context.now());
+  if (turn !== null && facts?.usage)
+    await keepPrice(open.store, turn, priced(facts.usage, context), open.now());
   // before the client can report it
   if (answer.kind === "context") rememberSent(dir, session, answer.text);
   return isLast && answer.kind === "nothing" ? tell(whyNow(client, open)) : answer;
 }
 
 function whyNow({ title, cap }: StopClient, { conversation }: OpenConversation): string | null {
-  const loop = conversation.bound();
+  const loop = conversation.standing.bound();
   if (loop?.status !== "active") return null;
   return `[LOOP] ${loop.id} goes on after your next message: ${title} lets a loop answer ${cap} stops in a row.`;
 }

@@ -1,7 +1,7 @@
 /** Finds the client that started a hook: the nearest parent process that is not a shell or our hook script. */
 import type { ProcessRef } from "../../core/base.ts";
 import { procStart } from "../../system/process.ts";
-import { ps, readStat } from "../../system/process-table.ts";
+import { parseStat, ps, readStat } from "../../system/process-table.ts";
 
 const SHELL =
   /^-?(?:.*\/)?(?:loop-hook|sh|bash|dash|ash|zsh|fish|ksh|busybox|cmd\.exe|pwsh|powershell\.exe)$/;
@@ -22,11 +22,7 @@ function describe(pid: number): { readonly name: string; readonly parent: number
   const stat = process.platform === "linux" ? readStat(pid) : null;
   if (stat !== null) {
     const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
-    const [, parent] = stat
-      .slice(stat.lastIndexOf(")") + 1)
-      .trim()
-      .split(/\s+/);
-    return { name, parent: Number(parent) };
+    return { name, parent: parseStat(stat)?.parent ?? 0 };
   }
   const [, parent, name] =
     /^\s*(\d+)\s+(\S.*?)\s*$/.exec(ps(["-o", "ppid=,comm=", "-p", String(pid)]) ?? "") ?? [];

@@ -1,28 +1,26 @@
 /** Reads the newest lines of a client's transcript: one JSON object per line. */
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { constants } from "node:fs";
 import type { Usage } from "../../core/base.ts";
-import { countOf, type Fields, isFields } from "./fields.ts";
+import { readEndOf } from "../../system/files.ts";
+import { countOf, type Fields, isFields, parseFields } from "../conversation/fields.ts";
 
 /** Almost always more than one turn writes. */
 const MOST_BYTES = 4 * 1024 * 1024;
+/** Opens no device that blocks, and follows no link. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** The complete lines at the end of the file; none if it cannot be read. The path is untrusted. */
 export function readClientRecord(path: string): readonly Fields[] {
   let text: string;
   try {
-    text = readEnd(path);
+    text = readEndOf(path, MOST_BYTES, FLAGS);
   } catch {
     return [];
   }
-  return text.split("\n").flatMap((line) => {
-    try {
-      const value: unknown = JSON.parse(line);
-      return isFields(value) ? [value] : [];
-    } catch {
-      // an incomplete first line, or not JSON
-      return [];
-    }
-  });
+  return text
+    .split("\n")
+    .map(parseFields)
+    .filter((line) => line !== null);
 }
 
 /** The lines after the last line for which `isMark` is true. */
@@ -46,18 +44,4 @@ export function addUp(
     ...(model === "" ? {} : { model }),
     ...(sum(cached) > 0 ? { cacheReadTokens: sum(cached) } : {}),
   };
-}
-
-function readEnd(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) return "";
-    const from = Math.max(0, stat.size - MOST_BYTES);
-    const bytes = Buffer.alloc(stat.size - from);
-    const read = readSync(fd, bytes, 0, bytes.length, from);
-    return bytes.toString("utf8", 0, read);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -3,10 +3,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { openLog } from "../conversation/debug-log.ts";
+import { parseFields } from "../conversation/fields.ts";
 import { NO_RECORD } from "../conversation/hooks/hook-client.ts";
-import { parseInput, runHookProcess, untilStopped } from "../conversation/hooks/hook-process.ts";
+import { runHookProcess, untilStopped } from "../conversation/hooks/hook-process.ts";
 import { type OpenConversation, openHookConversation } from "../conversation/hooks/open-hook-conversation.ts";
 import { NO_WAKING } from "../conversation/hooks/wake-up.ts";
+import type { SeatSetup } from "../conversation/open-seat.ts";
 import { commandBeside } from "../conversation/typed.ts";
 import { answerClient } from "./answer.ts";
 import { clientProcess } from "./client-process.ts";
@@ -35,19 +37,13 @@ function runClientHook(
     const { session } = told;
     const env = hostEnv(client);
     const dir = join(root, ".loop");
-    const lazy = lazyConversation({
-      session,
-      dir,
-      acts: event === "stop" || (event === "prompt" && typedAt(told.prompt) !== null),
-      env,
-      commandName,
-      say: (message) => log("hook", message),
-    });
+    const acts = event === "stop" || (event === "prompt" && typedAt(told.prompt) !== null);
+    const say = (message: string) => log("hook", message);
+    const lazy = lazyConversation({ dir, session, env, say, now: Date.now }, commandName, acts);
     try {
       const context = {
         dir,
         open: lazy.open,
-        now: Date.now,
         givesContext,
         typed: { command: commandBeside(script), root, session, env, commandName },
       };
@@ -67,18 +63,8 @@ function runClientHook(
 
 /** Some clients put a byte order mark before the JSON. Some session ids have characters that file names do not allow. */
 function readTold(client: StopClient, text: string): Told {
-  const told = client.read(parseInput(text.replace(/^\uFEFF/, "")) ?? {});
+  const told = client.read(parseFields(text.replace(/^\uFEFF/, "")) ?? {});
   return { ...told, session: told.session.replaceAll("_", "-") };
-}
-
-interface HookOptions {
-  readonly session: string;
-  readonly dir: string;
-  /** Takes the lease and starts the next turn; otherwise the hook only stores facts. */
-  readonly acts: boolean;
-  readonly env: NodeJS.ProcessEnv;
-  readonly commandName: string;
-  readonly say: (message: string) => void;
 }
 
 /** Agents started from here default to the client's own agent, except for Cursor, whose agent we do not support. */
@@ -86,14 +72,17 @@ function hostEnv({ name }: StopClient): NodeJS.ProcessEnv {
   return name === "cursor" ? process.env : { LOOP_HOST_AGENT: name, ...process.env };
 }
 
-/** The conversation of one hook. It opens on demand if `.loop` exists; a command may create `.loop` in between. */
-function lazyConversation({ session, dir, acts, env, commandName, say }: HookOptions) {
+/**
+ * The conversation of one hook. It opens on demand if `.loop` exists; a command may create `.loop` in between. `acts`:
+ * takes the lease and starts the next turn; otherwise the hook only stores facts.
+ */
+function lazyConversation(setup: Omit<SeatSetup, "client">, commandName: string, acts: boolean) {
   let opened: OpenConversation | null = null;
   return {
     open: () => {
-      if (opened !== null || !existsSync(dir)) return opened;
+      if (opened !== null || !existsSync(setup.dir)) return opened;
       opened = openHookConversation(
-        { dir, session, client: clientProcess(), env, say, now: Date.now },
+        { ...setup, client: clientProcess() },
         // `answer.ts` counts the client's own limit, because tool calls do not reset it
         { commandName, cap: 0, waking: NO_WAKING, record: NO_RECORD },
       );

@@ -1,5 +1,5 @@
 /** Translates a client's hook input into an event of the conversation. */
-import type { Failure } from "../../core/goal/goal.ts";
+import { makeFailure } from "../../agents/process/reasons.ts";
 import type { ConversationEvent, PromptRef } from "../conversation/event.ts";
 import type { ClientEvent, Told } from "./clients/client.ts";
 
@@ -34,8 +34,4 @@ function toEnd({ end, answer }: Told, at: PromptRef): ConversationEvent {
 }
 
 /** These clients do not say why. */
-const FAILED: Failure = {
-  class: "outage",
-  reason: "the client's request failed: unknown",
-  resetsAt: null,
-};
+const FAILED = makeFailure("outage", "the client's request failed: unknown");

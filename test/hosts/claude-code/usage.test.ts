@@ -68,9 +68,8 @@ function clientsOwn(path: string) {
 describe("D7 a real transcript", () => {
   test("D7 gives the sums that the client itself has, its agents included", () => {
     const path = firstRun();
-    const { entries, sessionCostUsd } = readNewUsage(path, null);
+    const { entries } = readNewUsage(path, null);
     expect(sum(entries)).toMatchObject({ ...clientsOwn(path), turns: 5, costUsd: null });
-    expect(sessionCostUsd).toBe(0.01764);
     expect(new Set(entries.map(({ session }) => session))).toEqual(new Set([SESSION]));
     expect(entries[0]).toEqual({
       kind: "usage",
@@ -92,13 +91,11 @@ describe("D7 a real transcript", () => {
     expect(readNewUsage(path, first.cursor)).toEqual({
       entries: [],
       cursor: first.cursor,
-      sessionCostUsd: null,
     });
     resume(path);
     const second = readNewUsage(path, first.cursor);
     expect(second.entries.map(({ id }) => id)).toEqual(["msg_lab000015:req_lab14"]);
     expect(sum([...first.entries, ...second.entries])).toMatchObject(clientsOwn(path));
-    expect(second.sessionCostUsd).toBeCloseTo(0.01938);
   });
 
   test("D7 a fork repeats the answers of its origin, and they count once", () => {

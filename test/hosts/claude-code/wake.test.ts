@@ -8,11 +8,11 @@ import {
   hasMonitor,
   registerMonitor,
   spoolPath,
-  Waker,
   wakeIn,
+  wakingBy,
 } from "../../../src/hosts/claude-code/wake.ts";
 import { nearCap } from "../../../src/hosts/conversation/hooks/block-cap.ts";
-import { wakeUp } from "../../../src/hosts/conversation/hooks/wake-up.ts";
+import { type Waking, wakeUp } from "../../../src/hosts/conversation/hooks/wake-up.ts";
 import { Seat } from "../../../src/hosts/conversation/seat.ts";
 import { createSessions } from "../../../src/store/folder/session-records.ts";
 import { procStart } from "../../../src/system/process.ts";
@@ -26,7 +26,7 @@ const CLIENT = 4711;
 const SELF = { pid: process.pid, start: procStart(process.pid) };
 const NEVER = new AbortController().signal;
 
-function open(): { dir: string; seat: Seat; waker: Waker; lines: () => readonly string[] } {
+function open(): { dir: string; seat: Seat; waker: Waking; lines: () => readonly string[] } {
   const dir = tempDir();
   const seat = new Seat({
     ...{ sessions: createSessions(dir), session: "s-1", client: { pid: CLIENT, start: null }, now: Date.now },
@@ -36,7 +36,7 @@ function open(): { dir: string; seat: Seat; waker: Waker; lines: () => readonly 
     existsSync(spoolPath(dir, CLIENT))
       ? readFileSync(spoolPath(dir, CLIENT), "utf8").split("\n").slice(0, -1)
       : [];
-  return { dir, seat, waker: new Waker(dir, CLIENT), lines };
+  return { dir, seat, waker: wakingBy(dir, CLIENT), lines };
 }
 
 describe("E1 who can wake a conversation", () => {

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Loop, LoopId } from "../../../src/core/loop.ts";
 import type { PiApi, PiContext } from "../../../src/hosts/pi/api.ts";
 import { readRetries, waitForRetry } from "../../../src/hosts/pi/runs/retries.ts";
-import { joinRunEnds, parseAnswers, parseRunEnd } from "../../../src/hosts/pi/runs/run-end.ts";
+import { parseAnswers, parseRunEnd, type RunEnd } from "../../../src/hosts/pi/runs/run-end.ts";
 import { Runs } from "../../../src/hosts/pi/runs/runs.ts";
 import { piFailureOf } from "../../../src/hosts/pi/runs/turn-failure.ts";
 import { piUsedTool } from "../../../src/hosts/pi/runs/used-tool.ts";
@@ -72,16 +72,24 @@ describe("E2 how a run of pi ended", () => {
   });
 
   test("B13 a run that was tried again ends as the last attempt did, and both are paid for", () => {
-    const failed = parseRunEnd([
-      said("", { stopReason: "error", errorMessage: "500 no", content: [edit("b.ts")] }),
-    ]);
-    const then = parseRunEnd([said("done", { content: [edit("b.ts"), { type: "text", text: "done" }] })]);
-    if (then === null) throw new Error("it said something");
-    expect(joinRunEnds(failed, then)).toMatchObject({
-      ...{ kind: "ok", answer: "done", error: "", toolCalls: 2, edits: { "b.ts": 2 } },
-      usage: { costUsd: 0.006, inputTokens: 2_000, outputTokens: 100 },
+    const failed = said("", { stopReason: "error", errorMessage: "500 no", content: [edit("b.ts")] });
+    const then = said("done", { content: [edit("b.ts"), { type: "text", text: "done" }] });
+    const ends: (RunEnd | null)[] = [];
+    const runs = new Runs({
+      ...{ isIdle: () => false, now: () => 0, retries: () => ({ most: 1, firstMs: 0 }) },
+      onSettled: (end) => ends.push(end),
     });
-    expect(joinRunEnds(null, then)).toBe(then);
+    for (const attempt of [failed, then]) {
+      runs.start();
+      runs.end([attempt]);
+    }
+    runs.settle();
+    expect(ends).toMatchObject([
+      {
+        ...{ kind: "ok", answer: "done", error: "", toolCalls: 2, edits: { "b.ts": 2 } },
+        usage: { costUsd: 0.006, inputTokens: 2_000, outputTokens: 100 },
+      },
+    ]);
   });
 
   test("tokens without a price are no free tokens; no answer at all is no end", () => {

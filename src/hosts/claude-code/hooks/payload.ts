@@ -2,7 +2,7 @@
  * Parses the payload of Claude Code's hooks. Command hooks send JSON on stdin. Tool hooks send strings: unknown fields
  * are empty and objects are JSON text. Both give the same result. The input is untrusted.
  */
-import * as z from "zod";
+import { fieldOf, textOf } from "../../conversation/fields.ts";
 
 export const HOOK_EVENTS = [
   "Stop",
@@ -43,57 +43,28 @@ export interface HookPayload {
   readonly durationMs: number | null;
 }
 
-const Text = z
-  .string()
-  .optional()
-  .catch(undefined)
-  .transform((text) => text ?? "");
-const Loose = z.unknown().optional();
-
-const raw = z.object({
-  hook_event_name: Text,
-  session_id: Text,
-  prompt_id: Text,
-  transcript_path: Text,
-  cwd: Text,
-  agent_id: Text,
-  prompt: Text,
-  last_assistant_message: Text,
-  source: Text,
-  reason: Text,
-  error: Text,
-  error_details: Text,
-  tool_name: Text,
-  tool_use_id: Text,
-  tool_input: Loose,
-  tool_response: Loose,
-  duration_ms: Loose,
-});
-
 /** null: not an event that we answer. */
 export function parsePayload(input: unknown): HookPayload | null {
-  const parsed = raw.safeParse(input);
-  if (!parsed.success) return null;
-  const { data } = parsed;
-  const event = HOOK_EVENTS.find((name) => name === data.hook_event_name);
+  const text = (key: string) => textOf(input, key);
+  const event = HOOK_EVENTS.find((name) => name === text("hook_event_name"));
   if (event === undefined) return null;
   return {
     event,
-    session: data.session_id,
-    promptId: data.prompt_id,
-    transcript: data.transcript_path === "" ? null : data.transcript_path,
-    cwd: data.cwd,
-    agentId: data.agent_id,
-    prompt: data.prompt,
-    answer: data.last_assistant_message,
-    source: data.source === "" ? data.reason : data.source,
-    error: data.error,
-    errorDetails: data.error_details,
-    tool: data.tool_name,
-    toolUseId: data.tool_use_id,
-    toolInput: unpack(data.tool_input),
-    toolResponse: unpack(data.tool_response),
-    durationMs: toMillis(data.duration_ms),
+    session: text("session_id"),
+    promptId: text("prompt_id"),
+    transcript: text("transcript_path") || null,
+    cwd: text("cwd"),
+    agentId: text("agent_id"),
+    prompt: text("prompt"),
+    answer: text("last_assistant_message"),
+    source: text("source") || text("reason"),
+    error: text("error"),
+    errorDetails: text("error_details"),
+    tool: text("tool_name"),
+    toolUseId: text("tool_use_id"),
+    toolInput: unpack(fieldOf(input, "tool_input")),
+    toolResponse: unpack(fieldOf(input, "tool_response")),
+    durationMs: toMillis(fieldOf(input, "duration_ms")),
   };
 }
 

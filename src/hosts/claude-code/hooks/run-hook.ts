@@ -3,7 +3,8 @@
  * all other events while the plugin's server is not running.
  */
 import { openLog } from "../../conversation/debug-log.ts";
-import { parseInput, runHookProcess, untilStopped } from "../../conversation/hooks/hook-process.ts";
+import { parseFields, textOf } from "../../conversation/fields.ts";
+import { runHookProcess, untilStopped } from "../../conversation/hooks/hook-process.ts";
 import { commandBeside } from "../../conversation/typed.ts";
 import { readClient, withoutClient } from "../client.ts";
 import { Resident } from "../resident.ts";
@@ -14,11 +15,10 @@ export async function runHook(text: string, event: string, script: string): Prom
   const client = readClient(process.env);
   const env = withoutClient(process.env);
   const log = openLog(client.root, env);
-  const parsed = parseInput(text);
+  const parsed = parseFields(text);
   const input = parsed === null ? {} : { hook_event_name: event, ...parsed };
-  const session = typeof parsed?.session_id === "string" ? parsed.session_id : "";
   const resident = new Resident({
-    client: { ...client, session },
+    client: { ...client, session: textOf(parsed, "session_id") },
     env,
     command: commandBeside(script),
     say: (message) => log("hook", message),

@@ -1,9 +1,10 @@
 /** Translates Claude Code's hook payloads into events of the conversation. */
 import type { ConversationEvent, PromptRef } from "../../conversation/event.ts";
+import { textOf } from "../../conversation/fields.ts";
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
 import { claudeFailureOf } from "../turn-failure.ts";
 import { wakeIn } from "../wake.ts";
-import type { HookEvent, HookPayload } from "./payload.ts";
+import type { HookPayload } from "./payload.ts";
 
 /** The command that a person types. The client also accepts the full names of the plugin's commands. */
 export const CLAUDE_COMMAND_NAME = "/loopwright";
@@ -66,14 +67,9 @@ function ranCommand({ event, toolInput, toolResponse, error }: HookPayload): Ran
   return { command, exitCode: code === undefined ? null : Number(code), output: error };
 }
 
-function textOf(value: unknown, key: string): string {
-  const found = (value as Record<string, unknown> | null | undefined)?.[key];
-  return typeof found === "string" ? found : "";
-}
-
 const OUR_TOOLS = /^mcp__plugin_loopwright_loop__(?!hook$)/;
 
 /** Is the agent about to call one of our tools? */
-export function isOurCall({ event, tool }: { readonly event: HookEvent; readonly tool: string }): boolean {
+export function isOurCall({ event, tool }: Pick<HookPayload, "event" | "tool">): boolean {
   return event === "PreToolUse" && OUR_TOOLS.test(tool);
 }

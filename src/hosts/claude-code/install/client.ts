@@ -12,34 +12,31 @@ const PATIENCE_MS = 60_000;
 const VERSION_WITHIN_MS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-export interface InstalledPlugin {
-  readonly id: string;
-  readonly scope: string;
-  readonly enabled: boolean;
-  /** The folder that the client loads: the source folder or the client's copy. */
-  readonly folder: string;
-  /** The project, for a project installation. */
-  readonly project: string | null;
-}
+type PluginVerb = "install" | "update" | "enable" | "uninstall";
 
-interface KnownMarketplace {
-  readonly source: string;
-  readonly path: string | null;
-}
-
-const pluginList = z.array(
-  z.object({
+const plugin = z
+  .object({
     id: z.string(),
     scope: z.string().catch("user"),
     enabled: z.boolean().catch(false),
     installPath: z.string().catch(""),
-    readFromFolder: z.string().optional().catch(undefined),
-    projectPath: z.string().optional().catch(undefined),
-  }),
-);
-const marketplaceList = z.array(
-  z.object({ name: z.string(), source: z.string().catch(""), path: z.string().optional().catch(undefined) }),
-);
+    readFromFolder: z.string().nullable().catch(null),
+    projectPath: z.string().nullable().catch(null),
+  })
+  .transform(({ installPath, readFromFolder, projectPath, ...rest }) => ({
+    ...rest,
+    /** The folder that the client loads: the source folder or the client's copy. */
+    folder: readFromFolder ?? installPath,
+    /** The project, for a project installation. */
+    project: projectPath,
+  }));
+const marketplace = z.object({
+  name: z.string(),
+  source: z.string().catch(""),
+  path: z.string().nullable().catch(null),
+});
+
+export type InstalledPlugin = Readonly<z.output<typeof plugin>>;
 
 /** null: not on the PATH. */
 export function findClient(env: NodeJS.ProcessEnv): string | null {
@@ -63,20 +60,12 @@ export class PluginClient {
 
   /** The plugins of all scopes and all projects. */
   async plugins(project: string): Promise<readonly InstalledPlugin[]> {
-    const list = parse(pluginList, await this.#run(["list", "--json"], project));
-    return list.map(({ id, scope, enabled, installPath, readFromFolder, projectPath }) => ({
-      id,
-      scope,
-      enabled,
-      folder: readFromFolder ?? installPath,
-      project: projectPath ?? null,
-    }));
+    return parse(z.array(plugin), await this.#run(["list", "--json"], project));
   }
 
-  async marketplace(project: string): Promise<KnownMarketplace | null> {
-    const list = parse(marketplaceList, await this.#run(["marketplace", "list", "--json"], project));
-    const ours = list.find(({ name }) => name === MARKETPLACE);
-    return ours === undefined ? null : { source: ours.source, path: ours.path ?? null };
+  async marketplace(project: string): Promise<z.output<typeof marketplace> | null> {
+    const list = parse(z.array(marketplace), await this.#run(["marketplace", "list", "--json"], project));
+    return list.find(({ name }) => name === MARKETPLACE) ?? null;
   }
 
   /** Writes the person's own settings, because a path of this machine does not belong in a project. */
@@ -88,21 +77,9 @@ export class PluginClient {
     await this.#run(["marketplace", "remove", MARKETPLACE], project);
   }
 
-  async install(scope: string, project: string): Promise<void> {
-    await this.#run(["install", PLUGIN_ID, "--scope", scope], project);
-  }
-
-  /** The plugin runs from its folder anyway; this updates the version that the client shows. */
-  async update(scope: string, project: string): Promise<void> {
-    await this.#run(["update", PLUGIN_ID, "--scope", scope], project);
-  }
-
-  async enable(scope: string, project: string): Promise<void> {
-    await this.#run(["enable", PLUGIN_ID, "--scope", scope], project);
-  }
-
-  async uninstall(scope: string, project: string): Promise<void> {
-    await this.#run(["uninstall", PLUGIN_ID, "--scope", scope], project);
+  /** The plugin runs from its folder anyway; `update` updates the version that the client shows. */
+  async change(verb: PluginVerb, scope: string, project: string): Promise<void> {
+    await this.#run([verb, PLUGIN_ID, "--scope", scope], project);
   }
 
   #run(words: readonly string[], cwd: string): Promise<string> {

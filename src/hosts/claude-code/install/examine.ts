@@ -54,8 +54,7 @@ export async function examineClient(around: ClientSurroundings): Promise<readonl
 
 function examinePlugin(all: readonly InstalledPlugin[], { project, version }: ClientSurroundings): Finding[] {
   const ours = all.filter((each) => each.id === PLUGIN_ID && appliesTo(each, project));
-  const [first] = ours;
-  if (first === undefined) return [note("plugin", "is not installed in Claude Code", INSTALL)];
+  if (ours.length === 0) return [note("plugin", "is not installed in Claude Code", INSTALL)];
   const active = ours.find(({ enabled }) => enabled);
   if (active === undefined)
     return [note("plugin", "is installed and turned off", `claude plugin enable ${PLUGIN_ID}`)];

@@ -1,8 +1,10 @@
 /** The copy of the plugin that the client loads: installs and verifies it. */
-import { cpSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { putFolder } from "../../../store/files/put-folder.ts";
+import { readSmall } from "../../../system/files.ts";
+import { parseFields, textOf } from "../../conversation/fields.ts";
 import { hashFile } from "../../conversation/install/file-hashes.ts";
 
 const HOOKS = "hooks/hooks.json";
@@ -27,12 +29,14 @@ export function putMarketplace(source: string, target: string): "same" | "copied
 }
 
 export function readPlugin(plugin: string): PluginState {
-  const version = manifest.safeParse(readJson(join(plugin, ".claude-plugin", "plugin.json"))).data?.version;
+  const manifest = parseFields(readSmall(join(plugin, ".claude-plugin", "plugin.json")));
   const listed = readHashes(plugin);
-  return { version: version ?? null, wrong: listed === null ? ["bin/files.json"] : wrongOf(plugin, listed) };
+  return {
+    version: textOf(manifest, "version") || null,
+    wrong: listed === null ? ["bin/files.json"] : wrongOf(plugin, listed),
+  };
 }
 
-const manifest = z.object({ version: z.string() });
 const hashes = z.record(z.string(), z.string());
 
 function wrongOf(plugin: string, listed: Readonly<Record<string, string>>): readonly string[] {
@@ -66,13 +70,5 @@ function isSameBuild(source: string, target: string): boolean {
 }
 
 function readHashes(plugin: string): Readonly<Record<string, string>> | null {
-  return hashes.safeParse(readJson(join(plugin, "bin", "files.json"))).data ?? null;
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    return null;
-  }
+  return hashes.safeParse(parseFields(readSmall(join(plugin, "bin", "files.json")))).data ?? null;
 }

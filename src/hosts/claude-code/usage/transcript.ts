@@ -2,8 +2,10 @@
  * Reads from the client's transcript whether the person typed something or stopped the turn. Reads only the end of the
  * file, and trusts only structured fields.
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { SessionRecord } from "../../../ports/sessions.ts";
+import { lookAt } from "../../../system/files.ts";
+import { parseFields } from "../../conversation/fields.ts";
 
 /** Almost always more than a turn writes between two reads. */
 const MOST_BYTES = 1024 * 1024;
@@ -25,8 +27,7 @@ export function wasEscaped({ promptId, transcript, offset }: SessionRecord): boo
 }
 
 export function transcriptLength(path: string | null): number {
-  if (path === null) return 0;
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return path === null ? 0 : lookAt(path).size;
 }
 
 /** The lines after `offset`, at most the newest megabyte. Incomplete lines are left out. */
@@ -34,21 +35,13 @@ export function readTranscript(path: string | null, offset: number): readonly Tr
   if (path === null) return [];
   let text: string;
   try {
-    text = readFrom(path, offset);
+    text = readFrom(path, offset, MOST_BYTES);
   } catch {
     return [];
   }
-  const lines: TranscriptLine[] = [];
-  for (const line of text.split("\n")) {
-    // most lines are long messages
-    if (!INTERESTING.test(line)) continue;
-    try {
-      lines.push(JSON.parse(line) as TranscriptLine);
-    } catch {
-      // the first or last line is incomplete
-    }
-  }
-  return lines;
+  // most lines are long messages; the first or last line may be incomplete
+  const lines = text.split("\n").filter((line) => INTERESTING.test(line));
+  return lines.map(parseFields).filter((line) => line !== null) as TranscriptLine[];
 }
 
 const INTERESTING = /"type":"queue-operation"|\[Request interrupted by user/;
@@ -113,11 +106,12 @@ function saysInterrupted(content: unknown): boolean {
   );
 }
 
-function readFrom(path: string, offset: number): string {
+/** The file after `offset`, at most its newest `most` bytes. */
+export function readFrom(path: string, offset: number, most = Number.POSITIVE_INFINITY): string {
   const fd = openSync(path, "r");
   try {
     const { size } = fstatSync(fd);
-    const from = Math.max(offset, size - MOST_BYTES, 0);
+    const from = Math.max(offset, size - most, 0);
     const bytes = Buffer.alloc(Math.max(0, size - from));
     const read = readSync(fd, bytes, 0, bytes.length, from);
     return bytes.toString("utf8", 0, read);

@@ -6,8 +6,8 @@ const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 /** Several writers append lines, so timestamps may be out of order by this much. */
 const DISORDER_MS = 60_000;
-/** Only lines with one of these words are parsed. Other lines may be megabytes of image data. */
-const TELLING = ['"usage"', '"cost-state"'].map((word) => Buffer.from(word));
+/** Only lines with this word are parsed. Other lines may be megabytes of image data. */
+const TELLING = Buffer.from('"usage"');
 
 /** Yields complete lines only. `text` is null for a line without usage; `end` is where the next line begins. */
 export function* linesBehind(
@@ -24,8 +24,7 @@ export function* linesBehind(
       const line = Buffer.concat([...parts, chunk.subarray(from, end)]);
       parts = [];
       from = end + 1;
-      const hasUsage = TELLING.some((word) => line.includes(word));
-      yield { text: hasUsage ? line.toString("utf8") : null, end: at + from };
+      yield { text: line.includes(TELLING) ? line.toString("utf8") : null, end: at + from };
     }
     if (from < chunk.length) parts.push(chunk.subarray(from));
     at += chunk.length;

@@ -8,8 +8,7 @@
  * 3. Only the part after the cursor is read. An incomplete last line waits for the next read. A replaced or shortened
  *    file is read from the start; nothing counts twice.
  *
- * Answers have no price, so `costUsd` is not set. When the client exits it writes the cost of the whole conversation,
- * including forks and requests outside the conversation (such as for a title): `sessionCostUsd`.
+ * Answers have no price, so `costUsd` is not set.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +39,6 @@ interface LastAnswer {
 interface NewUsage {
   readonly entries: readonly UsageEntry[];
   readonly cursor: UsageCursor;
-  readonly sessionCostUsd: number | null;
 }
 
 /** `since` is for the first call without a cursor: reads from about that time. An unreadable transcript has no entries. */
@@ -52,15 +50,13 @@ export function readNewUsage(
   const from = cursor?.since ?? since;
   const files: Record<string, FileCursor> = { ...cursor?.files };
   const entries: UsageEntry[] = [];
-  let sessionCostUsd: number | null = null;
   for (const [name, path] of filesOf(transcriptPath)) {
     const part = readFile(path, name !== "", files[name] ?? null, from);
     if (part === null) continue;
     files[name] = part.cursor;
     entries.push(...part.entries);
-    sessionCostUsd = part.costUsd ?? sessionCostUsd;
   }
-  return { entries, cursor: { since: from, files }, sessionCostUsd };
+  return { entries, cursor: { since: from, files } };
 }
 
 export function parseUsageCursor(text: string | null): UsageCursor | null {
@@ -105,17 +101,15 @@ function readFile(path: string, isAgents: boolean, cursor: FileCursor | null, si
     const known = cursor !== null && cursor.ino === String(ino) && cursor.offset <= size ? cursor : null;
     const start = known?.offset ?? findStart(fd, Number(size), since);
     const answers: TranscriptUsage[] = [];
-    let costUsd: number | null = null;
     let offset = start;
     for (const { text, end } of linesBehind(fd, start, Number(size))) {
       offset = end;
       const line = text === null ? null : parseTranscriptLine(text);
-      if (line?.kind === "answer") answers.push(line);
-      if (line?.kind === "cost") costUsd = line.costUsd;
+      if (line !== null) answers.push(line);
     }
     const { entries, last } = entriesOf(answers, isAgents, known?.last ?? null);
     const wanted = entries.filter(({ at }) => since === null || at >= since);
-    return { entries: wanted, cursor: { ino: String(ino), offset, last }, costUsd };
+    return { entries: wanted, cursor: { ino: String(ino), offset, last } };
   } finally {
     closeSync(fd);
   }

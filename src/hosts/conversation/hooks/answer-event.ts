@@ -1,9 +1,7 @@
 /** Answers each event of a conversation. All clients with hooks use this table. */
-import type { Goal } from "../../../core/goal/goal.ts";
 import type { Loop } from "../../../core/loop.ts";
 import { type ConversationAnswer, NOTHING } from "../answer.ts";
-import type { Bound } from "../bound-loop.ts";
-import type { ConversationEvent, PromptRef } from "../event.ts";
+import type { ConversationEvent } from "../event.ts";
 import { resumeAnswer, withMissed } from "../resume.ts";
 import { noteTool, type UsedTool } from "../tool-use.ts";
 import { carryOutTyped, type TypedParts } from "../typed.ts";
@@ -14,7 +12,6 @@ export interface AnswerContext {
   readonly open: () => OpenConversation | null;
   readonly typed: TypedParts;
   readonly dir: string;
-  readonly now: () => number;
   /** Can the answer to a prompt add context for the model? If not, a loop starts at the stop of that prompt. */
   readonly givesContext: boolean;
 }
@@ -24,7 +21,7 @@ export async function answerEvent(
   context: AnswerContext,
   signal: AbortSignal,
 ): Promise<ConversationAnswer> {
-  if (event.type === "typed") return answerTyped(event.words, event, context, signal);
+  if (event.type === "typed") return answerTyped(event, context, signal);
   const open = context.open();
   if (open === null) return NOTHING;
   const { conversation } = open;
@@ -37,7 +34,7 @@ export async function answerEvent(
     case "prompted":
       return conversation.submit(event, signal);
     case "tool":
-      takeTool(event.used, open, context);
+      takeTool(event.used, open);
       return NOTHING;
     case "idle":
       await conversation.idle();
@@ -54,20 +51,19 @@ export async function answerEvent(
 
 /** Runs the command here. The model gets a turn only if a loop of this conversation continues. */
 async function answerTyped(
-  words: string,
-  prompt: PromptRef,
+  prompt: Extract<ConversationEvent, { type: "typed" }>,
   context: AnswerContext,
   signal: AbortSignal,
 ): Promise<ConversationAnswer> {
   // Before the command runs: a busy conversation is not woken by anything that the command starts.
   await context.open()?.conversation.begin(prompt);
-  const carried = await carryOutTyped(words, context.typed);
+  const carried = await carryOutTyped(prompt.words, context.typed);
   const open = context.open();
   if (open === null) return { kind: "local", text: carried.text };
   const { conversation, store } = open;
   await conversation.begin(prompt);
   await store.catchUp();
-  const isGoingOn = carried.mayGoOn && conversation.bound()?.status === "active";
+  const isGoingOn = carried.mayGoOn && conversation.standing.bound()?.status === "active";
   // the loop's first turn comes at the stop of this prompt
   if (isGoingOn && !context.givesContext) return NOTHING;
   if (isGoingOn && (await open.engine.lead())) {
@@ -91,35 +87,31 @@ async function answerStart(
   await store.catchUp();
   // an automatic compaction happens inside a running prompt; a typed /compact is a prompt of its own
   if (!isCompacted || promptId !== seat.record.promptId) conversation.rest();
-  const { turn } = seat.record;
+  const bound = conversation.standing.bound();
   return resumeAnswer({
-    goal: goalOf(conversation.bound()),
-    loops: loopsFound(isCompacted, open, context),
-    turnId: isCompacted && turn?.end === null ? turn.id : null,
+    goal: bound?.kind === "goal" ? bound : undefined,
+    loops: loopsFound(isCompacted, open),
+    turnId: isCompacted ? (seat.running?.id ?? null) : null,
     commandName: context.typed.commandName,
   });
 }
 
-function goalOf(loop: Bound | undefined): Goal | undefined {
-  return loop?.kind === "goal" ? loop : undefined;
-}
-
 /** Missed tasks are not reported after a compaction, or while another process runs the loops. */
-function loopsFound(isCompacted: boolean, open: OpenConversation, context: AnswerContext): readonly Loop[] {
-  const { store, conversation } = open;
-  const now = context.now();
+function loopsFound(isCompacted: boolean, { store, conversation, now }: OpenConversation): readonly Loop[] {
   const lease = store.lease();
   const isRunElsewhere =
-    lease !== null && lease.owner !== conversation.owner && store.holderState(lease, now) === "alive";
+    lease !== null &&
+    lease.owner !== conversation.standing.owner &&
+    store.holderState(lease, now()) === "alive";
   const loops = [...store.loops()];
-  return isCompacted || isRunElsewhere ? loops : withMissed(loops, now);
+  return isCompacted || isRunElsewhere ? loops : withMissed(loops, now());
 }
 
 /** Counts calls in a loop's turn. Any tool call resets the client's count of stop answers. */
-function takeTool(used: UsedTool, { seat }: OpenConversation, { dir, now }: AnswerContext): void {
-  const { turn, blocks } = seat.record;
-  const isOurs = turn?.end === null && !used.isOfSubAgent;
-  if (isOurs || blocks > 0)
-    seat.update({ blocks: 0, ...(isOurs ? { turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : {}) });
-  noteTool(seat, dir, used, now());
+function takeTool(used: UsedTool, open: OpenConversation): void {
+  const { seat } = open;
+  const turn = used.isOfSubAgent ? null : seat.running;
+  if (turn !== null) seat.update({ blocks: 0, turn: { ...turn, toolCalls: turn.toolCalls + 1 } });
+  else if (seat.record.blocks > 0) seat.update({ blocks: 0 });
+  noteTool(open, used);
 }

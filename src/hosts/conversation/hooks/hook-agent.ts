@@ -3,11 +3,12 @@
  * starts and kills nothing. A cancelled turn is forgotten here, and the person decides about it in the conversation.
  */
 import { dirname, join, relative } from "node:path";
+import { failedEnd } from "../../../agents/process/reasons.ts";
 import { ABANDONED, type Agent, type Turn, type TurnControl, type TurnEnd } from "../../../ports/agent.ts";
 import { ensureSessions } from "../../../store/folder/session-records.ts";
 import { writeAtomic } from "../../../system/files.ts";
 import type { Seat } from "../seat.ts";
-import { failedTurn, reconcileSeated, turnText, whenOver } from "../seated-turn.ts";
+import { reconcileSeated, turnText, whenOver } from "../seated-turn.ts";
 
 /** Claude Code shows only a preview of texts longer than about 10,000 characters. No client allows less. */
 const MAX_CHARACTERS = 9_000;
@@ -48,7 +49,7 @@ async function followTurn(seat: Seat, turn: Turn, { signal }: TurnControl): Prom
 }
 
 function notTaken(): TurnEnd {
-  return failedTurn("outage", "the conversation was busy and did not react to the wake-up");
+  return failedEnd("outage", "the conversation was busy and did not react to the wake-up");
 }
 
 /** The text of a turn in a form that fits into the answer to a hook. */

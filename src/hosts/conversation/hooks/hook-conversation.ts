@@ -6,66 +6,52 @@
  * 2. A hook that throws allows the stop.
  */
 import { type NoticeKind, tellsStand } from "../../../core/base.ts";
+import type { LoopId } from "../../../core/loop.ts";
 import type { Route } from "../../../core/stop/route.ts";
-import type { Engine } from "../../../engine/engine.ts";
 import type { Host } from "../../../engine/parts.ts";
-import type { Store } from "../../../ports/store.ts";
 import { type ConversationAnswer, NOTHING, tell } from "../answer.ts";
-import { type Bound, hasFire, hasTurnOfTask, isResting } from "../bound-loop.ts";
+import { hasFire, isResting } from "../bound-loop.ts";
 import type { ConversationEvent, PromptRef } from "../event.ts";
-import type { Seat } from "../seat.ts";
+import type { OpenSeat } from "../open-seat.ts";
 import { renderVerdict, Standing } from "../standing.ts";
 import { askForTool, nearCap } from "./block-cap.ts";
 import type { HookClient } from "./hook-client.ts";
 import { priceTurns, WRITTEN_AFTER_MS } from "./turn-prices.ts";
 
-export interface HookConversationParts {
-  readonly dir: string;
-  readonly session: string;
-  readonly store: Store;
-  readonly seat: Seat;
-  readonly engine: Engine;
-  readonly client: HookClient;
-  readonly env: NodeJS.ProcessEnv;
-  readonly now: () => number;
-}
-
+type Allowed = Extract<Route, { kind: "allow" }>;
 type EventOf<T extends ConversationEvent["type"]> = Extract<ConversationEvent, { type: T }>;
 
 export class HookConversation {
-  readonly #parts: HookConversationParts;
-  readonly #standing: Standing;
+  readonly standing: Standing;
+  readonly #open: OpenSeat;
+  readonly #client: HookClient;
   #notes: string[] = [];
 
-  constructor(parts: HookConversationParts) {
-    this.#parts = parts;
-    this.#standing = new Standing({ ...parts, commandName: parts.client.commandName });
-  }
-
-  get owner(): string {
-    return this.#standing.owner;
+  constructor(open: OpenSeat, client: HookClient) {
+    this.standing = new Standing(open, client.commandName);
+    this.#open = open;
+    this.#client = client;
   }
 
   /** Stores the facts that every hook reports. */
   arrive({ transcript }: PromptRef): void {
-    const { seat } = this.#parts;
+    const { seat } = this.#open;
     if (transcript !== null && transcript !== seat.record.transcript) seat.update({ transcript });
   }
 
   async stop(event: EventOf<"stopped">, signal: AbortSignal): Promise<ConversationAnswer> {
-    const { seat, engine, store, client } = this.#parts;
+    const { seat, engine, store } = this.#open;
     await this.#takeStop(event);
     await store.catchUp();
     await this.price();
-    const first = this.route();
-    const isFree = first.kind === "go-on" ? await engine.lead() : true;
-    const route = isFree ? this.route() : this.route(this.#standing.otherOwner() ?? "another runner");
+    const isFree = this.#route().kind !== "go-on" || (await engine.lead());
+    const route = this.#route(isFree ? null : (this.standing.otherOwner() ?? "another runner"));
     if (route.kind === "allow") return this.#allow(route);
-    const { cap } = client;
-    const canWake = client.waking.canWake();
+    const { cap, waking } = this.#client;
+    const canWake = waking.canWake();
     // if nothing can wake the conversation, use the last allowed answer too
     if (nearCap(seat.record.blocks - (canWake ? 0 : 1), cap)) {
-      this.#rest();
+      this.rest();
       const when = canWake ? "in a moment" : "after your next message";
       return tell(
         `[LOOP] ${route.loop} goes on ${when}: the client stops after ${cap} answers without a tool call.`,
@@ -76,61 +62,59 @@ export class HookConversation {
 
   /** Waits for the next turn. If none comes, the answer says why. */
   async #goOn({ promptId }: PromptRef, signal: AbortSignal): Promise<ConversationAnswer> {
-    const { seat, client } = this.#parts;
+    const { seat } = this.#open;
+    const { waking, cap } = this.#client;
     const offered = await this.offer(promptId, signal);
     if (offered === null) {
-      if (signal.aborted) await this.#standing.interrupt();
+      if (signal.aborted) await this.standing.interrupt();
       return this.#allow(this.#whyStanding());
     }
     const { blocks } = seat.record;
     seat.update({ blocks: blocks + 1 });
     // nothing can wake this conversation again: only a tool call resets the client's count
-    const text = client.waking.canWake() ? offered : askForTool(offered, blocks, client.cap);
+    const text = waking.canWake() ? offered : askForTool(offered, blocks, cap);
     return { kind: "context", text };
   }
 
   /** Why no turn follows. */
-  #whyStanding(): Extract<Route, { kind: "allow" }> {
-    const route = this.route(this.#standing.otherOwner());
+  #whyStanding(): Allowed {
+    const route = this.#route(this.standing.otherOwner());
     return route.kind === "allow" ? route : { kind: "allow", row: "gone", word: null, message: null };
   }
 
   /** The text of the next turn; null: no turn comes now. */
-  async offer(promptId: string, signal: AbortSignal): Promise<string | null> {
-    const { seat, engine } = this.#parts;
-    const offering = seat.offer(promptId, signal);
-    engine.nudge();
+  offer(promptId: string, signal: AbortSignal): Promise<string | null> {
+    const offered = this.#open.seat.offer(promptId, signal);
     this.settleOffer();
-    const offered = await offering;
-    return offered.kind === "turn" ? offered.text : null;
+    return offered;
   }
 
   /** Called at every change: a hook must not wait for a loop that rests. */
   settleOffer(): void {
-    const { seat } = this.#parts;
-    if (seat.isWaiting && this.#standsStill()) seat.withdrawOffer();
+    const { seat, store, now } = this.#open;
+    if (!seat.isWaiting || hasFire(store, this.standing.owner, now())) return;
+    const loop = this.standing.bound();
+    if (loop === undefined || isResting(loop, now())) seat.withdrawOffer();
   }
 
   /** The turn ended with an error of the client. */
   async stopFailure({ promptId, failure }: EventOf<"failed">): Promise<ConversationAnswer> {
-    const { seat, engine } = this.#parts;
-    const { turn } = seat.record;
-    if (turn?.end === null && turn.promptId === promptId) seat.end({ kind: "failed", answer: "", failure });
-    else if (turn?.end === null) await this.#standing.interrupt();
-    this.#rest();
-    engine.nudge();
+    const { seat } = this.#open;
+    if (seat.running?.promptId === promptId) seat.end({ kind: "failed", answer: "", failure });
+    else if (seat.running !== null) await this.standing.interrupt();
+    this.rest();
     return NOTHING;
   }
 
   /** A prompt that is not a loop command: the person wrote to the agent, or a wake-up arrived. */
   async submit(event: EventOf<"prompted">, signal: AbortSignal): Promise<ConversationAnswer> {
-    const { seat, client } = this.#parts;
+    const { seat } = this.#open;
     const { wake } = event;
     const { promptId, state } = seat.record;
     const isRunning = state === "busy" && promptId === event.promptId && promptId !== "";
     // the wake-up arrived during a running turn; it is sent again after that turn
     if (wake !== null && isRunning) return NOTHING;
-    if (wake !== null) return this.#woken(event, client.waking.isPending(wake), signal);
+    if (wake !== null) return this.#woken(event, this.#client.waking.isPending(wake), signal);
     if (isRunning) {
       seat.update({ isSomeoneWaiting: true });
       return NOTHING;
@@ -142,43 +126,41 @@ export class HookConversation {
 
   /** A new prompt of the person begins. Returns a message for the person if the prompt paused a loop. */
   async #takePrompt(prompt: PromptRef): Promise<string | null> {
-    const { turn } = this.#parts.seat.record;
-    const isStopped = turn !== null && turn.end === null && turn.promptId !== prompt.promptId;
+    const { running } = this.#open.seat;
+    const isStopped = running !== null && running.promptId !== prompt.promptId;
     const paused = isStopped ? await this.#interrupt() : null;
     this.#start(prompt);
     return paused;
   }
 
   #start({ promptId, transcript }: PromptRef): void {
-    const { seat, client } = this.#parts;
+    const { seat } = this.#open;
     seat.update({
       state: "busy",
       promptId,
       isSomeoneWaiting: false,
       taken: 0,
       blocks: 0,
-      offset: client.record.offsetOf(seat.record, transcript),
+      offset: this.#client.record.offsetOf(seat.record, transcript),
     });
   }
 
   /** A prompt was answered here and did not reach the model. */
   rest(): void {
-    this.#rest();
-    this.#parts.engine.nudge();
+    this.#open.seat.update({ state: "idle", isSomeoneWaiting: false, blocks: 0 });
   }
 
   /** The client reports that it is idle: the running turn was stopped or has ended. */
   async idle(): Promise<void> {
-    const { seat } = this.#parts;
+    const { seat } = this.#open;
     if (seat.isWaiting) return;
-    if (seat.record.turn?.end === null) await this.#standing.interrupt();
+    if (seat.running !== null) await this.standing.interrupt();
     this.rest();
   }
 
   /** The message for the person that says why no turn follows. */
   whyNot(): string | null {
-    const route = this.route(this.#standing.otherOwner());
-    return route.kind === "allow" ? route.message : null;
+    return this.#whyStanding().message;
   }
 
   /** Shown to the person with the next answer. The status of this conversation's goal is shown anyway. */
@@ -189,36 +171,30 @@ export class HookConversation {
   /** Called before a loop command runs: the command is a prompt like any other. */
   begin(prompt: PromptRef): Promise<string | null> {
     this.arrive(prompt);
-    this.#parts.seat.update({ said: null });
+    this.#open.seat.update({ said: null });
     return this.#takePrompt(prompt);
   }
 
   async #woken(prompt: PromptRef, isPending: boolean, signal: AbortSignal): Promise<ConversationAnswer> {
-    const { client, engine } = this.#parts;
     if (!isPending) return NOT_DUE;
     this.#start(prompt);
-    client.waking.settle();
+    this.#client.waking.settle();
     // another process of this conversation may have sent the wake-up
-    const text = (await engine.lead()) ? await this.offer(prompt.promptId, signal) : null;
+    const text = (await this.#open.engine.lead()) ? await this.offer(prompt.promptId, signal) : null;
     if (text !== null) return { kind: "context", text };
     this.rest();
     return NOT_DUE;
   }
 
   /** The decision for a stop at this moment. */
-  route(otherOwner: string | null = null, isWaitedFor = this.#isSomeoneWaiting()): Route {
-    return this.#standing.route(otherOwner, isWaitedFor);
-  }
-
-  /** The loop of this conversation that has not ended. */
-  bound(): Bound | undefined {
-    return this.#standing.bound();
+  #route(otherOwner: string | null = null): Route {
+    return this.standing.route(otherOwner, this.#isSomeoneWaiting());
   }
 
   /** May a turn begin now? */
   readonly host: Host = {
     isFree: () => {
-      const { seat, client } = this.#parts;
+      const { seat } = this.#open;
       if (seat.isWaiting) {
         // the person typed while the checks ran: the person comes first
         if (!this.#isSomeoneWaiting()) return true;
@@ -226,27 +202,25 @@ export class HookConversation {
         return false;
       }
       if (seat.record.state === "busy") this.#noticeEscape();
-      return seat.record.state === "idle" && client.waking.canWake();
+      return seat.record.state === "idle" && this.#client.waking.canWake();
     },
   };
 
   /** Prices the turns that have ended. Called at every stop and shortly after it. */
   price(): Promise<void> {
-    return priceTurns({ ...this.#parts, record: this.#parts.client.record });
+    return priceTurns(this.#open, this.#client.record);
   }
 
   /** The conversation ended, and so did its turn. */
   end(): Promise<void> {
-    return this.#standing.endSession(() => this.price());
+    return this.standing.endSession(() => this.price());
   }
 
   async #takeStop({ promptId, answer }: EventOf<"stopped">): Promise<void> {
-    const { seat } = this.#parts;
-    const { turn } = seat.record;
-    if (turn?.end === null) {
-      if (turn.promptId === promptId) seat.end({ kind: "ok", answer, toolCalls: turn.toolCalls });
-      else await this.#standing.interrupt();
-    }
+    const { seat } = this.#open;
+    const { running } = seat;
+    if (running?.promptId === promptId) seat.end({ kind: "ok", answer, toolCalls: running.toolCalls });
+    else if (running !== null) await this.standing.interrupt();
     // an unannounced prompt was waiting in the client's queue
     const { promptId: known, taken } = seat.record;
     if (known !== promptId) seat.update({ promptId, blocks: 0, taken: taken + 1 });
@@ -254,34 +228,36 @@ export class HookConversation {
 
   /** Esc fires no hook: the next hook finds an open turn, or the transcript shows the interrupt. */
   #noticeEscape(): void {
-    const { seat, client } = this.#parts;
-    if (!client.record.wasEscaped(seat.record)) return;
+    const { seat } = this.#open;
+    if (!this.#client.record.wasEscaped(seat.record)) return;
     seat.update({ state: "idle" });
-    void this.#standing.interrupt().catch(() => {});
+    void this.standing.interrupt().catch(() => {});
   }
 
   /** Called regularly: due tasks wait for a task's turn to end, and no hook reports an Esc in that turn. */
   lookAgain(): void {
-    const { seat, store } = this.#parts;
-    if (!seat.isWaiting && hasTurnOfTask(store, seat.record)) this.#noticeEscape();
+    const { seat, store } = this.#open;
+    const { running } = seat;
+    const isOfTask = running !== null && store.load(running.loopId as LoopId)?.kind === "task";
+    if (!seat.isWaiting && isOfTask) this.#noticeEscape();
   }
 
   /** Returns a message for the person if a loop was paused. */
   async #interrupt(): Promise<string | null> {
-    if (!(await this.#standing.interrupt())) return null;
-    const route = this.route(null, false);
+    if (!(await this.standing.interrupt())) return null;
+    const route = this.standing.route(null, false);
     return route.kind === "allow" ? route.message : null;
   }
 
-  #allow(route: Extract<Route, { kind: "allow" }>): ConversationAnswer {
-    const { seat } = this.#parts;
+  #allow(route: Allowed): ConversationAnswer {
+    const { seat } = this.#open;
     const isNews = route.message !== null && route.message !== seat.record.said;
     if (isNews) seat.update({ said: route.message });
     // the person's queued prompt runs next: do not wake the conversation before it
     if (route.row === "a person waits") seat.update({ isSomeoneWaiting: false });
     else this.rest();
     this.#priceLater();
-    const verdict = () => (route.row === "ended" ? renderVerdict(this.#standing.shown()) : null);
+    const verdict = () => (route.row === "ended" ? renderVerdict(this.standing.shown()) : null);
     const news = isNews ? [route.message, verdict()] : [];
     const lines = [...this.#notes, ...news.filter((line) => line !== null)];
     this.#notes = [];
@@ -290,23 +266,12 @@ export class HookConversation {
 
   /** For a conversation whose next stop is far away. */
   #priceLater(): void {
-    if (this.#parts.seat.record.spans.length === 0) return;
+    if (this.#open.seat.record.spans.length === 0) return;
     setTimeout(() => void this.price().catch(() => {}), WRITTEN_AFTER_MS + 100).unref();
   }
 
-  #rest(): void {
-    this.#parts.seat.update({ state: "idle", isSomeoneWaiting: false, blocks: 0 });
-  }
-
   #isSomeoneWaiting(): boolean {
-    const { seat, client } = this.#parts;
-    return client.record.isSomeoneWaiting(seat.record);
-  }
-
-  #standsStill(): boolean {
-    const loop = this.bound();
-    const { store, now } = this.#parts;
-    return !hasFire(store, this.owner, now()) && (loop === undefined || isResting(loop, now()));
+    return this.#client.record.isSomeoneWaiting(this.#open.seat.record);
   }
 }
 

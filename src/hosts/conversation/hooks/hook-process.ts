@@ -30,14 +30,3 @@ export async function untilStopped<T>(
     for (const signal of signals) process.off(signal, stop);
   }
 }
-
-/** null: not a JSON object. */
-export function parseInput(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const input: unknown = JSON.parse(text);
-    const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-    return isObject ? (input as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}

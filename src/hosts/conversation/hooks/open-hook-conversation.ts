@@ -28,9 +28,7 @@ export function openHookConversation(setup: SeatSetup, client: HookClient): Open
       conversation.settleOffer();
     },
   });
-  const { dir, session, env, now } = setup;
-  const parts = { ...open, dir, session, env, now, client };
-  const conversation: HookConversation = new HookConversation(parts);
+  const conversation: HookConversation = new HookConversation(open, client);
   return { ...open, conversation };
 }
 

@@ -6,22 +6,14 @@ import { requestGoal } from "../../../engine/goals/goals.ts";
 import type { Span } from "../../../ports/sessions.ts";
 import type { Store } from "../../../ports/store.ts";
 import { publishLedger } from "../../../store/ledger/ledger.ts";
-import type { Seat } from "../seat.ts";
+import type { OpenSeat } from "../open-seat.ts";
 import type { ClientRecord } from "./hook-client.ts";
 
 /** The client has completed its transcript by then. */
 export const WRITTEN_AFTER_MS = 400;
 
-interface PricingParts {
-  readonly dir: string;
-  readonly seat: Seat;
-  readonly store: Store;
-  readonly record: ClientRecord;
-  readonly now: () => number;
-}
-
 /** Prices the turns that have ended, in their goals and in the ledger. */
-export async function priceTurns({ dir, seat, store, record, now }: PricingParts): Promise<void> {
+export async function priceTurns({ dir, seat, store, now }: OpenSeat, record: ClientRecord): Promise<void> {
   const { transcript, spans } = seat.record;
   const [at, costUsd] = [now(), record.costUsd()];
   const counted = transcript === null ? spans : record.countUsage(transcript, spans, at);

@@ -1,5 +1,6 @@
 /** Reads the result of a run from the messages of `agent_end`. The messages are untrusted. */
 import type { Usage } from "../../../core/base.ts";
+import { countOf, type Fields, fieldOf, isFields, textOf } from "../../conversation/fields.ts";
 
 export interface RunEnd {
   /** `length`: the answer was too long and was cut. */
@@ -25,60 +26,47 @@ interface Answered {
   readonly costUsd: number;
 }
 
-/** null: the agent sent no message, not even an error. */
+/** The messages of a run and its retries: the last result counts. null: the agent sent no message, not even an error. */
 export function parseRunEnd(messages: readonly unknown[]): RunEnd | null {
-  const said = messages.map(asObject).filter(({ role }) => role === "assistant");
+  const said = saidIn(messages);
   const last = said.at(-1);
   if (last === undefined) return null;
   const calls = said.flatMap(partsOf).filter(({ type }) => type === "toolCall");
   return {
-    kind: KINDS.get(textOfMessage(last.stopReason)) ?? "ok",
+    kind: BROKEN_OFF.find((kind) => kind === last.stopReason) ?? "ok",
     answer: partsOf(last)
       .filter(({ type }) => type === "text")
-      .map(({ text }) => textOfMessage(text))
+      .map((part) => textOf(part, "text"))
       .join("\n"),
-    error: textOfMessage(last.errorMessage),
-    usage: usageOf(parseAnswers(messages)),
+    error: textOf(last, "errorMessage"),
+    usage: usageOf(answersIn(said)),
     toolCalls: calls.length,
     edits: countEdits(calls),
   };
 }
 
-const KINDS: ReadonlyMap<string, RunEnd["kind"]> = new Map([
-  ["aborted", "aborted"],
-  ["error", "error"],
-  ["length", "length"],
-]);
-
-/** Joins a run and its retry: the last result counts, and the usage is added up. */
-export function joinRunEnds(first: RunEnd | null, then: RunEnd): RunEnd {
-  if (first === null) return then;
-  const edits = { ...first.edits };
-  for (const [path, count] of Object.entries(then.edits)) edits[path] = (edits[path] ?? 0) + count;
-  return {
-    ...then,
-    usage: addUsage(first.usage, then.usage),
-    toolCalls: first.toolCalls + then.toolCalls,
-    edits,
-  };
-}
+const BROKEN_OFF = ["aborted", "error", "length"] as const;
 
 export function parseAnswers(messages: readonly unknown[]): readonly Answered[] {
-  return messages
-    .map(asObject)
-    .filter(({ role }) => role === "assistant")
-    .map((message) => {
-      const usage = asObject(message.usage);
-      return {
-        at: numberOf(message.timestamp),
-        model: textOfMessage(message.model),
-        inputTokens: numberOf(usage.input),
-        outputTokens: numberOf(usage.output),
-        cacheReadTokens: numberOf(usage.cacheRead),
-        cacheWriteTokens: numberOf(usage.cacheWrite),
-        costUsd: numberOf(asObject(usage.cost).total),
-      };
-    })
+  return answersIn(saidIn(messages));
+}
+
+/** The messages of the agent. */
+function saidIn(messages: readonly unknown[]): readonly Fields[] {
+  return messages.filter(isFields).filter(({ role }) => role === "assistant");
+}
+
+function answersIn(said: readonly Fields[]): readonly Answered[] {
+  return said
+    .map((message) => ({
+      at: countOf(message, "timestamp"),
+      model: textOf(message, "model"),
+      inputTokens: countOf(message.usage, "input"),
+      outputTokens: countOf(message.usage, "output"),
+      cacheReadTokens: countOf(message.usage, "cacheRead"),
+      cacheWriteTokens: countOf(message.usage, "cacheWrite"),
+      costUsd: countOf(fieldOf(message.usage, "cost"), "total"),
+    }))
     .filter(
       ({ inputTokens, outputTokens, cacheReadTokens }) => inputTokens + outputTokens + cacheReadTokens > 0,
     );
@@ -101,55 +89,17 @@ function usageOf(answers: readonly Answered[]): Usage | null {
   };
 }
 
-/** Two attempts of one run, with one model. */
-function addUsage(a: Usage | null, b: Usage | null): Usage | null {
-  if (a === null || b === null) return a ?? b;
-  const add = (x: number | null = null, y: number | null = null) =>
-    x === null && y === null ? null : (x ?? 0) + (y ?? 0);
-  return {
-    ...b,
-    costUsd: add(a.costUsd, b.costUsd),
-    inputTokens: add(a.inputTokens, b.inputTokens),
-    outputTokens: add(a.outputTokens, b.outputTokens),
-    cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens) ?? 0,
-    cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens) ?? 0,
-  };
-}
-
 const WRITING = new Set(["edit", "write"]);
 
 function countEdits(calls: readonly Fields[]): Readonly<Record<string, number>> {
   const edits: Record<string, number> = {};
-  for (const { name, arguments: input } of calls) {
-    const path = textOfMessage(asObject(input).path);
-    if (WRITING.has(textOfMessage(name)) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
+  for (const call of calls) {
+    const path = textOf(call.arguments, "path");
+    if (WRITING.has(textOf(call, "name")) && path !== "") edits[path] = (edits[path] ?? 0) + 1;
   }
   return edits;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function partsOf({ content }: Fields): readonly Fields[] {
-  return Array.isArray(content) ? content.map(asObject) : [];
-}
-
-/** {}: the text is missing or not a JSON object. */
-export function parseObject(text: string | null): Fields {
-  try {
-    return asObject(JSON.parse(text ?? "null"));
-  } catch {
-    return {};
-  }
-}
-
-export function asObject(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
-}
-
-export function textOfMessage(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+  return Array.isArray(content) ? content.filter(isFields) : [];
 }

@@ -6,7 +6,7 @@
  * there. So after `agent_end` we poll until pi is idle and no retry can follow.
  */
 import { type Retries, waitForRetry } from "./retries.ts";
-import { joinRunEnds, parseRunEnd, type RunEnd } from "./run-end.ts";
+import { parseRunEnd, type RunEnd } from "./run-end.ts";
 
 interface RunsParts {
   readonly isIdle: () => boolean;
@@ -21,6 +21,8 @@ const LOOK_MS = 50;
 export class Runs {
   readonly #parts: RunsParts;
   #phase: "none" | "running" | "ending" = "none";
+  /** Of the run and its retries. */
+  #messages: unknown[] = [];
   #end: RunEnd | null = null;
   #errors = 0;
   #holdUntil = 0;
@@ -41,9 +43,9 @@ export class Runs {
 
   end(messages: readonly unknown[]): void {
     const { retries, now } = this.#parts;
-    const end = parseRunEnd(messages);
-    if (end !== null) this.#end = joinRunEnds(this.#end, end);
-    this.#errors = end?.kind === "error" ? this.#errors + 1 : 0;
+    this.#messages = this.#messages.concat(messages);
+    this.#end = parseRunEnd(this.#messages);
+    this.#errors = parseRunEnd(messages)?.kind === "error" ? this.#errors + 1 : 0;
     this.#holdUntil = now() + waitForRetry(retries(), this.#errors);
     this.#phase = "ending";
     this.#lookIn(0);
@@ -68,6 +70,7 @@ export class Runs {
   close(): void {
     this.#clear();
     this.#phase = "none";
+    this.#messages = [];
     this.#end = null;
     this.#errors = 0;
   }

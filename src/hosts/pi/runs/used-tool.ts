@@ -1,7 +1,7 @@
 /** Reads a tool call from pi's `tool_result` event. */
+import { textOf } from "../../conversation/fields.ts";
 import type { RanCommand, UsedTool } from "../../conversation/tool-use.ts";
 import type { PiEvents } from "../api.ts";
-import { asObject, textOfMessage } from "./run-end.ts";
 
 export function piUsedTool(event: PiEvents["tool_result"]): UsedTool {
   const { toolName, toolCallId, isError } = event;
@@ -19,9 +19,9 @@ export function piUsedTool(event: PiEvents["tool_result"]): UsedTool {
 const CODE = /Command exited with code (\d+)\s*$/;
 
 function ranCommand({ input, content, isError }: PiEvents["tool_result"]): RanCommand | null {
-  const command = textOfMessage(asObject(input).command);
+  const command = textOf(input, "command");
   if (command === "") return null;
-  const parts = Array.isArray(content) ? content.map((part) => textOfMessage(asObject(part).text)) : [];
+  const parts = Array.isArray(content) ? content.map((part) => textOf(part, "text")) : [];
   const output = parts.join("\n");
   if (!isError) return { command, exitCode: 0, output };
   const code = CODE.exec(output)?.[1];

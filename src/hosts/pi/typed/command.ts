@@ -41,7 +41,7 @@ async function carryOutHere(typed: string, session: PiSession, { folder, env }: 
 
 /** A goal of this conversation needs the lease. Returns why it does not continue; null: it continues. */
 async function goOn(open: NonNullable<PiSession["open"]>): Promise<string | null> {
-  const loop = open.conversation.bound();
+  const loop = open.conversation.standing.bound();
   const isFree = loop?.status === "active" && (await open.engine.lead());
   return isFree ? null : open.conversation.whyNot();
 }

@@ -4,7 +4,7 @@
  */
 import type { Usage } from "../../../core/base.ts";
 import type { ConversationAnswer } from "../../conversation/answer.ts";
-import { type Fields, textOf } from "../fields.ts";
+import { type Fields, textOf } from "../../conversation/fields.ts";
 
 export const CLIENT_NAMES = ["codex", "gemini", "cursor", "opencode", "copilot"] as const;
 

@@ -1,5 +1,5 @@
 /** Codex: hooks in `hooks.json`, in Claude Code's form. */
-import { type Fields, isFields, textOf } from "../fields.ts";
+import { type Fields, fieldOf, isFields, textOf } from "../../conversation/fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
 import { readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
@@ -30,7 +30,10 @@ const CALLS = new Set(["function_call", "custom_tool_call", "local_shell_call", 
 function readTurn(lines: readonly Fields[], { model }: Told): TurnFacts {
   const own = after(lines, ({ type, payload }) => type === "response_item" && isPrompt(payload));
   const payloads = own.map(({ payload }) => payload).filter(isFields);
-  const usages = payloads.filter(({ type }) => type === "token_count").map(({ info }) => lastUsage(info));
+  // the usage of one model request each
+  const usages = payloads
+    .filter(({ type }) => type === "token_count")
+    .map(({ info }) => fieldOf(info, "last_token_usage"));
   return {
     answer: null,
     toolCalls: payloads.filter((payload) => CALLS.has(textOf(payload, "type"))).length,
@@ -40,9 +43,4 @@ function readTurn(lines: readonly Fields[], { model }: Told): TurnFacts {
 
 function isPrompt(payload: unknown): boolean {
   return isFields(payload) && payload.type === "message" && payload.role === "user";
-}
-
-/** The usage of one model request. */
-function lastUsage(info: unknown): unknown {
-  return isFields(info) ? info.last_token_usage : null;
 }

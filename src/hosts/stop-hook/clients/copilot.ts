@@ -1,6 +1,6 @@
 /** GitHub Copilot CLI: hooks in separate files. The transcript, not the stop hook, has the answer and the tool calls. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
-import { type Fields, isFields, textOf } from "../fields.ts";
+import { type Fields, fieldOf, isFields, textOf } from "../../conversation/fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { type ClientEvent, readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
 
@@ -49,16 +49,15 @@ function render(event: ClientEvent, answer: ConversationAnswer): string {
 function readTurn(lines: readonly Fields[]): TurnFacts {
   const own = after(lines, ({ type }) => type === "user.message");
   const dataOf = (type: string) => own.filter((line) => line.type === type).map(({ data }) => data);
-  const last = dataOf("assistant.message").filter(isFields).at(-1);
-  const usages = dataOf("session.usage_record").map((data) => (isFields(data) ? data.usage : null));
-  const model = usages.filter(isFields).at(-1);
+  const last = dataOf("assistant.message").findLast(isFields);
+  const usages = dataOf("session.usage_record").map((data) => fieldOf(data, "usage"));
   return {
     answer: last === undefined ? null : textOf(last, "content"),
     toolCalls: dataOf("tool.execution_complete").length,
     usage: addUp(
       usages,
       ["inputTokens", "outputTokens", "cacheReadTokens"],
-      model === undefined ? "" : textOf(model, "model"),
+      textOf(usages.findLast(isFields), "model"),
     ),
   };
 }

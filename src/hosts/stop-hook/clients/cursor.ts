@@ -1,6 +1,6 @@
 /** Cursor: hooks in `.cursor/hooks.json`. A stop hook can send the next message; a prompt hook can only allow or block. */
 import type { ConversationAnswer } from "../../conversation/answer.ts";
-import { type Fields, textOf } from "../fields.ts";
+import { type Fields, textOf } from "../../conversation/fields.ts";
 import { type ClientEvent, readNamed, type StopClient, type Told } from "./client.ts";
 
 export const cursor: StopClient = {

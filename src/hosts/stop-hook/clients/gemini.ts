@@ -1,5 +1,5 @@
 /** Gemini CLI: hooks in `settings.json`, before and after the agent runs. */
-import { type Fields, isFields, textOf } from "../fields.ts";
+import { type Fields, isFields, textOf } from "../../conversation/fields.ts";
 import { addUp, after } from "../record-lines.ts";
 import { renderLikeClaude } from "../render.ts";
 import { readNamed, type StopClient, type Told, type TurnFacts } from "./client.ts";
@@ -41,7 +41,7 @@ function readTurn(lines: readonly Fields[]): TurnFacts {
     usage: addUp(
       messages.map(({ tokens }) => tokens),
       ["input", "output", "cached"],
-      last === undefined ? "" : textOf(last, "model"),
+      textOf(last, "model"),
     ),
   };
 }

@@ -1,6 +1,6 @@
 /** opencode: our own plugin calls the hook, so the format is ours. See `install/opencode-plugin.ts`. */
 import type { Usage } from "../../../core/base.ts";
-import { countOf, type Fields, isFields, textOf } from "../fields.ts";
+import { countOf, type Fields, isFields, textOf } from "../../conversation/fields.ts";
 import { readNamed, type StopClient, type Told } from "./client.ts";
 
 export const opencode: StopClient = {
@@ -15,10 +15,7 @@ export const opencode: StopClient = {
   readTurn: null,
 };
 
-const ENDS: ReadonlyMap<string, Told["end"]> = new Map([
-  ["interrupted", "interrupted"],
-  ["failed", "failed"],
-]);
+const ENDS = ["interrupted", "failed"] as const;
 
 function read(input: Fields): Told {
   const told = readNamed(input, { session: "session", answer: "answer" });
@@ -26,7 +23,7 @@ function read(input: Fields): Told {
   return {
     ...told,
     facts: { answer, toolCalls: countOf(input, "toolCalls"), usage: usageOf(input.usage) },
-    end: ENDS.get(textOf(input, "end")) ?? "ok",
+    end: ENDS.find((end) => end === input.end) ?? "ok",
   };
 }
 

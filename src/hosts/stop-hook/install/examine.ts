@@ -5,9 +5,9 @@ import { tidyLine } from "../../../core/claims/tidy.ts";
 import { LoopError } from "../../../errors.ts";
 import { readSmall } from "../../../system/files.ts";
 import { parseJsonc, toValue } from "../../../system/jsonc/tree.ts";
+import { isFields } from "../../conversation/fields.ts";
 import { broken, type Finding, note, ok, TWO_STOP_HOOKS } from "../../conversation/finding.ts";
 import { CLIENT_NAMES, type ClientName } from "../clients/client.ts";
-import { isFields } from "../fields.ts";
 import { foreignItems } from "./hook-lists.ts";
 import { type Around, isInstalled, planInstall } from "./plan.ts";
 import { brokenFiles, isProgramCurrent } from "./program.ts";
@@ -74,7 +74,7 @@ function examineOthers(
   { project, env }: Around,
 ): readonly Finding[] {
   const { hooks, folder } = TARGETS[client];
-  if (hooks === null || hooks.isOwn) return [];
+  if (hooks === undefined || hooks.isOwn) return [];
   const file = join(folder(scope, project, env), hooks.path);
   const text = readSmall(file);
   if (text === null) return [];

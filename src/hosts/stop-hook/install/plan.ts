@@ -8,7 +8,7 @@ import type { ClientEvent, ClientName } from "../clients/client.ts";
 import { hasHooks, putHooks, takeHooks } from "./hook-lists.ts";
 import { renderOpencodePlugin } from "./opencode-plugin.ts";
 import { HOOK_COMMAND, ownCommand, sharedCommand } from "./shell.ts";
-import { type HooksTarget, type InstallScope, isOwnItem, TARGETS } from "./targets.ts";
+import { type InstallScope, isOwnItem, TARGETS } from "./targets.ts";
 import { MARK } from "./texts.ts";
 
 export interface Around {
@@ -32,31 +32,31 @@ interface InstallPlan {
 }
 
 export function planInstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
-  const { hooks, plugin, command } = TARGETS[client];
-  const folder = TARGETS[client].folder(scope, around.project, around.env);
-  const commandFor = (event: ClientEvent) =>
-    scope === "user" ? ownCommand(around.program, client, event) : sharedCommand(client, event);
-  const start = scope === "user" ? ["node", join(around.program, HOOK_COMMAND)] : ["loop"];
-  const files = [
-    ...(plugin === null ? [] : [{ path: plugin, text: renderOpencodePlugin(start) }]),
-    command,
-  ].map(({ path, text }) => ownFile(join(folder, path), scope, text));
-  if (hooks === null) return planOf(files);
-  const { file, text } = readFile(join(folder, hooks.path), scope);
-  const wanted = { ...fileOf(client, hooks), items: hooks.items(commandFor) };
-  return planOf([{ file, before: text, after: edit(file, () => putHooks(text, wanted)) }, ...files]);
+  return planFor(client, scope, around, true);
 }
 
 export function planUninstall(client: ClientName, scope: InstallScope, around: Around): InstallPlan {
+  return planFor(client, scope, around, false);
+}
+
+function planFor(client: ClientName, scope: InstallScope, around: Around, isWanted: boolean): InstallPlan {
   const { hooks, plugin, command } = TARGETS[client];
   const folder = TARGETS[client].folder(scope, around.project, around.env);
-  const files = [...(plugin === null ? [] : [plugin]), command.path].map((path) =>
-    ownFile(join(folder, path), scope, null),
+  const start = scope === "user" ? ["node", join(around.program, HOOK_COMMAND)] : ["loop"];
+  const plugins = plugin === undefined ? [] : [{ path: plugin, text: renderOpencodePlugin(start) }];
+  const files = [...plugins, command].map(({ path, text }) =>
+    ownFile(join(folder, path), scope, isWanted ? text : null),
   );
-  if (hooks === null) return planOf(files);
-  const { file, text } = readFile(join(folder, hooks.path), scope);
-  const after = text === null ? null : edit(file, () => takeHooks(text, fileOf(client, hooks)));
-  return planOf([{ file, before: text, after }, ...files]);
+  if (hooks === undefined) return planOf(files);
+  const { file, text: before } = readFile(join(folder, hooks.path), scope);
+  const shared = { isOurs: isOwnItem(client), header: hooks.header };
+  const commandFor = (event: ClientEvent) =>
+    scope === "user" ? ownCommand(around.program, client, event) : sharedCommand(client, event);
+  const after = edit(file, () => {
+    if (isWanted) return putHooks(before, { ...shared, items: hooks.items(commandFor) });
+    return before === null ? null : takeHooks(before, shared);
+  });
+  return planOf([{ file, before, after }, ...files]);
 }
 
 /** Are our hooks installed? Throws if the file cannot be read. */
@@ -65,11 +65,7 @@ export function isInstalled(client: ClientName, scope: InstallScope, around: Aro
   const folder = TARGETS[client].folder(scope, around.project, around.env);
   const { file, text } = readFile(join(folder, hooks?.path ?? plugin ?? ""), scope);
   if (text === null) return false;
-  return hooks === null ? text.includes(MARK) : edit(file, () => hasHooks(text, isOwnItem(client)));
-}
-
-function fileOf(client: ClientName, { header }: HooksTarget) {
-  return { isOurs: isOwnItem(client), header };
+  return hooks === undefined ? text.includes(MARK) : edit(file, () => hasHooks(text, isOwnItem(client)));
 }
 
 function planOf(changes: readonly (PlannedChange & { readonly isForeign?: boolean })[]): InstallPlan {

@@ -2,10 +2,11 @@
  * The program that a person's own hooks start: a small shell script and a copy of the command line program that survives
  * npx, updates and deleted checkouts. All clients share one copy.
  */
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { putFolder } from "../../../store/files/put-folder.ts";
 import { cannotWrite } from "../../../store/folder/loop-dir.ts";
+import { readSmall } from "../../../system/files.ts";
 import { builtMarketplace, lookUpwards } from "../../conversation/install/built-files.ts";
 import { dataFolder } from "../../conversation/install/data-folder.ts";
 import { hashFile, hashFolder, hashText } from "../../conversation/install/file-hashes.ts";
@@ -19,14 +20,12 @@ export function programFolder(env: NodeJS.ProcessEnv): string {
 
 /** Is the copy complete and from the same build as the running program? */
 export function isProgramCurrent(folder: string): boolean {
-  const { wanted } = wantedFiles();
-  const there = readList(folder);
-  return there !== null && there === wanted && brokenFiles(folder).length === 0;
+  return readSmall(join(folder, LIST)) === wantedFiles().wanted && brokenFiles(folder).length === 0;
 }
 
 /** Files that are missing or were changed. Without a list of files, the list itself is reported. */
 export function brokenFiles(folder: string): readonly string[] {
-  const list = readList(folder);
+  const list = readSmall(join(folder, LIST));
   if (list === null) return [LIST];
   const files = JSON.parse(list) as Readonly<Record<string, string>>;
   return Object.entries(files)
@@ -67,12 +66,4 @@ function runningProgram(): string | null {
   const isInstalled = (dir: string) =>
     existsSync(join(dir, "loop.cjs")) && existsSync(join(dirname(dir), HOOK_PROGRAM));
   return lookUpwards((dir) => (isInstalled(dir) ? dir : null));
-}
-
-function readList(folder: string): string | null {
-  try {
-    return readFileSync(join(folder, LIST), "utf8");
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,8 @@
 /** Where each client looks for hooks and commands, and their form. Data only; reads and writes nothing. */
 import { join } from "node:path";
+import { isFields } from "../../conversation/fields.ts";
 import { absolutePath, homeFolder } from "../../conversation/install/data-folder.ts";
 import type { ClientEvent, ClientName } from "../clients/client.ts";
-import { isFields } from "../fields.ts";
 import type { HookItems } from "./hook-lists.ts";
 import { isOwnCommand, plainCommand } from "./shell.ts";
 import { renderCursorCommand, renderGeminiCommand, renderOpencodeCommand, renderSkill } from "./texts.ts";
@@ -12,19 +12,19 @@ export type InstallScope = "user" | "project";
 interface Target {
   /** The client's folder, of the person or of a project. */
   readonly folder: (scope: InstallScope, project: string, env: NodeJS.ProcessEnv) => string;
-  /** The file with the hooks, inside the folder; null: the client uses a plugin. */
-  readonly hooks: HooksTarget | null;
-  readonly plugin: string | null;
+  /** The file with the hooks, inside the folder. Left out: the client uses a plugin. */
+  readonly hooks?: HooksTarget;
+  readonly plugin?: string;
   /** The file of the command that a person types. */
   readonly command: { readonly path: string; readonly text: string };
   /** The next steps for the person. */
   readonly afterwards: readonly string[];
 }
 
-export interface HooksTarget {
+interface HooksTarget {
   readonly path: string;
-  /** The whole file is ours. */
-  readonly isOwn: boolean;
+  /** The whole file is ours. Left out: other programs use it too. */
+  readonly isOwn?: true;
   readonly header: Readonly<Record<string, unknown>>;
   readonly items: (command: (event: ClientEvent) => string) => HookItems;
   /** The client's name of the stop event. */
@@ -40,7 +40,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     folder: folderNamed(".codex", "CODEX_HOME"),
     hooks: {
       path: "hooks.json",
-      isOwn: false,
       header: {},
       stop: "Stop",
       items: (command) =>
@@ -53,7 +52,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
           SessionEnd: run(command("end"), SHORT_S),
         }),
     },
-    plugin: null,
     command: { path: "skills/loop/SKILL.md", text: renderSkill("loop") },
     afterwards: ["Codex runs only hooks that you trust: start codex and type /hooks."],
   },
@@ -61,7 +59,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     folder: folderNamed(".gemini"),
     hooks: {
       path: "settings.json",
-      isOwn: false,
       header: {},
       stop: "AfterAgent",
       // in milliseconds
@@ -73,7 +70,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
           SessionEnd: { name: "loopwright-end", ...run(command("end"), SHORT_S * 1000) },
         }),
     },
-    plugin: null,
     command: { path: "commands/loop.toml", text: renderGeminiCommand() },
     afterwards: ["Hooks of a project run only in a folder that Gemini CLI trusts."],
   },
@@ -81,7 +77,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     folder: folderNamed(".cursor"),
     hooks: {
       path: "hooks.json",
-      isOwn: false,
       header: { version: 1 },
       stop: "stop",
       items: (command) => ({
@@ -91,7 +86,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
         sessionEnd: { command: command("end"), timeout: SHORT_S },
       }),
     },
-    plugin: null,
     // more and more clients have their own `/loop`
     command: { path: "commands/loopwright.md", text: renderCursorCommand() },
     afterwards: [],
@@ -101,7 +95,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
       scope === "project"
         ? join(project, ".opencode")
         : join(absolutePath(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), ".config"), "opencode"),
-    hooks: null,
     plugin: "plugin/loopwright.js",
     command: { path: "command/loop.md", text: renderOpencodeCommand() },
     afterwards: [
@@ -109,10 +102,7 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
     ],
   },
   copilot: {
-    folder: (scope, project, env) =>
-      scope === "project"
-        ? join(project, ".github")
-        : (absolutePath(env.COPILOT_HOME) ?? join(homeFolder(env), ".copilot")),
+    folder: folderNamed(".copilot", "COPILOT_HOME", ".github"),
     hooks: {
       path: "hooks/loopwright.json",
       isOwn: true,
@@ -125,7 +115,6 @@ export const TARGETS: Readonly<Record<ClientName, Target>> = {
         sessionEnd: shell(command, "end", SHORT_S),
       }),
     },
-    plugin: null,
     // Copilot has its own `/loop`
     command: { path: "skills/loopwright/SKILL.md", text: renderSkill("loopwright") },
     afterwards: ["Hooks of a project run only in a folder that Copilot trusts."],
@@ -157,8 +146,10 @@ function shell(command: (event: ClientEvent) => string, event: ClientEvent, time
   return { type: "command", bash: command(event), powershell, timeoutSec };
 }
 
-/** The folder `name`, in the project or in the home folder; `variable` may name another personal folder. */
-function folderNamed(name: string, variable = ""): Target["folder"] {
+/** The folder `name` in the home folder, or `shared` in the project; `variable` may name another personal folder. */
+function folderNamed(name: string, variable = "", shared = name): Target["folder"] {
   return (scope, project, env) =>
-    scope === "project" ? join(project, name) : (absolutePath(env[variable]) ?? join(homeFolder(env), name));
+    scope === "project"
+      ? join(project, shared)
+      : (absolutePath(env[variable]) ?? join(homeFolder(env), name));
 }

@@ -59,17 +59,16 @@ export function reject(ending: Ending, reason: string, isLeft = false): BacklogD
 }
 
 /** Adds a rejection. Blocks the story at the limit of rejections or tokens. */
-function sendBack({ backlog, attempt, now }: Ending, story: Story, reason: string): Story {
+function sendBack({ backlog, attempt }: Ending, story: Story, reason: string): Story {
   const rejections = story.rejections + 1;
   const notes = withNote(story.notes, "REJECTED", reason);
-  const { used, limit, state } = storyTokens(story, {
-    receipts: [...backlog.receipts, receiptOf(attempt, "rejected", reason, null, now)],
-  });
+  const before = storyTokens(story, backlog);
+  const used = before.used + attempt.outputTokens;
   const isLast = rejections >= backlog.terms.evalRetries;
-  if (!isLast && state !== "exhausted") return { ...story, rejections, notes };
+  if (!isLast && used < before.limit) return { ...story, rejections, notes };
   const why = isLast
     ? `rejected ${rejections} times, needs human review`
-    : `its ${limit} tokens are used up (${used}), needs human review`;
+    : `its ${before.limit} tokens are used up (${used}), needs human review`;
   return { ...story, rejections, blocked: true, notes: withNote(notes, "BLOCKED", why) };
 }
 

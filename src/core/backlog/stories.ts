@@ -27,7 +27,7 @@ export type Depth = (typeof DEPTHS)[number];
 /** A story that passed is not blocked, whatever the file says. */
 export type StoryStatus = "open" | "passed" | "blocked";
 
-export function statusOf({ passes, blocked }: Story): StoryStatus {
+export function statusOf({ passes, blocked }: Pick<Story, "passes" | "blocked">): StoryStatus {
   return passes ? "passed" : blocked ? "blocked" : "open";
 }
 
@@ -52,7 +52,9 @@ export function passedIn(stories: readonly Story[]): ReadonlySet<string> {
   return passed;
 }
 
-export function countsOfStories(stories: readonly Story[]): Readonly<Record<StoryStatus | "total", number>> {
+export type StoryCounts = Readonly<Record<StoryStatus | "total", number>>;
+
+export function countsOfStories(stories: readonly Story[]): StoryCounts {
   const count = (wanted: StoryStatus) => stories.filter((story) => statusOf(story) === wanted).length;
   return { total: stories.length, passed: count("passed"), blocked: count("blocked"), open: count("open") };
 }

@@ -42,6 +42,11 @@ export function spend(
   };
 }
 
+/** null: the agent reported no cost. */
+export function knownCost({ costUsd, unpriced }: Spent): number | null {
+  return costUsd === 0 && unpriced > 0 ? null : costUsd;
+}
+
 function sum(a: number | null, b: number | null): number | null {
   return a === null && b === null ? null : (a ?? 0) + (b ?? 0);
 }

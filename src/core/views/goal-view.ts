@@ -1,21 +1,29 @@
 /** A goal as other programs see it: in state.json, in `--json` and in the last line of a headless run. */
+import { knownCost } from "../cost/usage.ts";
 import type { Criterion, End, Evidence, Gate, Goal, Job, Pause, Verification } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
 import { currentStep, evidenceOf, verifiedBy } from "../text/goal/goal-facts.ts";
 import { momentOf } from "./moment.ts";
 
-export interface EvidenceView extends Omit<Evidence, "at" | "met" | "verification"> {
+interface EvidenceView extends Omit<Evidence, "at" | "met" | "verification"> {
   readonly at: string | null;
 }
 
-interface CriterionView extends Pick<Criterion, "check" | "source"> {
+/** A criterion and how far it is proved. */
+interface Proof {
   readonly met: boolean;
   readonly verification: Verification;
   /** null: the check has never run. */
   readonly evidence: EvidenceView | null;
 }
 
-export interface PauseView extends Omit<Pause, "at" | "unanswered"> {
+export interface NamedProof extends Proof {
+  readonly name: string;
+}
+
+interface CriterionView extends Proof, Pick<Criterion, "check" | "source"> {}
+
+interface PauseView extends Omit<Pause, "at" | "unanswered"> {
   readonly at: string | null;
 }
 
@@ -106,7 +114,7 @@ export function viewGoal(goal: Goal): GoalView {
     spent: goal.spent,
     running: job === null ? null : { id: job.id, kind: job.kind, startedAt: momentOf(job.startedAt) },
     gate: gate && { ...gate, askedAt: momentOf(gate.askedAt), answerBy: momentOf(gate.answerBy) },
-    waiting: goal.waitUntil === null ? null : { until: momentOf(goal.waitUntil), reason: goal.waitReason },
+    waiting: viewWaiting(goal),
     pause: pause && viewPause(pause),
     end: end && { ...end, at: momentOf(end.at) },
     tree: goal.tree,
@@ -115,6 +123,13 @@ export function viewGoal(goal: Goal): GoalView {
     accepted: goal.accepted,
     receipts: goal.receipts,
   };
+}
+
+export function viewWaiting({
+  waitUntil,
+  waitReason,
+}: Pick<Goal, "waitUntil" | "waitReason">): GoalView["waiting"] {
+  return waitUntil === null ? null : { until: momentOf(waitUntil), reason: waitReason };
 }
 
 export function viewPause({ code, reason, evidence, goOn, at }: Pause): PauseView {
@@ -126,9 +141,18 @@ function viewCriterion(goal: Goal, criterion: Criterion): CriterionView {
   const verification = verifiedBy(goal, criterion);
   const { check, source } = criterion;
   if (found === null) return { met: false, verification, check, source, evidence: null };
-  const { met: _met, verification: _verification, at, ...rest } = found;
-  const evidence = { ...rest, at: momentOf(at) };
-  return { met: isMet(goal, criterion.name), verification, check, source, evidence };
+  return { met: isMet(goal, criterion.name), verification, check, source, evidence: viewEvidence(found) };
+}
+
+export function viewEvidence({ met: _met, verification: _by, at, ...rest }: Evidence): EvidenceView {
+  return { ...rest, at: momentOf(at) };
+}
+
+export function proofsOf(goal: Goal): readonly NamedProof[] {
+  return goal.criteria.map((criterion) => {
+    const { met, verification, evidence } = viewCriterion(goal, criterion);
+    return { name: criterion.name, met, verification, evidence };
+  });
 }
 
 function statusOf({ status, end }: Goal): StateStatus {
@@ -147,30 +171,26 @@ export interface EndView extends Pick<Goal["spent"], "unpriced" | "estimatedUsd"
   readonly iterations: number;
   /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  readonly criteria: readonly {
-    readonly name: string;
-    readonly met: boolean;
-    readonly verification: Verification;
+  readonly criteria: readonly (Omit<NamedProof, "evidence"> & {
     readonly evidence: Pick<EvidenceView, "exitCode" | "at" | "tree" | "tail"> | null;
-  }[];
+  })[];
 }
 
 export function viewEnd(goal: Goal): EndView {
-  const { costUsd, unpriced, estimatedUsd } = goal.spent;
+  const { unpriced, estimatedUsd } = goal.spent;
   return {
     type: "loop.end",
     loop: goal.id,
     ...standOf(goal),
     verdict: goal.end?.verdict ?? null,
     iterations: goal.iteration,
-    costUsd: costUsd === 0 && unpriced > 0 ? null : costUsd,
+    costUsd: knownCost(goal.spent),
     unpriced,
     ...(estimatedUsd === undefined ? {} : { estimatedUsd }),
-    criteria: goal.criteria.map((criterion) => {
-      const { met, verification, evidence } = viewCriterion(goal, criterion);
-      if (evidence === null) return { name: criterion.name, met, verification, evidence };
+    criteria: proofsOf(goal).map(({ evidence, ...proof }) => {
+      if (evidence === null) return { ...proof, evidence };
       const { exitCode, at, tree, tail } = evidence;
-      return { name: criterion.name, met, verification, evidence: { exitCode, at, tree, tail } };
+      return { ...proof, evidence: { exitCode, at, tree, tail } };
     }),
   };
 }

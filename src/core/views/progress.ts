@@ -1,5 +1,5 @@
 /** A summary of a project for status lines (D9), published as `.loop/progress.json`. Readers need no journal. */
-import type { Backlog } from "../backlog/backlog.ts";
+import { knownCost } from "../cost/usage.ts";
 import type { EndStatus, Goal, GoalStatus, JobKind } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
 import type { Loop, Task } from "../loop.ts";
@@ -88,43 +88,22 @@ export interface Progress {
   readonly lease: LeaseProgress | null;
 }
 
-export function progressParts(
-  loops: Iterable<Loop>,
-  lease: LeaseProgress | null,
-  now: number,
-): ProgressParts {
-  const all = [...loops];
-  return {
-    tasks: all.filter((loop) => loop.kind === "task"),
-    goals: all.filter((loop) => loop.kind === "goal"),
-    backlogs: all.filter((loop) => loop.kind === "backlog"),
-    lease,
-    now,
-  };
-}
-
-export interface ProgressParts {
-  readonly tasks: Iterable<Task>;
-  readonly goals: Iterable<Goal>;
-  readonly backlogs: Iterable<Backlog>;
-  readonly lease: LeaseProgress | null;
-  readonly now: number;
-}
-
 const MAX_OTHER_GOALS = 8;
 const TEXT_COLUMNS = 200;
 
-export function progressOf({ tasks, goals, backlogs, lease, now }: ProgressParts): Progress {
-  const [goal = null, ...others] = [...goals].sort(byRank);
+export function progressOf(loops: Iterable<Loop>, lease: LeaseProgress | null, now: number): Progress {
+  const all = [...loops];
+  const live = all.filter(isLive);
+  const [goal = null, ...others] = all.filter((loop) => loop.kind === "goal").sort(byRank);
   return {
     $schema: PROGRESS_SCHEMA,
     version: 1,
     at: momentOf(now),
-    tasks: tasksProgress([...tasks].filter(({ status }) => status !== "ended")),
+    tasks: tasksProgress(live.filter((loop) => loop.kind === "task")),
     goal: goal && goalProgress(goal),
     otherGoals: others.filter(isLive).slice(0, MAX_OTHER_GOALS).map(goalProgress),
-    backlogs: [...backlogs]
-      .filter(({ status }) => status !== "ended")
+    backlogs: live
+      .filter((loop) => loop.kind === "backlog")
       .sort((a, b) => b.createdAt - a.createdAt)
       .slice(0, MAX_OTHER_GOALS)
       .map(lineOfBacklog),
@@ -144,7 +123,7 @@ function byRank(a: Goal, b: Goal): number {
   return Number(isLive(b)) - Number(isLive(a)) || ageOf(b) - ageOf(a) || (a.id < b.id ? -1 : 1);
 }
 
-function isLive({ status }: Goal): boolean {
+function isLive({ status }: Loop): boolean {
   return status !== "ended";
 }
 
@@ -179,7 +158,7 @@ function goalProgress(goal: Goal): GoalProgress {
     iterations: limits.iterations,
     criteriaMet: goal.criteria.filter(({ name }) => isMet(goal, name)).length,
     criteriaTotal: goal.criteria.length,
-    costUsd: spent.costUsd === 0 && spent.unpriced > 0 ? null : spent.costUsd,
+    costUsd: knownCost(spent),
     unpriced: spent.unpriced,
     ...((spent.estimatedUsd ?? 0) > 0 ? { isEstimate: true } : {}),
     budgetUsd: limits.budgetUsd,

@@ -3,7 +3,7 @@
  * goal, and `progress.json`.
  */
 import { rmSync } from "node:fs";
-import { progressOf, progressParts } from "../../core/views/progress.ts";
+import { progressOf } from "../../core/views/progress.ts";
 import { LoopError } from "../../errors.ts";
 import type { PublishedFiles } from "../../ports/published.ts";
 import type { Store } from "../../ports/store.ts";
@@ -75,7 +75,7 @@ export class FolderPublisher implements PublishedFiles {
     const now = this.#folder.now();
     if (this.#isAtWork() && Math.abs(now - this.#progressAt) < PROGRESS_MS) return;
     this.#progressAt = now;
-    this.#progress.publish(progressOf(progressParts(this.#shown.loops(), this.#shown.lease(), now)));
+    this.#progress.publish(progressOf(this.#shown.loops(), this.#shown.lease(), now));
   }
 
   /** `left`: the file has requests that nobody carried out yet. `overtaken`: somebody wrote the file meanwhile. */

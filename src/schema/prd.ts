@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { faultOfStoryId, faultsOfChecks } from "../core/backlog/prd/registry.ts";
 import { DEPTHS, type Story } from "../core/backlog/stories.ts";
-import { faultOf, renderFault } from "./fault.ts";
+import { faultOf, type Invalid, parseJson, renderFault } from "./fault.ts";
 
 const text = z.string();
 const texts = z.array(text);
@@ -41,7 +41,7 @@ const storySchema = z.looseObject({
   holdouts: texts.nullish(),
 });
 
-const prdSchema = z.looseObject({
+export const prdSchema = z.looseObject({
   $schema: text.optional(),
   project: text.nullish(),
   branchName: text.nullish(),
@@ -65,9 +65,7 @@ export type PrdContent = Readonly<Record<string, unknown>> & {
 type StoryContent = Readonly<Record<string, unknown>>;
 
 /** The message has no full stop and starts with the place: `userStories[2].priority: …`. */
-type PrdResult =
-  | { readonly kind: "ok"; readonly prd: Prd }
-  | { readonly kind: "invalid"; readonly message: string };
+type PrdResult = { readonly kind: "ok"; readonly prd: Prd } | Invalid;
 
 export function parsePrd(content: unknown): PrdResult {
   const result = prdSchema.safeParse(content, { error: faultOf });
@@ -87,14 +85,8 @@ export function parsePrd(content: unknown): PrdResult {
 }
 
 export function parsePrdText(given: string): PrdResult {
-  let content: unknown;
-  try {
-    // some editors put a byte order mark in front
-    content = JSON.parse(given.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    return { kind: "invalid", message: `not JSON: ${(error as Error).message}` };
-  }
-  return parsePrd(content);
+  // some editors put a byte order mark in front
+  return parseJson(given.replace(/^\uFEFF/, ""), parsePrd);
 }
 
 /** The content for a backlog without a file. */
@@ -113,11 +105,6 @@ export function withStories({ content }: Prd, stories: readonly Story[]): PrdCon
 export function renderPrd(content: PrdContent, replaced: string | null): string {
   const [, indent = "  "] = /^\s*\{\r?\n([ \t]{1,8})"/.exec(replaced ?? "") ?? [];
   return `${JSON.stringify(content, null, indent)}\n`;
-}
-
-/** F9: for editors and other programs. */
-export function prdJsonSchema(): Record<string, unknown> {
-  return z.toJSONSchema(prdSchema, { io: "input" });
 }
 
 function toStory(one: z.infer<typeof storySchema>): Story {

@@ -1,5 +1,5 @@
 /** Go. */
-import type { Ecosystem } from "./tool.ts";
+import { type Ecosystem, propose } from "./tool.ts";
 
 const MODULE = /^go\.mod$/;
 
@@ -37,15 +37,13 @@ export const GO: Ecosystem = {
       phrases: ["go (?:build|vet)"],
       commands: [
         { topic: "build", command: "go build ./...", signs: [MODULE] },
-        { topic: "types", command: "go build ./...", signs: [MODULE], proposed: {} },
+        propose("types", "go build ./...", [MODULE]),
       ],
     },
     {
       name: "vet",
       programs: [],
-      commands: [
-        { topic: "lint", command: "go vet ./...", signs: [MODULE], proposed: { instead: ["golangci-lint"] } },
-      ],
+      commands: [propose("lint", "go vet ./...", [MODULE], { instead: ["golangci-lint"] })],
     },
     {
       name: "golangci-lint",

@@ -9,6 +9,11 @@ const config = (names: string): readonly (readonly [FileRole, RegExp])[] => [
   ["config:js-test", new RegExp(`^(?:${names})${CODE}$`)],
 ];
 
+/** A runner whose output nothing reads. */
+function unreadRunner(name: string, phrase: string, configs: string): Tool {
+  return { name, programs: [name], reads: RUN, files: config(configs), phrases: [phrase], through: "node" };
+}
+
 export const JAVASCRIPT_TESTS: readonly Tool[] = [
   {
     name: "vitest",
@@ -103,30 +108,9 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
       },
     },
   },
-  {
-    name: "playwright",
-    programs: ["playwright"],
-    reads: RUN,
-    files: config(String.raw`playwright(?:-ct)?\.config`),
-    phrases: ["playwright test"],
-    through: "node",
-  },
-  {
-    name: "cypress",
-    programs: ["cypress"],
-    reads: RUN,
-    files: config(String.raw`cypress(?:\.config)?`),
-    phrases: ["cypress run"],
-    through: "node",
-  },
-  {
-    name: "ava",
-    programs: ["ava"],
-    reads: RUN,
-    files: config(String.raw`ava\.config`),
-    phrases: ["ava"],
-    through: "node",
-  },
+  unreadRunner("playwright", "playwright test", String.raw`playwright(?:-ct)?\.config`),
+  unreadRunner("cypress", "cypress run", String.raw`cypress(?:\.config)?`),
+  unreadRunner("ava", "ava", String.raw`ava\.config`),
   {
     name: "another runner of JavaScript",
     programs:

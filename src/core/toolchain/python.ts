@@ -1,5 +1,5 @@
 /** Python. */
-import type { Ecosystem, FileRole } from "./tool.ts";
+import { type Ecosystem, type FileRole, propose } from "./tool.ts";
 
 const TESTS: readonly FileRole[] = ["tests:python", "tests:any", "config:python"];
 const RUN = { words: "tests", roles: TESTS } as const;
@@ -18,18 +18,13 @@ export const PYTHON: Ecosystem = {
       commands: [
         { topic: "test", command: "pytest", signs: [/^(?:pytest\.ini|conftest\.py)$/] },
         { topic: "test", command: "pytest", signs: [MANIFEST, /^tests?$/] },
-        {
-          topic: "test",
-          command: "pytest",
-          signs: [],
-          proposed: {
-            says: [
-              ["pyproject.toml", /^\[tool\.pytest[.\]]/m],
-              ["setup.cfg", /^\[tool:pytest\]/m],
-              ["tox.ini", /^\[pytest\]/m],
-            ],
+        propose("test", "pytest", [], {
+          says: {
+            "pyproject.toml": /^\[tool\.pytest[.\]]/m,
+            "setup.cfg": /^\[tool:pytest\]/m,
+            "tox.ini": /^\[pytest\]/m,
           },
-        },
+        }),
       ],
       tests: {
         idle: ["-h", "-V", "--co", "--fixtures", "--markers", "--setup-plan", "--cache-show"],
@@ -88,12 +83,7 @@ export const PYTHON: Ecosystem = {
       through: "python",
       commands: [
         { topic: "lint", command: "ruff check", signs: [/^\.?ruff\.toml$/] },
-        {
-          topic: "lint",
-          command: "ruff check",
-          signs: [],
-          proposed: { says: [["pyproject.toml", /^\[tool\.ruff[.\]]/m]] },
-        },
+        propose("lint", "ruff check", [], { says: { "pyproject.toml": /^\[tool\.ruff[.\]]/m } }),
       ],
     },
     {
@@ -102,19 +92,11 @@ export const PYTHON: Ecosystem = {
       reads: LINT,
       through: "python",
       commands: [
-        { topic: "lint", command: "flake8", signs: [/^\.flake8$/], proposed: { instead: ["ruff"] } },
-        {
-          topic: "lint",
-          command: "flake8",
-          signs: [],
-          proposed: {
-            says: [
-              ["setup.cfg", /^\[flake8\]/m],
-              ["tox.ini", /^\[flake8\]/m],
-            ],
-            instead: ["ruff"],
-          },
-        },
+        propose("lint", "flake8", [/^\.flake8$/], { instead: ["ruff"] }),
+        propose("lint", "flake8", [], {
+          says: { "setup.cfg": /^\[flake8\]/m, "tox.ini": /^\[flake8\]/m },
+          instead: ["ruff"],
+        }),
       ],
     },
     {
@@ -126,17 +108,9 @@ export const PYTHON: Ecosystem = {
       through: "python",
       commands: [
         { topic: "types", command: "mypy .", signs: [/^\.?mypy\.ini$/] },
-        {
-          topic: "types",
-          command: "mypy .",
-          signs: [],
-          proposed: {
-            says: [
-              ["pyproject.toml", /^\[tool\.mypy[.\]]/m],
-              ["setup.cfg", /^\[mypy\]/m],
-            ],
-          },
-        },
+        propose("types", "mypy .", [], {
+          says: { "pyproject.toml": /^\[tool\.mypy[.\]]/m, "setup.cfg": /^\[mypy\]/m },
+        }),
       ],
     },
     {
@@ -145,13 +119,8 @@ export const PYTHON: Ecosystem = {
       reads: LINT,
       through: "python",
       commands: [
-        { topic: "types", command: "pyright", signs: [/^pyrightconfig\.json$/], proposed: {} },
-        {
-          topic: "types",
-          command: "pyright",
-          signs: [],
-          proposed: { says: [["pyproject.toml", /^\[tool\.pyright[.\]]/m]] },
-        },
+        propose("types", "pyright", [/^pyrightconfig\.json$/]),
+        propose("types", "pyright", [], { says: { "pyproject.toml": /^\[tool\.pyright[.\]]/m } }),
       ],
     },
     {

@@ -1,5 +1,5 @@
 /** Rust. */
-import type { Ecosystem, ToolReading } from "./tool.ts";
+import { type Ecosystem, propose, type ToolReading } from "./tool.ts";
 
 const TESTS: ToolReading = { words: "subjects", roles: ["tests:rust", "tests:any", "config:rust"] };
 const CARGO = /^Cargo\.toml$/;
@@ -55,7 +55,7 @@ export const RUST: Ecosystem = {
       commands: [
         { topic: "build", command: "cargo build", signs: [CARGO] },
         { topic: "format", command: "cargo fmt --check", signs: [CARGO] },
-        { topic: "types", command: "cargo check", signs: [CARGO], proposed: {} },
+        propose("types", "cargo check", [CARGO]),
       ],
     },
     {

@@ -58,12 +58,21 @@ export interface ProjectCommand {
 
 /** Further conditions on the manifests of a project. */
 export interface Proposal {
-  /** One of these patterns must match its manifest. */
-  readonly says?: readonly (readonly [manifest: string, RegExp])[];
+  /** By manifest; one of these patterns must match. */
+  readonly says?: Readonly<Record<string, RegExp>>;
   /** A script of composer.json. */
   readonly script?: string;
   /** Not together with these tools. */
   readonly instead?: readonly string[];
+}
+
+export function propose(
+  topic: Topic,
+  command: string,
+  signs: readonly RegExp[],
+  proposed: Proposal = {},
+): ProjectCommand {
+  return { topic, command, signs, proposed };
 }
 
 export interface TestRunning {

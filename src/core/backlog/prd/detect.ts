@@ -60,7 +60,8 @@ function merge(kind: Kind, facts: StackFacts): readonly ToolCommand[] {
 function isProposed({ proposed, signs }: ProjectCommand, facts: StackFacts): boolean {
   if (proposed === undefined) return false;
   const { says, script } = proposed;
-  const isSaid = says?.some(([name, what]) => what.test(facts.manifests[name] ?? "")) ?? true;
+  const isSaid =
+    says === undefined || Object.entries(says).some(([name, what]) => what.test(facts.manifests[name] ?? ""));
   const hasScript = script === undefined || composerScripts(facts).includes(script);
   return isSaid && hasScript && signs.every((sign) => facts.files.some((file) => sign.test(file)));
 }

@@ -9,7 +9,7 @@ import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
 import { agentChoice } from "./agent-name.ts";
 import { backlogShape } from "./backlog-config.ts";
-import { type Invalid, parseJson, renderFault } from "./fault.ts";
+import { type Invalid, parseJsonText, renderFault } from "./fault.ts";
 
 /** The defaults, in the form in which a person writes them. */
 export const DEFAULTS = {
@@ -90,7 +90,7 @@ export function parseConfig(content: unknown): ConfigResult {
 }
 
 export function parseConfigText(text: string): ConfigResult {
-  return parseJson(text, parseConfig);
+  return parseJsonText(text, parseConfig);
 }
 
 export function defaultConfig(): Config {

@@ -17,7 +17,7 @@ export function renderFault(
 }
 
 /** The content of a text of JSON as `parse` reads it. */
-export function parseJson<Result>(text: string, parse: (content: unknown) => Result): Result | Invalid {
+export function parseJsonText<Result>(text: string, parse: (content: unknown) => Result): Result | Invalid {
   let content: unknown;
   try {
     content = JSON.parse(text);

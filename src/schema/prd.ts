@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { faultOfStoryId, faultsOfChecks } from "../core/backlog/prd/registry.ts";
 import { DEPTHS, type Story } from "../core/backlog/stories.ts";
-import { faultOf, type Invalid, parseJson, renderFault } from "./fault.ts";
+import { faultOf, type Invalid, parseJsonText, renderFault } from "./fault.ts";
 
 const text = z.string();
 const texts = z.array(text);
@@ -86,7 +86,7 @@ export function parsePrd(content: unknown): PrdResult {
 
 export function parsePrdText(given: string): PrdResult {
   // some editors put a byte order mark in front
-  return parseJson(given.replace(/^\uFEFF/, ""), parsePrd);
+  return parseJsonText(given.replace(/^\uFEFF/, ""), parsePrd);
 }
 
 /** The content for a backlog without a file. */

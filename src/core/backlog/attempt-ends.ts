@@ -1,10 +1,18 @@
 /** How an attempt at a story ends: passed, rejected, failed or interrupted. */
+
+import { addSpent } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
 import { cleanLine } from "../text/clean.ts";
-import { addSpent } from "./attempt-spent.ts";
 import type { Attempt, AttemptPhase, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, backlogNotice, changeBacklog, pauseRun, replaceAttempt } from "./change.ts";
+import {
+  type BacklogDecision,
+  backlogNotice,
+  changeBacklog,
+  pauseRun,
+  replaceAttempt,
+  without,
+} from "./change.ts";
 import { isTouched, lookAfter, takeBack } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
 import { withNote } from "./prd/registry.ts";
@@ -177,10 +185,6 @@ function receiptOf(
 /** The attempt waits for its next part. */
 export function waitFor(backlog: Backlog, waiting: Attempt, next: AttemptPhase): readonly Attempt[] {
   return replaceAttempt(backlog, { ...waiting, next, job: null });
-}
-
-export function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
-  return attempts.filter(({ story }) => story !== gone.story);
 }
 
 /** From 0 to 1, derived from the state: runs that fail together do not all retry together. */

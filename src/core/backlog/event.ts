@@ -5,31 +5,29 @@ import type { Failure, JobId } from "../goal/goal.ts";
 import type { Attempt, Diff, StoryPlace, ToolVerdict } from "./backlog.ts";
 import type { Story } from "./stories.ts";
 
-/** How a generator's turn ended, and what it left behind. */
-export interface GeneratorRecord {
+/** How an agent's turn ended. */
+interface AgentRecord {
   readonly failure: Failure | null;
-  /** It wrote no text at all. */
-  readonly isSilent: boolean;
   readonly usage: Usage | null;
   /** The fallback agent that took the turn. */
   readonly takenBy?: string;
   readonly durationMs: number;
-  readonly diff: Diff | null;
-  /** Why it exceeds the scope budget; null: it does not. */
-  readonly overScope: string | null;
   /** It changed prd.json. The engine restored the file. */
   readonly bentStories: boolean;
 }
 
-export interface EvaluatorRecord {
-  readonly failure: Failure | null;
-  readonly usage: Usage | null;
-  readonly takenBy?: string;
-  readonly durationMs: number;
+export interface GeneratorRecord extends AgentRecord {
+  /** It wrote no text at all. */
+  readonly isSilent: boolean;
+  readonly diff: Diff | null;
+  /** Why it exceeds the scope budget; null: it does not. */
+  readonly overScope: string | null;
+}
+
+export interface EvaluatorRecord extends AgentRecord {
   readonly verdict: NonNullable<Attempt["verdict"]>;
   /** The fingerprint of the files afterwards: an evaluator that ran the code may have left files. */
   readonly tree: string;
-  readonly bentStories: boolean;
 }
 
 /** All checks that count for a story: its own, the project's, and those of the stories that have passed. */

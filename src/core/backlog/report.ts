@@ -2,7 +2,7 @@
 import { cleanLine } from "../text/clean.ts";
 import { count } from "../text/figures.ts";
 import type { Backlog, Mode } from "./backlog.ts";
-import { countsOfStories, type Story, statusOf } from "./stories.ts";
+import { countsOfStories, type Story, withStatus } from "./stories.ts";
 
 export function renderLoopReady(run: {
   readonly mode: Mode;
@@ -68,7 +68,7 @@ export function renderRun({
 
 export function renderLoopComplete(iterations: number, stories: readonly Story[]): string {
   const { blocked, open } = countsOfStories(stories);
-  const ids = stories.filter((story) => statusOf(story) === "blocked").map(({ id }) => id);
+  const ids = withStatus(stories, "blocked").map(({ id }) => id);
   const named = ids.length === 0 ? "" : `Blocked: ${ids.join(", ")}. `;
   return [
     "Loop Complete",

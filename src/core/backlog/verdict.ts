@@ -32,8 +32,7 @@ export function readVerdict(
   if (!passes && !rejects) return { kind: "none", reason: whyNone(answer, tag.reason, tools) };
   if (passes) return { kind: "pass", reason: null };
   const told = calls.findLast(({ reason }) => reason !== null && cleanLine(reason) !== "")?.reason;
-  const reason = told ?? (tag.kind === "reject" ? tag.reason : null);
-  return { kind: "reject", reason: reason === null ? null : cutTo(cleanLine(reason), MAX_REASON) };
+  return { kind: "reject", reason: shortReason(told ?? (tag.kind === "reject" ? tag.reason : null)) };
 }
 
 /** Adds a call of the tool. Only the last PASS and the last REJECT stay, so that calls cannot fill the journal. */
@@ -41,8 +40,12 @@ export function addVerdict(
   { verdicts = [] }: Pick<AttemptJob, "verdicts">,
   { nonce, verdict, reason }: ToolVerdict,
 ): readonly ToolVerdict[] {
-  const said = reason === null || cleanLine(reason) === "" ? null : cutTo(cleanLine(reason), MAX_REASON);
+  const said = shortReason(reason) || null;
   return [...verdicts.filter((other) => other.verdict !== verdict), { nonce, verdict, reason: said }];
+}
+
+function shortReason(reason: string | null): string | null {
+  return reason === null ? null : cutTo(cleanLine(reason), MAX_REASON);
 }
 
 /** The verdicts that the tool recorded in the turn of this job. */

@@ -1,4 +1,5 @@
 /** Detects languages, tools and check commands of a project from file names and manifests. Runs nothing. */
+import { isRecord, parseJson } from "../../json.ts";
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { commandsFor, type ProjectFacts, type ToolCommand } from "../../toolchain/project-commands.ts";
 import { TOOLS } from "../../toolchain/table.ts";
@@ -78,13 +79,9 @@ function inEnvironment({ tool, command }: ToolCommand, { files }: StackFacts): T
 }
 
 function composerScripts({ manifests }: StackFacts): readonly string[] {
-  try {
-    const parsed: unknown = JSON.parse(manifests["composer.json"] ?? "null");
-    const scripts = (parsed as { scripts?: unknown } | null)?.scripts;
-    return typeof scripts === "object" && scripts !== null ? Object.keys(scripts) : [];
-  } catch {
-    return [];
-  }
+  const parsed = parseJson(manifests["composer.json"] ?? "");
+  const scripts = isRecord(parsed) ? parsed.scripts : null;
+  return typeof scripts === "object" && scripts !== null ? Object.keys(scripts) : [];
 }
 
 const NAMES: Readonly<Record<Kind, string>> = { test: "tests", lint: "lint", types: "types" };

@@ -2,6 +2,7 @@
  * Imports a PRD.md (C2): `### T-001: title`, an HTML comment with id, blockedBy and parallel, text, and `- [ ]` lines
  * as criteria. Code blocks are text. The order of the tasks is their priority.
  */
+import { isRecord, parseJson } from "../../json.ts";
 import type { ImportResult } from "./import-ralph.ts";
 
 export function importPrdMarkdown(text: string): ImportResult {
@@ -152,8 +153,8 @@ function readFields(comment: string): TaskFields | null {
     if (name !== undefined) fields[name] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
   };
   if (text.startsWith("{")) {
-    const parsed = parseObject(text);
-    if (parsed === null) return null;
+    const parsed = parseJson(text);
+    if (!isRecord(parsed)) return null;
     for (const [key, value] of Object.entries(parsed)) put(key, String(value ?? ""));
     return fields;
   }
@@ -166,14 +167,6 @@ function readFields(comment: string): TaskFields | null {
     put(found[1] ?? "", /^\[[^\]]*\]/.exec(value)?.[0] ?? value.replace(/[\s,;|]+$/, ""));
   }
   return fields;
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 /** `[T-001, T-002]`, `T-001,T-002`, `none`, `[]` */

@@ -1,7 +1,7 @@
 /** A person's changes to a backlog (D8). A change that would leave the backlog invalid is refused. */
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { cleanLine } from "../../text/clean.ts";
-import type { Depth, Story } from "../stories.ts";
+import { type Depth, type Story, UNTRIED } from "../stories.ts";
 import { problemsOf, renderStoryProblem } from "./dependencies.ts";
 
 export interface StoryDraft {
@@ -39,10 +39,7 @@ export function registerStory(stories: readonly Story[], draft: StoryDraft): Sto
     id,
     title,
     dependsOn,
-    passes: false,
-    notes: "",
-    rejections: 0,
-    blocked: false,
+    ...UNTRIED,
     tier: null,
     holdouts: [],
   };

@@ -128,11 +128,8 @@ export function commandsOfRoles({
 }
 
 /** null: the file does not set the agent. */
-export function agentOfRole({
-  agent,
-  agentCmd,
-  agentAcp,
-}: BacklogConfig["agents"][AgentRole]): AgentSpec | null {
+export function agentOfRole(role: BacklogConfig["agents"][AgentRole]): AgentSpec | null {
+  const { agent, agentCmd, agentAcp } = role;
   if (agentCmd !== undefined) return { kind: "command", command: agentCmd };
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   return agent ?? null;

@@ -52,7 +52,6 @@ export const prdSchema = z.looseObject({
 export interface Prd {
   readonly project: string | null;
   readonly branchName: string | null;
-  readonly description: string | null;
   readonly stories: readonly Story[];
   /** The whole file, unknown keys included. */
   readonly content: PrdContent;
@@ -70,13 +69,12 @@ type PrdResult = { readonly kind: "ok"; readonly prd: Prd } | Invalid;
 export function parsePrd(content: unknown): PrdResult {
   const result = prdSchema.safeParse(content, { error: faultOf });
   if (!result.success) return { kind: "invalid", message: renderFault(result.error, placeOf) };
-  const { project, branchName, description, userStories } = result.data;
+  const { project, branchName, userStories } = result.data;
   return {
     kind: "ok",
     prd: {
       project: project ?? null,
       branchName: branchName ?? null,
-      description: description ?? null,
       stories: userStories.map(toStory),
       // not zod's copy, which lacks keys such as __proto__
       content: content as PrdContent,
@@ -91,8 +89,8 @@ export function parsePrdText(given: string): PrdResult {
 
 /** The content for a backlog without a file. */
 export function emptyPrd(project: string): Prd {
-  const named = { project, branchName: "", description: "" };
-  return { ...named, stories: [], content: { ...named, userStories: [] } };
+  const named = { project, branchName: "" };
+  return { ...named, stories: [], content: { ...named, description: "", userStories: [] } };
 }
 
 /** The content with these stories. Only keys whose meaning changed are written; ids are unique. */

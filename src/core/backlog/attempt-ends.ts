@@ -81,17 +81,30 @@ function sendBack({ backlog, attempt }: Ending, story: Story, reason: string): S
 }
 
 function judged(
-  { backlog, attempt, now }: Ending,
+  ending: Ending,
   outcome: "passed" | "rejected",
   reason: string | null,
   update: (story: Story) => Story,
 ): Pick<Backlog, "stories" | "attempts" | "receipts" | "spent" | "freeFailures"> {
+  const { backlog, attempt } = ending;
   return {
+    ...settled(ending, outcome, reason),
     stories: backlog.stories.map((story) => (story.id === attempt.story ? update(story) : story)),
-    attempts: without(backlog, attempt),
-    receipts: [...backlog.receipts, receiptOf(attempt, outcome, reason, null, now)],
-    spent: addSpent(backlog.spent, attempt.spent),
     freeFailures: 0,
+  };
+}
+
+/** The attempt is over: it has a receipt, and its cost counts. */
+function settled(
+  { backlog, attempt, now }: Ending,
+  outcome: StoryReceipt["outcome"],
+  reason: string | null,
+  failure: Failure | null = null,
+): Pick<Backlog, "attempts" | "receipts" | "spent"> {
+  return {
+    attempts: without(backlog, attempt),
+    receipts: [...backlog.receipts, receiptOf(attempt, outcome, reason, failure, now)],
+    spent: addSpent(backlog.spent, attempt.spent),
   };
 }
 
@@ -134,28 +147,18 @@ export function backOff(ending: Ending, failed: Failed): BacklogDecision {
   return changeBacklog(folded, { waitUntil: now + waitMs, waitReason: reason });
 }
 
-function fold({ backlog, attempt, now }: Ending, { failure, reason, again }: Failed): Backlog {
+function fold(ending: Ending, { failure, reason, again }: Failed): Backlog {
+  const { backlog, attempt } = ending;
   if (again !== null) return { ...backlog, attempts: waitFor(backlog, attempt, again) };
-  return {
-    ...backlog,
-    attempts: isTouched(attempt) ? lookAfter(backlog, attempt) : without(backlog, attempt),
-    receipts: [...backlog.receipts, receiptOf(attempt, "failed", reason, failure, now)],
-    spent: addSpent(backlog.spent, attempt.spent),
-  };
+  const ended = { ...backlog, ...settled(ending, "failed", reason, failure) };
+  return isTouched(attempt) ? { ...ended, attempts: lookAfter(backlog, attempt) } : ended;
 }
 
 /** An interrupted generator ends the attempt; an evaluation or a round of checks is repeated. */
-export function interruptAttempt(
-  { backlog, attempt, now }: Ending,
-  phase: AttemptPhase,
-  reason: string,
-): BacklogDecision {
+export function interruptAttempt(ending: Ending, phase: AttemptPhase, reason: string): BacklogDecision {
+  const { backlog, attempt } = ending;
   if (phase !== "generate") return changeBacklog(backlog, { attempts: waitFor(backlog, attempt, phase) });
-  return changeBacklog(backlog, {
-    attempts: without(backlog, attempt),
-    receipts: [...backlog.receipts, receiptOf(attempt, "interrupted", reason, null, now)],
-    spent: addSpent(backlog.spent, attempt.spent),
-  });
+  return changeBacklog(backlog, settled(ending, "interrupted", reason));
 }
 
 function receiptOf(

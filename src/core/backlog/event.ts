@@ -40,6 +40,12 @@ export type MergeRecord =
   | { readonly kind: "conflict"; readonly files: readonly string[] }
   | { readonly kind: "impossible"; readonly reason: string };
 
+type PartEnded<Type extends string, Result> = Result & {
+  readonly type: Type;
+  readonly jobId: JobId;
+  readonly nextNonce: string;
+};
+
 export type BacklogEvent =
   | { readonly type: "backlog.created" }
   /** The owner's clock reached it. `stories`: the current content of the file. */
@@ -78,26 +84,11 @@ export type BacklogEvent =
       /** Of a generator: where it works, and from which state. */
       readonly place?: StoryPlace;
     }
-  | {
-      readonly type: "attempt.generated";
-      readonly jobId: JobId;
-      readonly turn: GeneratorRecord;
-      readonly nextNonce: string;
-    }
-  | {
-      readonly type: "attempt.checked";
-      readonly jobId: JobId;
-      readonly round: StoryRound;
-      readonly nextNonce: string;
-    }
+  | PartEnded<"attempt.generated", { readonly turn: GeneratorRecord }>
+  | PartEnded<"attempt.checked", { readonly round: StoryRound }>
   /** A verdict through the tool. It counts at the end of the turn, together with the answer. */
   | { readonly type: "attempt.judged"; readonly jobId: JobId; readonly said: ToolVerdict }
-  | {
-      readonly type: "attempt.evaluated";
-      readonly jobId: JobId;
-      readonly turn: EvaluatorRecord;
-      readonly nextNonce: string;
-    }
+  | PartEnded<"attempt.evaluated", { readonly turn: EvaluatorRecord }>
   | { readonly type: "attempt.merged"; readonly jobId: JobId; readonly merge: MergeRecord }
   /** The runner or the agent was stopped; there is no result. */
   | { readonly type: "attempt.interrupted"; readonly jobId: JobId; readonly reason: string }

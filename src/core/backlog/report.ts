@@ -45,16 +45,8 @@ export function renderCounts(stories: readonly Story[]): string {
 }
 
 /** For `loop status`. */
-export function renderRun({
-  id,
-  status,
-  iteration,
-  terms,
-  attempts,
-  stories,
-  pause,
-  waitReason,
-}: Backlog): string {
+export function renderRun(backlog: Backlog): string {
+  const { id, status, iteration, terms, attempts, stories, pause, waitReason } = backlog;
   const work = attempts.map(({ story, job }) => (job === null ? story : `${story} (${job.phase})`));
   const now =
     status === "paused"

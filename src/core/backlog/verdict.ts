@@ -14,7 +14,6 @@ export const VERDICT_TOOL = "loop_verdict";
 export type SaidVerdict = NonNullable<Attempt["verdict"]>;
 
 const MAX_REASON = 1_000;
-const NO_VERDICT = "the evaluator gave no verdict";
 
 /** The evaluator's verdict, by tool or by tag. */
 export function readVerdict(
@@ -63,7 +62,7 @@ function hasBoth(message: string, nonce: string): boolean {
 function whyNone(answer: string | null, reason: string | null, tools: readonly ToolVerdict[]): string {
   if (tools.length > 0) return "the evaluator gave its verdict with a nonce that does not belong to its turn";
   if (answer === null || answer.trim() === "") return "the evaluator said nothing";
-  if (reason === null || !answer.includes("<verdict")) return NO_VERDICT;
+  if (reason === null || !answer.includes("<verdict")) return "the evaluator gave no verdict";
   return `the evaluator gave no verdict that counts: ${cleanLine(reason).replace(/[.;\s]+$/, "")}`;
 }
 

@@ -13,12 +13,13 @@ export interface StackFacts extends ProjectFacts {
 /** Files that configure tools which have no file of their own. */
 export const MANIFESTS = ["pyproject.toml", "setup.cfg", "tox.ini", "composer.json", "Gemfile"] as const;
 
-export interface Stack {
+type Kind = "test" | "lint" | "types";
+
+type Commands = Readonly<Record<Kind, readonly ToolCommand[]>>;
+
+export interface Stack extends Commands {
   /** `node (pnpm)`, `python`; several for a project of several languages. */
   readonly names: readonly string[];
-  readonly test: readonly ToolCommand[];
-  readonly lint: readonly ToolCommand[];
-  readonly types: readonly ToolCommand[];
   /** All commands in the form of `--check`. */
   readonly checks: readonly string[];
 }
@@ -31,8 +32,6 @@ export function detectStack(facts: StackFacts): Stack {
   const found = { test: merge("test", facts), lint: merge("lint", facts), types: merge("types", facts) };
   return { names, ...found, checks: toChecks(found) };
 }
-
-type Kind = "test" | "lint" | "types";
 
 const LANGUAGES: readonly { readonly name: string; readonly sign: RegExp }[] = [
   { name: "node", sign: /^package\.json$/ },
@@ -87,7 +86,7 @@ function composerScripts({ manifests }: StackFacts): readonly string[] {
 const NAMES: Readonly<Record<Kind, string>> = { test: "tests", lint: "lint", types: "types" };
 
 /** Several tools of one kind get distinct names. */
-function toChecks(found: Readonly<Record<Kind, readonly ToolCommand[]>>): readonly string[] {
+function toChecks(found: Commands): readonly string[] {
   return (["test", "lint", "types"] as const).flatMap((kind) =>
     found[kind]
       .map(({ tool, command }) => {

@@ -135,21 +135,23 @@ function toStory(task: Task, priority: number): Readonly<Record<string, unknown>
   };
 }
 
-const NAMES: Readonly<Record<string, "id" | "blockedBy" | "dependsOn" | "parallel">> = {
-  id: "id",
-  blockedby: "blockedBy",
-  dependson: "dependsOn",
-  parallel: "parallel",
-};
+const FIELDS = ["id", "blockedBy", "dependsOn", "parallel"] as const;
 
-type TaskFields = { -readonly [key in "id" | "blockedBy" | "dependsOn" | "parallel"]?: string };
+type Field = (typeof FIELDS)[number];
+type TaskFields = { [key in Field]?: string };
+
+/** Also written as `blocked_by` or `Blocked-By`. */
+function fieldOf(key: string): Field | undefined {
+  const plain = key.toLowerCase().replaceAll(/[_-]/g, "");
+  return FIELDS.find((field) => field.toLowerCase() === plain);
+}
 
 /** JSON, or `key: value` pairs separated by commas, semicolons, bars or line breaks. Other comments have no fields. */
 function readFields(comment: string): TaskFields | null {
   const text = comment.trim();
   const fields: TaskFields = {};
   const put = (key: string, value: string) => {
-    const name = NAMES[key.toLowerCase().replaceAll(/[_-]/g, "")];
+    const name = fieldOf(key);
     if (name !== undefined) fields[name] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
   };
   if (text.startsWith("{")) {
@@ -159,7 +161,7 @@ function readFields(comment: string): TaskFields | null {
     return fields;
   }
   const keys = [...text.matchAll(/(?:^|[\s,;|])([A-Za-z][\w-]*)\s*[:=]\s*/g)].filter(
-    ([, key = ""]) => NAMES[key.toLowerCase().replaceAll(/[_-]/g, "")] !== undefined,
+    ([, key = ""]) => fieldOf(key) !== undefined,
   );
   for (const [index, found] of keys.entries()) {
     const from = found.index + found[0].length;

@@ -105,7 +105,8 @@ export function foldLedger(fold: LedgerFold, parts: readonly LedgerPart[]): Ledg
       if (before === undefined) {
         const cell = cellFor(entry, cells, places);
         const amounts = entry.kind === "usage" ? amountsOf(entry) : null;
-        add(cells, cell, amounts === null ? callOf(entry) : { ...amounts, turns: 1 });
+        if (entry.kind === "usage") add(cells, cell, { ...amounts, turns: 1 });
+        else add(cells, cell, { toolCalls: 1, failedToolCalls: Number(!entry.ok) });
         counted.set(entry.id, { cell, segment, amounts });
       } else if (before.amounts !== null && entry.kind === "usage") {
         const amounts = larger(before.amounts, amountsOf(entry));
@@ -185,10 +186,6 @@ function amountsOf(entry: UsageEntry): Amounts {
   const addedTokens = entry.addedTokens ?? inputTokens + outputTokens + cacheWriteTokens;
   const costUsd = entry.costUsd ?? null;
   return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, addedTokens, costUsd };
-}
-
-function callOf(entry: LedgerEntry): Partial<Totals> {
-  return { toolCalls: 1, failedToolCalls: entry.kind === "tool" && !entry.ok ? 1 : 0 };
 }
 
 function larger(a: Amounts, b: Amounts): Amounts {

@@ -31,20 +31,12 @@ interface PauseView extends Omit<Pause, "at" | "unanswered"> {
 type StateStatus = "in_progress" | "paused" | "completed" | "cancelled" | "failed";
 
 /** Fields that a view has in common with its goal. */
-type Terms =
-  | "kind"
-  | "id"
-  | "version"
-  | "session"
-  | "spec"
-  | "score"
-  | "shape"
-  | "workflow"
-  | "reversibility";
+type Identity = "kind" | "id" | "version" | "session";
+type Terms = "spec" | "score" | "shape" | "workflow" | "reversibility";
 type Standing = "iteration" | "agent" | "next" | "limits" | "spent" | "tree" | "accepted" | "receipts";
 
 /** The first fields that `viewGoal` writes have the published shape of state.json. The nonce is not public. */
-export interface GoalView extends Pick<Goal, Terms | Standing | "protectedChanges"> {
+export interface GoalView extends Pick<Goal, Identity | Terms | Standing | "protectedChanges"> {
   readonly criteria: readonly string[];
   readonly criteriaStatus: Readonly<Record<string, CriterionView>>;
   readonly exit_signal: boolean;
@@ -125,11 +117,8 @@ export function viewGoal(goal: Goal): GoalView {
   };
 }
 
-export function viewWaiting({
-  waitUntil,
-  waitReason,
-}: Pick<Goal, "waitUntil" | "waitReason">): GoalView["waiting"] {
-  return waitUntil === null ? null : { until: momentOf(waitUntil), reason: waitReason };
+export function viewWaiting(loop: Pick<Goal, "waitUntil" | "waitReason">): GoalView["waiting"] {
+  return loop.waitUntil === null ? null : { until: momentOf(loop.waitUntil), reason: loop.waitReason };
 }
 
 export function viewPause({ code, reason, evidence, goOn, at }: Pause): PauseView {

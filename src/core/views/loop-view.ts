@@ -21,28 +21,19 @@ interface TurnView {
   readonly story: string | null;
 }
 
-interface BudgetView {
+interface BudgetView extends Required<Pick<Spent, "unpriced" | "estimatedUsd" | "tokens">> {
   /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  /** Turns whose cost is unknown. */
-  readonly unpriced: number;
-  /** The part of the cost that comes from a price table. */
-  readonly estimatedUsd: number;
-  readonly tokens: number;
   /** null: no limit. */
   readonly budgetUsd: number | null;
 }
 
-export interface LoopView {
-  readonly kind: Loop["kind"];
+export interface LoopView extends Pick<Loop, "kind" | "version" | "status" | "session"> {
   readonly id: string;
-  readonly version: number;
   /** One line: the prompt, the spec, or the stories. */
   readonly title: string;
-  readonly status: Loop["status"];
   /** The current activity: `working`, `waiting for you`, `sleeping`, … */
   readonly phase: string;
-  readonly session: string | null;
   readonly createdAt: string | null;
   /** When something is due next; null: nothing is scheduled. */
   readonly nextAt: string | null;

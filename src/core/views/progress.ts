@@ -1,6 +1,6 @@
 /** A summary of a project for status lines (D9), published as `.loop/progress.json`. Readers need no journal. */
 import { knownCost } from "../cost/usage.ts";
-import type { EndStatus, Goal, GoalStatus, JobKind } from "../goal/goal.ts";
+import type { EndStatus, Goal, JobKind } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
 import type { Loop, Task } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
@@ -12,18 +12,18 @@ import { lineOfBacklog } from "./lines.ts";
 import { momentOf } from "./moment.ts";
 import { PROGRESS_SCHEMA } from "./schema-names.ts";
 
+const PHASES = {
+  survey: "surveying",
+  plan: "planning",
+  precheck: "pre-checking",
+  work: "working",
+  checks: "checking",
+} as const satisfies Readonly<Record<JobKind, string>>;
+
 /** `ready`: nothing runs and nothing blocks the goal. */
-export type ShownPhase =
-  | "surveying"
-  | "planning"
-  | "pre-checking"
-  | "working"
-  | "checking"
-  | "waiting for you"
-  | "sleeping"
-  | "ready"
-  | "paused"
-  | EndStatus;
+type RestingPhase = "waiting for you" | "sleeping" | "ready" | "paused";
+
+export type ShownPhase = (typeof PHASES)[JobKind] | RestingPhase | EndStatus;
 
 export interface TasksProgress {
   /** All tasks that have not ended, including paused and missed ones. */
@@ -34,9 +34,8 @@ export interface TasksProgress {
   readonly nextId: string | null;
 }
 
-export interface GoalProgress {
+export interface GoalProgress extends Pick<Goal, "status" | "session"> {
   readonly id: string;
-  readonly status: GoalStatus;
   readonly phase: ShownPhase;
   /** The step of the current or next turn. */
   readonly step: string | null;
@@ -60,8 +59,6 @@ export interface GoalProgress {
   readonly gate: string | null;
   readonly waitUntil: string | null;
   readonly endedAt: string | null;
-  /** The owner that the goal is bound to: `session:<id>`. */
-  readonly session: string | null;
 }
 
 /** Enough to check whether the holder is still alive. */
@@ -179,14 +176,6 @@ export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): ShownP
   if (job !== null) return PHASES[job.kind];
   return waitUntil === null ? "ready" : "sleeping";
 }
-
-const PHASES: Readonly<Record<JobKind, ShownPhase>> = {
-  survey: "surveying",
-  plan: "planning",
-  precheck: "pre-checking",
-  work: "working",
-  checks: "checking",
-};
 
 /** One safe line from the beginning of a text. */
 function shortText(text: string): string {

@@ -1,5 +1,4 @@
 /** How an attempt at a story ends: passed, rejected, failed or interrupted. */
-
 import { addSpent } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";

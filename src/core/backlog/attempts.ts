@@ -2,7 +2,6 @@
  * What follows each part of an attempt: the generator's turn, a round of checks, the evaluator's turn and the merge.
  * Each leads to the next part or to the end of the attempt (`attempt-ends.ts`).
  */
-
 import { addSpent, addUsage } from "../cost/usage.ts";
 import { backOff, type Ending, endByFailure, pass, reject, waitFor } from "./attempt-ends.ts";
 import type { Attempt, AttemptJob, AttemptPhase, Backlog } from "./backlog.ts";

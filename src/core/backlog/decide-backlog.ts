@@ -1,5 +1,4 @@
 /** Pure decisions about a backlog loop: how an event changes it, and which effects follow. */
-
 import { NOTHING_SPENT } from "../cost/usage.ts";
 import type { JobId } from "../goal/goal.ts";
 import { interruptAttempt, waitFor } from "./attempt-ends.ts";

@@ -1,5 +1,4 @@
 /** The requests of people on backlogs: start, find, change. Every surface uses these functions. */
-
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import type { BacklogEvent } from "../../core/backlog/event.ts";
 import type { Story } from "../../core/backlog/stories.ts";

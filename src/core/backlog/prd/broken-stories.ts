@@ -2,7 +2,6 @@
  * Stories that had passed, and that an attempt at another story broke. Without worktrees, rejected work stays in the
  * project's folder. So the passed stories are checked again, and reopened if a check fails.
  */
-
 import { NOTHING_SPENT } from "../../cost/usage.ts";
 import type { Evidence } from "../../goal/goal.ts";
 import { tellingLine } from "../../text/telling-line.ts";

@@ -30,20 +30,6 @@ export function pricesOf(usage: Usage | null | undefined): Pick<Usage, "costFrom
   return { costFrom, ...(pricesDate === undefined ? {} : { pricesDate }) };
 }
 
-/** The totals of cost and tokens after this usage. */
-export function spend(
-  { costUsd, tokens, estimatedUsd = 0 }: Spent,
-  usage: Usage | null,
-): Pick<Spent, "costUsd" | "tokens" | "estimatedUsd"> {
-  const cost = usage?.costUsd ?? 0;
-  const estimated = estimatedUsd + (usage?.costFrom === "prices" ? cost : 0);
-  return {
-    costUsd: costUsd + cost,
-    tokens: tokens + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0),
-    ...(estimated > 0 ? { estimatedUsd: estimated } : {}),
-  };
-}
-
 export function addUsage(spent: Spent, usage: Usage | null, durationMs: number): Spent {
   return {
     ...spend(spent, usage),
@@ -66,6 +52,20 @@ export function addSpent(a: Spent, b: Spent): Spent {
 /** null: the agent reported no cost. */
 export function knownCost({ costUsd, unpriced }: Spent): number | null {
   return costUsd === 0 && unpriced > 0 ? null : costUsd;
+}
+
+/** The totals of cost and tokens after this usage. */
+export function spend(
+  { costUsd, tokens, estimatedUsd = 0 }: Spent,
+  usage: Usage | null,
+): Pick<Spent, "costUsd" | "tokens" | "estimatedUsd"> {
+  const cost = usage?.costUsd ?? 0;
+  const estimated = estimatedUsd + (usage?.costFrom === "prices" ? cost : 0);
+  return {
+    costUsd: costUsd + cost,
+    tokens: tokens + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0),
+    ...(estimated > 0 ? { estimatedUsd: estimated } : {}),
+  };
 }
 
 function sum(a: number | null, b: number | null): number | null {

@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { Mode, ScopeBudget } from "../core/backlog/backlog.ts";
 import type { AgentSpec } from "../core/goal/terms.ts";
 import { agentChoice } from "./agent-name.ts";
-import { faultOf, renderFault } from "./fault.ts";
+import { faultOf, type Invalid, renderFault } from "./fault.ts";
 
 export const CONFIG_MODES = ["explore", "implement", "fix"] as const satisfies readonly Mode[];
 
@@ -109,18 +109,12 @@ export const backlogConfigSchema = z.object(backlogShape);
 
 export type BacklogConfig = z.output<typeof backlogConfigSchema>;
 
-type BacklogConfigResult =
-  | { readonly kind: "ok"; readonly config: BacklogConfig }
-  | { readonly kind: "invalid"; readonly message: string };
-
-export function parseBacklogConfig(content: unknown): BacklogConfigResult {
+export function parseBacklogConfig(
+  content: unknown,
+): { readonly kind: "ok"; readonly config: BacklogConfig } | Invalid {
   const result = backlogConfigSchema.safeParse(content, { error: faultOf });
   if (result.success) return { kind: "ok", config: result.data };
   return { kind: "invalid", message: renderFault(result.error) };
-}
-
-export function defaultBacklogConfig(): BacklogConfig {
-  return backlogConfigSchema.parse({});
 }
 
 /** The commands that the file runs besides its checks. `loop trust` shows them. */
@@ -134,11 +128,8 @@ export function commandsOfRoles({
 }
 
 /** null: the file does not set the agent. */
-export function agentOfRole({
-  agent,
-  agentCmd,
-  agentAcp,
-}: BacklogConfig["agents"][AgentRole]): AgentSpec | null {
+export function agentOfRole(role: BacklogConfig["agents"][AgentRole]): AgentSpec | null {
+  const { agent, agentCmd, agentAcp } = role;
   if (agentCmd !== undefined) return { kind: "command", command: agentCmd };
   if (agentAcp !== undefined) return { kind: "acp", command: agentAcp };
   return agent ?? null;

@@ -9,7 +9,7 @@ import { parseDuration } from "../core/task/interval.ts";
 import { isTimeZone } from "../core/task/zone.ts";
 import { agentChoice } from "./agent-name.ts";
 import { backlogShape } from "./backlog-config.ts";
-import { renderFault } from "./fault.ts";
+import { type Invalid, parseJsonText, renderFault } from "./fault.ts";
 
 /** The defaults, in the form in which a person writes them. */
 export const DEFAULTS = {
@@ -20,21 +20,19 @@ export const DEFAULTS = {
   turnTimeout: "1h",
 } as const;
 
-const duration = z.string().transform((text, context) => {
+function toMs(text: string, context: z.RefinementCtx, examples: string): number {
   const ms = parseDuration(text);
   if (ms !== null && ms > 0) return ms;
-  context.addIssue("expected a length of time such as 10m, 2h or 7d");
+  context.addIssue(`expected a length of time such as ${examples}`);
   return z.NEVER;
-});
+}
+
+const duration = z.string().transform((text, context) => toMs(text, context, "10m, 2h or 7d"));
 
 /** null: never. */
-const lifetime = z.string().transform((text, context) => {
-  if (text === "never") return null;
-  const ms = parseDuration(text);
-  if (ms !== null && ms > 0) return ms;
-  context.addIssue("expected a length of time such as 3d or 30d, or never");
-  return z.NEVER;
-});
+const lifetime = z
+  .string()
+  .transform((text, context) => (text === "never" ? null : toMs(text, context, "3d or 30d, or never")));
 
 /** Has the form of `--check`. */
 const check = z.string().superRefine((text, context) => {
@@ -83,7 +81,7 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>;
 
-type ConfigResult = { kind: "ok"; config: Config } | { kind: "invalid"; message: string };
+type ConfigResult = { readonly kind: "ok"; readonly config: Config } | Invalid;
 
 export function parseConfig(content: unknown): ConfigResult {
   const result = configSchema.safeParse(content);
@@ -92,13 +90,7 @@ export function parseConfig(content: unknown): ConfigResult {
 }
 
 export function parseConfigText(text: string): ConfigResult {
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (error) {
-    return { kind: "invalid", message: `not JSON: ${(error as Error).message}` };
-  }
-  return parseConfig(content);
+  return parseJsonText(text, parseConfig);
 }
 
 export function defaultConfig(): Config {

@@ -1,5 +1,10 @@
-/** What zod finds wrong in a person's file, as a sentence for that person. The sentence has no full stop. */
+/** What is wrong in a person's file, as a sentence for that person. The sentence has no full stop. */
 import type * as z from "zod";
+
+export interface Invalid {
+  readonly kind: "invalid";
+  readonly message: string;
+}
 
 /** The first fault, after its place in the file: `agents.planner.model: it is empty`. */
 export function renderFault(
@@ -9,6 +14,17 @@ export function renderFault(
   const place = placeOf(issue?.path ?? []);
   const message = issue?.message ?? "it is not valid";
   return place === "" ? message : `${place}: ${message}`;
+}
+
+/** The content of a text of JSON as `parse` reads it. */
+export function parseJsonText<Result>(text: string, parse: (content: unknown) => Result): Result | Invalid {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    return { kind: "invalid", message: `not JSON: ${(error as Error).message}` };
+  }
+  return parse(content);
 }
 
 /** The sentence for a fault that zod itself found. A message in the schema takes precedence. */

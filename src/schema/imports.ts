@@ -1,10 +1,14 @@
 /** The task files of other loop tools. Each task is read separately, so an invalid task does not affect the others. */
 import * as z from "zod";
+import type { Invalid } from "./fault.ts";
 
-const moment = z.union([
-  z.number().int().nonnegative(),
-  z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
-]);
+const moment = z
+  .union([
+    z.number().int().nonnegative(),
+    z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+  ])
+  .nullish()
+  .transform((at) => at ?? null);
 
 /** `.claude/scheduled_tasks.json` */
 const claudeTask = z.object({
@@ -12,7 +16,7 @@ const claudeTask = z.object({
   cron: z.string(),
   prompt: z.string().min(1),
   recurring: z.boolean().default(false),
-  createdAt: moment.nullish(),
+  createdAt: moment,
 });
 
 /** `.pi/loop-tasks.json` */
@@ -21,27 +25,20 @@ const piTask = z.object({
   cronExpr: z.string(),
   prompt: z.string().min(1),
   recurring: z.boolean().default(true),
-  createdAt: moment.nullish(),
-  expiresAt: moment.nullish(),
+  createdAt: moment,
+  expiresAt: moment,
 });
-
-export interface ForeignTask {
-  readonly id: string;
-  readonly cron: string;
-  readonly prompt: string;
-  readonly recurring: boolean;
-  readonly createdAt: number | null;
-  readonly expiresAt: number | null;
-}
-
-type ForeignFile =
-  | { readonly kind: "ok"; readonly tasks: readonly (ForeignTask | { readonly fault: string })[] }
-  | { readonly kind: "invalid"; readonly message: string };
 
 const schemas = {
   claude: claudeTask.transform((task) => ({ ...task, expiresAt: null })),
   pi: piTask.transform(({ cronExpr, ...task }) => ({ ...task, cron: cronExpr })),
 } as const;
+
+export type ForeignTask = z.output<(typeof schemas)[ForeignTool]>;
+
+type ForeignFile =
+  | { readonly kind: "ok"; readonly tasks: readonly (ForeignTask | { readonly fault: string })[] }
+  | Invalid;
 
 export type ForeignTool = keyof typeof schemas;
 
@@ -53,11 +50,8 @@ export function parseForeignFile(tool: ForeignTool, content: unknown): ForeignFi
 
 function parseTask(tool: ForeignTool, item: unknown): ForeignTask | { fault: string } {
   const result = schemas[tool].safeParse(item);
-  if (!result.success) {
-    const issue = result.error.issues[0];
-    const id = typeof item === "object" && item !== null && "id" in item ? String(item.id) : "without an id";
-    return { fault: `task ${id}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not valid"}` };
-  }
-  const { id, cron, prompt, recurring, createdAt, expiresAt } = result.data;
-  return { id, cron, prompt, recurring, createdAt: createdAt ?? null, expiresAt: expiresAt ?? null };
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const id = typeof item === "object" && item !== null && "id" in item ? String(item.id) : "without an id";
+  return { fault: `task ${id}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not valid"}` };
 }

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { faultOfStoryId, faultsOfChecks } from "../core/backlog/prd/registry.ts";
 import { DEPTHS, type Story } from "../core/backlog/stories.ts";
-import { faultOf, renderFault } from "./fault.ts";
+import { faultOf, type Invalid, parseJsonText, renderFault } from "./fault.ts";
 
 const text = z.string();
 const texts = z.array(text);
@@ -41,7 +41,7 @@ const storySchema = z.looseObject({
   holdouts: texts.nullish(),
 });
 
-const prdSchema = z.looseObject({
+export const prdSchema = z.looseObject({
   $schema: text.optional(),
   project: text.nullish(),
   branchName: text.nullish(),
@@ -52,7 +52,6 @@ const prdSchema = z.looseObject({
 export interface Prd {
   readonly project: string | null;
   readonly branchName: string | null;
-  readonly description: string | null;
   readonly stories: readonly Story[];
   /** The whole file, unknown keys included. */
   readonly content: PrdContent;
@@ -65,20 +64,17 @@ export type PrdContent = Readonly<Record<string, unknown>> & {
 type StoryContent = Readonly<Record<string, unknown>>;
 
 /** The message has no full stop and starts with the place: `userStories[2].priority: …`. */
-type PrdResult =
-  | { readonly kind: "ok"; readonly prd: Prd }
-  | { readonly kind: "invalid"; readonly message: string };
+type PrdResult = { readonly kind: "ok"; readonly prd: Prd } | Invalid;
 
 export function parsePrd(content: unknown): PrdResult {
   const result = prdSchema.safeParse(content, { error: faultOf });
   if (!result.success) return { kind: "invalid", message: renderFault(result.error, placeOf) };
-  const { project, branchName, description, userStories } = result.data;
+  const { project, branchName, userStories } = result.data;
   return {
     kind: "ok",
     prd: {
       project: project ?? null,
       branchName: branchName ?? null,
-      description: description ?? null,
       stories: userStories.map(toStory),
       // not zod's copy, which lacks keys such as __proto__
       content: content as PrdContent,
@@ -87,20 +83,14 @@ export function parsePrd(content: unknown): PrdResult {
 }
 
 export function parsePrdText(given: string): PrdResult {
-  let content: unknown;
-  try {
-    // some editors put a byte order mark in front
-    content = JSON.parse(given.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    return { kind: "invalid", message: `not JSON: ${(error as Error).message}` };
-  }
-  return parsePrd(content);
+  // some editors put a byte order mark in front
+  return parseJsonText(given.replace(/^\uFEFF/, ""), parsePrd);
 }
 
 /** The content for a backlog without a file. */
 export function emptyPrd(project: string): Prd {
-  const named = { project, branchName: "", description: "" };
-  return { ...named, stories: [], content: { ...named, userStories: [] } };
+  const named = { project, branchName: "" };
+  return { ...named, stories: [], content: { ...named, description: "", userStories: [] } };
 }
 
 /** The content with these stories. Only keys whose meaning changed are written; ids are unique. */
@@ -113,11 +103,6 @@ export function withStories({ content }: Prd, stories: readonly Story[]): PrdCon
 export function renderPrd(content: PrdContent, replaced: string | null): string {
   const [, indent = "  "] = /^\s*\{\r?\n([ \t]{1,8})"/.exec(replaced ?? "") ?? [];
   return `${JSON.stringify(content, null, indent)}\n`;
-}
-
-/** F9: for editors and other programs. */
-export function prdJsonSchema(): Record<string, unknown> {
-  return z.toJSONSchema(prdSchema, { io: "input" });
 }
 
 function toStory(one: z.infer<typeof storySchema>): Story {

@@ -3,8 +3,8 @@
  * (`$XDG_CONFIG_HOME/loopwright/prices.json`) and the project's table (`.loop/prices.json`).
  */
 import * as z from "zod";
-import type { Price, PriceTable } from "../core/cost/prices.ts";
-import { renderFault } from "./fault.ts";
+import type { PriceTable } from "../core/cost/prices.ts";
+import { type Invalid, renderFault } from "./fault.ts";
 import shipped from "./prices.json" with { type: "json" };
 
 const amount = z.number().min(0).max(100_000);
@@ -25,18 +25,12 @@ export const pricesSchema = z.strictObject({
   models: z.record(z.string().min(1).max(200), price),
 });
 
-type PricesResult =
-  | { readonly kind: "ok"; readonly table: PriceTable }
-  | { readonly kind: "invalid"; readonly message: string };
-
-export function parsePrices(content: unknown): PricesResult {
+export function parsePrices(content: unknown): { readonly kind: "ok"; readonly table: PriceTable } | Invalid {
   const result = pricesSchema.safeParse(content);
-  if (result.success) {
-    const { date, models } = result.data;
-    // the schema allows `undefined` where the type only allows a missing key
-    return { kind: "ok", table: { date, models: models as Readonly<Record<string, Price>> } };
-  }
-  return { kind: "invalid", message: renderFault(result.error) };
+  if (!result.success) return { kind: "invalid", message: renderFault(result.error) };
+  const { date, models } = result.data;
+  // the schema allows `undefined` where the type only allows a missing key
+  return { kind: "ok", table: { date, models: models as PriceTable["models"] } };
 }
 
 /** The table of this version. docs/prices.md names the source of each price. */

@@ -1,7 +1,7 @@
 /** Every JSON Schema that the package publishes in `schemas/` (F9). */
 import * as z from "zod";
 import { configSchema } from "./config.ts";
-import { prdJsonSchema } from "./prd.ts";
+import { prdSchema } from "./prd.ts";
 import { pricesSchema } from "./prices.ts";
 import { tasksFileSchema } from "./tasks-file.ts";
 import { changeSchema, listSchema, progressSchema, snapshotSchema, stateSchema } from "./views.ts";
@@ -10,7 +10,7 @@ type Titled = readonly [title: string, schema: () => object];
 
 const DOCUMENTS: Readonly<Record<string, Titled>> = {
   config: ["The settings of a project: .loop/config.json", () => fromInput(configSchema)],
-  prd: ["A backlog: .loop/prd.json", prdJsonSchema],
+  prd: ["A backlog: .loop/prd.json", () => fromInput(prdSchema)],
   prices: ["Prices of models: .loop/prices.json", () => fromInput(pricesSchema)],
   tasks: ["Tasks that a person may edit: .loop/tasks.json", () => fromInput(tasksFileSchema)],
   state: ["The newest goal: .loop/state.json", () => fromOutput(stateSchema)],

@@ -5,7 +5,7 @@ import { planCron } from "../core/task/plan.ts";
 import { nextFireAt } from "../core/task/slots.ts";
 import { parseWakeup } from "../core/task/wakeup.ts";
 import { renderCadence } from "../core/text/human.ts";
-import { isoOrNull } from "../core/views/moment.ts";
+import { momentOf } from "../core/views/moment.ts";
 import { type TaskView, viewTask } from "../core/views/task-view.ts";
 import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks/tasks.ts";
 import { usageError } from "../errors.ts";
@@ -76,7 +76,7 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
       humanSchedule: renderCadence(task.cadence),
       recurring,
       durable,
-      nextFireAt: isoOrNull(nextFireAt(task)),
+      nextFireAt: momentOf(nextFireAt(task)),
     };
   });
 }

@@ -7,7 +7,6 @@ import {
   backlogConfigSchema,
   backlogShape,
   commandsOfRoles,
-  defaultBacklogConfig,
   parseBacklogConfig,
 } from "../../src/schema/backlog-config.ts";
 
@@ -15,7 +14,7 @@ const NO_ROLES = { generator: {}, evaluator: {}, planner: {} };
 const NO_DEPTHS = { quick: {}, standard: {}, thorough: {} };
 
 test("C2 an empty file is the defaults, of the SPEC", () => {
-  expect(defaultBacklogConfig()).toEqual({
+  expect(backlogConfigSchema.parse({})).toEqual({
     mode: "implement",
     maxIterations: 20,
     evalRetries: 2,
@@ -29,7 +28,7 @@ test("C2 an empty file is the defaults, of the SPEC", () => {
     agents: NO_ROLES,
     depths: NO_DEPTHS,
   });
-  expect(parseBacklogConfig(BACKLOG_DEFAULTS)).toEqual({ kind: "ok", config: defaultBacklogConfig() });
+  expect(parseBacklogConfig(BACKLOG_DEFAULTS)).toEqual({ kind: "ok", config: backlogConfigSchema.parse({}) });
 });
 
 test("C2 what is said holds, what is not said keeps its default, also inside of a budget", () => {

@@ -1,7 +1,7 @@
 /** Files that people and other tools write: read with care, faults named by their place. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultBacklogConfig } from "../../src/schema/backlog-config.ts";
+import { backlogConfigSchema } from "../../src/schema/backlog-config.ts";
 import { defaultConfig, parseConfig } from "../../src/schema/config.ts";
 import { parseForeignFile } from "../../src/schema/imports.ts";
 import { tasksFileSchema } from "../../src/schema/tasks-file.ts";
@@ -10,7 +10,7 @@ describe("config.json", () => {
   test("H5 an empty one is the defaults, of the SPEC", () => {
     expect(parseConfig({})).toEqual({ kind: "ok", config: defaultConfig() });
     expect(defaultConfig()).toEqual({
-      ...defaultBacklogConfig(),
+      ...backlogConfigSchema.parse({}),
       defaultIntervalMs: 600_000,
       maxTasks: 50,
       expiresMs: 7 * 86_400_000,

@@ -5,7 +5,7 @@ import type { Task } from "../../core/loop.ts";
 import { planTask } from "../../core/task/plan.ts";
 import { slotAfter } from "../../core/task/slots.ts";
 import { renderCadence } from "../../core/text/human.ts";
-import { iso, isoOrNull } from "../../core/views/moment.ts";
+import { iso, momentOf } from "../../core/views/moment.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { addTask, type Draft, draftTask } from "../../engine/tasks/tasks.ts";
@@ -155,8 +155,8 @@ function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: n
       prompt,
       human,
       notice,
-      nextFireAt: isoOrNull(next),
-      expiresAt: isoOrNull(expiresAt),
+      nextFireAt: momentOf(next),
+      expiresAt: momentOf(expiresAt),
     });
     return EXIT.ok;
   }

@@ -1,7 +1,7 @@
 /** `loop history [id]`: the outcome of every slot, oldest first. */
 import type { Outcome } from "../../core/event.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
-import { iso, isoOrNull } from "../../core/views/moment.ts";
+import { iso, momentOf } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { pick } from "../../engine/tasks/tasks.ts";
 import type { LoopHistory } from "../../ports/history.ts";
@@ -79,7 +79,7 @@ function viewRunning(task: Task) {
     outcome: "running",
     kind: fire?.kind ?? "scheduled",
     reason: null,
-    startedAt: isoOrNull(fire?.startedAt ?? null),
+    startedAt: momentOf(fire?.startedAt ?? null),
     finishedAt: null,
   };
 }

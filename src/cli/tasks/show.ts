@@ -5,7 +5,7 @@ import type { Task } from "../../core/loop.ts";
 import { slotAfter } from "../../core/task/slots.ts";
 import { cleanText } from "../../core/text/clean.ts";
 import { renderGoalStatus } from "../../core/text/goal/status.ts";
-import { isoOrNull } from "../../core/views/moment.ts";
+import { momentOf } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { findLoop } from "../../engine/tasks/tasks.ts";
@@ -38,6 +38,6 @@ async function showTask(store: Store, task: Task, flags: ProjectFlags, io: Io): 
     io.out(renderTask(task, latest, now, io));
     return;
   }
-  const nextSlot = isoOrNull(slotAfter(task.cadence, Math.max(now, task.cursorAt)));
+  const nextSlot = momentOf(slotAfter(task.cadence, Math.max(now, task.cursorAt)));
   io.json({ ...viewTask(task), nextSlot, latest: latest.map(viewOutcome) });
 }

@@ -1,10 +1,17 @@
 /** How an attempt at a story ends: passed, rejected, failed or interrupted. */
+import { addSpent } from "../cost/usage.ts";
 import { remedyFor } from "../failures.ts";
 import type { Failure } from "../goal/goal.ts";
 import { cleanLine } from "../text/clean.ts";
-import { addSpent } from "./attempt-spent.ts";
 import type { Attempt, AttemptPhase, Backlog, StoryReceipt } from "./backlog.ts";
-import { type BacklogDecision, backlogNotice, changeBacklog, pauseRun, replaceAttempt } from "./change.ts";
+import {
+  type BacklogDecision,
+  backlogNotice,
+  changeBacklog,
+  pauseRun,
+  replaceAttempt,
+  without,
+} from "./change.ts";
 import { isTouched, lookAfter, takeBack } from "./prd/broken-stories.ts";
 import { storyTokens } from "./prd/depth.ts";
 import { withNote } from "./prd/registry.ts";
@@ -59,32 +66,44 @@ export function reject(ending: Ending, reason: string, isLeft = false): BacklogD
 }
 
 /** Adds a rejection. Blocks the story at the limit of rejections or tokens. */
-function sendBack({ backlog, attempt, now }: Ending, story: Story, reason: string): Story {
+function sendBack({ backlog, attempt }: Ending, story: Story, reason: string): Story {
   const rejections = story.rejections + 1;
   const notes = withNote(story.notes, "REJECTED", reason);
-  const { used, limit, state } = storyTokens(story, {
-    receipts: [...backlog.receipts, receiptOf(attempt, "rejected", reason, null, now)],
-  });
+  const before = storyTokens(story, backlog);
+  const used = before.used + attempt.outputTokens;
   const isLast = rejections >= backlog.terms.evalRetries;
-  if (!isLast && state !== "exhausted") return { ...story, rejections, notes };
+  if (!isLast && used < before.limit) return { ...story, rejections, notes };
   const why = isLast
     ? `rejected ${rejections} times, needs human review`
-    : `its ${limit} tokens are used up (${used}), needs human review`;
+    : `its ${before.limit} tokens are used up (${used}), needs human review`;
   return { ...story, rejections, blocked: true, notes: withNote(notes, "BLOCKED", why) };
 }
 
 function judged(
-  { backlog, attempt, now }: Ending,
+  ending: Ending,
   outcome: "passed" | "rejected",
   reason: string | null,
   update: (story: Story) => Story,
 ): Pick<Backlog, "stories" | "attempts" | "receipts" | "spent" | "freeFailures"> {
+  const { backlog, attempt } = ending;
   return {
+    ...settled(ending, outcome, reason),
     stories: backlog.stories.map((story) => (story.id === attempt.story ? update(story) : story)),
-    attempts: without(backlog, attempt),
-    receipts: [...backlog.receipts, receiptOf(attempt, outcome, reason, null, now)],
-    spent: addSpent(backlog.spent, attempt.spent),
     freeFailures: 0,
+  };
+}
+
+/** The attempt is over: it has a receipt, and its cost counts. */
+function settled(
+  { backlog, attempt, now }: Ending,
+  outcome: StoryReceipt["outcome"],
+  reason: string | null,
+  failure: Failure | null = null,
+): Pick<Backlog, "attempts" | "receipts" | "spent"> {
+  return {
+    attempts: without(backlog, attempt),
+    receipts: [...backlog.receipts, receiptOf(attempt, outcome, reason, failure, now)],
+    spent: addSpent(backlog.spent, attempt.spent),
   };
 }
 
@@ -127,28 +146,18 @@ export function backOff(ending: Ending, failed: Failed): BacklogDecision {
   return changeBacklog(folded, { waitUntil: now + waitMs, waitReason: reason });
 }
 
-function fold({ backlog, attempt, now }: Ending, { failure, reason, again }: Failed): Backlog {
+function fold(ending: Ending, { failure, reason, again }: Failed): Backlog {
+  const { backlog, attempt } = ending;
   if (again !== null) return { ...backlog, attempts: waitFor(backlog, attempt, again) };
-  return {
-    ...backlog,
-    attempts: isTouched(attempt) ? lookAfter(backlog, attempt) : without(backlog, attempt),
-    receipts: [...backlog.receipts, receiptOf(attempt, "failed", reason, failure, now)],
-    spent: addSpent(backlog.spent, attempt.spent),
-  };
+  const ended = { ...backlog, ...settled(ending, "failed", reason, failure) };
+  return isTouched(attempt) ? { ...ended, attempts: lookAfter(backlog, attempt) } : ended;
 }
 
 /** An interrupted generator ends the attempt; an evaluation or a round of checks is repeated. */
-export function interruptAttempt(
-  { backlog, attempt, now }: Ending,
-  phase: AttemptPhase,
-  reason: string,
-): BacklogDecision {
+export function interruptAttempt(ending: Ending, phase: AttemptPhase, reason: string): BacklogDecision {
+  const { backlog, attempt } = ending;
   if (phase !== "generate") return changeBacklog(backlog, { attempts: waitFor(backlog, attempt, phase) });
-  return changeBacklog(backlog, {
-    attempts: without(backlog, attempt),
-    receipts: [...backlog.receipts, receiptOf(attempt, "interrupted", reason, null, now)],
-    spent: addSpent(backlog.spent, attempt.spent),
-  });
+  return changeBacklog(backlog, settled(ending, "interrupted", reason));
 }
 
 function receiptOf(
@@ -178,10 +187,6 @@ function receiptOf(
 /** The attempt waits for its next part. */
 export function waitFor(backlog: Backlog, waiting: Attempt, next: AttemptPhase): readonly Attempt[] {
   return replaceAttempt(backlog, { ...waiting, next, job: null });
-}
-
-export function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
-  return attempts.filter(({ story }) => story !== gone.story);
 }
 
 /** From 0 to 1, derived from the state: runs that fail together do not all retry together. */

@@ -2,10 +2,10 @@
  * What follows each part of an attempt: the generator's turn, a round of checks, the evaluator's turn and the merge.
  * Each leads to the next part or to the end of the attempt (`attempt-ends.ts`).
  */
-import { backOff, type Ending, endByFailure, pass, reject, waitFor, without } from "./attempt-ends.ts";
-import { addSpent, addUsage } from "./attempt-spent.ts";
+import { addSpent, addUsage } from "../cost/usage.ts";
+import { backOff, type Ending, endByFailure, pass, reject, waitFor } from "./attempt-ends.ts";
 import type { Attempt, AttemptJob, AttemptPhase, Backlog } from "./backlog.ts";
-import { type BacklogDecision, changeBacklog, intendAttempt, pauseRun } from "./change.ts";
+import { type BacklogDecision, changeBacklog, intendAttempt, pauseRun, without } from "./change.ts";
 import type { EvaluatorRecord, GeneratorRecord, MergeRecord, StoryRound } from "./event.ts";
 import { isLook, isTouched, takeBack, whyUnmet } from "./prd/broken-stories.ts";
 

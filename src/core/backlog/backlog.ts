@@ -2,8 +2,7 @@
  * What a backlog loop is: stories, done one after another or some at a time. A generator does each story, an
  * evaluator judges it, and checks that the engine runs prove it. Plain data.
  */
-import type { LoopId, Notice, ProcessRef } from "../base.ts";
-import type { AgentSpec, Criterion, Evidence, Failure, JobId, Pause, Spent } from "../goal/goal.ts";
+import type { AgentSpec, Criterion, Evidence, Failure, Goal, Job, Spent } from "../goal/goal.ts";
 import type { Depth, Story } from "./stories.ts";
 
 export type Mode = "explore" | "implement" | "fix";
@@ -46,15 +45,9 @@ export interface BacklogTerms {
 
 export type AttemptPhase = "generate" | "check" | "evaluate" | "merge";
 
-export interface AttemptJob {
-  readonly id: JobId;
+/** Its nonce proves that a verdict was given in this turn. */
+export interface AttemptJob extends Omit<Job, "kind" | "reported"> {
   readonly phase: AttemptPhase;
-  readonly token: number;
-  /** Proves that a verdict was given in this turn. */
-  readonly nonce: string;
-  readonly intendedAt: number;
-  readonly startedAt: number | null;
-  readonly process: ProcessRef | null;
   /** The last PASS and the last REJECT that the evaluator gave through the tool. */
   readonly verdicts?: readonly ToolVerdict[];
 }
@@ -118,48 +111,35 @@ export interface Attempt {
 }
 
 /** The cost and the result of one attempt. */
-export interface StoryReceipt {
-  readonly story: string;
-  readonly iteration: number;
+export interface StoryReceipt
+  extends Pick<Attempt, "story" | "iteration" | "spent" | "outputTokens" | "takenBy"> {
   readonly outcome: "passed" | "rejected" | "failed" | "interrupted";
   readonly reason: string | null;
   readonly failure: Failure | null;
   readonly at: number;
-  readonly spent: Spent;
-  readonly outputTokens: number;
   readonly filesChanged: number;
   /** Failing checks, for the prompt of the next attempt. */
   readonly failing: Readonly<Record<string, Evidence>>;
-  readonly takenBy?: readonly string[];
 }
 
 export type BacklogOutcome = "done" | "max_iterations" | "blocked" | "stopped" | "cancelled" | "error";
 
-export interface Backlog {
+/** What a backlog has in common with a goal. */
+type Identity = "id" | "version" | "session" | "status" | "createdAt";
+type Standing = "iteration" | "jobs" | "spent" | "waitUntil" | "waitReason" | "pause" | "notice";
+
+export interface Backlog extends Pick<Goal, Identity | Standing> {
   readonly kind: "backlog";
-  readonly id: LoopId;
-  readonly version: number;
-  readonly session: string | null;
-  readonly status: "active" | "paused" | "ended";
-  readonly createdAt: number;
   readonly terms: BacklogTerms;
   /** The engine's own record. prd.json and agents can only request changes. */
   readonly stories: readonly Story[];
   readonly attempts: readonly Attempt[];
   /** Of stories that have an attempt and have not passed. */
   readonly places: readonly StoryPlace[];
-  readonly iteration: number;
-  /** How many jobs were ever intended; part of the id of the next one. */
-  readonly jobs: number;
-  readonly spent: Spent;
   readonly receipts: readonly StoryReceipt[];
   /** Failures in a row that no story is charged for. */
   readonly freeFailures: number;
-  readonly waitUntil: number | null;
-  readonly waitReason: string | null;
   /** A person wants the run to end after its current jobs (C12). */
   readonly isStopping: boolean;
-  readonly pause: Pause | null;
   readonly end: { readonly outcome: BacklogOutcome; readonly reason: string; readonly at: number } | null;
-  readonly notice: Notice | null;
 }

@@ -21,6 +21,10 @@ export function replaceAttempt({ attempts }: Backlog, changed: Attempt): readonl
   return attempts.map((attempt) => (attempt.story === changed.story ? changed : attempt));
 }
 
+export function without({ attempts }: Backlog, gone: Attempt): readonly Attempt[] {
+  return attempts.filter(({ story }) => story !== gone.story);
+}
+
 export function refuseBacklog(message: string): BacklogDecision {
   return { kind: "refused", message };
 }

@@ -1,7 +1,7 @@
 /** Pure decisions about a backlog loop: how an event changes it, and which effects follow. */
+import { NOTHING_SPENT } from "../cost/usage.ts";
 import type { JobId } from "../goal/goal.ts";
-import { interruptAttempt, waitFor, without } from "./attempt-ends.ts";
-import { NOTHING_SPENT } from "./attempt-spent.ts";
+import { interruptAttempt, waitFor } from "./attempt-ends.ts";
 import { afterChecks, afterEvaluator, afterGenerator, afterMerge, type EndedPart } from "./attempts.ts";
 import type { Attempt, AttemptJob, AttemptPhase, Backlog, StoryPlace, ToolVerdict } from "./backlog.ts";
 import {
@@ -14,10 +14,11 @@ import {
   type Ready,
   refuseBacklog,
   replaceAttempt,
+  without,
 } from "./change.ts";
 import type { BacklogEvent } from "./event.ts";
 import { adoptStories, nextStory } from "./pick.ts";
-import { countsOfStories } from "./stories.ts";
+import { countsOfStories, type Story } from "./stories.ts";
 import { addVerdict } from "./verdict.ts";
 
 /** When the owner must look at the run; null: only after the next event. */
@@ -132,8 +133,7 @@ function decidePause(
   now: number,
 ): BacklogDecision {
   // The state here is from before the forgery. It must be written again, whatever it was.
-  if (code === "forged")
-    return backlog.status === "active" ? pauseRun(backlog, code, reason, now) : changeBacklog(backlog, {});
+  if (code === "forged") return pauseRun(backlog, code, reason, now);
   const settled =
     jobId === undefined
       ? BACKLOG_UNCHANGED
@@ -189,7 +189,8 @@ function decideDue(
   const { passed, total } = countsOfStories(backlog.stories);
   const story = nextStory(backlog);
   if (story === null) {
-    const isDone = passed === total || (backlog.terms.only !== null && isPassed(backlog, backlog.terms.only));
+    const isOnly = ({ id, passes }: Story) => id === backlog.terms.only && passes;
+    const isDone = passed === total || backlog.stories.some(isOnly);
     if (isDone) return endRun(backlog, "done", `all ${passed} of ${total} stories have passed`, now);
     return endRun(backlog, "blocked", "the remaining stories are blocked", now);
   }
@@ -223,10 +224,6 @@ function attemptStory(backlog: Backlog, story: string, ready: Ready): BacklogDec
   };
   const begun = { ...backlog, iteration, attempts: [...backlog.attempts, attempt] };
   return intendAttempt(begun, attempt, "generate", ready);
-}
-
-function isPassed({ stories }: Backlog, id: string): boolean {
-  return stories.some((story) => story.id === id && story.passes);
 }
 
 /** C12: the run ends after its current jobs. */

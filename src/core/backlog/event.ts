@@ -5,31 +5,29 @@ import type { Failure, JobId } from "../goal/goal.ts";
 import type { Attempt, Diff, StoryPlace, ToolVerdict } from "./backlog.ts";
 import type { Story } from "./stories.ts";
 
-/** How a generator's turn ended, and what it left behind. */
-export interface GeneratorRecord {
+/** How an agent's turn ended. */
+interface AgentRecord {
   readonly failure: Failure | null;
-  /** It wrote no text at all. */
-  readonly isSilent: boolean;
   readonly usage: Usage | null;
   /** The fallback agent that took the turn. */
   readonly takenBy?: string;
   readonly durationMs: number;
-  readonly diff: Diff | null;
-  /** Why it exceeds the scope budget; null: it does not. */
-  readonly overScope: string | null;
   /** It changed prd.json. The engine restored the file. */
   readonly bentStories: boolean;
 }
 
-export interface EvaluatorRecord {
-  readonly failure: Failure | null;
-  readonly usage: Usage | null;
-  readonly takenBy?: string;
-  readonly durationMs: number;
+export interface GeneratorRecord extends AgentRecord {
+  /** It wrote no text at all. */
+  readonly isSilent: boolean;
+  readonly diff: Diff | null;
+  /** Why it exceeds the scope budget; null: it does not. */
+  readonly overScope: string | null;
+}
+
+export interface EvaluatorRecord extends AgentRecord {
   readonly verdict: NonNullable<Attempt["verdict"]>;
   /** The fingerprint of the files afterwards: an evaluator that ran the code may have left files. */
   readonly tree: string;
-  readonly bentStories: boolean;
 }
 
 /** All checks that count for a story: its own, the project's, and those of the stories that have passed. */
@@ -41,6 +39,12 @@ export type MergeRecord =
   | { readonly kind: "red"; readonly round: StoryRound }
   | { readonly kind: "conflict"; readonly files: readonly string[] }
   | { readonly kind: "impossible"; readonly reason: string };
+
+type PartEnded<Type extends string, Result> = Result & {
+  readonly type: Type;
+  readonly jobId: JobId;
+  readonly nextNonce: string;
+};
 
 export type BacklogEvent =
   | { readonly type: "backlog.created" }
@@ -80,26 +84,11 @@ export type BacklogEvent =
       /** Of a generator: where it works, and from which state. */
       readonly place?: StoryPlace;
     }
-  | {
-      readonly type: "attempt.generated";
-      readonly jobId: JobId;
-      readonly turn: GeneratorRecord;
-      readonly nextNonce: string;
-    }
-  | {
-      readonly type: "attempt.checked";
-      readonly jobId: JobId;
-      readonly round: StoryRound;
-      readonly nextNonce: string;
-    }
+  | PartEnded<"attempt.generated", { readonly turn: GeneratorRecord }>
+  | PartEnded<"attempt.checked", { readonly round: StoryRound }>
   /** A verdict through the tool. It counts at the end of the turn, together with the answer. */
   | { readonly type: "attempt.judged"; readonly jobId: JobId; readonly said: ToolVerdict }
-  | {
-      readonly type: "attempt.evaluated";
-      readonly jobId: JobId;
-      readonly turn: EvaluatorRecord;
-      readonly nextNonce: string;
-    }
+  | PartEnded<"attempt.evaluated", { readonly turn: EvaluatorRecord }>
   | { readonly type: "attempt.merged"; readonly jobId: JobId; readonly merge: MergeRecord }
   /** The runner or the agent was stopped; there is no result. */
   | { readonly type: "attempt.interrupted"; readonly jobId: JobId; readonly reason: string }

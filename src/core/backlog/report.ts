@@ -2,7 +2,7 @@
 import { cleanLine } from "../text/clean.ts";
 import { count } from "../text/figures.ts";
 import type { Backlog, Mode } from "./backlog.ts";
-import { countsOfStories, type Story, statusOf } from "./stories.ts";
+import { countsOfStories, type Story, withStatus } from "./stories.ts";
 
 export function renderLoopReady(run: {
   readonly mode: Mode;
@@ -45,16 +45,8 @@ export function renderCounts(stories: readonly Story[]): string {
 }
 
 /** For `loop status`. */
-export function renderRun({
-  id,
-  status,
-  iteration,
-  terms,
-  attempts,
-  stories,
-  pause,
-  waitReason,
-}: Backlog): string {
+export function renderRun(backlog: Backlog): string {
+  const { id, status, iteration, terms, attempts, stories, pause, waitReason } = backlog;
   const work = attempts.map(({ story, job }) => (job === null ? story : `${story} (${job.phase})`));
   const now =
     status === "paused"
@@ -68,7 +60,7 @@ export function renderRun({
 
 export function renderLoopComplete(iterations: number, stories: readonly Story[]): string {
   const { blocked, open } = countsOfStories(stories);
-  const ids = stories.filter((story) => statusOf(story) === "blocked").map(({ id }) => id);
+  const ids = withStatus(stories, "blocked").map(({ id }) => id);
   const named = ids.length === 0 ? "" : `Blocked: ${ids.join(", ")}. `;
   return [
     "Loop Complete",

@@ -20,6 +20,9 @@ export interface Story {
   readonly holdouts: readonly string[];
 }
 
+/** What the engine records, before the first attempt. */
+export const UNTRIED = { passes: false, notes: "", rejections: 0, blocked: false } as const;
+
 export const DEPTHS = ["quick", "standard", "thorough"] as const;
 
 export type Depth = (typeof DEPTHS)[number];
@@ -27,15 +30,19 @@ export type Depth = (typeof DEPTHS)[number];
 /** A story that passed is not blocked, whatever the file says. */
 export type StoryStatus = "open" | "passed" | "blocked";
 
-export function statusOf({ passes, blocked }: Story): StoryStatus {
+export function statusOf({ passes, blocked }: Pick<Story, "passes" | "blocked">): StoryStatus {
   return passes ? "passed" : blocked ? "blocked" : "open";
+}
+
+export function withStatus(stories: readonly Story[], wanted: StoryStatus): readonly Story[] {
+  return stories.filter((story) => statusOf(story) === wanted);
 }
 
 /** C3: open stories whose dependencies have passed, by priority, then in the order of the file. */
 export function readyStories(stories: readonly Story[]): readonly Story[] {
   const isMet = passedIn(stories);
-  return byPriority(
-    stories.filter((story) => statusOf(story) === "open" && story.dependsOn.every((id) => isMet.has(id))),
+  return byPriority(withStatus(stories, "open")).filter(({ dependsOn }) =>
+    dependsOn.every((id) => isMet.has(id)),
   );
 }
 
@@ -52,8 +59,10 @@ export function passedIn(stories: readonly Story[]): ReadonlySet<string> {
   return passed;
 }
 
-export function countsOfStories(stories: readonly Story[]): Readonly<Record<StoryStatus | "total", number>> {
-  const count = (wanted: StoryStatus) => stories.filter((story) => statusOf(story) === wanted).length;
+export type StoryCounts = Readonly<Record<StoryStatus | "total", number>>;
+
+export function countsOfStories(stories: readonly Story[]): StoryCounts {
+  const count = (wanted: StoryStatus) => withStatus(stories, wanted).length;
   return { total: stories.length, passed: count("passed"), blocked: count("blocked"), open: count("open") };
 }
 
@@ -76,10 +85,9 @@ export function nextOf(stories: readonly Story[]): Next {
   const [story] = readyStories(stories);
   if (story !== undefined) return { kind: "story", story };
   if (stories.length === 0) return { kind: "empty" };
-  const idsOf = (wanted: StoryStatus) =>
-    stories.filter((one) => statusOf(one) === wanted).map(({ id }) => id);
-  const [blocked, open] = [idsOf("blocked"), idsOf("open")];
-  if (open.length > 0) return { kind: "waiting", blocked, waiting: waitingOf(stories) };
+  const blocked = withStatus(stories, "blocked").map(({ id }) => id);
+  const waiting = waitingOf(stories);
+  if (waiting.length > 0) return { kind: "waiting", blocked, waiting };
   if (blocked.length > 0) return { kind: "blocked", blocked };
   return { kind: "passed", total: stories.length };
 }
@@ -87,13 +95,13 @@ export function nextOf(stories: readonly Story[]): Next {
 function waitingOf(stories: readonly Story[]): readonly Waiting[] {
   const byId = new Map(stories.map((story) => [story.id, story]));
   const isMet = passedIn(stories);
-  return stories
-    .filter((story) => statusOf(story) === "open")
-    .map((story) => {
-      const unmet = story.dependsOn.filter((id) => !isMet.has(id));
-      const behind = [...reachable(unmet, byId)].filter((id) => byId.get(id)?.blocked && !isMet.has(id));
-      return { id: story.id, waitsFor: behind.length > 0 ? behind : unmet };
-    });
+  return withStatus(stories, "open").map(({ id, dependsOn }) => {
+    const unmet = dependsOn.filter((other) => !isMet.has(other));
+    const behind = [...reachable(unmet, byId)].filter(
+      (other) => byId.get(other)?.blocked && !isMet.has(other),
+    );
+    return { id, waitsFor: behind.length > 0 ? behind : unmet };
+  });
 }
 
 /** These ids and what they depend on, except behind a story that has passed. */

@@ -14,7 +14,6 @@ export const VERDICT_TOOL = "loop_verdict";
 export type SaidVerdict = NonNullable<Attempt["verdict"]>;
 
 const MAX_REASON = 1_000;
-const NO_VERDICT = "the evaluator gave no verdict";
 
 /** The evaluator's verdict, by tool or by tag. */
 export function readVerdict(
@@ -32,8 +31,7 @@ export function readVerdict(
   if (!passes && !rejects) return { kind: "none", reason: whyNone(answer, tag.reason, tools) };
   if (passes) return { kind: "pass", reason: null };
   const told = calls.findLast(({ reason }) => reason !== null && cleanLine(reason) !== "")?.reason;
-  const reason = told ?? (tag.kind === "reject" ? tag.reason : null);
-  return { kind: "reject", reason: reason === null ? null : cutTo(cleanLine(reason), MAX_REASON) };
+  return { kind: "reject", reason: shortReason(told ?? (tag.kind === "reject" ? tag.reason : null)) };
 }
 
 /** Adds a call of the tool. Only the last PASS and the last REJECT stay, so that calls cannot fill the journal. */
@@ -41,8 +39,12 @@ export function addVerdict(
   { verdicts = [] }: Pick<AttemptJob, "verdicts">,
   { nonce, verdict, reason }: ToolVerdict,
 ): readonly ToolVerdict[] {
-  const said = reason === null || cleanLine(reason) === "" ? null : cutTo(cleanLine(reason), MAX_REASON);
+  const said = shortReason(reason) || null;
   return [...verdicts.filter((other) => other.verdict !== verdict), { nonce, verdict, reason: said }];
+}
+
+function shortReason(reason: string | null): string | null {
+  return reason === null ? null : cutTo(cleanLine(reason), MAX_REASON);
 }
 
 /** The verdicts that the tool recorded in the turn of this job. */
@@ -60,7 +62,7 @@ function hasBoth(message: string, nonce: string): boolean {
 function whyNone(answer: string | null, reason: string | null, tools: readonly ToolVerdict[]): string {
   if (tools.length > 0) return "the evaluator gave its verdict with a nonce that does not belong to its turn";
   if (answer === null || answer.trim() === "") return "the evaluator said nothing";
-  if (reason === null || !answer.includes("<verdict")) return NO_VERDICT;
+  if (reason === null || !answer.includes("<verdict")) return "the evaluator gave no verdict";
   return `the evaluator gave no verdict that counts: ${cleanLine(reason).replace(/[.;\s]+$/, "")}`;
 }
 

@@ -5,27 +5,27 @@
  *    entries does not matter, and repeating an entry changes nothing.
  * 2. An id stays with its first session, loop and story, because a forked conversation repeats earlier answers.
  */
-export interface LedgerOwner {
+interface Common {
+  readonly id: string;
+  readonly at: number;
   readonly session: string;
   readonly loop?: string;
   readonly story?: string;
 }
 
-interface Common extends LedgerOwner {
-  readonly id: string;
-  readonly at: number;
-}
-
-/** One answer of a model, from the client's records. */
-export interface UsageEntry extends Common {
-  readonly kind: "usage";
-  readonly iteration?: number;
-  readonly model: string;
+interface PaidTokens {
   /** Without cache reads and writes. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+}
+
+/** One answer of a model, from the client's records. */
+export interface UsageEntry extends Common, PaidTokens {
+  readonly kind: "usage";
+  readonly iteration?: number;
+  readonly model: string;
   /** The growth of the conversation: new text since the last answer, and this answer. */
   readonly addedTokens?: number;
   readonly costUsd?: number;
@@ -40,13 +40,12 @@ export interface ToolEntry extends Common {
 
 export type LedgerEntry = UsageEntry | ToolEntry;
 
-export interface Amounts {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  /** A story's budget counts these; see `budgetTokens`. */
+interface Tokens extends PaidTokens {
+  /** Every text counts once, when it enters the conversation. Each call pays for the whole conversation again. */
   readonly addedTokens: number;
+}
+
+interface Amounts extends Tokens {
   /** null: no cost was reported. */
   readonly costUsd: number | null;
 }
@@ -106,7 +105,8 @@ export function foldLedger(fold: LedgerFold, parts: readonly LedgerPart[]): Ledg
       if (before === undefined) {
         const cell = cellFor(entry, cells, places);
         const amounts = entry.kind === "usage" ? amountsOf(entry) : null;
-        add(cells, cell, amounts === null ? callOf(entry) : { ...amounts, turns: 1 });
+        if (entry.kind === "usage") add(cells, cell, { ...amounts, turns: 1 });
+        else add(cells, cell, { toolCalls: 1, failedToolCalls: Number(!entry.ok) });
         counted.set(entry.id, { cell, segment, amounts });
       } else if (before.amounts !== null && entry.kind === "usage") {
         const amounts = larger(before.amounts, amountsOf(entry));
@@ -138,18 +138,7 @@ export function recallIds(fold: LedgerFold, lines: readonly LedgerEntry[], segme
   return { cells: fold.cells, counted: known };
 }
 
-export function totalsOf(fold: LedgerFold, owner: Partial<LedgerOwner> = {}): Totals {
-  return fold.cells
-    .filter(
-      ({ session, loop, story }) =>
-        (owner.session === undefined || owner.session === session) &&
-        (owner.loop === undefined || owner.loop === loop) &&
-        (owner.story === undefined || owner.story === story),
-    )
-    .reduce((sum, { totals }) => plus(sum, totals), NOTHING_USED);
-}
-
-export interface LedgerView {
+interface LedgerView {
   readonly sessions: Readonly<Record<string, Totals>>;
   readonly loops: Readonly<Record<string, Totals>>;
   /** Two loops may have stories of the same name. */
@@ -174,36 +163,6 @@ export function viewLedger({ cells }: LedgerFold): LedgerView {
   };
 }
 
-export type BudgetDepth = "quick" | "standard" | "thorough";
-
-const STORY_BUDGETS: Readonly<Record<BudgetDepth, number>> = {
-  quick: 8_000,
-  standard: 20_000,
-  thorough: 45_000,
-};
-
-/** In `budgetTokens`. */
-export function storyBudget(depth: BudgetDepth): number {
-  return STORY_BUDGETS[depth];
-}
-
-/**
- * A story's budget counts every text once, when it enters the conversation. Paid tokens do not fit: each call reads the
- * whole conversation again, so the first call would exhaust a quick story.
- */
-export function budgetTokens({ addedTokens }: Totals): number {
-  return addedTokens;
-}
-
-export type BudgetState = "ok" | "warn" | "exhausted";
-
-const WARN_AT = 0.8;
-
-export function budgetState(used: number, limit: number): BudgetState {
-  if (used >= limit) return "exhausted";
-  return used >= limit * WARN_AT ? "warn" : "ok";
-}
-
 function placeOf({ session, loop, story }: Pick<LedgerCell, "session" | "loop" | "story">): string {
   return JSON.stringify([session, loop, story]);
 }
@@ -212,10 +171,8 @@ function placesOf(cells: readonly LedgerCell[]): Map<string, number> {
   return new Map(cells.map((cell, at) => [placeOf(cell), at]));
 }
 
-function cellFor(owner: LedgerOwner, cells: LedgerCell[], places: Map<string, number>): number {
-  const { session } = owner;
-  const loop = owner.loop ?? null;
-  const story = owner.story ?? null;
+function cellFor(entry: Common, cells: LedgerCell[], places: Map<string, number>): number {
+  const { session, loop = null, story = null } = entry;
   const place = placeOf({ session, loop, story });
   const known = places.get(place);
   if (known !== undefined) return known;
@@ -229,10 +186,6 @@ function amountsOf(entry: UsageEntry): Amounts {
   const addedTokens = entry.addedTokens ?? inputTokens + outputTokens + cacheWriteTokens;
   const costUsd = entry.costUsd ?? null;
   return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, addedTokens, costUsd };
-}
-
-function callOf(entry: LedgerEntry): Partial<Totals> {
-  return { toolCalls: 1, failedToolCalls: entry.kind === "tool" && !entry.ok ? 1 : 0 };
 }
 
 function larger(a: Amounts, b: Amounts): Amounts {
@@ -261,8 +214,6 @@ function plus(a: Totals, b: Totals): Totals {
     failedToolCalls: a.failedToolCalls + b.failedToolCalls,
   };
 }
-
-type Tokens = Omit<Amounts, "costUsd">;
 
 function combine(a: Tokens, b: Tokens, of: (a: number, b: number) => number): Tokens {
   return {

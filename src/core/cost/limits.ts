@@ -73,13 +73,15 @@ type Raised =
 /** Adds to a limit (B12), or to the used amount if there was no limit. */
 export function raiseLimits(limits: Limits, raise: Raise, spent: Spent): Raised {
   const budgetUsd = limits.budgetUsd + (raise.budgetUsd ?? 0);
-  if (budgetUsd > MAX_BUDGET_USD)
-    return refused(
-      `The budget would be ${usd(budgetUsd)}; at most ${usd(MAX_BUDGET_USD)} are allowed per loop.`,
-    );
+  if (budgetUsd > MAX_BUDGET_USD) {
+    const message = `The budget would be ${usd(budgetUsd)}; at most ${usd(MAX_BUDGET_USD)} are allowed per loop.`;
+    return { kind: "refused", message };
+  }
   const iterations = limits.iterations + (raise.iterations ?? 0);
-  if (iterations > MAX_ITERATIONS)
-    return refused(`That would be ${iterations} iterations; at most ${MAX_ITERATIONS} are allowed per loop.`);
+  if (iterations > MAX_ITERATIONS) {
+    const message = `That would be ${iterations} iterations; at most ${MAX_ITERATIONS} are allowed per loop.`;
+    return { kind: "refused", message };
+  }
   return {
     kind: "raised",
     limits: {
@@ -89,10 +91,6 @@ export function raiseLimits(limits: Limits, raise: Raise, spent: Spent): Raised 
       tokens: raise.tokens === undefined ? limits.tokens : (limits.tokens ?? spent.tokens) + raise.tokens,
     },
   };
-}
-
-function refused(message: string): Raised {
-  return { kind: "refused", message };
 }
 
 function usd(amount: number): string {

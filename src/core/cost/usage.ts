@@ -2,6 +2,8 @@
 import type { Usage } from "../base.ts";
 import type { Spent } from "../goal/goal.ts";
 
+export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, unpriced: 0 };
+
 /** The sum of two turns that count as one. */
 export function sumUsage(a: Usage | null, b: Usage | null): Usage | null {
   if (a === null || b === null) return a ?? b;
@@ -26,6 +28,30 @@ export function pricesOf(usage: Usage | null | undefined): Pick<Usage, "costFrom
   if (usage?.costFrom === undefined) return {};
   const { costFrom, pricesDate } = usage;
   return { costFrom, ...(pricesDate === undefined ? {} : { pricesDate }) };
+}
+
+export function addUsage(spent: Spent, usage: Usage | null, durationMs: number): Spent {
+  return {
+    ...spend(spent, usage),
+    timeMs: spent.timeMs + durationMs,
+    unpriced: spent.unpriced + Number(usage?.costUsd == null),
+  };
+}
+
+export function addSpent(a: Spent, b: Spent): Spent {
+  const estimatedUsd = (a.estimatedUsd ?? 0) + (b.estimatedUsd ?? 0);
+  return {
+    costUsd: a.costUsd + b.costUsd,
+    tokens: a.tokens + b.tokens,
+    timeMs: a.timeMs + b.timeMs,
+    unpriced: a.unpriced + b.unpriced,
+    ...(estimatedUsd > 0 ? { estimatedUsd } : {}),
+  };
+}
+
+/** null: the agent reported no cost. */
+export function knownCost({ costUsd, unpriced }: Spent): number | null {
+  return costUsd === 0 && unpriced > 0 ? null : costUsd;
 }
 
 /** The totals of cost and tokens after this usage. */

@@ -14,7 +14,7 @@ export interface ShellCommand {
   readonly inner: readonly ShellCommand[];
 }
 
-export interface ShellAssignment {
+interface ShellAssignment {
   readonly name: string;
   readonly value: string;
 }

@@ -7,7 +7,7 @@
  * 2. Text in quotes, comments, patterns and here-documents is not a command.
  * 3. It never throws, and reads every letter a limited number of times.
  */
-import type { ShellAssignment, ShellCommand, ShellPart } from "./command.ts";
+import type { ShellCommand, ShellPart } from "./command.ts";
 import { looksArithmetic } from "./quoting.ts";
 import { WORD_END, WordReader } from "./word-reader.ts";
 
@@ -52,14 +52,8 @@ interface Level {
   current: Current;
 }
 
-interface Current {
-  readonly keywords: string[];
-  readonly assignments: ShellAssignment[];
-  readonly words: string[];
-  readonly inputs: string[];
-  readonly outputs: string[];
-  readonly inner: ShellCommand[];
-}
+/** A command that is being read: its lists grow. */
+type Current = { readonly [List in Exclude<keyof ShellCommand, "end">]: ShellCommand[List][number][] };
 
 class Reader extends WordReader {
   private level = createLevel();

@@ -1,5 +1,5 @@
 /** Go. */
-import type { Ecosystem } from "./tool.ts";
+import { type Ecosystem, propose } from "./tool.ts";
 
 const MODULE = /^go\.mod$/;
 
@@ -28,12 +28,6 @@ export const GO: Ecosystem = {
           passes: /^[ \t]*--- PASS: /gm,
           broken: /^FAIL[ \t]+\S+ \[(?:build|setup) failed\]$/gm,
         },
-        report: { format: "test2json", words: ["-json"], place: "start" },
-        canary: {
-          file: "loop_canary_test.go",
-          text: 'package {package}\n\nimport (\n\t"testing"\n)\n\nfunc Test_{name}(t *testing.T) {\n\tt.Fatal("this test must fail")\n}\n',
-          reported: "Test_{name}",
-        },
       },
     },
     {
@@ -43,15 +37,13 @@ export const GO: Ecosystem = {
       phrases: ["go (?:build|vet)"],
       commands: [
         { topic: "build", command: "go build ./...", signs: [MODULE] },
-        { topic: "types", command: "go build ./...", signs: [MODULE], proposed: {} },
+        propose("types", "go build ./...", [MODULE]),
       ],
     },
     {
       name: "vet",
       programs: [],
-      commands: [
-        { topic: "lint", command: "go vet ./...", signs: [MODULE], proposed: { instead: ["golangci-lint"] } },
-      ],
+      commands: [propose("lint", "go vet ./...", [MODULE], { instead: ["golangci-lint"] })],
     },
     {
       name: "golangci-lint",

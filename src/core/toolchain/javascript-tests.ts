@@ -9,8 +9,10 @@ const config = (names: string): readonly (readonly [FileRole, RegExp])[] => [
   ["config:js-test", new RegExp(`^(?:${names})${CODE}$`)],
 ];
 
-/** A module that a canary imports. Written so that nobody takes it for an import of this file. */
-const named = (module: string): string => JSON.stringify(module);
+/** A runner whose output nothing reads. */
+function unreadRunner(name: string, phrase: string, configs: string): Tool {
+  return { name, programs: [name], reads: RUN, files: config(configs), phrases: [phrase], through: "node" };
+}
 
 export const JAVASCRIPT_TESTS: readonly Tool[] = [
   {
@@ -31,16 +33,6 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
         ],
         broken: /^[ \t]*Test Files {2,}\d+ failed|^No test files found/gm,
       },
-      report: {
-        format: "junit",
-        words: ["--reporter=default", "--reporter=junit", "--outputFile.junit={file}"],
-        place: "end",
-      },
-      canary: {
-        file: "loop-canary.test.mjs",
-        text: `import { expect, test } from ${named("vitest")};\ntest("{name}", () => {\n  expect(1).toBe(2);\n});\n`,
-        reported: "{name}",
-      },
     },
   },
   {
@@ -58,12 +50,6 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
         around: /^FAIL (?:\S+ )??(?<file>[^\s(]+\.\w+)(?: \(.*\))?$/gm,
         broken: /^Test Suites: +\d+ failed|^No tests found, exiting with code/gm,
       },
-      report: { format: "json", words: ["--json", "--outputFile={file}"], place: "end" },
-      canary: {
-        file: "loop-canary.test.js",
-        text: 'test("{name}", () => {\n  expect(1).toBe(2);\n});\n',
-        reported: "{name}",
-      },
     },
   },
   {
@@ -80,21 +66,6 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
           /^[ \t]*not ok \d+ - (?<name>(?:(?! # (?:TODO|SKIP)\b).)+)\n[ \t]+---\n(?:[ \t]+(?:duration_ms|type): .*\n){0,2}[ \t]+location: '(?<file>.+?):\d+:\d+'\n[ \t]+failureType: '(?!subtestsFailed).*\n(?:[ \t]+(?:exitCode|signal): .*\n){0,2}[ \t]+error: (?:\|-?\n[ \t]+)?(?<message>.*)$/gm,
           /^[ \t]*✖ (?<name>.+?)(?: \([\d.]+ms\))?\n[ \t]+(?=\S)(?!✖)/gm,
         ],
-      },
-      report: {
-        format: "junit",
-        words: [
-          "--test-reporter=spec",
-          "--test-reporter-destination=stdout",
-          "--test-reporter=junit",
-          "--test-reporter-destination={file}",
-        ],
-        place: "start",
-      },
-      canary: {
-        file: "loop-canary.test.mjs",
-        text: `import assert from ${named("node:assert/strict")};\nimport test from ${named("node:test")};\ntest("{name}", () => {\n  assert.equal(1, 2);\n});\n`,
-        reported: "{name}",
       },
     },
   },
@@ -118,16 +89,6 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
         ],
         broken: /^ ?(?:✖ ERROR:|Exception during run:)|^Error: No test files found/gm,
       },
-      report: {
-        format: "json",
-        words: ["--reporter", "json", "--reporter-option", "output={file}"],
-        place: "end",
-      },
-      canary: {
-        file: "test/loop-canary.cjs",
-        text: `const assert = require(${named("node:assert")});\nit("{name}", () => {\n  assert.strictEqual(1, 2);\n});\n`,
-        reported: "{name}",
-      },
     },
   },
   {
@@ -147,30 +108,9 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
       },
     },
   },
-  {
-    name: "playwright",
-    programs: ["playwright"],
-    reads: RUN,
-    files: config(String.raw`playwright(?:-ct)?\.config`),
-    phrases: ["playwright test"],
-    through: "node",
-  },
-  {
-    name: "cypress",
-    programs: ["cypress"],
-    reads: RUN,
-    files: config(String.raw`cypress(?:\.config)?`),
-    phrases: ["cypress run"],
-    through: "node",
-  },
-  {
-    name: "ava",
-    programs: ["ava"],
-    reads: RUN,
-    files: config(String.raw`ava\.config`),
-    phrases: ["ava"],
-    through: "node",
-  },
+  unreadRunner("playwright", "playwright test", String.raw`playwright(?:-ct)?\.config`),
+  unreadRunner("cypress", "cypress run", String.raw`cypress(?:\.config)?`),
+  unreadRunner("ava", "ava", String.raw`ava\.config`),
   {
     name: "another runner of JavaScript",
     programs:

@@ -6,35 +6,19 @@ const WORD = "[A-Za-z0-9_:.@/-]+";
 const SCRIPT = `run(?: -s| --silent)? ${WORD}`;
 const BY_NAME = { delegates: "by name" } as const;
 
+const packageManager = (name: string, locks: readonly string[], test = "test"): Tool => ({
+  name,
+  programs: [name],
+  locks,
+  phrases: [`${name} ${test}`, `${name} ${SCRIPT}`],
+  tests: BY_NAME,
+});
+
 const PACKAGE_MANAGERS: readonly Tool[] = [
-  {
-    name: "pnpm",
-    programs: ["pnpm"],
-    locks: ["pnpm-lock.yaml"],
-    phrases: ["pnpm test", `pnpm ${SCRIPT}`],
-    tests: BY_NAME,
-  },
-  {
-    name: "yarn",
-    programs: ["yarn", "yarnpkg"],
-    locks: ["yarn.lock"],
-    phrases: ["yarn test", `yarn ${SCRIPT}`],
-    tests: BY_NAME,
-  },
-  {
-    name: "bun",
-    programs: ["bun"],
-    locks: ["bun.lock", "bun.lockb"],
-    phrases: ["bun test", `bun ${SCRIPT}`],
-    tests: BY_NAME,
-  },
-  {
-    name: "npm",
-    programs: ["npm"],
-    locks: ["package-lock.json", "npm-shrinkwrap.json"],
-    phrases: ["npm (?:test|t)", `npm ${SCRIPT}`],
-    tests: BY_NAME,
-  },
+  packageManager("pnpm", ["pnpm-lock.yaml"]),
+  { ...packageManager("yarn", ["yarn.lock"]), programs: ["yarn", "yarnpkg"] },
+  packageManager("bun", ["bun.lock", "bun.lockb"]),
+  packageManager("npm", ["package-lock.json", "npm-shrinkwrap.json"], "(?:test|t)"),
   { name: "turbo", programs: ["turbo"], tests: BY_NAME },
   { name: "nx", programs: ["nx"], tests: BY_NAME },
 ];

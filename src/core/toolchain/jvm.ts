@@ -1,5 +1,5 @@
 /** Java, Kotlin, Scala and Groovy. */
-import type { Ecosystem, ToolReading } from "./tool.ts";
+import { type Ecosystem, propose, type ToolReading } from "./tool.ts";
 
 const READS: ToolReading = { words: "subjects", roles: ["tests:java", "tests:any", "config:java"] };
 const POM = /^pom\.xml$/;
@@ -19,8 +19,8 @@ export const JVM: Ecosystem = {
         { topic: "test", command: "mvn -q test", signs: [POM] },
         { topic: "build", command: "./mvnw -q compile", signs: [POM, /^mvnw$/] },
         { topic: "build", command: "mvn -q compile", signs: [POM] },
-        { topic: "types", command: "./mvnw -q test-compile", signs: [POM, /^mvnw$/], proposed: {} },
-        { topic: "types", command: "mvn -q test-compile", signs: [POM], proposed: {} },
+        propose("types", "./mvnw -q test-compile", [POM, /^mvnw$/]),
+        propose("types", "mvn -q test-compile", [POM]),
       ],
       tests: {
         when: /(?:^| )(?:test|verify|integration-test|surefire:test|failsafe:\S+)(?= |$)/,
@@ -50,8 +50,8 @@ export const JVM: Ecosystem = {
         { topic: "test", command: "gradle test", signs: [GRADLE] },
         { topic: "build", command: "./gradlew assemble", signs: [GRADLE, /^gradlew$/] },
         { topic: "build", command: "gradle assemble", signs: [GRADLE] },
-        { topic: "types", command: "./gradlew testClasses", signs: [GRADLE, /^gradlew$/], proposed: {} },
-        { topic: "types", command: "gradle testClasses", signs: [GRADLE], proposed: {} },
+        propose("types", "./gradlew testClasses", [GRADLE, /^gradlew$/]),
+        propose("types", "gradle testClasses", [GRADLE]),
       ],
       tests: {
         when: /(?:^| |:)(?:test\w*|\w+Test\w*|check)(?= |$)/,

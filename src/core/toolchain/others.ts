@@ -1,5 +1,5 @@
 /** Elixir, Swift, .NET, Ruby, PHP and Dart. */
-import type { Ecosystem, Tool, ToolReading } from "./tool.ts";
+import { type Ecosystem, propose, type Tool, type ToolReading } from "./tool.ts";
 
 const DOTNET_PROJECT = /\.(?:sln|slnx|csproj|fsproj)$/;
 const RUBY: ToolReading = { words: "tests", roles: ["tests:ruby", "tests:any", "config:ruby"] };
@@ -63,16 +63,13 @@ const DOTNET_TOOLS: readonly Tool[] = [
     phrases: ["dotnet build"],
     commands: [
       { topic: "build", command: "dotnet build", signs: [DOTNET_PROJECT] },
-      {
-        topic: "lint",
-        command: "dotnet format --verify-no-changes --no-restore",
-        signs: [DOTNET_PROJECT, /^\.editorconfig$/],
-        proposed: {},
-      },
-      { topic: "types", command: "dotnet build --nologo", signs: [DOTNET_PROJECT], proposed: {} },
+      propose("lint", "dotnet format --verify-no-changes --no-restore", [DOTNET_PROJECT, /^\.editorconfig$/]),
+      propose("types", "dotnet build --nologo", [DOTNET_PROJECT]),
     ],
   },
 ];
+
+const WITHOUT_RSPEC = { instead: ["rspec", "rails"] };
 
 const RUBY_TOOLS: readonly Tool[] = [
   {
@@ -101,12 +98,10 @@ const RUBY_TOOLS: readonly Tool[] = [
     programs: ["rails test", "bin/rails test"],
     reads: RUBY,
     commands: [
-      {
-        topic: "test",
-        command: "bin/rails test",
-        signs: [/^test$/, /^bin$/],
-        proposed: { says: [["Gemfile", /^\s*gem\s+["']rails["']/m]], instead: ["rspec"] },
-      },
+      propose("test", "bin/rails test", [/^test$/, /^bin$/], {
+        says: { Gemfile: /^\s*gem\s+["']rails["']/m },
+        instead: ["rspec"],
+      }),
     ],
   },
   {
@@ -116,18 +111,8 @@ const RUBY_TOOLS: readonly Tool[] = [
     phrases: ["rake test"],
     through: "ruby",
     commands: [
-      {
-        topic: "test",
-        command: "bundle exec rake test",
-        signs: [/^Rakefile$/, /^test$/, /^Gemfile$/],
-        proposed: { instead: ["rspec", "rails"] },
-      },
-      {
-        topic: "test",
-        command: "rake test",
-        signs: [/^Rakefile$/, /^test$/],
-        proposed: { instead: ["rspec", "rails"] },
-      },
+      propose("test", "bundle exec rake test", [/^Rakefile$/, /^test$/, /^Gemfile$/], WITHOUT_RSPEC),
+      propose("test", "rake test", [/^Rakefile$/, /^test$/], WITHOUT_RSPEC),
     ],
     tests: { delegates: "by name" },
   },
@@ -150,8 +135,8 @@ const PHP_TOOLS: readonly Tool[] = [
     reads: PHP,
     phrases: ["composer test"],
     commands: [
-      { topic: "test", command: "composer test", signs: [COMPOSER], proposed: { script: "test" } },
-      { topic: "lint", command: "composer lint", signs: [COMPOSER], proposed: { script: "lint" } },
+      propose("test", "composer test", [COMPOSER], { script: "test" }),
+      propose("lint", "composer lint", [COMPOSER], { script: "lint" }),
     ],
     tests: { delegates: "by name" },
   },
@@ -162,18 +147,11 @@ const PHP_TOOLS: readonly Tool[] = [
     files: [["config:php", PHPUNIT]],
     phrases: ["(?:\\./)?(?:vendor/bin/)?phpunit"],
     commands: [
-      {
-        topic: "test",
-        command: "vendor/bin/pest",
-        signs: [COMPOSER, PHPUNIT],
-        proposed: { says: [["composer.json", /"pestphp\/pest"/]], instead: ["composer"] },
-      },
-      {
-        topic: "test",
-        command: "vendor/bin/phpunit",
-        signs: [COMPOSER, PHPUNIT],
-        proposed: { instead: ["composer"] },
-      },
+      propose("test", "vendor/bin/pest", [COMPOSER, PHPUNIT], {
+        says: { "composer.json": /"pestphp\/pest"/ },
+        instead: ["composer"],
+      }),
+      propose("test", "vendor/bin/phpunit", [COMPOSER, PHPUNIT], { instead: ["composer"] }),
     ],
     tests: {
       idle: "-h --list-tests --list-suites --list-groups --generate-configuration --check-version".split(" "),
@@ -194,14 +172,7 @@ const PHP_TOOLS: readonly Tool[] = [
     programs: ["phpstan"],
     reads: PHP_LINT,
     files: [["config:php", PHPSTAN]],
-    commands: [
-      {
-        topic: "types",
-        command: "vendor/bin/phpstan analyse --no-progress",
-        signs: [COMPOSER, PHPSTAN],
-        proposed: {},
-      },
-    ],
+    commands: [propose("types", "vendor/bin/phpstan analyse --no-progress", [COMPOSER, PHPSTAN])],
   },
   {
     name: "psalm",
@@ -209,12 +180,7 @@ const PHP_TOOLS: readonly Tool[] = [
     reads: PHP_LINT,
     files: [["config:php", PSALM]],
     commands: [
-      {
-        topic: "types",
-        command: "vendor/bin/psalm --no-progress",
-        signs: [COMPOSER, PSALM],
-        proposed: { instead: ["phpstan"] },
-      },
+      propose("types", "vendor/bin/psalm --no-progress", [COMPOSER, PSALM], { instead: ["phpstan"] }),
     ],
   },
   { name: "another linter of PHP", programs: ["php-cs-fixer", "phpcs", "pint"], reads: PHP_LINT },

@@ -20,14 +20,8 @@ const VALUED_FLAGS = [
   ...FOLDER_FLAGS,
   ..."-w --workspace --filter -F --loglevel --script-shell --from --include".split(" "),
 ];
-const SHORT_SCRIPTS: Readonly<Record<string, string>> = {
-  test: "test",
-  t: "test",
-  tst: "test",
-  start: "start",
-  stop: "stop",
-  restart: "restart",
-};
+const TEST = /^(?:test|t|tst)$/;
+const SCRIPTS = /^(?:start|stop|restart)$/;
 const OWN_COMMANDS =
   /^(?:audit|cache|config|dedupe|doctor|explain|help|info|init|link|list|login|logout|ls|outdated|owner|pack|ping|prune|publish|rebuild|remove|rm|root|search|set|store|uninstall|unlink|update|up|upgrade|version|view|whoami|why|import|patch|fund|sbom|query|pkg|create|build|pm)$/;
 
@@ -84,11 +78,11 @@ function commandOf(
       : { kind: "script", name, words: withoutDashes(words) };
   }
   if (["exec", "x", "dlx"].includes(verb)) return execOf(rest());
-  const script = SHORT_SCRIPTS[verb];
   if (program === "bun" && verb === "test") return { kind: "program", words: ["bun test", ...rest()] };
-  if (script !== undefined) return { kind: "script", name: script, words: withoutDashes(rest()) };
-  if (program === "npm" || (OWN_COMMANDS.test(verb) && !hasScript(verb))) return { kind: "other" };
-  if (hasScript(verb)) return { kind: "script", name: verb, words: withoutDashes(rest()) };
+  if (TEST.test(verb)) return { kind: "script", name: "test", words: withoutDashes(rest()) };
+  if (SCRIPTS.test(verb) || (hasScript(verb) && program !== "npm"))
+    return { kind: "script", name: verb, words: withoutDashes(rest()) };
+  if (program === "npm" || OWN_COMMANDS.test(verb)) return { kind: "other" };
   return { kind: "program", words: program === "bun" ? ["bun", verb, ...rest()] : [verb, ...rest()] };
 }
 

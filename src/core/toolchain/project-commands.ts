@@ -53,17 +53,15 @@ export function runScript(facts: ProjectFacts, name: string, isSilent = false): 
 
 /** Runs a tool that the project has installed. A check never downloads anything. */
 export function toolCommand({ packageManager }: ProjectFacts, command: string): string {
-  switch (packageManager) {
-    case "pnpm":
-      return `pnpm exec ${command}`;
-    case "yarn":
-      return `yarn run ${command}`;
-    case "bun":
-      return `bunx --no-install ${command}`;
-    default:
-      return `npx --no-install ${command}`;
-  }
+  return `${LAUNCHERS[packageManager ?? "npm"]} ${command}`;
 }
+
+const LAUNCHERS: Readonly<Record<(typeof PACKAGE_MANAGERS)[number], string>> = {
+  npm: "npx --no-install",
+  pnpm: "pnpm exec",
+  yarn: "yarn run",
+  bun: "bunx --no-install",
+};
 
 /** Without output of the package manager: "Done in 0.5s" would count as the last number. */
 function runSilently({ files }: ProjectFacts, manager: string, name: string): string {

@@ -1,5 +1,5 @@
 /** Python. */
-import type { Ecosystem, FileRole } from "./tool.ts";
+import { type Ecosystem, type FileRole, propose } from "./tool.ts";
 
 const TESTS: readonly FileRole[] = ["tests:python", "tests:any", "config:python"];
 const RUN = { words: "tests", roles: TESTS } as const;
@@ -18,18 +18,13 @@ export const PYTHON: Ecosystem = {
       commands: [
         { topic: "test", command: "pytest", signs: [/^(?:pytest\.ini|conftest\.py)$/] },
         { topic: "test", command: "pytest", signs: [MANIFEST, /^tests?$/] },
-        {
-          topic: "test",
-          command: "pytest",
-          signs: [],
-          proposed: {
-            says: [
-              ["pyproject.toml", /^\[tool\.pytest[.\]]/m],
-              ["setup.cfg", /^\[tool:pytest\]/m],
-              ["tox.ini", /^\[pytest\]/m],
-            ],
+        propose("test", "pytest", [], {
+          says: {
+            "pyproject.toml": /^\[tool\.pytest[.\]]/m,
+            "setup.cfg": /^\[tool:pytest\]/m,
+            "tox.ini": /^\[pytest\]/m,
           },
-        },
+        }),
       ],
       tests: {
         idle: ["-h", "-V", "--co", "--fixtures", "--markers", "--setup-plan", "--cache-show"],
@@ -43,12 +38,6 @@ export const PYTHON: Ecosystem = {
           ],
           broken:
             /^!+ .*errors? during collection|^_+ ERROR collecting |^\w*Error while loading conftest |^=*[ \t]*(?:no tests ran|\d+ deselected) in |^INTERNALERROR> /gm,
-        },
-        report: { format: "junit", words: ["--junitxml={file}"], place: "end" },
-        canary: {
-          file: "test_loop_canary.py",
-          text: "def test_{name}():\n    assert 1 == 2\n",
-          reported: "test_{name}",
         },
       },
     },
@@ -64,17 +53,6 @@ export const PYTHON: Ecosystem = {
           summary: /^Ran \d+ tests? in [\d.]+s$|^(?:OK|FAILED) \((?:[a-z ]+=\d+(?:, )?)+\)$/gm,
           failures: [/^(?:FAIL|ERROR): (?<test>\S+) \((?:unittest\.loader\._FailedTest\.)?(?<name>.+?)\)/gm],
           broken: /^ERROR: \S+ \(unittest\.loader\._FailedTest|^Ran 0 tests in/gm,
-        },
-        report: {
-          format: "lines",
-          words: ["-v"],
-          place: "end",
-          line: /^(?<name>\S+) \(.+?\)(?:\n.+)? \.\.\. (?<result>ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b/gm,
-        },
-        canary: {
-          file: "test_loop_canary.py",
-          text: "import unittest\n\n\nclass LoopCanary(unittest.TestCase):\n    def test_{name}(self):\n        self.assertEqual(1, 2)\n",
-          reported: "test_{name}",
         },
       },
     },
@@ -105,12 +83,7 @@ export const PYTHON: Ecosystem = {
       through: "python",
       commands: [
         { topic: "lint", command: "ruff check", signs: [/^\.?ruff\.toml$/] },
-        {
-          topic: "lint",
-          command: "ruff check",
-          signs: [],
-          proposed: { says: [["pyproject.toml", /^\[tool\.ruff[.\]]/m]] },
-        },
+        propose("lint", "ruff check", [], { says: { "pyproject.toml": /^\[tool\.ruff[.\]]/m } }),
       ],
     },
     {
@@ -119,19 +92,11 @@ export const PYTHON: Ecosystem = {
       reads: LINT,
       through: "python",
       commands: [
-        { topic: "lint", command: "flake8", signs: [/^\.flake8$/], proposed: { instead: ["ruff"] } },
-        {
-          topic: "lint",
-          command: "flake8",
-          signs: [],
-          proposed: {
-            says: [
-              ["setup.cfg", /^\[flake8\]/m],
-              ["tox.ini", /^\[flake8\]/m],
-            ],
-            instead: ["ruff"],
-          },
-        },
+        propose("lint", "flake8", [/^\.flake8$/], { instead: ["ruff"] }),
+        propose("lint", "flake8", [], {
+          says: { "setup.cfg": /^\[flake8\]/m, "tox.ini": /^\[flake8\]/m },
+          instead: ["ruff"],
+        }),
       ],
     },
     {
@@ -143,17 +108,9 @@ export const PYTHON: Ecosystem = {
       through: "python",
       commands: [
         { topic: "types", command: "mypy .", signs: [/^\.?mypy\.ini$/] },
-        {
-          topic: "types",
-          command: "mypy .",
-          signs: [],
-          proposed: {
-            says: [
-              ["pyproject.toml", /^\[tool\.mypy[.\]]/m],
-              ["setup.cfg", /^\[mypy\]/m],
-            ],
-          },
-        },
+        propose("types", "mypy .", [], {
+          says: { "pyproject.toml": /^\[tool\.mypy[.\]]/m, "setup.cfg": /^\[mypy\]/m },
+        }),
       ],
     },
     {
@@ -162,13 +119,8 @@ export const PYTHON: Ecosystem = {
       reads: LINT,
       through: "python",
       commands: [
-        { topic: "types", command: "pyright", signs: [/^pyrightconfig\.json$/], proposed: {} },
-        {
-          topic: "types",
-          command: "pyright",
-          signs: [],
-          proposed: { says: [["pyproject.toml", /^\[tool\.pyright[.\]]/m]] },
-        },
+        propose("types", "pyright", [/^pyrightconfig\.json$/]),
+        propose("types", "pyright", [], { says: { "pyproject.toml": /^\[tool\.pyright[.\]]/m } }),
       ],
     },
     {

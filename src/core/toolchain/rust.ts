@@ -1,5 +1,5 @@
 /** Rust. */
-import type { Ecosystem, ToolReading } from "./tool.ts";
+import { type Ecosystem, propose, type ToolReading } from "./tool.ts";
 
 const TESTS: ToolReading = { words: "subjects", roles: ["tests:rust", "tests:any", "config:rust"] };
 const CARGO = /^Cargo\.toml$/;
@@ -40,17 +40,6 @@ export const RUST: Ecosystem = {
           failures: [PANIC, /^test (?<name>\S+) \.\.\. FAILED$/gm, COMPILER],
           broken: /^error: could not compile `/gm,
         },
-        report: {
-          format: "lines",
-          words: [],
-          place: "end",
-          line: /^test (?<name>\S+)(?: - should panic)? \.\.\. (?<result>ok|FAILED|ignored)\b/gm,
-        },
-        canary: {
-          file: "tests/loop_canary.rs",
-          text: "#[test]\nfn {name}() {\n    assert_eq!(1, 2);\n}\n",
-          reported: "{name}",
-        },
       },
     },
     {
@@ -66,7 +55,7 @@ export const RUST: Ecosystem = {
       commands: [
         { topic: "build", command: "cargo build", signs: [CARGO] },
         { topic: "format", command: "cargo fmt --check", signs: [CARGO] },
-        { topic: "types", command: "cargo check", signs: [CARGO], proposed: {} },
+        propose("types", "cargo check", [CARGO]),
       ],
     },
     {

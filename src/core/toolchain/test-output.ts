@@ -155,15 +155,15 @@ function endOf(match: RegExpExecArray | undefined): number {
 
 const LOOK_BACK = 20_000;
 
+interface Told {
+  file?: string;
+  message?: string;
+}
+
 /** The last file above, and the last message since the previous failure. */
-function toldAround(
-  text: string,
-  around: RegExp,
-  start: number,
-  end: number,
-): { file?: string; message?: string } {
+function toldAround(text: string, around: RegExp, start: number, end: number): Told {
   const from = Math.max(0, end - LOOK_BACK);
-  const told: { file?: string; message?: string } = {};
+  const told: Told = {};
   for (const { groups = {}, index } of text.slice(from, end).matchAll(around)) {
     if (groups.file !== undefined) told.file = groups.file;
     if (groups.message !== undefined && from + index >= start) told.message = groups.message;

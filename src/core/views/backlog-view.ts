@@ -1,7 +1,13 @@
 /** A backlog as other programs see it, without holdouts: only the evaluator may see them (C15). */
-import type { Attempt, AttemptPhase, Backlog, BacklogOutcome, Mode } from "../backlog/backlog.ts";
-import { countsOfStories, type Story, type StoryStatus, statusOf } from "../backlog/stories.ts";
-import { type PauseView, viewPause } from "./goal-view.ts";
+import type { Attempt, AttemptJob, Backlog, Mode } from "../backlog/backlog.ts";
+import {
+  countsOfStories,
+  type Story,
+  type StoryCounts,
+  type StoryStatus,
+  statusOf,
+} from "../backlog/stories.ts";
+import { type GoalView, viewPause, viewWaiting } from "./goal-view.ts";
 import { momentOf } from "./moment.ts";
 
 interface StoryView extends Omit<Story, "holdouts"> {
@@ -11,11 +17,7 @@ interface StoryView extends Omit<Story, "holdouts"> {
 interface AttemptView
   extends Pick<Attempt, "story" | "iteration" | "next" | "evidence" | "verdict" | "spent"> {
   /** The running job; null: the attempt waits for `next`. */
-  readonly running: {
-    readonly id: string;
-    readonly phase: AttemptPhase;
-    readonly startedAt: string | null;
-  } | null;
+  readonly running: (Pick<AttemptJob, "id" | "phase"> & { readonly startedAt: string | null }) | null;
   readonly filesChanged: number | null;
   /** null: the project's own folder. */
   readonly worktree: string | null;
@@ -23,31 +25,23 @@ interface AttemptView
 
 type Same = "kind" | "id" | "version" | "session" | "status" | "iteration" | "spent" | "receipts";
 
-export interface BacklogView extends Pick<Backlog, Same> {
+export interface BacklogView extends Pick<Backlog, Same>, StoryCounts {
   readonly createdAt: string | null;
   readonly mode: Mode;
   readonly maxIterations: number;
   readonly parallel: number;
-  readonly total: number;
-  readonly passed: number;
-  readonly blocked: number;
-  readonly open: number;
   readonly stories: readonly StoryView[];
   readonly attempts: readonly AttemptView[];
   readonly budgetUsd: number;
-  readonly waiting: { readonly until: string | null; readonly reason: string | null } | null;
+  readonly waiting: GoalView["waiting"];
   /** A person asked the backlog to stop after the running work. */
   readonly stopping: boolean;
-  readonly pause: PauseView | null;
-  readonly end: {
-    readonly outcome: BacklogOutcome;
-    readonly reason: string;
-    readonly at: string | null;
-  } | null;
+  readonly pause: GoalView["pause"];
+  readonly end: (Omit<NonNullable<Backlog["end"]>, "at"> & { readonly at: string | null }) | null;
 }
 
 export function viewBacklog(backlog: Backlog): BacklogView {
-  const { terms, pause, end, waitUntil } = backlog;
+  const { terms, pause, end } = backlog;
   return {
     kind: "backlog",
     id: backlog.id,
@@ -64,7 +58,7 @@ export function viewBacklog(backlog: Backlog): BacklogView {
     attempts: backlog.attempts.map(viewAttempt),
     spent: backlog.spent,
     budgetUsd: terms.budgetUsd,
-    waiting: waitUntil === null ? null : { until: momentOf(waitUntil), reason: backlog.waitReason },
+    waiting: viewWaiting(backlog),
     stopping: backlog.isStopping,
     pause: pause && viewPause(pause),
     end: end && { ...end, at: momentOf(end.at) },
@@ -73,7 +67,7 @@ export function viewBacklog(backlog: Backlog): BacklogView {
 }
 
 export function viewStory({ holdouts: _, ...story }: Story): StoryView {
-  return { ...story, status: statusOf({ ...story, holdouts: [] }) };
+  return { ...story, status: statusOf(story) };
 }
 
 function viewAttempt(attempt: Attempt): AttemptView {

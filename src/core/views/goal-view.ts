@@ -1,21 +1,29 @@
 /** A goal as other programs see it: in state.json, in `--json` and in the last line of a headless run. */
+import { knownCost } from "../cost/usage.ts";
 import type { Criterion, End, Evidence, Gate, Goal, Job, Pause, Verification } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
 import { currentStep, evidenceOf, verifiedBy } from "../text/goal/goal-facts.ts";
 import { momentOf } from "./moment.ts";
 
-export interface EvidenceView extends Omit<Evidence, "at" | "met" | "verification"> {
+interface EvidenceView extends Omit<Evidence, "at" | "met" | "verification"> {
   readonly at: string | null;
 }
 
-interface CriterionView extends Pick<Criterion, "check" | "source"> {
+/** A criterion and how far it is proved. */
+interface Proof {
   readonly met: boolean;
   readonly verification: Verification;
   /** null: the check has never run. */
   readonly evidence: EvidenceView | null;
 }
 
-export interface PauseView extends Omit<Pause, "at" | "unanswered"> {
+export interface NamedProof extends Proof {
+  readonly name: string;
+}
+
+interface CriterionView extends Proof, Pick<Criterion, "check" | "source"> {}
+
+interface PauseView extends Omit<Pause, "at" | "unanswered"> {
   readonly at: string | null;
 }
 
@@ -23,20 +31,12 @@ export interface PauseView extends Omit<Pause, "at" | "unanswered"> {
 type StateStatus = "in_progress" | "paused" | "completed" | "cancelled" | "failed";
 
 /** Fields that a view has in common with its goal. */
-type Terms =
-  | "kind"
-  | "id"
-  | "version"
-  | "session"
-  | "spec"
-  | "score"
-  | "shape"
-  | "workflow"
-  | "reversibility";
+type Identity = "kind" | "id" | "version" | "session";
+type Terms = "spec" | "score" | "shape" | "workflow" | "reversibility";
 type Standing = "iteration" | "agent" | "next" | "limits" | "spent" | "tree" | "accepted" | "receipts";
 
 /** The first fields that `viewGoal` writes have the published shape of state.json. The nonce is not public. */
-export interface GoalView extends Pick<Goal, Terms | Standing | "protectedChanges"> {
+export interface GoalView extends Pick<Goal, Identity | Terms | Standing | "protectedChanges"> {
   readonly criteria: readonly string[];
   readonly criteriaStatus: Readonly<Record<string, CriterionView>>;
   readonly exit_signal: boolean;
@@ -106,7 +106,7 @@ export function viewGoal(goal: Goal): GoalView {
     spent: goal.spent,
     running: job === null ? null : { id: job.id, kind: job.kind, startedAt: momentOf(job.startedAt) },
     gate: gate && { ...gate, askedAt: momentOf(gate.askedAt), answerBy: momentOf(gate.answerBy) },
-    waiting: goal.waitUntil === null ? null : { until: momentOf(goal.waitUntil), reason: goal.waitReason },
+    waiting: viewWaiting(goal),
     pause: pause && viewPause(pause),
     end: end && { ...end, at: momentOf(end.at) },
     tree: goal.tree,
@@ -115,6 +115,10 @@ export function viewGoal(goal: Goal): GoalView {
     accepted: goal.accepted,
     receipts: goal.receipts,
   };
+}
+
+export function viewWaiting(loop: Pick<Goal, "waitUntil" | "waitReason">): GoalView["waiting"] {
+  return loop.waitUntil === null ? null : { until: momentOf(loop.waitUntil), reason: loop.waitReason };
 }
 
 export function viewPause({ code, reason, evidence, goOn, at }: Pause): PauseView {
@@ -126,9 +130,18 @@ function viewCriterion(goal: Goal, criterion: Criterion): CriterionView {
   const verification = verifiedBy(goal, criterion);
   const { check, source } = criterion;
   if (found === null) return { met: false, verification, check, source, evidence: null };
-  const { met: _met, verification: _verification, at, ...rest } = found;
-  const evidence = { ...rest, at: momentOf(at) };
-  return { met: isMet(goal, criterion.name), verification, check, source, evidence };
+  return { met: isMet(goal, criterion.name), verification, check, source, evidence: viewEvidence(found) };
+}
+
+export function viewEvidence({ met: _met, verification: _by, at, ...rest }: Evidence): EvidenceView {
+  return { ...rest, at: momentOf(at) };
+}
+
+export function proofsOf(goal: Goal): readonly NamedProof[] {
+  return goal.criteria.map((criterion) => {
+    const { met, verification, evidence } = viewCriterion(goal, criterion);
+    return { name: criterion.name, met, verification, evidence };
+  });
 }
 
 function statusOf({ status, end }: Goal): StateStatus {
@@ -147,30 +160,26 @@ export interface EndView extends Pick<Goal["spent"], "unpriced" | "estimatedUsd"
   readonly iterations: number;
   /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  readonly criteria: readonly {
-    readonly name: string;
-    readonly met: boolean;
-    readonly verification: Verification;
+  readonly criteria: readonly (Omit<NamedProof, "evidence"> & {
     readonly evidence: Pick<EvidenceView, "exitCode" | "at" | "tree" | "tail"> | null;
-  }[];
+  })[];
 }
 
 export function viewEnd(goal: Goal): EndView {
-  const { costUsd, unpriced, estimatedUsd } = goal.spent;
+  const { unpriced, estimatedUsd } = goal.spent;
   return {
     type: "loop.end",
     loop: goal.id,
     ...standOf(goal),
     verdict: goal.end?.verdict ?? null,
     iterations: goal.iteration,
-    costUsd: costUsd === 0 && unpriced > 0 ? null : costUsd,
+    costUsd: knownCost(goal.spent),
     unpriced,
     ...(estimatedUsd === undefined ? {} : { estimatedUsd }),
-    criteria: goal.criteria.map((criterion) => {
-      const { met, verification, evidence } = viewCriterion(goal, criterion);
-      if (evidence === null) return { name: criterion.name, met, verification, evidence };
+    criteria: proofsOf(goal).map(({ evidence, ...proof }) => {
+      if (evidence === null) return { ...proof, evidence };
       const { exitCode, at, tree, tail } = evidence;
-      return { name: criterion.name, met, verification, evidence: { exitCode, at, tree, tail } };
+      return { ...proof, evidence: { exitCode, at, tree, tail } };
     }),
   };
 }

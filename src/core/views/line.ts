@@ -10,12 +10,8 @@ export interface GoalLine {
   readonly spec: string;
 }
 
-export interface BacklogLine {
-  readonly id: string;
-  /** `working`, `waits`, `stopping`, `paused (budget)`. */
-  readonly state: string;
-  readonly iteration: number;
-  readonly maxIterations: number;
+/** Its state can also be `stopping`. */
+export interface BacklogLine extends Omit<GoalLine, "spec"> {
   readonly passed: number;
   readonly blocked: number;
   readonly total: number;

@@ -1,11 +1,12 @@
 /** Every kind of loop in one shape: state, proof, cost, next time, question, running turns. `detail` has the rest. */
 import type { Backlog } from "../backlog/backlog.ts";
 import { countsOfStories } from "../backlog/stories.ts";
-import type { Goal, Spent, Verdict, Verification } from "../goal/goal.ts";
+import { knownCost } from "../cost/usage.ts";
+import type { Goal, Spent, Verdict } from "../goal/goal.ts";
 import type { Loop, Task } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
 import { type BacklogView, viewBacklog } from "./backlog-view.ts";
-import { type EvidenceView, type GoalView, viewGoal } from "./goal-view.ts";
+import { type GoalView, type NamedProof, proofsOf, viewEvidence, viewGoal } from "./goal-view.ts";
 import { momentOf } from "./moment.ts";
 import { phaseOfGoal } from "./progress.ts";
 import { type TaskView, viewTask } from "./task-view.ts";
@@ -20,40 +21,24 @@ interface TurnView {
   readonly story: string | null;
 }
 
-interface CriterionSummary {
-  readonly name: string;
-  readonly met: boolean;
-  readonly verification: Verification;
-  readonly evidence: EvidenceView | null;
-}
-
-interface BudgetView {
+interface BudgetView extends Required<Pick<Spent, "unpriced" | "estimatedUsd" | "tokens">> {
   /** null: the agent reported no cost. */
   readonly costUsd: number | null;
-  /** Turns whose cost is unknown. */
-  readonly unpriced: number;
-  /** The part of the cost that comes from a price table. */
-  readonly estimatedUsd: number;
-  readonly tokens: number;
   /** null: no limit. */
   readonly budgetUsd: number | null;
 }
 
-export interface LoopView {
-  readonly kind: Loop["kind"];
+export interface LoopView extends Pick<Loop, "kind" | "version" | "status" | "session"> {
   readonly id: string;
-  readonly version: number;
   /** One line: the prompt, the spec, or the stories. */
   readonly title: string;
-  readonly status: Loop["status"];
   /** The current activity: `working`, `waiting for you`, `sleeping`, … */
   readonly phase: string;
-  readonly session: string | null;
   readonly createdAt: string | null;
   /** When something is due next; null: nothing is scheduled. */
   readonly nextAt: string | null;
   readonly turns: readonly TurnView[];
-  readonly criteria: readonly CriterionSummary[];
+  readonly criteria: readonly NamedProof[];
   readonly done: number;
   readonly total: number;
   readonly budget: BudgetView | null;
@@ -101,12 +86,7 @@ function viewTaskLoop(task: Task): LoopView {
 function viewGoalLoop(goal: Goal): LoopView {
   const detail = viewGoal(goal);
   const { end, job } = goal;
-  const criteria = goal.criteria.flatMap(({ name }) => {
-    const status = detail.criteriaStatus[name];
-    if (status === undefined) return [];
-    const { met, verification, evidence } = status;
-    return [{ name, met, verification, evidence }];
-  });
+  const criteria = proofsOf(goal);
   return {
     ...commonOf(goal),
     title: firstLine(goal.spec),
@@ -138,11 +118,11 @@ function viewBacklogLoop(backlog: Backlog): LoopView {
       running === null ? [] : [{ id: running.id, kind: running.phase, startedAt: running.startedAt, story }],
     ),
     criteria: detail.attempts.flatMap(({ evidence }) =>
-      Object.entries(evidence).map(([name, { met, verification, at, ...rest }]) => ({
+      Object.entries(evidence).map(([name, found]) => ({
         name,
-        met,
-        verification,
-        evidence: { ...rest, at: momentOf(at) },
+        met: found.met,
+        verification: found.verification,
+        evidence: viewEvidence(found),
       })),
     ),
     done: passed,
@@ -168,9 +148,9 @@ function phaseOfBacklog({ status, end, attempts, waitUntil, isStopping }: Backlo
   return waitUntil === null ? "ready" : "sleeping";
 }
 
-function budgetOf({ costUsd, unpriced, estimatedUsd = 0, tokens }: Spent, budgetUsd: number): BudgetView {
-  const known = costUsd === 0 && unpriced > 0 ? null : costUsd;
-  return { costUsd: known, unpriced, estimatedUsd, tokens, budgetUsd };
+function budgetOf(spent: Spent, budgetUsd: number): BudgetView {
+  const { unpriced, estimatedUsd = 0, tokens } = spent;
+  return { costUsd: knownCost(spent), unpriced, estimatedUsd, tokens, budgetUsd };
 }
 
 function firstLine(text: string): string {

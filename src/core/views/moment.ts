@@ -4,11 +4,7 @@ export function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-export function isoOrNull(at: number | null): string | null {
-  return at === null ? null : iso(at);
-}
-
 /** Also null for a time outside the calendar: an agent may name one. */
 export function momentOf(at: number | null): string | null {
-  return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
+  return at === null || !(Math.abs(at) <= 8.64e15) ? null : iso(at);
 }

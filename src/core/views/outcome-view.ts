@@ -1,6 +1,6 @@
 /** The outcome of a slot as other programs see it: in `loop history --json` and in the changes of a loop. */
 import type { Outcome } from "../event.ts";
-import { iso, isoOrNull } from "./moment.ts";
+import { iso, momentOf } from "./moment.ts";
 
 export interface OutcomeView
   extends Omit<Outcome, "slot" | "dueAt" | "startedAt" | "finishedAt" | "untilSlot"> {
@@ -21,8 +21,8 @@ export function viewOutcome(line: Outcome): OutcomeView {
     outcome: line.outcome,
     kind: line.kind,
     reason: line.reason,
-    startedAt: isoOrNull(line.startedAt),
-    finishedAt: isoOrNull(line.finishedAt),
+    startedAt: momentOf(line.startedAt),
+    finishedAt: momentOf(line.finishedAt),
     ...(line.usage === undefined ? {} : { usage: line.usage }),
     ...(line.takenBy === undefined ? {} : { takenBy: line.takenBy }),
     ...(line.count === undefined ? {} : { count: line.count, untilSlot: iso(line.untilSlot ?? line.slot) }),

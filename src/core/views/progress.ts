@@ -1,6 +1,6 @@
 /** A summary of a project for status lines (D9), published as `.loop/progress.json`. Readers need no journal. */
-import type { Backlog } from "../backlog/backlog.ts";
-import type { EndStatus, Goal, GoalStatus, JobKind } from "../goal/goal.ts";
+import { knownCost } from "../cost/usage.ts";
+import type { EndStatus, Goal, JobKind } from "../goal/goal.ts";
 import { isMet } from "../goal/proof.ts";
 import type { Loop, Task } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
@@ -12,18 +12,18 @@ import { lineOfBacklog } from "./lines.ts";
 import { momentOf } from "./moment.ts";
 import { PROGRESS_SCHEMA } from "./schema-names.ts";
 
+const PHASES = {
+  survey: "surveying",
+  plan: "planning",
+  precheck: "pre-checking",
+  work: "working",
+  checks: "checking",
+} as const satisfies Readonly<Record<JobKind, string>>;
+
 /** `ready`: nothing runs and nothing blocks the goal. */
-export type ShownPhase =
-  | "surveying"
-  | "planning"
-  | "pre-checking"
-  | "working"
-  | "checking"
-  | "waiting for you"
-  | "sleeping"
-  | "ready"
-  | "paused"
-  | EndStatus;
+type RestingPhase = "waiting for you" | "sleeping" | "ready" | "paused";
+
+export type ShownPhase = (typeof PHASES)[JobKind] | RestingPhase | EndStatus;
 
 export interface TasksProgress {
   /** All tasks that have not ended, including paused and missed ones. */
@@ -34,9 +34,8 @@ export interface TasksProgress {
   readonly nextId: string | null;
 }
 
-export interface GoalProgress {
+export interface GoalProgress extends Pick<Goal, "status" | "session"> {
   readonly id: string;
-  readonly status: GoalStatus;
   readonly phase: ShownPhase;
   /** The step of the current or next turn. */
   readonly step: string | null;
@@ -60,8 +59,6 @@ export interface GoalProgress {
   readonly gate: string | null;
   readonly waitUntil: string | null;
   readonly endedAt: string | null;
-  /** The owner that the goal is bound to: `session:<id>`. */
-  readonly session: string | null;
 }
 
 /** Enough to check whether the holder is still alive. */
@@ -88,43 +85,22 @@ export interface Progress {
   readonly lease: LeaseProgress | null;
 }
 
-export function progressParts(
-  loops: Iterable<Loop>,
-  lease: LeaseProgress | null,
-  now: number,
-): ProgressParts {
-  const all = [...loops];
-  return {
-    tasks: all.filter((loop) => loop.kind === "task"),
-    goals: all.filter((loop) => loop.kind === "goal"),
-    backlogs: all.filter((loop) => loop.kind === "backlog"),
-    lease,
-    now,
-  };
-}
-
-export interface ProgressParts {
-  readonly tasks: Iterable<Task>;
-  readonly goals: Iterable<Goal>;
-  readonly backlogs: Iterable<Backlog>;
-  readonly lease: LeaseProgress | null;
-  readonly now: number;
-}
-
 const MAX_OTHER_GOALS = 8;
 const TEXT_COLUMNS = 200;
 
-export function progressOf({ tasks, goals, backlogs, lease, now }: ProgressParts): Progress {
-  const [goal = null, ...others] = [...goals].sort(byRank);
+export function progressOf(loops: Iterable<Loop>, lease: LeaseProgress | null, now: number): Progress {
+  const all = [...loops];
+  const live = all.filter(isLive);
+  const [goal = null, ...others] = all.filter((loop) => loop.kind === "goal").sort(byRank);
   return {
     $schema: PROGRESS_SCHEMA,
     version: 1,
     at: momentOf(now),
-    tasks: tasksProgress([...tasks].filter(({ status }) => status !== "ended")),
+    tasks: tasksProgress(live.filter((loop) => loop.kind === "task")),
     goal: goal && goalProgress(goal),
     otherGoals: others.filter(isLive).slice(0, MAX_OTHER_GOALS).map(goalProgress),
-    backlogs: [...backlogs]
-      .filter(({ status }) => status !== "ended")
+    backlogs: live
+      .filter((loop) => loop.kind === "backlog")
       .sort((a, b) => b.createdAt - a.createdAt)
       .slice(0, MAX_OTHER_GOALS)
       .map(lineOfBacklog),
@@ -144,7 +120,7 @@ function byRank(a: Goal, b: Goal): number {
   return Number(isLive(b)) - Number(isLive(a)) || ageOf(b) - ageOf(a) || (a.id < b.id ? -1 : 1);
 }
 
-function isLive({ status }: Goal): boolean {
+function isLive({ status }: Loop): boolean {
   return status !== "ended";
 }
 
@@ -179,7 +155,7 @@ function goalProgress(goal: Goal): GoalProgress {
     iterations: limits.iterations,
     criteriaMet: goal.criteria.filter(({ name }) => isMet(goal, name)).length,
     criteriaTotal: goal.criteria.length,
-    costUsd: spent.costUsd === 0 && spent.unpriced > 0 ? null : spent.costUsd,
+    costUsd: knownCost(spent),
     unpriced: spent.unpriced,
     ...((spent.estimatedUsd ?? 0) > 0 ? { isEstimate: true } : {}),
     budgetUsd: limits.budgetUsd,
@@ -200,14 +176,6 @@ export function phaseOfGoal({ status, end, gate, job, waitUntil }: Goal): ShownP
   if (job !== null) return PHASES[job.kind];
   return waitUntil === null ? "ready" : "sleeping";
 }
-
-const PHASES: Readonly<Record<JobKind, ShownPhase>> = {
-  survey: "surveying",
-  plan: "planning",
-  precheck: "pre-checking",
-  work: "working",
-  checks: "checking",
-};
 
 /** One safe line from the beginning of a text. */
 function shortText(text: string): string {

@@ -1,18 +1,18 @@
 /** A task as people and other programs see it: in tasks.json, `loop list --json` and the tools. */
-import type { MissedPolicy, Task, TaskPlace, TaskStatus } from "../loop.ts";
+import type { Task, TaskStatus } from "../loop.ts";
 import { nextFireAt } from "../task/slots.ts";
 import { renderCadence } from "../text/human.ts";
-import { iso, isoOrNull } from "./moment.ts";
+import { iso, momentOf } from "./moment.ts";
 
-export interface TaskView {
+type Terms = "prompt" | "where" | "missed" | "graceMs" | "timeoutMs" | "expect" | "alertAfter";
+
+export interface TaskView extends Pick<Task, Terms | "jitterMs" | "version"> {
   readonly id: string;
   readonly cron: string | null;
   readonly everyMs: number | null;
   readonly tz: string | null;
-  readonly prompt: string;
   readonly recurring: boolean;
   readonly durable: boolean;
-  readonly where: TaskPlace;
   readonly state: TaskStatus;
   readonly stateReason: string | null;
   readonly running: boolean;
@@ -22,15 +22,8 @@ export interface TaskView {
   readonly expiresAt: string | null;
   readonly lastFiredAt: string | null;
   readonly nextFireAt: string | null;
-  readonly jitterMs: number;
   readonly human: string;
-  readonly missed: MissedPolicy;
-  readonly graceMs: number | null;
-  readonly timeoutMs: number;
-  readonly expect: string | null;
-  readonly alertAfter: number | null;
   readonly failuresInARow: number;
-  readonly version: number;
 }
 
 export function viewTask(task: Task): TaskView {
@@ -49,9 +42,9 @@ export function viewTask(task: Task): TaskView {
     running: task.fire !== null,
     waiting: task.request?.kind ?? null,
     createdAt: iso(task.createdAt),
-    expiresAt: isoOrNull(task.expiresAt),
-    lastFiredAt: isoOrNull(task.lastFiredAt),
-    nextFireAt: isoOrNull(nextFireAt(task)),
+    expiresAt: momentOf(task.expiresAt),
+    lastFiredAt: momentOf(task.lastFiredAt),
+    nextFireAt: momentOf(nextFireAt(task)),
     jitterMs: task.jitterMs,
     human: renderCadence(cadence),
     missed: task.missed,

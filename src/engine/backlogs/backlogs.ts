@@ -1,7 +1,7 @@
 /** The requests of people on backlogs: start, find, change. Every surface uses these functions. */
-import { NOTHING_SPENT } from "../../core/backlog/attempt-spent.ts";
 import type { Backlog, BacklogTerms } from "../../core/backlog/backlog.ts";
 import type { Story } from "../../core/backlog/stories.ts";
+import { NOTHING_SPENT } from "../../core/cost/usage.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { usageError } from "../../errors.ts";
 import type { Store } from "../../ports/store.ts";

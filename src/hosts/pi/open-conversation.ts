@@ -2,7 +2,7 @@
 import { withPrices } from "../../agents/prices.ts";
 import { type NoticeKind, tellsStand } from "../../core/base.ts";
 import { renderStatusLine } from "../../core/text/status-line.ts";
-import { progressOf, progressParts } from "../../core/views/progress.ts";
+import { progressOf } from "../../core/views/progress.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import type { Store } from "../../ports/store.ts";
 import { readPrices } from "../../store/files/prices-file.ts";
@@ -62,6 +62,6 @@ function note(terminal: Terminal, title: string, body: string, kind: NoticeKind)
 function statusLineOf(store: Store, session: string, now: number): string {
   const held = store.lease();
   const lease = held !== null && store.holderState(held, now) === "alive" ? held : null;
-  const progress = progressOf(progressParts(store.loops(), lease, now));
+  const progress = progressOf(store.loops(), lease, now);
   return renderStatusLine(progress, { session, commandName: PI_COMMAND_NAME, now, columns: COLUMNS });
 }

@@ -5,7 +5,7 @@
 import { rmSync, statSync } from "node:fs";
 import { lineOfBacklog, lineOfGoal } from "../../core/views/lines.ts";
 import { iso } from "../../core/views/moment.ts";
-import { progressOf, progressParts } from "../../core/views/progress.ts";
+import { progressOf } from "../../core/views/progress.ts";
 import { TASKS_SCHEMA } from "../../core/views/schema-names.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { LoopError } from "../../errors.ts";
@@ -81,7 +81,7 @@ export class FolderPublisher implements PublishedFiles {
     const now = this.#folder.now();
     if (this.#isAtWork() && Math.abs(now - this.#progressAt) < PROGRESS_MS) return;
     this.#progressAt = now;
-    this.#progress.publish(progressOf(progressParts(this.#shown.loops(), this.#shown.lease(), now)));
+    this.#progress.publish(progressOf(this.#shown.loops(), this.#shown.lease(), now));
   }
 
   /** `left`: the file has requests that nobody carried out yet. `overtaken`: somebody wrote the file meanwhile. */

@@ -82,7 +82,7 @@ function setUp({ lease = alive(), goals = [] }: Setting = {}): { project: string
   mkdirSync(dir);
   const tasks = ["00000001", "00000002"].map((id) => task(every(5 * MINUTE), { id: id as LoopId }));
   new ProgressFile(dir, (message) => expect.unreachable(message)).publish(
-    progressOf({ tasks, goals, backlogs: [], lease, now: Date.now() }),
+    progressOf([...tasks, ...goals], lease, Date.now()),
   );
   return { project, dir };
 }

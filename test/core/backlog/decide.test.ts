@@ -367,6 +367,26 @@ describe("C5 C6 C7 what an attempt comes to", () => {
     expect(run.backlog.notice?.title).toMatch(/has ended$/);
   });
 
+  test.each([
+    ["quick", 3_999, false],
+    ["quick", 4_000, true],
+    ["standard", 9_999, false],
+    ["standard", 10_000, true],
+    ["thorough", 22_499, false],
+    ["thorough", 22_500, true],
+    [null, 10_000, true],
+  ] as const)(
+    "D7 a story of depth %s that wrote twice %d tokens is blocked: %s",
+    (depth, outputTokens, blocked) => {
+      const usage = { costUsd: null, inputTokens: null, outputTokens };
+      const run = new Run(aBacklog([aStory("A", { depth })], { evalRetries: 9 }));
+      for (const _ of ["first", "second"]) run.look().generated(aGenerated({ usage })).checked(aRound(false));
+      const [story] = run.backlog.stories;
+      expect(story).toMatchObject({ rejections: 2, blocked });
+      if (blocked) expect(story?.notes).toMatch(/its \d+ tokens are used up \(\d+\), needs human review$/);
+    },
+  );
+
   test("C7 a rejection that leaves an attempt is told to nobody", () => {
     expect(begun().generated().checked(aRound(false)).backlog.notice).toBe(null);
   });

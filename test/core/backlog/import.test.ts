@@ -139,7 +139,7 @@ Small.
 describe("C2 PRD.md with tasks", () => {
   test("heading, comment, text and criteria; their order is the priority", () => {
     const { prd, remarks } = taken(importPrdMarkdown(PRD_MD));
-    expect([prd.project, prd.description]).toEqual(["Login", "Users can log in."]);
+    expect([prd.project, prd.content.description]).toEqual(["Login", "Users can log in."]);
     expect(remarks).toEqual([
       "The field parallel is kept but not used; dependsOn decides which stories run in parallel.",
     ]);

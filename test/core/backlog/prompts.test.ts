@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultPrompts, MODES, PROMPT_ROLES } from "../../../src/core/backlog/prompts/prompt-texts.ts";
+import { defaultPrompts, PROMPT_ROLES } from "../../../src/core/backlog/prompts/prompt-texts.ts";
 import {
   type EvaluatorFacts,
   type RenderedPrompt,
@@ -10,6 +10,7 @@ import {
 import { VARIABLES } from "../../../src/core/backlog/prompts/variables.ts";
 import { renderDemand } from "../../../src/core/checks/kinds.ts";
 import { countsIfEchoed, parseClaims, parseVerdict } from "../../../src/core/claims/claims.ts";
+import { CONFIG_MODES } from "../../../src/schema/backlog-config.ts";
 import { anyText } from "../../support/any-text.ts";
 import { aCriterion, NONCE } from "../../support/goals/goals.ts";
 import { aStory } from "./story-samples.ts";
@@ -63,7 +64,7 @@ function textOf(prompt: RenderedPrompt): string {
 }
 
 describe("C4 C5 prompts of a story", () => {
-  test.each(PROMPT_ROLES.flatMap((role) => MODES.map((mode) => [role, mode] as const)))(
+  test.each(PROMPT_ROLES.flatMap((role) => CONFIG_MODES.map((mode) => [role, mode] as const)))(
     "the default of the %s for %s is filled, short, and has base and mode apart by ---",
     (role, mode) => {
       const given = facts({ mode, texts: defaultPrompts(role, mode) });
@@ -307,7 +308,7 @@ describe("invariant 8: no prompt, echoed, is a verdict or a claim", () => {
     .chain((pieces) => fc.constantFrom("", "\n", "\n\n").map((glue) => pieces.join(glue)));
   const hostileFacts = fc
     .record({
-      mode: fc.constantFrom(...MODES),
+      mode: fc.constantFrom(...CONFIG_MODES),
       title: hostile,
       description: hostile,
       criterion: hostile,

@@ -124,7 +124,7 @@ describe("a cost by the price table", () => {
   });
 
   test("D9 B17 is marked in the status line and told to programs", () => {
-    const progress = progressOf({ tasks: [], goals: [estimated()], backlogs: [], lease: null, now: START });
+    const progress = progressOf([estimated()], null, START);
     expect(renderStatusLine(progress, { now: START, columns: 200 })).toContain("~$1.17/$25");
     expect(progress.goal).toMatchObject({ costUsd: 1.17, isEstimate: true });
     expect(viewEnd(estimated())).toMatchObject({ costUsd: 1.17, estimatedUsd: 0.75 });

@@ -1,9 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  type BudgetDepth,
-  budgetState,
-  budgetTokens,
   EMPTY_FOLD,
   foldLedger,
   forgetSegments,
@@ -11,12 +8,11 @@ import {
   type LedgerFold,
   NOTHING_USED,
   recallIds,
-  storyBudget,
   type ToolEntry,
-  totalsOf,
   type UsageEntry,
   viewLedger,
 } from "../../../src/core/cost/ledger.ts";
+import { totalsOf } from "../../support/ledger.ts";
 
 function usage(id: string, more: Partial<UsageEntry> = {}): UsageEntry {
   return {
@@ -79,6 +75,14 @@ describe("D7 what was used", () => {
     ]);
     expect(totalsOf(all, { loop: "l1" })).toMatchObject({ outputTokens: 90, inputTokens: 10, turns: 1 });
     expect(totalsOf(all, { session: "fork" })).toEqual(NOTHING_USED);
+  });
+
+  test("D7 counts a text when it comes in, not when it is read again or put into the cache again", () => {
+    const all = fold([
+      usage("a", { addedTokens: 300, cacheReadTokens: 50_000 }),
+      usage("b", { addedTokens: 200, cacheWriteTokens: 60_000 }),
+    ]);
+    expect(totalsOf(all).addedTokens).toBe(500);
   });
 
   test("D7 a name that objects have of their own is a name like any other", () => {
@@ -146,32 +150,4 @@ describe("D7 H1 the order of lines", () => {
       ["l0", "l1"].map((loop) => totalsOf(all, { session, loop })),
     );
   }
-});
-
-describe("D7 a story's budget", () => {
-  test.each<[BudgetDepth, number]>([
-    ["quick", 8_000],
-    ["standard", 20_000],
-    ["thorough", 45_000],
-  ])("D7 %s is %d tokens", (depth, tokens) => expect(storyBudget(depth)).toBe(tokens));
-
-  test.each([
-    [0, "ok"],
-    [6_399, "ok"],
-    [6_400, "warn"],
-    [7_999, "warn"],
-    [8_000, "exhausted"],
-    [9_000, "exhausted"],
-  ])("D7 %d of 8000 is %s", (used, state) => expect(budgetState(used, 8_000)).toBe(state));
-
-  test("D7 a budget of nothing is exhausted from the start", () =>
-    expect(budgetState(0, 0)).toBe("exhausted"));
-
-  test("D7 counts a text when it comes in, not when it is read again or put into the cache again", () => {
-    const all = fold([
-      usage("a", { addedTokens: 300, cacheReadTokens: 50_000 }),
-      usage("b", { addedTokens: 200, cacheWriteTokens: 60_000 }),
-    ]);
-    expect(budgetTokens(totalsOf(all))).toBe(500);
-  });
 });

@@ -38,7 +38,7 @@ describe("the table of tools", () => {
 
   test("the manifests that a proposed check asks for are read", () => {
     const asked = TOOLS.flatMap(({ commands = [] }) =>
-      commands.flatMap(({ proposed }) => (proposed?.says ?? []).map(([manifest]) => manifest)),
+      commands.flatMap(({ proposed }) => Object.keys(proposed?.says ?? {})),
     );
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((name) => !MANIFESTS.some((known) => known === name))).toEqual([]);

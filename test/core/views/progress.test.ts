@@ -5,12 +5,7 @@ import type { Goal, JobKind } from "../../../src/core/goal/goal.ts";
 import type { LoopId, Task } from "../../../src/core/loop.ts";
 import { renderStatusLine } from "../../../src/core/text/status-line.ts";
 import { columnsOf } from "../../../src/core/text/width.ts";
-import {
-  type LeaseProgress,
-  type Progress,
-  type ProgressParts,
-  progressOf,
-} from "../../../src/core/views/progress.ts";
+import { type LeaseProgress, type Progress, progressOf } from "../../../src/core/views/progress.ts";
 import { anyText } from "../../support/any-text.ts";
 import {
   aDoneGoal,
@@ -37,10 +32,17 @@ const aTask = (id: string, overrides: Partial<Task> = {}): Task => ({
   ...task(every(5 * MINUTE), { id: id as LoopId }),
   ...overrides,
 });
-const progress = (parts: Partial<ProgressParts> = {}): Progress =>
-  progressOf({ tasks: [], goals: [], backlogs: [], lease: OWNER, now: NOW, ...parts });
+
+interface Parts {
+  readonly tasks?: readonly Task[];
+  readonly goals?: readonly Goal[];
+  readonly lease?: LeaseProgress | null;
+}
+
+const progress = ({ tasks = [], goals = [], lease = OWNER }: Parts = {}): Progress =>
+  progressOf([...tasks, ...goals], lease, NOW);
 const line = (
-  parts: Partial<ProgressParts>,
+  parts: Parts,
   {
     session = "abc",
     columns = 200,
@@ -179,7 +181,7 @@ describe("the line", () => {
   const two = [aTask("00000001"), aTask("00000002")];
   const other = { ...OWNER, owner: "runner:box:1" };
 
-  test.each<[string, Partial<ProgressParts>, string]>([
+  test.each<[string, Parts, string]>([
     ["nothing at all", {}, ""],
     ["nothing and nobody", { lease: null }, ""],
     ["this conversation fires", { tasks: two }, "loop:2"],

@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { totalsOf } from "../../../src/core/cost/ledger.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
 import { PLUGIN } from "../../support/claude/plugin.ts";
 import { cleanEnv, create, makeProject } from "../../support/cli.ts";
+import { totalsOf } from "../../support/ledger.ts";
 
 const HOOKS = 20;
 

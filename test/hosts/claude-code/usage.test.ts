@@ -23,12 +23,13 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { EMPTY_FOLD, foldLedger, totalsOf, type UsageEntry } from "../../../src/core/cost/ledger.ts";
+import { EMPTY_FOLD, foldLedger, type UsageEntry } from "../../../src/core/cost/ledger.ts";
 import { countUsage } from "../../../src/hosts/claude-code/usage/turn-usage.ts";
 import { parseUsageCursor, readNewUsage } from "../../../src/hosts/claude-code/usage/usage.ts";
 import type { Span } from "../../../src/ports/sessions.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
+import { totalsOf } from "../../support/ledger.ts";
 
 afterEach(removeTempDirs);
 

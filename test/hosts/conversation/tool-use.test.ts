@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { totalsOf } from "../../../src/core/cost/ledger.ts";
 import { parsePayload } from "../../../src/hosts/claude-code/hooks/payload.ts";
 import { claudeUsedTool } from "../../../src/hosts/claude-code/hooks/to-event.ts";
 import { backpropOf, recordTool, type UsedTool } from "../../../src/hosts/conversation/tool-use.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
+import { totalsOf } from "../../support/ledger.ts";
 import { contextOf, PlayedClient } from "../../support/played-client.ts";
 
 afterEach(removeTempDirs);

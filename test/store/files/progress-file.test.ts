@@ -26,7 +26,7 @@ const LEASE = { owner: "session:abc", pid: 1, procStart: null, host: "box", toke
 
 function aProgress(now = START, lease: typeof LEASE | null = LEASE): Progress {
   const goals = [aGoal({ job: aJob() }), aGoal({ id: "00000002" as never, createdAt: START - 1 })];
-  return progressOf({ tasks: [task(every(5 * MINUTE))], goals, backlogs: [], lease, now });
+  return progressOf([task(every(5 * MINUTE)), ...goals], lease, now);
 }
 
 function setUp() {

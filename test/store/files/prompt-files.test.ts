@@ -3,8 +3,9 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { defaultPrompts, MODES, PROMPT_ROLES } from "../../../src/core/backlog/prompts/prompt-texts.ts";
+import { defaultPrompts, PROMPT_ROLES } from "../../../src/core/backlog/prompts/prompt-texts.ts";
 import { LoopError } from "../../../src/errors.ts";
+import { CONFIG_MODES } from "../../../src/schema/backlog-config.ts";
 import {
   analysisPath,
   contractPath,
@@ -38,7 +39,7 @@ function messageOf(act: () => unknown): string {
 }
 
 describe("C2 C4 a project's own prompts", () => {
-  test.each(PROMPT_ROLES.flatMap((role) => MODES.map((mode) => [role, mode] as const)))(
+  test.each(PROMPT_ROLES.flatMap((role) => CONFIG_MODES.map((mode) => [role, mode] as const)))(
     "none for the %s in %s: the default, with and without a .loop",
     (role, mode) => {
       const root = tempDir();

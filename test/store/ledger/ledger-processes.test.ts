@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterEach, describe, expect, test } from "vitest";
-import { totalsOf } from "../../../src/core/cost/ledger.ts";
 import { readLedger } from "../../../src/store/ledger/ledger.ts";
+import { totalsOf } from "../../support/ledger.ts";
 import { until } from "../../support/until.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 

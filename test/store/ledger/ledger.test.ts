@@ -13,9 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { type LedgerEntry, totalsOf, type UsageEntry } from "../../../src/core/cost/ledger.ts";
+import type { LedgerEntry, UsageEntry } from "../../../src/core/cost/ledger.ts";
 import { checksum } from "../../../src/store/journal/checksum.ts";
 import { appendLedger, publishLedger, readLedger } from "../../../src/store/ledger/ledger.ts";
+import { totalsOf } from "../../support/ledger.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 
 afterEach(removeTempDirs);

@@ -2,11 +2,11 @@
  * Stories that had passed, and that an attempt at another story broke. Without worktrees, rejected work stays in the
  * project's folder. So the passed stories are checked again, and reopened if a check fails.
  */
+import { NOTHING_SPENT } from "../../cost/usage.ts";
 import type { Evidence } from "../../goal/goal.ts";
 import { tellingLine } from "../../text/telling-line.ts";
-import { NOTHING_SPENT } from "../attempt-spent.ts";
 import type { Attempt, Backlog, StoryReceipt } from "../backlog.ts";
-import { replaceAttempt } from "../change.ts";
+import { replaceAttempt, without } from "../change.ts";
 import type { Story } from "../stories.ts";
 import { withNote } from "./registry.ts";
 
@@ -16,7 +16,7 @@ export function lookAfter(backlog: Backlog, ended: Attempt): readonly Attempt[] 
   const hasOthers = backlog.stories.some(
     ({ id, passes, checks }) => id !== ended.story && passes && checks.length > 0,
   );
-  if (!isInProject || !hasOthers) return backlog.attempts.filter(({ story }) => story !== ended.story);
+  if (!isInProject || !hasOthers) return without(backlog, ended);
   return replaceAttempt(backlog, {
     ...ended,
     job: null,

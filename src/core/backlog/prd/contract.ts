@@ -8,9 +8,6 @@ const SECTIONS = {
   Dependencies: "Stories and other things that must exist first.",
 } as const;
 
-export const CONTRACT_TEMPLATE = [
-  "# Contract: <id> — <title>",
-  ...Object.entries(SECTIONS).map(([title, about]) => `## ${title}\n<!-- ${about} -->`),
-]
-  .join("\n\n")
-  .concat("\n");
+const PARTS = Object.entries(SECTIONS).map(([title, about]) => `## ${title}\n<!-- ${about} -->`);
+
+export const CONTRACT_TEMPLATE = `${["# Contract: <id> — <title>", ...PARTS].join("\n\n")}\n`;

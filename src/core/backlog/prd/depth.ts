@@ -26,12 +26,10 @@ export function depthOf(
 
 /** A story that has used all its tokens is blocked; the run goes on. */
 export function storyTokens(
-  story: Pick<Story, "id" | "depth">,
+  { id, depth }: Pick<Story, "id" | "depth">,
   { receipts }: Pick<Backlog, "receipts">,
-): { readonly used: number; readonly limit: number; readonly state: "ok" | "warn" | "exhausted" } {
-  const used = receipts
-    .filter((receipt) => receipt.story === story.id)
-    .reduce((sum, { outputTokens }) => sum + outputTokens, 0);
-  const limit = TOKENS[story.depth ?? USUAL_DEPTH];
-  return { used, limit, state: used >= limit ? "exhausted" : used >= 0.8 * limit ? "warn" : "ok" };
+): { readonly used: number; readonly limit: number } {
+  const own = receipts.filter(({ story }) => story === id);
+  const used = own.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  return { used, limit: TOKENS[depth ?? USUAL_DEPTH] };
 }

@@ -1,4 +1,5 @@
 /** Detects languages, tools and check commands of a project from file names and manifests. Runs nothing. */
+import { isRecord, parseJson } from "../../json.ts";
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { commandsFor, type ProjectFacts, type ToolCommand } from "../../toolchain/project-commands.ts";
 import { TOOLS } from "../../toolchain/table.ts";
@@ -12,12 +13,13 @@ export interface StackFacts extends ProjectFacts {
 /** Files that configure tools which have no file of their own. */
 export const MANIFESTS = ["pyproject.toml", "setup.cfg", "tox.ini", "composer.json", "Gemfile"] as const;
 
-export interface Stack {
+type Kind = "test" | "lint" | "types";
+
+type Commands = Readonly<Record<Kind, readonly ToolCommand[]>>;
+
+export interface Stack extends Commands {
   /** `node (pnpm)`, `python`; several for a project of several languages. */
   readonly names: readonly string[];
-  readonly test: readonly ToolCommand[];
-  readonly lint: readonly ToolCommand[];
-  readonly types: readonly ToolCommand[];
   /** All commands in the form of `--check`. */
   readonly checks: readonly string[];
 }
@@ -30,8 +32,6 @@ export function detectStack(facts: StackFacts): Stack {
   const found = { test: merge("test", facts), lint: merge("lint", facts), types: merge("types", facts) };
   return { names, ...found, checks: toChecks(found) };
 }
-
-type Kind = "test" | "lint" | "types";
 
 const LANGUAGES: readonly { readonly name: string; readonly sign: RegExp }[] = [
   { name: "node", sign: /^package\.json$/ },
@@ -60,7 +60,8 @@ function merge(kind: Kind, facts: StackFacts): readonly ToolCommand[] {
 function isProposed({ proposed, signs }: ProjectCommand, facts: StackFacts): boolean {
   if (proposed === undefined) return false;
   const { says, script } = proposed;
-  const isSaid = says?.some(([name, what]) => what.test(facts.manifests[name] ?? "")) ?? true;
+  const isSaid =
+    says === undefined || Object.entries(says).some(([name, what]) => what.test(facts.manifests[name] ?? ""));
   const hasScript = script === undefined || composerScripts(facts).includes(script);
   return isSaid && hasScript && signs.every((sign) => facts.files.some((file) => sign.test(file)));
 }
@@ -77,19 +78,15 @@ function inEnvironment({ tool, command }: ToolCommand, { files }: StackFacts): T
 }
 
 function composerScripts({ manifests }: StackFacts): readonly string[] {
-  try {
-    const parsed: unknown = JSON.parse(manifests["composer.json"] ?? "null");
-    const scripts = (parsed as { scripts?: unknown } | null)?.scripts;
-    return typeof scripts === "object" && scripts !== null ? Object.keys(scripts) : [];
-  } catch {
-    return [];
-  }
+  const parsed = parseJson(manifests["composer.json"] ?? "");
+  const scripts = isRecord(parsed) ? parsed.scripts : null;
+  return typeof scripts === "object" && scripts !== null ? Object.keys(scripts) : [];
 }
 
 const NAMES: Readonly<Record<Kind, string>> = { test: "tests", lint: "lint", types: "types" };
 
 /** Several tools of one kind get distinct names. */
-function toChecks(found: Readonly<Record<Kind, readonly ToolCommand[]>>): readonly string[] {
+function toChecks(found: Commands): readonly string[] {
   return (["test", "lint", "types"] as const).flatMap((kind) =>
     found[kind]
       .map(({ tool, command }) => {

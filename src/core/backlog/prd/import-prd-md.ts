@@ -2,6 +2,7 @@
  * Imports a PRD.md (C2): `### T-001: title`, an HTML comment with id, blockedBy and parallel, text, and `- [ ]` lines
  * as criteria. Code blocks are text. The order of the tasks is their priority.
  */
+import { isRecord, parseJson } from "../../json.ts";
 import type { ImportResult } from "./import-ralph.ts";
 
 export function importPrdMarkdown(text: string): ImportResult {
@@ -134,31 +135,33 @@ function toStory(task: Task, priority: number): Readonly<Record<string, unknown>
   };
 }
 
-const NAMES: Readonly<Record<string, "id" | "blockedBy" | "dependsOn" | "parallel">> = {
-  id: "id",
-  blockedby: "blockedBy",
-  dependson: "dependsOn",
-  parallel: "parallel",
-};
+const FIELDS = ["id", "blockedBy", "dependsOn", "parallel"] as const;
 
-type TaskFields = { -readonly [key in "id" | "blockedBy" | "dependsOn" | "parallel"]?: string };
+type Field = (typeof FIELDS)[number];
+type TaskFields = { [key in Field]?: string };
+
+/** Also written as `blocked_by` or `Blocked-By`. */
+function fieldOf(key: string): Field | undefined {
+  const plain = key.toLowerCase().replaceAll(/[_-]/g, "");
+  return FIELDS.find((field) => field.toLowerCase() === plain);
+}
 
 /** JSON, or `key: value` pairs separated by commas, semicolons, bars or line breaks. Other comments have no fields. */
 function readFields(comment: string): TaskFields | null {
   const text = comment.trim();
   const fields: TaskFields = {};
   const put = (key: string, value: string) => {
-    const name = NAMES[key.toLowerCase().replaceAll(/[_-]/g, "")];
+    const name = fieldOf(key);
     if (name !== undefined) fields[name] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
   };
   if (text.startsWith("{")) {
-    const parsed = parseObject(text);
-    if (parsed === null) return null;
+    const parsed = parseJson(text);
+    if (!isRecord(parsed)) return null;
     for (const [key, value] of Object.entries(parsed)) put(key, String(value ?? ""));
     return fields;
   }
   const keys = [...text.matchAll(/(?:^|[\s,;|])([A-Za-z][\w-]*)\s*[:=]\s*/g)].filter(
-    ([, key = ""]) => NAMES[key.toLowerCase().replaceAll(/[_-]/g, "")] !== undefined,
+    ([, key = ""]) => fieldOf(key) !== undefined,
   );
   for (const [index, found] of keys.entries()) {
     const from = found.index + found[0].length;
@@ -166,14 +169,6 @@ function readFields(comment: string): TaskFields | null {
     put(found[1] ?? "", /^\[[^\]]*\]/.exec(value)?.[0] ?? value.replace(/[\s,;|]+$/, ""));
   }
   return fields;
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 /** `[T-001, T-002]`, `T-001,T-002`, `none`, `[]` */

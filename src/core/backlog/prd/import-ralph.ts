@@ -2,6 +2,7 @@
  * Imports JSON backlogs of other tools (C2): Ralph's prd.json and plain lists of features. The result has the shape of
  * prd.json; `parsePrd` and `problemsOf` validate it.
  */
+import { isRecord } from "../../json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -94,10 +95,6 @@ function firstLine(description: unknown): unknown {
   return typeof description === "string" ? linesOf(description)[0] : description;
 }
 
-export function numbered(index: number): string {
+function numbered(index: number): string {
   return `US-${String(index + 1).padStart(3, "0")}`;
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

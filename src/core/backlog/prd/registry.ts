@@ -1,19 +1,14 @@
 /** A person's changes to a backlog (D8). A change that would leave the backlog invalid is refused. */
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { cleanLine } from "../../text/clean.ts";
-import type { Depth, Story } from "../stories.ts";
+import { type Story, UNTRIED } from "../stories.ts";
 import { problemsOf, renderStoryProblem } from "./dependencies.ts";
 
-export interface StoryDraft {
+type Written = "title" | "description" | "acceptanceCriteria" | "checks" | "dependsOn" | "priority" | "depth";
+
+export interface StoryDraft extends Pick<Story, Written> {
   /** null: the next free US-00N. */
   readonly id: string | null;
-  readonly title: string;
-  readonly description: string;
-  readonly acceptanceCriteria: readonly string[];
-  readonly checks: readonly string[];
-  readonly dependsOn: readonly string[];
-  readonly priority: number | null;
-  readonly depth: Depth | null;
 }
 
 /** `fault`: the request is wrong, or the backlog was invalid before. */
@@ -39,10 +34,7 @@ export function registerStory(stories: readonly Story[], draft: StoryDraft): Sto
     id,
     title,
     dependsOn,
-    passes: false,
-    notes: "",
-    rejections: 0,
-    blocked: false,
+    ...UNTRIED,
     tier: null,
     holdouts: [],
   };
@@ -137,11 +129,8 @@ function changeStory(
   if (story === null) return refused(`There is no story "${cleanLine(id)}".`, knownIds(stories));
   const after = change(story);
   if (typeof after === "string") return refused(after);
-  return sound(
-    stories,
-    stories.map((one) => (one === story ? after : one)),
-    after,
-  );
+  const changed = stories.map((one) => (one === story ? after : one));
+  return sound(stories, changed, after);
 }
 
 /** Refuses a change that adds a problem, or that leaves one. A change may repair the backlog. */

@@ -3,11 +3,12 @@
  * never repaired or guessed, because the commands in it will run.
  */
 import { runOf } from "../../checks/kinds.ts";
+import { isRecord } from "../../json.ts";
 import { parseCheckFlag } from "../../spec/check-flag.ts";
 import { cleanLine, cleanText } from "../../text/clean.ts";
 import type { Mode } from "../backlog.ts";
 import { faultOfStoryId, faultsOfChecks } from "../prd/registry.ts";
-import { DEPTHS, type Depth, type Story } from "../stories.ts";
+import { DEPTHS, type Depth, type Story, UNTRIED } from "../stories.ts";
 
 export const MAX_QUESTIONS = 3;
 export const MAX_STORIES = 30;
@@ -112,14 +113,6 @@ function readPlan(body: Fields, mode: Mode): StoryPlan {
 const MAX_TEXT = 8_000;
 const MAX_TITLE = 150;
 
-/** Fields that only the engine sets. Many planners write them with their initial value, which is harmless. */
-const ENGINES: Readonly<Record<string, unknown>> = {
-  passes: false,
-  notes: "",
-  rejections: 0,
-  blocked: false,
-};
-
 const KEYS = "id title description acceptanceCriteria checks priority dependsOn depth holdouts".split(" ");
 
 function readStory(item: unknown, index: number, mode: Mode): Story {
@@ -129,10 +122,11 @@ function readStory(item: unknown, index: number, mode: Mode): Story {
   const fault = faultOfStoryId(id);
   if (fault !== null)
     throw new Odd(`story ${index + 1} cannot have the id "${cleanLine(id).slice(0, 80)}": ${fault}`);
-  for (const [key, value] of Object.entries(ENGINES))
+  // Many planners write the engine's fields with their initial value, which is harmless.
+  for (const [key, value] of Object.entries(UNTRIED))
     if (item[key] !== undefined && item[key] !== null && item[key] !== value)
       throw new Odd(`${id}: the planner must not set ${key}`);
-  only(item, [...KEYS, ...Object.keys(ENGINES)], id);
+  only(item, [...KEYS, ...Object.keys(UNTRIED)], id);
   const title = cleanLine(optionalText(item.title, `${id}: title`, MAX_TITLE));
   if (title === "") throw new Odd(`${id} has no title`);
   const acceptanceCriteria = texts(item.acceptanceCriteria ?? [], `${id}: acceptanceCriteria`, 1_000);
@@ -147,10 +141,7 @@ function readStory(item: unknown, index: number, mode: Mode): Story {
     checks: readChecks(item.checks ?? [], id, mode),
     priority: readPriority(item.priority ?? null, id),
     dependsOn: [...new Set(texts(item.dependsOn ?? [], `${id}: dependsOn`, 64))],
-    passes: false,
-    notes: "",
-    rejections: 0,
-    blocked: false,
+    ...UNTRIED,
     depth: readDepth(item.depth ?? null, id),
     tier: null,
     holdouts: texts(item.holdouts ?? [], `${id}: holdouts`, 1_000).map(cleanLine),
@@ -217,8 +208,4 @@ function optionalText(value: unknown, name: string, most: number): string {
   if (typeof value !== "string") throw new Odd(`${name} is not text`);
   if (value.length > most) throw new Odd(`${name} has more than ${most} characters`);
   return value;
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

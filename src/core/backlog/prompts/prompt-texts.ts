@@ -3,10 +3,9 @@ import type { Mode } from "../backlog.ts";
 import { EVALUATOR_BASE, EVALUATOR_MODES } from "./prompt-texts-evaluator.ts";
 import { GENERATOR_BASE, GENERATOR_MODES } from "./prompt-texts-generator.ts";
 
-export type PromptRole = "generator" | "evaluator";
+export const PROMPT_ROLES = ["generator", "evaluator"] as const;
 
-export const PROMPT_ROLES: readonly PromptRole[] = ["generator", "evaluator"];
-export const MODES: readonly Mode[] = ["explore", "implement", "fix"];
+export type PromptRole = (typeof PROMPT_ROLES)[number];
 
 /** A file of `.loop/prompts`, or its default. */
 export interface PromptText {

@@ -5,7 +5,7 @@
 import { cleanLine } from "../../text/clean.ts";
 import { codeSpan, joinParts, lastPart, quote, quoteFenced } from "../../text/quote.ts";
 import type { StoryReceipt } from "../backlog.ts";
-import { byPriority, countsOfStories, reachable, type Story, statusOf } from "../stories.ts";
+import { byPriority, countsOfStories, reachable, type Story, type Waiting, withStatus } from "../stories.ts";
 
 /** A receipt of the journal, with the failing checks if they are known. */
 export interface TriageAttempt
@@ -17,20 +17,14 @@ export interface Triage {
   readonly blocked: readonly Story[];
   /** Rejected and still open. */
   readonly rejected: readonly Story[];
-  readonly waiting: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly waitsFor: readonly string[];
-  }[];
+  readonly waiting: readonly (Waiting & Pick<Story, "title">)[];
 }
 
 export function triageOf(stories: readonly Story[]): Triage {
-  const blocked = byPriority(stories).filter((story) => statusOf(story) === "blocked");
-  const rejected = byPriority(stories).filter(
-    (story) => statusOf(story) === "open" && (story.rejections > 0 || reasonsOf(story).length > 0),
-  );
-  const waiting = byPriority(stories)
-    .filter((story) => statusOf(story) === "open")
+  const blocked = withStatus(byPriority(stories), "blocked");
+  const open = withStatus(byPriority(stories), "open");
+  const rejected = open.filter((story) => story.rejections > 0 || reasonsOf(story).length > 0);
+  const waiting = open
     .map(({ id, title }) => ({
       id,
       title,
@@ -122,28 +116,29 @@ function decisions(
 ): readonly string[] {
   const { id, blocked, checks } = story;
   const said = new Set(reasons.map((reason) => reason.toLowerCase()));
-  const waits = stories.filter((one) => statusOf(one) === "open" && isBehind(stories, one.id, id));
-  return [
-    ...(reasons.length > 1 && said.size === 1
-      ? ["The reason is the same each time: is the criterion right, and is it possible to meet it?"]
-      : []),
-    ...(reasons.length > 1 && said.size === reasons.length
-      ? ["The reason is different each time: is it more than one story? Split it, or write its contract."]
-      : []),
-    ...(checks.length === 0
-      ? ["It has no check of its own: which command would prove that it is done?"]
-      : []),
-    ...(own.length > 0 && own.every(({ filesChanged }) => filesChanged === 0)
-      ? ["No attempt changed a file: does the agent have permission to write, and does it know where?"]
-      : []),
-    ...(waits.length > 0 ? [`${waits.map((one) => one.id).join(", ")} wait for it: do they have to?`] : []),
-    ...(blocked
-      ? [
-          `Try it again, with a hint: loop backlog unblock ${id} "<what to do differently>"`,
-          `Accept it as done: loop mark-complete ${id}`,
-        ]
-      : [`Leave it out: loop backlog block ${id} "<reason>"`]),
+  const waits = withStatus(stories, "open").filter((one) => isBehind(stories, one.id, id));
+  const isRepeated = reasons.length > 1;
+  const isUnchanged = own.length > 0 && own.every(({ filesChanged }) => filesChanged === 0);
+  const all: readonly (readonly [boolean, string])[] = [
+    [
+      isRepeated && said.size === 1,
+      "The reason is the same each time: is the criterion right, and is it possible to meet it?",
+    ],
+    [
+      isRepeated && said.size === reasons.length,
+      "The reason is different each time: is it more than one story? Split it, or write its contract.",
+    ],
+    [checks.length === 0, "It has no check of its own: which command would prove that it is done?"],
+    [
+      isUnchanged,
+      "No attempt changed a file: does the agent have permission to write, and does it know where?",
+    ],
+    [waits.length > 0, `${waits.map((one) => one.id).join(", ")} wait for it: do they have to?`],
+    [blocked, `Try it again, with a hint: loop backlog unblock ${id} "<what to do differently>"`],
+    [blocked, `Accept it as done: loop mark-complete ${id}`],
+    [!blocked, `Leave it out: loop backlog block ${id} "<reason>"`],
   ];
+  return all.filter(([isAsked]) => isAsked).map(([, text]) => text);
 }
 
 /** Does `id` depend on `other`, directly or through stories that have not passed? */

@@ -30,7 +30,7 @@ export type Values = Readonly<Record<Variable, string>>;
 export type Filled =
   | { readonly kind: "ok"; readonly text: string }
   /** `message` is a sentence without its full stop. */
-  | { readonly kind: "wrong"; readonly line: number; readonly variable: string; readonly message: string };
+  | { readonly kind: "wrong"; readonly line: number; readonly message: string };
 
 /**
  * One pass: text in a value that looks like a variable stays. Every `{{` starts a variable, so that a typing error
@@ -49,12 +49,7 @@ export function fillVariables(text: string, values: Readonly<Record<string, stri
     const close = text.indexOf("}}", at + 2);
     if (close === -1 || (lineEnd !== -1 && lineEnd < close)) {
       const rest = shorten(text.slice(at + 2, lineEnd === -1 ? undefined : lineEnd));
-      return {
-        kind: "wrong",
-        line: lineOf(text, at),
-        variable: rest,
-        message: `{{${rest} is not closed by }}`,
-      };
+      return { kind: "wrong", line: lineOf(text, at), message: `{{${rest} is not closed by }}` };
     }
     const name = text.slice(at + 2, close).trim();
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -66,13 +61,11 @@ export function fillVariables(text: string, values: Readonly<Record<string, stri
 }
 
 function unknown(name: string, line: number, values: Readonly<Record<string, string>>): Filled {
-  const shown = shorten(name);
   const capitals = name.toUpperCase().replaceAll(/[\s-]+/g, "_");
   const hint = Object.hasOwn(values, capitals)
     ? `write {{${capitals}}}`
     : "write \\{{ for the braces themselves";
-  const message = `there is no variable {{${shown}}}; ${hint}`;
-  return { kind: "wrong", line, variable: shown, message };
+  return { kind: "wrong", line, message: `there is no variable {{${shorten(name)}}}; ${hint}` };
 }
 
 function lineOf(text: string, at: number): number {

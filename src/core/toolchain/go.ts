@@ -28,6 +28,12 @@ export const GO: Ecosystem = {
           passes: /^[ \t]*--- PASS: /gm,
           broken: /^FAIL[ \t]+\S+ \[(?:build|setup) failed\]$/gm,
         },
+        report: { format: "test2json", words: ["-json"], place: "start" },
+        canary: {
+          file: "loop_canary_test.go",
+          text: 'package {package}\n\nimport (\n\t"testing"\n)\n\nfunc Test_{name}(t *testing.T) {\n\tt.Fatal("this test must fail")\n}\n',
+          reported: "Test_{name}",
+        },
       },
     },
     {

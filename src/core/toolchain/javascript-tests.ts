@@ -14,6 +14,9 @@ function unreadRunner(name: string, phrase: string, configs: string): Tool {
   return { name, programs: [name], reads: RUN, files: config(configs), phrases: [phrase], through: "node" };
 }
 
+/** A module that a canary imports. Written so that nobody takes it for an import of this file. */
+const named = (module: string): string => JSON.stringify(module);
+
 export const JAVASCRIPT_TESTS: readonly Tool[] = [
   {
     name: "vitest",
@@ -33,6 +36,16 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
         ],
         broken: /^[ \t]*Test Files {2,}\d+ failed|^No test files found/gm,
       },
+      report: {
+        format: "junit",
+        words: ["--reporter=default", "--reporter=junit", "--outputFile.junit={file}"],
+        place: "end",
+      },
+      canary: {
+        file: "loop-canary.test.mjs",
+        text: `import { expect, test } from ${named("vitest")};\ntest("{name}", () => {\n  expect(1).toBe(2);\n});\n`,
+        reported: "{name}",
+      },
     },
   },
   {
@@ -50,6 +63,12 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
         around: /^FAIL (?:\S+ )??(?<file>[^\s(]+\.\w+)(?: \(.*\))?$/gm,
         broken: /^Test Suites: +\d+ failed|^No tests found, exiting with code/gm,
       },
+      report: { format: "json", words: ["--json", "--outputFile={file}"], place: "end" },
+      canary: {
+        file: "loop-canary.test.js",
+        text: 'test("{name}", () => {\n  expect(1).toBe(2);\n});\n',
+        reported: "{name}",
+      },
     },
   },
   {
@@ -66,6 +85,21 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
           /^[ \t]*not ok \d+ - (?<name>(?:(?! # (?:TODO|SKIP)\b).)+)\n[ \t]+---\n(?:[ \t]+(?:duration_ms|type): .*\n){0,2}[ \t]+location: '(?<file>.+?):\d+:\d+'\n[ \t]+failureType: '(?!subtestsFailed).*\n(?:[ \t]+(?:exitCode|signal): .*\n){0,2}[ \t]+error: (?:\|-?\n[ \t]+)?(?<message>.*)$/gm,
           /^[ \t]*✖ (?<name>.+?)(?: \([\d.]+ms\))?\n[ \t]+(?=\S)(?!✖)/gm,
         ],
+      },
+      report: {
+        format: "junit",
+        words: [
+          "--test-reporter=spec",
+          "--test-reporter-destination=stdout",
+          "--test-reporter=junit",
+          "--test-reporter-destination={file}",
+        ],
+        place: "start",
+      },
+      canary: {
+        file: "loop-canary.test.mjs",
+        text: `import assert from ${named("node:assert/strict")};\nimport test from ${named("node:test")};\ntest("{name}", () => {\n  assert.equal(1, 2);\n});\n`,
+        reported: "{name}",
       },
     },
   },
@@ -88,6 +122,16 @@ export const JAVASCRIPT_TESTS: readonly Tool[] = [
           /^ ?(?:✖ ERROR:|Exception during run:) (?<message>.+)\nRequire stack:\n- (?<name>\S+)$/gm,
         ],
         broken: /^ ?(?:✖ ERROR:|Exception during run:)|^Error: No test files found/gm,
+      },
+      report: {
+        format: "json",
+        words: ["--reporter", "json", "--reporter-option", "output={file}"],
+        place: "end",
+      },
+      canary: {
+        file: "test/loop-canary.cjs",
+        text: `const assert = require(${named("node:assert")});\nit("{name}", () => {\n  assert.strictEqual(1, 2);\n});\n`,
+        reported: "{name}",
       },
     },
   },

@@ -39,6 +39,12 @@ export const PYTHON: Ecosystem = {
           broken:
             /^!+ .*errors? during collection|^_+ ERROR collecting |^\w*Error while loading conftest |^=*[ \t]*(?:no tests ran|\d+ deselected) in |^INTERNALERROR> /gm,
         },
+        report: { format: "junit", words: ["--junitxml={file}"], place: "end" },
+        canary: {
+          file: "test_loop_canary.py",
+          text: "def test_{name}():\n    assert 1 == 2\n",
+          reported: "test_{name}",
+        },
       },
     },
     {
@@ -53,6 +59,17 @@ export const PYTHON: Ecosystem = {
           summary: /^Ran \d+ tests? in [\d.]+s$|^(?:OK|FAILED) \((?:[a-z ]+=\d+(?:, )?)+\)$/gm,
           failures: [/^(?:FAIL|ERROR): (?<test>\S+) \((?:unittest\.loader\._FailedTest\.)?(?<name>.+?)\)/gm],
           broken: /^ERROR: \S+ \(unittest\.loader\._FailedTest|^Ran 0 tests in/gm,
+        },
+        report: {
+          format: "lines",
+          words: ["-v"],
+          place: "end",
+          line: /^(?<name>\S+) \(.+?\)(?:\n.+)? \.\.\. (?<result>ok|FAIL|ERROR|skipped|expected failure|unexpected success)\b/gm,
+        },
+        canary: {
+          file: "test_loop_canary.py",
+          text: "import unittest\n\n\nclass LoopCanary(unittest.TestCase):\n    def test_{name}(self):\n        self.assertEqual(1, 2)\n",
+          reported: "test_{name}",
         },
       },
     },

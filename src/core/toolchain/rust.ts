@@ -40,6 +40,17 @@ export const RUST: Ecosystem = {
           failures: [PANIC, /^test (?<name>\S+) \.\.\. FAILED$/gm, COMPILER],
           broken: /^error: could not compile `/gm,
         },
+        report: {
+          format: "lines",
+          words: [],
+          place: "end",
+          line: /^test (?<name>\S+)(?: - should panic)? \.\.\. (?<result>ok|FAILED|ignored)\b/gm,
+        },
+        canary: {
+          file: "tests/loop_canary.rs",
+          text: "#[test]\nfn {name}() {\n    assert_eq!(1, 2);\n}\n",
+          reported: "{name}",
+        },
       },
     },
     {

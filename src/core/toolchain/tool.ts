@@ -86,6 +86,8 @@ export interface TestRunning {
   readonly delegates?: "always" | "by name";
   /** Missing: it prints the output of the runner that it starts. */
   readonly output?: TestOutput;
+  readonly report?: StructuredReport;
+  readonly canary?: Canary;
 }
 
 /** Patterns of a printed run, all with the flags `gm`. */
@@ -104,6 +106,28 @@ export interface TestOutput {
   readonly countsBroken?: true;
   /** A passed test, for runners whose summary does not count them. */
   readonly passes?: RegExp;
+}
+
+/** How to make the runner report each test by its name. */
+export interface StructuredReport {
+  /** `lines`: no structured reporter; `line` matches the output. */
+  readonly format: "junit" | "json" | "test2json" | "lines";
+  /** Words to add. `{file}` is the path of the report; without it, the report is printed. */
+  readonly words: readonly string[];
+  /** `start`: after the words that start the runner. `end`: at the end of the command. */
+  readonly place: "start" | "end";
+  /** One printed result, with the groups `name` and `result`. */
+  readonly line?: RegExp;
+}
+
+/** A test that must fail. A runner that does not report the failure cannot be trusted. */
+export interface Canary {
+  /** Its path in the package. */
+  readonly file: string;
+  /** `{name}` stands for a name of letters, digits and underscores; `{package}` for the package of a folder in Go. */
+  readonly text: string;
+  /** How the runner names it. */
+  readonly reported: string;
 }
 
 export interface Ecosystem {

@@ -1,5 +1,5 @@
 /** The known agents and their drivers, as data. `src/agents` runs them. */
-import type { AgentSpec, SingleAgentSpec } from "./goal/terms.ts";
+import type { AgentSpec, SingleAgentSpec } from "./goal/goal.ts";
 
 export const AGENT_NAMES = ["claude", "codex", "gemini", "opencode", "copilot", "qwen", "pi"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];

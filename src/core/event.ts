@@ -3,34 +3,14 @@ import type { BacklogEvent } from "./backlog/event.ts";
 import type { Usage } from "./base.ts";
 import type { GoalEvent } from "./goal/event.ts";
 import type { JobId } from "./goal/goal.ts";
-import type {
-  Cadence,
-  FireId,
-  FireKind,
-  Loop,
-  LoopId,
-  MissedPolicy,
-  Notice,
-  ProcessRef,
-  TaskPlace,
-  Wakeup,
-} from "./loop.ts";
+import type { Fire, FireId, Loop, LoopId, Notice, ProcessRef, TaskSettings, Wakeup } from "./loop.ts";
 
 export type { Usage } from "./base.ts";
 
 /** What `loop edit` may change. A missing key changes nothing. */
-export interface TaskEdit {
-  readonly prompt?: string;
-  readonly cadence?: Cadence;
-  readonly expiresAt?: number | null;
+export interface TaskEdit extends Partial<TaskSettings> {
   /** On or off; left out: as before, computed again when the cadence changes. */
   readonly jitter?: boolean;
-  readonly missed?: MissedPolicy;
-  readonly graceMs?: number | null;
-  readonly expect?: string | null;
-  readonly alertAfter?: number | null;
-  readonly timeoutMs?: number;
-  readonly where?: TaskPlace;
 }
 
 export type TaskEvent =
@@ -106,15 +86,11 @@ export type Effect =
 export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted";
 
 /** The outcome of one slot, or with `count` of many slots. The history is these lines in commit order. */
-export interface Outcome {
+export interface Outcome extends Pick<Fire, "slot" | "dueAt" | "kind" | "startedAt"> {
   readonly fireId: FireId;
   readonly taskId: LoopId;
-  readonly slot: number;
-  readonly dueAt: number;
   readonly outcome: OutcomeKind;
-  readonly kind: FireKind;
   readonly reason: string | null;
-  readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly usage?: Usage;
   readonly takenBy?: string;
@@ -128,8 +104,12 @@ export interface LoopChange<L extends Loop = Loop> {
   readonly outcomes: readonly Outcome[];
 }
 
+export interface Changed<L extends Loop> extends LoopChange<L> {
+  readonly kind: "change";
+}
+
 /** `refused` has a sentence for the person; `none` means that the event changes nothing. */
 export type Decision<L extends Loop = Loop> =
-  | ({ readonly kind: "change" } & LoopChange<L>)
+  | Changed<L>
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly message: string };

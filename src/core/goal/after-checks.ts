@@ -2,12 +2,12 @@
 
 import { whyBlocked } from "../checks/kinds.ts";
 import { pricesOf, spend } from "../cost/usage.ts";
+import { change } from "../decision.ts";
 import { remedyFor } from "../failures.ts";
-import { countRound } from "./breakers.ts";
+import { countFree, countRound, earlierFailures } from "./breakers.ts";
 import {
   ask,
   askUnsignalled,
-  changeGoal,
   finish,
   type GoalDecision,
   type PauseWish,
@@ -46,8 +46,8 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
     phase: { kind: stageOf(goal.phase) },
     spent: { ...goal.spent, timeMs: goal.spent.timeMs + round.durationMs },
   };
-  if (goal.status !== "active") return changeGoal(surveyed, {});
-  return stopOnMustNot(surveyed, round, now) ?? changeGoal(surveyed, {});
+  const stop = goal.status === "active" ? stopOnMustNot(surveyed, round, now) : null;
+  return stop ?? change(surveyed, {});
 }
 
 function testsOf({ evidence }: CheckRound): Readonly<Record<string, number>> {
@@ -74,7 +74,7 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
     receipts: withRound(goal.receipts, round, moved),
   };
   // Paused or ended during the round: the evidence is kept, and a later round decides.
-  if (goal.status !== "active") return changeGoal(checked, {});
+  if (goal.status !== "active") return change(checked, {});
   const isIteration = checking.round === "iteration";
   const isWhole = round.failure === null;
   const counted: Goal =
@@ -110,13 +110,13 @@ function decideProof(goal: Goal, ended: EndedRound): GoalDecision {
   if (isWanted && !asksPerson && fewer.length === 0) return finish(proved, endOf(goal, []), now);
   const { from } = checking;
   // Proved before the work began: the gates before the work come first.
-  if (!isAtWork(from)) return changeGoal(goal, { phase: from });
+  if (!isAtWork(from)) return change(goal, { phase: from });
   if (isWanted && fewer.length > 0)
     return ask(proved, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
   if (isWanted) return ask(proved, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
   // B9: proved, but the agent did not signal the end. It gets one more turn on these files to do so.
   if (from.kind !== "proved" || from.tree !== round.tree)
-    return changeGoal(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
+    return change(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
   return goal.policy.yes && fewer.length === 0
     ? finish(proved, endOf(goal, unsignalled(goal)), now)
     : askUnsignalled(proved, now);
@@ -135,7 +135,7 @@ function decideUnproved(goal: Goal, { checking, round, wasTold, now }: EndedRoun
   const refusal = `You signalled the end, but these criteria are not proved: ${unmetCriteria(open).join(", ")}.`;
   const remarks = [...goal.remarks, ...(goal.exitSignal ? [refusal] : []), ...(paths === "" ? [] : [told])];
   const asksPerson = checking.round === "iteration" && goal.shape === "colleague" && !goal.policy.yes;
-  if (!asksPerson) return changeGoal(open, { remarks });
+  if (!asksPerson) return change(open, { remarks });
   return ask({ ...open, remarks }, "G2", afterIteration(open), proofLines(open), now);
 }
 
@@ -191,7 +191,7 @@ function reopened(steps: readonly Step[]): readonly Step[] {
 }
 
 function refuseNoop(goal: Goal): GoalDecision {
-  return changeGoal(goal, {
+  return change(goal, {
     exitSignal: false,
     breakers: { ...goal.breakers, noopCount: goal.breakers.noopCount + 1 },
     remarks: [
@@ -212,16 +212,11 @@ function stopOnMustNot(goal: Goal, round: CheckRound, now: number): GoalDecision
 /** A judge did not answer: the round runs again, and this costs no turn. */
 function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDecision | null {
   if (failure === null) return null;
-  const { freeClass, freeFailures } = goal.breakers;
-  const earlier = freeClass === failure.class ? freeFailures : 0;
-  const again: Goal = {
-    ...goal,
-    breakers: { ...goal.breakers, freeClass: failure.class, freeFailures: earlier + 1 },
-  };
-  const remedy = remedyFor(failure, earlier, 0, now);
+  const again: Goal = { ...goal, breakers: countFree(goal.breakers, failure) };
+  const remedy = remedyFor(failure, earlierFailures(goal.breakers, failure), 0, now);
   if (remedy.kind === "pause") return pause(again, remedy, now);
   const until = remedy.kind === "wait" ? remedy.until : now;
-  return changeGoal(again, { waitUntil: until, waitReason: `the judge did not answer: ${failure.reason}` });
+  return change(again, { waitUntil: until, waitReason: `the judge did not answer: ${failure.reason}` });
 }
 
 function unsignalled({ exitSignal, policy }: Goal): readonly string[] {

@@ -1,8 +1,7 @@
 /** A goal: a loop that takes turns until the checks are green. The engine runs the checks. Plain JSON data. */
-import type { LoopId, Notice, ProcessRef } from "../base.ts";
+import type { LoopId, Notice, ProcessRef, Usage } from "../base.ts";
 import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
 import type { Phase } from "./phase.ts";
-import type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
 export type {
   Check,
@@ -14,7 +13,6 @@ export type {
   Verdict,
   Verification,
 } from "../checks/check.ts";
-export type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
 export type JobId = string & { readonly brand: "JobId" };
 
@@ -159,7 +157,8 @@ export interface Baseline {
 }
 
 /** What a turn cost and changed. */
-export interface Receipt {
+export interface Receipt
+  extends Pick<Usage, "costUsd" | "inputTokens" | "outputTokens" | "costFrom" | "pricesDate"> {
   readonly iteration: number;
   readonly kind: "plan" | "precheck" | "work";
   readonly jobId: JobId;
@@ -167,9 +166,6 @@ export interface Receipt {
   readonly startedAt: number;
   readonly agentMs: number;
   readonly checksMs: number;
-  readonly costUsd: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
   readonly filesChanged: number;
   readonly files: readonly string[];
   readonly toolCalls: number | null;
@@ -182,9 +178,6 @@ export interface Receipt {
   readonly notes: readonly string[];
   /** The number for `loop rollback` that restores the files after this turn. */
   readonly checkpoint: number | null;
-  /** Left out: the agent reported the cost. */
-  readonly costFrom?: "prices";
-  readonly pricesDate?: string;
   /** The agent that took the turn; left out: the agent of the goal. */
   readonly takenBy?: string;
 }
@@ -206,6 +199,40 @@ export interface Breakers {
   readonly noopCount: number;
   /** How often turns changed the same few files. */
   readonly patterns: Readonly<Record<string, number>>;
+}
+
+export interface Limits {
+  readonly budgetUsd: number;
+  readonly iterations: number;
+  readonly timeMs: number | null;
+  readonly tokens: number | null;
+}
+
+export type AgentSpec =
+  | SingleAgentSpec
+  /** The next agent takes the turn when a quota or an outage stops the agents before it. */
+  | { readonly kind: "chain"; readonly agents: readonly SingleAgentSpec[] };
+
+export type SingleAgentSpec =
+  /** `codex`, or `codex:acp` to choose the driver. */
+  | { readonly kind: "named"; readonly name: string }
+  /** A command that reads the prompt from stdin. */
+  | { readonly kind: "command"; readonly command: string }
+  /** A command that speaks the Agent Client Protocol on stdin and stdout. */
+  | { readonly kind: "acp"; readonly command: string };
+
+export interface GoalPolicy {
+  /** Skip the gates. */
+  readonly yes: boolean;
+  readonly exitOn: "both" | "proof";
+  readonly gateTimeoutMs: number | null;
+  readonly gateDefault: "approve" | "reject";
+  readonly turnTimeoutMs: number;
+  readonly checkTimeoutMs: number;
+  /** Breaker: this many iterations without a change in any check. */
+  readonly stillLimit: number;
+  readonly protect: readonly string[];
+  readonly allowChanges: readonly string[];
 }
 
 export type GoalStatus = "active" | "paused" | "ended";

@@ -1,17 +1,10 @@
 /** Decides what a goal does next when no job is running. The phase of the goal decides. */
+
 import { renderCheck } from "../checks/kinds.ts";
 import { limitReached, nearLimits } from "../cost/limits.ts";
+import { change, UNCHANGED } from "../decision.ts";
 import { trippedBreaker } from "./breakers.ts";
-import {
-  ask,
-  askUnsignalled,
-  changeGoal,
-  GOAL_UNCHANGED,
-  type GoalDecision,
-  intendJob,
-  notice,
-  pause,
-} from "./change.ts";
+import { ask, askUnsignalled, type GoalDecision, intendJob, notice, pause } from "./change.ts";
 import type { GoalEvent } from "./event.ts";
 import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
@@ -29,7 +22,7 @@ type Due = Extract<GoalEvent, { type: "goal.due" }>;
 
 export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
   const at = goalWakeAt(goal);
-  if (at === null || at > now) return GOAL_UNCHANGED;
+  if (at === null || at > now) return UNCHANGED;
   const { gate, policy } = goal;
   if (gate !== null)
     return answerGate(goal, gate, { answer: policy.gateDefault, note: null, by: "nobody" }, now);
@@ -66,14 +59,14 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
     );
   const near = nearLimits(goal);
   if (near.length === 0) return null;
-  return changeGoal(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
+  return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
     notice(goal, "near-limit", "is close to a limit", `${near.map(({ text }) => text).join(", ")} used.`),
   ]);
 }
 
 /** No turn is left for the agent's signal, so a person (or `--yes`) confirms the end instead (B9). */
 function endWithoutTurn(goal: Goal, now: number): GoalDecision {
-  return goal.policy.yes ? changeGoal(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
+  return goal.policy.yes ? change(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
 }
 
 function askForPlan(goal: Goal, now: number): GoalDecision {

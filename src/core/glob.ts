@@ -23,6 +23,14 @@ export function compileGlob(glob: string): GlobMatcher {
   return (path) => run(program, path);
 }
 
+/** A line of text instead of a path: only `*` is special, and it matches only characters that are `inStar`. */
+export function matchesStars(line: string, glob: string, inStar: Test): boolean {
+  const parts = [...glob].map(
+    (each): Part => (each === "*" ? { kind: "many", test: inStar } : literal(each)),
+  );
+  return run(compile(parts), line);
+}
+
 /** Most globs are a name or an ending and need no automaton. */
 function plainMatcher(glob: string): GlobMatcher | null {
   const [, ending] = /^\*([^*?[\]{}\\/]+)$/.exec(glob) ?? [];

@@ -1,4 +1,5 @@
 /** A verdict as JSON, from agents that support an answer schema. It counts like the verdict tag (C6). */
+import { isRecord, parseJson } from "../json.ts";
 import { type ParsedVerdict, parseVerdict } from "./claims.ts";
 import { tidyLine } from "./tidy.ts";
 
@@ -22,9 +23,8 @@ export function parseJudgement(message: string, expected: { readonly nonce: stri
 }
 
 function parseJsonVerdict(text: string, nonce: string): ParsedVerdict | null {
-  if (!text.startsWith("{") || !text.endsWith("}")) return null;
-  const said = readObject(text);
-  if (said === null || Object.keys(said).sort().join() !== "nonce,reason,verdict") return null;
+  const said = parseJson(text);
+  if (!isRecord(said) || Object.keys(said).sort().join() !== "nonce,reason,verdict") return null;
   if (typeof said.reason !== "string") return null;
   const reason = tidyLine(said.reason, MAX_REASON) || null;
   if (nonce === "" || said.nonce !== nonce)
@@ -34,15 +34,4 @@ function parseJsonVerdict(text: string, nonce: string): ParsedVerdict | null {
     return { kind: "none", reason: "It gave two verdicts." };
   if (said.verdict === "PASS") return { kind: "pass", reason };
   return said.verdict === "REJECT" ? { kind: "reject", reason } : null;
-}
-
-function readObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : null;
-  } catch {
-    return null;
-  }
 }

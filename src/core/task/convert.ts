@@ -1,9 +1,10 @@
-import { type Interval, renderDuration } from "./interval.ts";
+import { type Invalid, invalid } from "../base.ts";
+import { DAY, HOUR, type Interval, MINUTE, renderDuration } from "./interval.ts";
 
 export type Conversion =
   | { readonly kind: "cron"; readonly expr: string; readonly notice: string | null }
   | { readonly kind: "every"; readonly everyMs: number; readonly notice: string | null }
-  | { readonly kind: "invalid"; readonly message: string };
+  | Invalid;
 
 /** Turns an interval into a cadence. `notice` names every difference from what the person typed. */
 export function convertInterval(interval: Interval, exact: boolean): Conversion {
@@ -15,16 +16,13 @@ export function convertInterval(interval: Interval, exact: boolean): Conversion 
   if (exact && ms < 1000) return invalid(`${nameOf(interval)} is too short: --exact needs at least 1s.`);
   if (exact) return { kind: "every", everyMs: ms, notice: null };
   // Cron has no seconds. Rounding up never runs more often than asked.
-  const minutes = Math.ceil(ms / MINUTE_MS);
+  const minutes = Math.ceil(ms / MINUTE);
   if (minutes < 60) return toMinutes(interval, minutes);
   if (minutes < 1440) return toHours(interval, minutes);
   return toDays(interval, minutes);
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const LONGEST_MS = 366 * DAY_MS;
+const LONGEST_MS = 366 * DAY;
 const HOUR_DIVISORS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
 const UNEVEN = "and the last gap of a month can be shorter";
 const DAY_DIVISORS = [1, 2, 3, 4, 6, 8, 12, 24];
@@ -33,7 +31,7 @@ function toMinutes(interval: Interval, minutes: number): Conversion {
   const step = nearest(HOUR_DIVISORS, minutes);
   const why = step === minutes ? "is not a whole number of minutes" : "does not divide an hour evenly";
   if (step === 60) return hourly(interval, 1, why);
-  return cron(`*/${step} * * * *`, changed(interval, step * MINUTE_MS, why, plural(step, "minute")));
+  return cron(`*/${step} * * * *`, changed(interval, step * MINUTE, why, plural(step, "minute")));
 }
 
 function toHours(interval: Interval, minutes: number): Conversion {
@@ -44,9 +42,9 @@ function toHours(interval: Interval, minutes: number): Conversion {
 }
 
 function hourly(interval: Interval, step: number, why: string): Conversion {
-  if (step === 24) return cron("0 0 */1 * *", changed(interval, DAY_MS, why, "day"));
+  if (step === 24) return cron("0 0 */1 * *", changed(interval, DAY, why, "day"));
   // Minute 7, because most other jobs start on the hour.
-  return cron(`7 */${step} * * *`, changed(interval, step * HOUR_MS, why, plural(step, "hour")));
+  return cron(`7 */${step} * * *`, changed(interval, step * HOUR, why, plural(step, "hour")));
 }
 
 function toDays(interval: Interval, minutes: number): Conversion {
@@ -57,8 +55,8 @@ function toDays(interval: Interval, minutes: number): Conversion {
   }
   const expr = `0 0 */${days} * *`;
   const why = "is not a whole number of days";
-  if (days === 1) return cron(expr, changed(interval, DAY_MS, why, "day"));
-  if (interval.ms === days * DAY_MS) {
+  if (days === 1) return cron(expr, changed(interval, DAY, why, "day"));
+  if (interval.ms === days * DAY) {
     return cron(expr, `Cron counts ${name} from the 1st of each month, ${UNEVEN}; --exact keeps it even.`);
   }
   return cron(
@@ -88,8 +86,4 @@ function plural(count: number, unit: string): string {
 
 function cron(expr: string, notice: string | null): Conversion {
   return { kind: "cron", expr, notice };
-}
-
-function invalid(message: string): Conversion {
-  return { kind: "invalid", message };
 }

@@ -1,8 +1,9 @@
 /** Turns the words of a person into a cadence and a prompt, for the CLI, the tools and every host. */
+import { type Invalid, invalid } from "../base.ts";
 import type { Cadence } from "../loop.ts";
 import { convertInterval } from "./convert.ts";
 import { nextSlot } from "./cron.ts";
-import { checkCron } from "./cron-fields.ts";
+import { parseCron } from "./cron-fields.ts";
 import { type ParsedWords, parseLoopWords } from "./grammar.ts";
 import type { Interval } from "./interval.ts";
 import { isTimeZone } from "./zone.ts";
@@ -25,7 +26,7 @@ export type Plan =
       readonly notice: string | null;
     }
   | { readonly kind: "usage" }
-  | { readonly kind: "invalid"; readonly message: string };
+  | Invalid;
 
 /** Each line of the journal contains the prompt. */
 export const MAX_PROMPT_LENGTH = 200_000;
@@ -62,8 +63,8 @@ export function planCron(
   { tz, now }: Pick<PlanInput, "tz" | "now">,
 ): Plan {
   if (!isTimeZone(tz)) return notZone(tz);
-  const check = checkCron(expr);
-  if (check.kind === "invalid") return check;
+  const parsed = parseCron(expr);
+  if (parsed.kind === "invalid") return parsed;
   const next = nextSlot(expr, tz, now);
   if (next === null) return invalid(`"${expr}" matches no time within a year.`);
   const fields = expr.trim().split(/\s+/).join(" ");
@@ -77,7 +78,7 @@ export function planCron(
 export function planCadence(
   interval: Interval,
   { exact, tz, now }: Pick<PlanInput, "exact" | "tz" | "now">,
-): { kind: "plan"; cadence: Cadence; notice: string | null } | { kind: "invalid"; message: string } {
+): { kind: "plan"; cadence: Cadence; notice: string | null } | Invalid {
   const converted = convertInterval(interval, exact);
   if (converted.kind === "invalid") return converted;
   const cadence: Cadence =
@@ -110,8 +111,4 @@ function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {
 
 function notZone(tz: string): Plan {
   return invalid(`"${tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
-}
-
-function invalid(message: string): Plan {
-  return { kind: "invalid", message };
 }

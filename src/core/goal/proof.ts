@@ -56,6 +56,10 @@ export function isMet({ evidence, tree }: Goal, name: string): boolean {
   return found?.met === true && found.tree === tree;
 }
 
+export function metCriteria(goal: Goal): readonly Criterion[] {
+  return goal.criteria.filter(({ name }) => isMet(goal, name));
+}
+
 export function unmetCriteria(goal: Goal): readonly string[] {
   return goal.criteria.map(({ name }) => name).filter((name) => !isMet(goal, name));
 }
@@ -117,8 +121,12 @@ export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
   };
 }
 
-export function greenNotes({ criteria, baseline }: Goal): readonly string[] {
-  const green = (baseline?.green ?? []).filter((name) => criteria.some((each) => each.name === name));
+export function greenBefore({ criteria, baseline }: Goal): readonly string[] {
+  return (baseline?.green ?? []).filter((name) => criteria.some((each) => each.name === name));
+}
+
+export function greenNotes(goal: Goal): readonly string[] {
+  const green = greenBefore(goal);
   return green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
 }
 

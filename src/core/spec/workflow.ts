@@ -75,9 +75,5 @@ function weakIn({ text }: Clause): Found | null {
 }
 
 function firstIn(clauses: readonly Clause[], find: (clause: Clause) => Found | null): Found | null {
-  for (const clause of clauses) {
-    const found = find(clause);
-    if (found !== null) return found;
-  }
-  return null;
+  return clauses.map(find).find((found) => found !== null) ?? null;
 }

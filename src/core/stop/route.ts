@@ -4,20 +4,14 @@
  *
  * The first row that fits decides. A loop holds only the conversation that started it; in doubt the stop is allowed.
  */
-import type { Gate, GoalStatus, PauseCode } from "../goal/goal.ts";
+import type { Gate, Goal, Pause, PauseCode } from "../goal/goal.ts";
 
-/** The parts of a loop that matter for a stop. */
-export interface BoundLoop {
+/** The parts of a loop that matter for a stop. `session` is as the host names it. */
+export interface BoundLoop extends Pick<Goal, "session" | "status" | "waitUntil" | "waitReason"> {
   readonly id: string;
-  /** The session that the loop is bound to, as the host names it; null: none. */
-  readonly session: string | null;
-  readonly status: GoalStatus;
-  readonly pause: { readonly code: PauseCode; readonly reason: string; readonly goOn: string } | null;
+  readonly pause: Pick<Pause, "code" | "reason" | "goOn"> | null;
   readonly end: { readonly status: string; readonly reason: string } | null;
   readonly gate: Pick<Gate, "question"> | null;
-  /** No turn before this time, because of a quota or an outage. */
-  readonly waitUntil: number | null;
-  readonly waitReason: string | null;
   /** A turn or a round of checks is intended or running. */
   readonly isBusy: boolean;
 }

@@ -2,10 +2,11 @@
 import { isWeak, renderFinding } from "../../checks/kinds.ts";
 import { ERROR_LIMIT, NOOP_LIMIT, STUCK_LIMIT } from "../../goal/breakers.ts";
 import type { Criterion, Goal } from "../../goal/goal.ts";
-import { isMet, pendingChanges } from "../../goal/proof.ts";
+import { isMet, metCriteria, pendingChanges } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine, cleanText } from "../clean.ts";
 import { count, renderBudget, renderCost, renderMoment, renderPricesNote, renderTokens } from "../figures.ts";
+import { joinParts } from "../quote.ts";
 import { tellingLine } from "../telling-line.ts";
 import { cutTo, fitTo, simplify } from "../width.ts";
 import { renderGate, renderWaiting } from "./announcements.ts";
@@ -31,7 +32,7 @@ export function renderGoalStatus(goal: Goal, now: number): string {
     suggestLearnable(goal) ?? "",
     `Files: .loop/state.json, .loop/runs/${goal.id}/`,
   ];
-  return blocks.filter((block) => block !== "").join("\n\n");
+  return joinParts(blocks);
 }
 
 function standOf(goal: Goal, now: number): string {
@@ -78,12 +79,14 @@ function renderNeed(goal: Goal, now: number): string {
 }
 
 function renderCriteria(goal: Goal, now: number): string {
-  const met = goal.criteria.filter(({ name }) => isMet(goal, name)).length;
   const lines = goal.criteria.map((criterion) => renderCriterion(goal, criterion, now));
   const proposed = goal.proposed.map(
     ({ name }) => `  ? ${fitName(name)}  proposed by the agent, not accepted yet`,
   );
-  return [`Criteria ${met}/${goal.criteria.length} met`, ...capped([...lines, ...proposed])].join("\n");
+  return [
+    `Criteria ${metCriteria(goal).length}/${goal.criteria.length} met`,
+    ...capped([...lines, ...proposed]),
+  ].join("\n");
 }
 
 function renderCriterion(goal: Goal, criterion: Criterion, now: number): string {

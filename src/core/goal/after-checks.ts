@@ -1,7 +1,7 @@
 /** Decides what follows a round of checks: the end, one more turn, a question, or a pause. */
 
 import { whyBlocked } from "../checks/kinds.ts";
-import { pricesOf, spend } from "../cost/usage.ts";
+import { pricesOf, spend, sum } from "../cost/usage.ts";
 import { change } from "../decision.ts";
 import { remedyFor } from "../failures.ts";
 import { countFree, countRound, earlierFailures } from "./breakers.ts";
@@ -225,6 +225,7 @@ function unsignalled({ exitSignal, policy }: Goal): readonly string[] {
     : [`the agent never signalled the end${policy.yes ? "" : "; a person confirmed it"}`];
 }
 
+/** The receipt of a turn includes the cost of its judges. */
 function withRound(
   receipts: readonly Receipt[],
   round: CheckRound,
@@ -236,17 +237,12 @@ function withRound(
     ...last,
     checksMs: last.checksMs + round.durationMs,
     moved: [...last.moved, ...moved],
-    costUsd: sum(last.costUsd, round.usage?.costUsd),
-    inputTokens: sum(last.inputTokens, round.usage?.inputTokens),
-    outputTokens: sum(last.outputTokens, round.usage?.outputTokens),
+    costUsd: sum(last.costUsd, round.usage?.costUsd ?? null),
+    inputTokens: sum(last.inputTokens, round.usage?.inputTokens ?? null),
+    outputTokens: sum(last.outputTokens, round.usage?.outputTokens ?? null),
     ...pricesOf(round.usage),
     notes: [...last.notes, ...round.notes],
     checkpoint: round.checkpoint ?? last.checkpoint,
   };
   return [...receipts.slice(0, -1), updated];
-}
-
-/** The receipt of a turn includes the cost of its judges. */
-function sum(turn: number | null, judges: number | null | undefined): number | null {
-  return judges == null ? turn : (turn ?? 0) + judges;
 }

@@ -201,14 +201,10 @@ function addSpent(spent: Spent, { usage, durationMs, failure }: TurnRecord): Spe
   };
 }
 
-function conversationAfter(
-  goal: Goal,
-  job: Job,
-  turn: TurnRecord,
-): Pick<Goal, "conversation" | "conversationCostUsd"> {
-  const isKept = goal.context === "continue" && job.kind !== "precheck" && turn.conversation !== null;
-  if (!isKept) return { conversation: goal.conversation, conversationCostUsd: goal.conversationCostUsd };
-  return { conversation: turn.conversation, conversationCostUsd: turn.conversationCostUsd ?? 0 };
+function conversationAfter({ context }: Goal, job: Job, turn: TurnRecord): Partial<Goal> {
+  const { conversation, conversationCostUsd } = turn;
+  if (context !== "continue" || job.kind === "precheck" || conversation === null) return {};
+  return { conversation, conversationCostUsd: conversationCostUsd ?? 0 };
 }
 
 function breakersAfter(breakers: Breakers, turn: TurnRecord, remedy: Remedy | null): Breakers {

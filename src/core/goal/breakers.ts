@@ -44,10 +44,11 @@ export function countError(breakers: Breakers, reason: string): Breakers {
 }
 
 export function countRound(breakers: Breakers, unmet: readonly string[], hasMoved: boolean): Breakers {
-  const isSame = unmet.length > 0 && sameNames(unmet, breakers.lastUnmet) && !hasMoved;
+  const { lastUnmet } = breakers;
+  const isSame = unmet.length === lastUnmet.length && unmet.every((name) => lastUnmet.includes(name));
   return {
     ...breakers,
-    stuckCount: unmet.length === 0 ? 0 : isSame ? breakers.stuckCount + 1 : 1,
+    stuckCount: unmet.length === 0 ? 0 : isSame && !hasMoved ? breakers.stuckCount + 1 : 1,
     lastUnmet: unmet,
     stillCount: hasMoved ? 0 : breakers.stillCount + 1,
   };
@@ -104,8 +105,4 @@ export function signatureOf(reason: string): string {
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, 300);
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name) => b.includes(name));
 }

@@ -7,9 +7,9 @@ import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interruptTurn } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
 import { asksForEnd, finish, type GoalDecision, pause } from "./change.ts";
-import type { GoalEvent, Raise } from "./event.ts";
+import type { GoalEvent, JobEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
-import type { Claims, Goal, Job, JobId } from "./goal.ts";
+import type { Goal, Job } from "./goal.ts";
 import { decideNext } from "./next.ts";
 import { owe, rollBack } from "./phase.ts";
 import { decidePriced } from "./priced.ts";
@@ -17,8 +17,6 @@ import { decidePriced } from "./priced.ts";
 export function decideGoal(goal: Goal, event: GoalEvent, now: number): GoalDecision {
   return keepNotice(decideEvent(goal, event, now));
 }
-
-type JobEvent = Exclude<Extract<GoalEvent, { readonly jobId: JobId }>, { type: "job.priced" }>;
 
 function decideEvent(goal: Goal, event: GoalEvent, now: number): GoalDecision {
   switch (event.type) {
@@ -61,7 +59,8 @@ function decideJob(goal: Goal, job: Job, event: JobEvent, now: number): GoalDeci
     case "job.reported":
       if (event.nonce !== job.nonce)
         return refuse("The nonce does not belong to this turn, so the report does not count.");
-      if (isSame(job.reported, event.claims)) return UNCHANGED;
+      // A repeated tool call reports nothing new.
+      if (JSON.stringify(job.reported) === JSON.stringify(event.claims)) return UNCHANGED;
       return change(goal, { job: { ...job, reported: event.claims } });
     case "job.surveyed":
       return job.kind === "survey" ? decideSurveyed(goal, event, now) : UNCHANGED;
@@ -76,11 +75,6 @@ function decideJob(goal: Goal, job: Job, event: JobEvent, now: number): GoalDeci
       // The agent never saw the prompt, so the job never happened.
       return change(goal, { job: null });
   }
-}
-
-/** A repeated tool call reports nothing new. */
-function isSame(before: Claims | null, claims: Claims): boolean {
-  return before !== null && JSON.stringify(before) === JSON.stringify(claims);
 }
 
 function over(goal: Goal): GoalDecision {

@@ -78,31 +78,24 @@ export type GoalEvent =
       readonly note: string | null;
     }
   | { readonly type: "goal.rolled-back"; readonly checkpoint: string; readonly tree: string }
-  | { readonly type: "job.started"; readonly jobId: JobId; readonly process: ProcessRef | null }
+  | JobEvent
+  /** The usage of a turn, when it is known only after the end of the turn. */
+  | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage };
+
+/** Events of the running job. */
+export type JobEvent = { readonly jobId: JobId } & (
+  | { readonly type: "job.started"; readonly process: ProcessRef | null }
   /** The agent reports through a tool. */
-  | {
-      readonly type: "job.reported";
-      readonly jobId: JobId;
-      readonly nonce: string;
-      readonly claims: Claims;
-    }
+  | { readonly type: "job.reported"; readonly nonce: string; readonly claims: Claims }
   | {
       readonly type: "job.surveyed";
-      readonly jobId: JobId;
       readonly baseline: Omit<Baseline, "green" | "tests">;
       readonly round: CheckRound;
     }
-  | { readonly type: "job.turned"; readonly jobId: JobId; readonly turn: TurnRecord }
-  /** The usage of a turn, when it is known only after the end of the turn. */
-  | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage }
-  | { readonly type: "job.checked"; readonly jobId: JobId; readonly round: CheckRound }
-  /** The runner or the agent was stopped, so there is no result. */
-  | {
-      readonly type: "job.interrupted";
-      readonly jobId: JobId;
-      readonly reason: string;
-      /** The conversation that the job started. */
-      readonly conversation?: string;
-    }
+  | { readonly type: "job.turned"; readonly turn: TurnRecord }
+  | { readonly type: "job.checked"; readonly round: CheckRound }
+  /** The runner or the agent was stopped, so there is no result. `conversation`: the job started it. */
+  | { readonly type: "job.interrupted"; readonly reason: string; readonly conversation?: string }
   /** It is certain that the agent never saw the prompt. */
-  | { readonly type: "job.withdrawn"; readonly jobId: JobId; readonly reason: string };
+  | { readonly type: "job.withdrawn"; readonly reason: string }
+);

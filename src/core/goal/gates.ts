@@ -6,9 +6,7 @@ import type { Gate, Goal } from "./goal.ts";
 import { confirm, moveTo } from "./phase.ts";
 import { stageAfterApproval } from "./stages.ts";
 
-export interface GateAnswer {
-  readonly answer: "approve" | "reject";
-  readonly note: string | null;
+export interface GateAnswer extends Pick<Answered, "answer" | "note"> {
   /** `nobody`: the default answer, because the time to answer is over. */
   readonly by: "person" | "nobody";
 }

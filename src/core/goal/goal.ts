@@ -237,13 +237,10 @@ export interface GoalPolicy {
 
 export type GoalStatus = "active" | "paused" | "ended";
 
-export interface Goal {
-  readonly kind: "goal";
+/** What a person starts a goal with. */
+export interface GoalTerms {
   readonly id: LoopId;
-  readonly version: number;
   readonly session: string | null;
-  readonly status: GoalStatus;
-  readonly createdAt: number;
   readonly spec: string;
   /** Clarity of the spec, 0–10. */
   readonly score: number;
@@ -252,12 +249,22 @@ export interface Goal {
   readonly reversibility: Reversibility;
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
-  readonly steps: readonly Step[];
   /** Whether the first turn plans the steps. */
   readonly needsPlan: boolean;
+  readonly limits: Limits;
+  readonly context: "fresh" | "continue";
+  readonly agent: AgentSpec;
+  readonly policy: GoalPolicy;
+}
+
+export interface Goal extends GoalTerms {
+  readonly kind: "goal";
+  readonly version: number;
+  readonly status: GoalStatus;
+  readonly createdAt: number;
+  readonly steps: readonly Step[];
   /** Checks of the plan that a person has not accepted yet. */
   readonly proposed: readonly Criterion[];
-  readonly limits: Limits;
   /** Limits that already caused a warning at 80 %. */
   readonly warned: readonly string[];
   readonly spent: Spent;
@@ -265,13 +272,10 @@ export interface Goal {
   readonly iteration: number;
   /** Number of jobs so far. It is part of the next job's id. */
   readonly jobs: number;
-  readonly context: "fresh" | "continue";
   /** The agent's id of the conversation that continues. */
   readonly conversation: string | null;
   /** The agent's running total at the end of the last turn of this conversation. */
   readonly conversationCostUsd: number;
-  readonly agent: AgentSpec;
-  readonly policy: GoalPolicy;
   readonly baseline: Baseline | null;
   /** Changes to protected files that a person accepted; hash null: the deletion. */
   readonly accepted: readonly { readonly path: string; readonly hash: string | null }[];

@@ -83,17 +83,14 @@ function askForPlan(goal: Goal, now: number): GoalDecision {
     );
   const count = goal.steps.length;
   const question = count > 1 ? `Decomposed into ${count} steps. Proceed?` : "This is one step. Proceed?";
+  const planned = goal.receipts.filter(({ kind }) => kind === "plan");
   const details = [
     ...goal.steps.map(({ name }, index) => `${index + 1}. ${name}`),
     ...goal.criteria.map((criterion) => `check ${renderCheck(criterion)}`),
     ...goal.proposed.map((criterion) => `check proposed by the agent: ${renderCheck(criterion)}`),
     ...(goal.baseline?.green ?? []).map((name) => `${name} is green already, before any work`),
-    ...changedWhilePlanning(goal).map((path) => `changed during planning: ${path}`),
+    // A planning turn must not change files. A person sees the changes before they become part of the baseline.
+    ...planned.flatMap(({ files }) => files.map((path) => `changed during planning: ${path}`)),
   ];
   return ask(goal, "G1", question, details, now);
-}
-
-/** A planning turn must not change files. A person sees the changes before they become part of the baseline. */
-function changedWhilePlanning({ receipts }: Goal): readonly string[] {
-  return receipts.flatMap(({ kind, files }) => (kind === "plan" ? files : []));
 }

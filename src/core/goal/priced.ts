@@ -10,29 +10,21 @@ export function decidePriced(goal: Goal, jobId: JobId, usage: Usage): GoalDecisi
   const receipt = goal.receipts.find((each) => each.jobId === jobId);
   if (receipt === undefined) return UNCHANGED;
   const isCounted = receipt.inputTokens !== null || receipt.outputTokens !== null;
-  const isPriced = receipt.costUsd !== null;
-  const tokens = isCounted ? null : { input: usage.inputTokens, output: usage.outputTokens };
-  const costUsd = isPriced ? null : usage.costUsd;
-  if (tokens === null && costUsd === null) return UNCHANGED;
-  const priced: Receipt = {
-    ...receipt,
-    ...(tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output }),
-    ...(costUsd === null ? {} : { costUsd, ...pricesOf(usage) }),
-  };
+  const costUsd = receipt.costUsd === null ? usage.costUsd : null;
+  if (isCounted && costUsd === null) return UNCHANGED;
+  const tokens = isCounted ? {} : { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+  const prices = pricesOf(usage);
+  const priced: Receipt = { ...receipt, ...tokens, ...(costUsd === null ? {} : { costUsd, ...prices }) };
+  const added: Usage = { inputTokens: null, outputTokens: null, ...tokens, costUsd, ...prices };
   const { spent } = goal;
   // a failed turn that cost no iteration was never counted as unpriced
-  const isUnpriced = receipt.failure === null || receipt.charged;
+  const isUnpriced = costUsd !== null && (receipt.failure === null || receipt.charged);
   return change(goal, {
     receipts: goal.receipts.map((each) => (each === receipt ? priced : each)),
     spent: {
       ...spent,
-      ...spend(spent, {
-        costUsd,
-        inputTokens: tokens?.input ?? null,
-        outputTokens: tokens?.output ?? null,
-        ...pricesOf(usage),
-      }),
-      unpriced: costUsd !== null && isUnpriced ? Math.max(0, spent.unpriced - 1) : spent.unpriced,
+      ...spend(spent, added),
+      unpriced: isUnpriced ? Math.max(0, spent.unpriced - 1) : spent.unpriced,
     },
   });
 }

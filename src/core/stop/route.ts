@@ -96,11 +96,6 @@ function allowEnded({ id, end }: BoundLoop): Route {
   return allow("ended", word, `[LOOP] ${word}: ${id}, ${end?.reason ?? "it has ended"}`);
 }
 
-/** `loop continue` as a person types it in a conversation: `/loop continue`. */
-function inConversation(command: string, commandName: string): string {
-  return command.replace(/^loop(?= )/, () => commandName);
-}
-
 const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
   iterations: "MAX_ITERATIONS",
   budget: "BUDGET_EXHAUSTED",
@@ -114,6 +109,7 @@ const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
 function allowPaused({ id, pause }: BoundLoop, commandName: string): Route {
   const word = pause === null ? "PAUSED" : (WORDS[pause.code] ?? "PAUSED");
   const why = pause === null ? "" : `: ${pause.reason}`;
-  const how = pause === null ? "" : ` Go on with: ${inConversation(pause.goOn, commandName)}`;
+  // `loop continue` as a person types it in a conversation: `/loop continue`
+  const how = pause === null ? "" : ` Go on with: ${pause.goOn.replace(/^loop(?= )/, () => commandName)}`;
   return allow("paused", word, `[LOOP] ${word} ${id}${why}.${how}`);
 }

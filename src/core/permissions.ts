@@ -106,9 +106,8 @@ function subjectsOf({ tool, paths, command, title }: AskedFor): readonly Subject
 
 function decideOne(rule: PermissionRule | undefined, asked: AskedFor, subject: Subject): PermissionAnswer {
   const isWrite = asked.tool === "edit" || asked.tool === "delete";
-  if (isWrite && subject.kind === "path" && isKept(subject.path)) return "deny";
   // an edit without a path could change any file
-  if (isWrite && subject.kind !== "path") return "deny";
+  if (isWrite && (subject.kind !== "path" || isKept(subject.path))) return "deny";
   return answerOf(rule, subject, isWrite) ?? defaultOf(asked, subject);
 }
 

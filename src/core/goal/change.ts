@@ -19,6 +19,8 @@ export function intendJob(
   return change(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
 }
 
+const AT_REST = { gate: null, waitUntil: null, waitReason: null } as const;
+
 /** Without `goOn`, `loop continue` goes on. */
 export type PauseWish = Pick<Pause, "code" | "reason" | "unanswered"> &
   Partial<Pick<Pause, "evidence" | "goOn">>;
@@ -28,8 +30,7 @@ export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
   const paused: Pause = { code, reason, evidence, goOn, at: now, ...(unanswered ? { unanswered } : {}) };
   // After `loop continue` the question about the end is asked again, instead of one more turn.
   const phase = asksForEnd(goal.gate) ? owe(goal.phase) : goal.phase;
-  const still = { gate: null, waitUntil: null, waitReason: null };
-  const fields = { ...still, status: "paused", pause: paused, phase } as const;
+  const fields = { ...AT_REST, status: "paused", pause: paused, phase } as const;
   const isPersonal = code === "person" || code === "interrupted";
   return change(goal, fields, [
     ...cancelling(goal, reason),
@@ -78,14 +79,7 @@ export function asksForEnd(gate: Gate | null): boolean {
 }
 
 export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecision {
-  const fields = {
-    status: "ended",
-    end: { ...end, at: now },
-    gate: null,
-    pause: null,
-    waitUntil: null,
-    waitReason: null,
-  } as const;
+  const fields = { ...AT_REST, status: "ended", end: { ...end, at: now }, pause: null } as const;
   const isDone = end.status === "done";
   const word = isDone ? "is done" : `has ended: ${end.status}`;
   const effects =

@@ -3,16 +3,7 @@ import type { LoopId, Notice, ProcessRef, Usage } from "../base.ts";
 import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
 import type { Phase } from "./phase.ts";
 
-export type {
-  Check,
-  Comparison,
-  Criterion,
-  CriterionSource,
-  Evidence,
-  MustNot,
-  Verdict,
-  Verification,
-} from "../checks/check.ts";
+export type * from "../checks/check.ts";
 
 export type JobId = string & { readonly brand: "JobId" };
 

@@ -51,12 +51,10 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
   const reached = limitReached(goal);
   if (reached !== null && goal.phase.kind === "proved") return endWithoutTurn(goal, now);
-  if (reached !== null)
-    return pause(
-      goal,
-      { code: reached.code, reason: reached.reason, goOn: `loop continue ${goal.id} ${reached.flag}` },
-      now,
-    );
+  if (reached !== null) {
+    const { code, reason, flag } = reached;
+    return pause(goal, { code, reason, goOn: `loop continue ${goal.id} ${flag}` }, now);
+  }
   const near = nearLimits(goal);
   if (near.length === 0) return null;
   return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
@@ -70,17 +68,11 @@ function endWithoutTurn(goal: Goal, now: number): GoalDecision {
 }
 
 function askForPlan(goal: Goal, now: number): GoalDecision {
-  const checks = [...goal.criteria, ...goal.proposed];
-  if (checks.length === 0)
-    return pause(
-      goal,
-      {
-        code: "person",
-        reason: "there is no criterion, so nothing can prove the end",
-        goOn: `loop cancel ${goal.id}, then: loop until --check 'name=command' …`,
-      },
-      now,
-    );
+  if (goal.criteria.length + goal.proposed.length === 0) {
+    const reason = "there is no criterion, so nothing can prove the end";
+    const goOn = `loop cancel ${goal.id}, then: loop until --check 'name=command' …`;
+    return pause(goal, { code: "person", reason, goOn }, now);
+  }
   const count = goal.steps.length;
   const question = count > 1 ? `Decomposed into ${count} steps. Proceed?` : "This is one step. Proceed?";
   const planned = goal.receipts.filter(({ kind }) => kind === "plan");

@@ -1,11 +1,10 @@
 /** Turns the words of a person into a cadence and a prompt, for the CLI, the tools and every host. */
 import { type Invalid, invalid } from "../base.ts";
 import type { Cadence } from "../loop.ts";
-import { convertInterval } from "./convert.ts";
+import { planCadence } from "./convert.ts";
 import { nextSlot } from "./cron.ts";
 import { parseCron } from "./cron-fields.ts";
 import { type ParsedWords, parseLoopWords } from "./grammar.ts";
-import type { Interval } from "./interval.ts";
 import { isTimeZone } from "./zone.ts";
 
 export interface PlanInput {
@@ -72,20 +71,6 @@ export function planCron(
   return recurring
     ? plan({ kind: "cron", expr: fields, tz }, prompt, null)
     : plan({ kind: "once", at: next, cron: fields, tz }, prompt, null);
-}
-
-/** An interval alone, for `loop edit <id> 15m`. */
-export function planCadence(
-  interval: Interval,
-  { exact, tz, now }: Pick<PlanInput, "exact" | "tz" | "now">,
-): { kind: "plan"; cadence: Cadence; notice: string | null } | Invalid {
-  const converted = convertInterval(interval, exact);
-  if (converted.kind === "invalid") return converted;
-  const cadence: Cadence =
-    converted.kind === "cron"
-      ? { kind: "cron", expr: converted.expr, tz }
-      : { kind: "every", everyMs: converted.everyMs, anchorAt: now };
-  return { kind: "plan", cadence, notice: converted.notice };
 }
 
 function planInterval(parsed: Extract<ParsedWords, { kind: "recurring" }>, input: PlanInput): Plan {

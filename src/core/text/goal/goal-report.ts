@@ -72,14 +72,14 @@ function renderCriteria(goal: Goal): string {
       cell(renderBareCheck(check)),
       `${verification}${isWeak(verification) ? " (weaker)" : ""}`,
       isMet(goal, name) ? "✓" : "✗",
-      `${renderFinding(criterion, evidence)}${evidence === null ? "" : `, ${originOf(evidence)}`}`,
+      `${renderFinding(criterion, evidence)}${evidence === null ? "" : originOf(evidence)}`,
     ];
   });
   return table(["Criterion", "Check", "Verified by", "Met", "Evidence"], rows);
 }
 
 function originOf({ at, durationMs, tree }: Evidence): string {
-  return `${renderMoment(at)}, took ${renderDuration(durationMs)}, tree ${cell(tree.slice(0, 10))}`;
+  return `, ${renderMoment(at)}, took ${renderDuration(durationMs)}, tree ${cell(tree.slice(0, 10))}`;
 }
 
 function renderTail(goal: Goal, { name }: Criterion): string {

@@ -50,9 +50,9 @@ const VALUED: ReadonlySet<string> = new Set(
 /** `until "npm test passes" fix it` has two parts. Without quotes there is one part. */
 function splitSpec(text: string): readonly string[] {
   const words = readWords(text);
-  const flags = words.findIndex(({ text, isQuoted }) => !isQuoted && /^--[a-z]/.test(text));
-  const end = flags === -1 ? text.length : (words[flags]?.start ?? 0);
-  const behind = flags === -1 ? [] : words.slice(flags).map(({ text }) => text);
+  const flag = words.find(({ text, isQuoted }) => !isQuoted && /^--[a-z]/.test(text));
+  const end = flag?.start ?? text.length;
+  const behind = words.filter(({ start }) => start >= end).map(({ text }) => text);
   return [...splitParts(text.slice(0, end)), ...behind];
 }
 

@@ -1,6 +1,6 @@
 /** Decides what follows a round of checks: the end, one more turn, a question, or a pause. */
 
-import { whyBlocked } from "../checks/kinds.ts";
+import { kindOf } from "../checks/kinds.ts";
 import { pricesOf, spend, sum } from "../cost/usage.ts";
 import { change } from "../decision.ts";
 import { remedyFor } from "../failures.ts";
@@ -179,7 +179,7 @@ function afterIteration({ receipts, steps, iteration }: Goal): string {
 function onlyAssumed(goal: Goal): readonly string[] {
   const unmet = unmetCriteria(goal);
   const isAssumed = (name: string) =>
-    goal.criteria.some((criterion) => criterion.name === name && whyBlocked(criterion.check) !== null);
+    goal.criteria.some((criterion) => criterion.name === name && kindOf(criterion.check).blocks !== null);
   return unmet.every(isAssumed) ? unmet : [];
 }
 

@@ -259,7 +259,6 @@ export interface Goal extends GoalTerms {
   /** Limits that already caused a warning at 80 %. */
   readonly warned: readonly string[];
   readonly spent: Spent;
-  /** Counted iterations. */
   readonly iteration: number;
   /** Number of jobs so far. It is part of the next job's id. */
   readonly jobs: number;

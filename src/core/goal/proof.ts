@@ -6,7 +6,7 @@
  * 3. An assumption is never met.
  * 4. A check does not count when files it depends on were changed, until a person accepts the change.
  */
-import { bestVerdict, commandOf, whyBlocked } from "../checks/kinds.ts";
+import { bestVerdict, commandOf, kindOf } from "../checks/kinds.ts";
 import type { CheckRound } from "./event.ts";
 import type { Criterion, End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
 
@@ -18,7 +18,7 @@ export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Ev
     if (found === undefined) return [];
     const changed = pending.filter((file) => concerns(goal, file, name)).map(({ path }) => path);
     const doubt =
-      whyBlocked(check) ??
+      kindOf(check).blocks ??
       (round.tampered !== null
         ? `the record of the protected files cannot be trusted: ${round.tampered}`
         : changed.length > 0
@@ -72,7 +72,7 @@ export function isProved(goal: Goal): boolean {
 export function isOnlyUnaccepted(goal: Goal, round: CheckRound): boolean {
   if (goal.criteria.length === 0 || round.tampered !== null || round.unstable.length > 0) return false;
   return goal.criteria.every(
-    ({ name, check }) => whyBlocked(check) === null && round.evidence[name]?.met === true,
+    ({ name, check }) => kindOf(check).blocks === null && round.evidence[name]?.met === true,
   );
 }
 

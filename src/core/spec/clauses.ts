@@ -35,7 +35,6 @@ export function readClauses(spec: string): Clause[] {
   return clauses;
 }
 
-/** The clauses that ask for work. */
 export function actionsOf(clauses: readonly Clause[]): readonly Clause[] {
   return clauses.filter(({ kind }) => kind === "action" || kind === "foreign");
 }

@@ -7,7 +7,6 @@ interface WorkflowChoice {
   readonly workflow: Workflow;
   /** The words of the spec that decided; empty: none, so it is A. */
   readonly words: readonly string[];
-  /** For the prompt. */
   readonly gate: string;
 }
 

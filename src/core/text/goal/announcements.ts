@@ -44,7 +44,6 @@ export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
   return `[LOOP] ${step} ${is("open") ? "goes on" : "was replaced"} | ${progress}`;
 }
 
-/** The reason, how to resume, and the evidence. */
 export function renderPaused(goal: Goal): string | null {
   if (goal.pause === null) return null;
   const { done, total } = stepCounts(goal);

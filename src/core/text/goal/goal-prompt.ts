@@ -130,7 +130,6 @@ function renderVerdictForm(nonce: string): string {
   return `# How you answer\nFirst say what you looked at and what you saw. Then end your last message with these lines, filled in. Put them after an empty line, outside of code blocks and quotes.\n${verdictTemplate(nonce)}`;
 }
 
-/** Asks an agent to score a spec (B1). */
 export function renderScorePrompt(spec: string): string {
   return [
     "Score how clear this spec is for an agent that works alone. Do nothing else: do not do the work.",

@@ -109,7 +109,6 @@ export function isSilentlyProved(goal: Goal): boolean {
   return goal.phase.kind === "proved" && !goal.exitSignal;
 }
 
-/** The output of the unmet checks, within the limits. */
 export function renderFailing(goal: Goal): string {
   const blocks: string[] = [];
   let room = EVIDENCE_LETTERS;
@@ -180,7 +179,6 @@ End your last message with this block, filled in. Put it after an empty line, ou
 ${statusTemplate(nonce, names, withChecks)}`;
 }
 
-/** Of the current turn. */
 export function nonceOf({ job }: Goal): string | null {
   return job?.nonce ?? null;
 }

@@ -50,7 +50,6 @@ function fitWords(rows: readonly (readonly string[])[], columns: number): readon
 
 const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];
 
-/** One iteration in one line. */
 export function renderReceiptLine(receipt: Receipt): string {
   const [number, step, time, tokens, cost, , moved] = rowOf(receipt);
   const files = count(receipt.filesChanged, "file");

@@ -1,5 +1,5 @@
 /** The box at the end of a loop: what was verified and how, and the risks (B15). */
-import { isRunOrMeasured, isWeak, VERIFICATIONS, whyBlocked } from "../../checks/kinds.ts";
+import { isRunOrMeasured, isWeak, kindOf, VERIFICATIONS } from "../../checks/kinds.ts";
 import type { Goal, Verdict } from "../../goal/goal.ts";
 import { acceptedNotes, greenBefore, greenNotes, isMet, metCriteria, verdictFor } from "../../goal/proof.ts";
 import { cleanLine } from "../clean.ts";
@@ -65,8 +65,10 @@ function shownRisks(goal: Goal): readonly string[] {
 
 /** Known risks, the worst first. */
 export function risksOf(goal: Goal): readonly string[] {
-  const unmet = goal.criteria.filter(({ name, check }) => whyBlocked(check) === null && !isMet(goal, name));
-  const assumed = goal.criteria.filter(({ check }) => whyBlocked(check) !== null);
+  const unmet = goal.criteria.filter(
+    ({ name, check }) => kindOf(check).blocks === null && !isMet(goal, name),
+  );
+  const assumed = goal.criteria.filter(({ check }) => kindOf(check).blocks !== null);
   const weak = goal.criteria.filter((criterion) => isWeak(verifiedBy(goal, criterion)));
   return [
     ...(goal.end !== null && goal.end.status !== "done" ? [`${goal.end.status}: ${goal.end.reason}`] : []),

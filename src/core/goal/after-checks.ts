@@ -71,7 +71,7 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
     tree: round.tree,
     protectedChanges: pendingChanges(goal, round.protectedChanges),
     spent: { ...goal.spent, ...spend(goal.spent, round.usage), timeMs: goal.spent.timeMs + round.durationMs },
-    receipts: withRound(goal.receipts, round, moved),
+    receipts: withRound(goal, round, moved),
   };
   // Paused or ended during the round: the evidence is kept, and a later round decides.
   if (goal.status !== "active") return change(checked, {});
@@ -142,12 +142,10 @@ function decideUnproved(goal: Goal, { checking, round, wasTold, now }: EndedRoun
 /** Why another turn cannot help, so that the goal pauses; null: it can. */
 function whyNoTurnHelps(goal: Goal, round: CheckRound, wasTold: boolean): PauseWish | null {
   const { id } = goal;
-  if (round.tampered !== null)
-    return {
-      code: "integrity",
-      reason: `the record of the protected files was changed: ${round.tampered}`,
-      goOn: `loop cancel ${id}`,
-    };
+  if (round.tampered !== null) {
+    const reason = `the record of the protected files was changed: ${round.tampered}`;
+    return { code: "integrity", reason, goOn: `loop cancel ${id}` };
+  }
   // The agent had one turn to restore the files. Now a person must look.
   const evidence = pathsOf(goal);
   if (evidence.length > 0 && wasTold && isOnlyUnaccepted(goal, round)) {
@@ -156,11 +154,9 @@ function whyNoTurnHelps(goal: Goal, round: CheckRound, wasTold: boolean): PauseW
   }
   const assumed = onlyAssumed(goal);
   if (assumed.length === 0) return null;
-  return {
-    code: "person",
-    reason: `no check proves ${assumed.join(", ")}, and an assumption blocks the end`,
-    goOn: `loop cancel ${id}, then start it with a check: --check 'name=command'`,
-  };
+  const reason = `no check proves ${assumed.join(", ")}, and an assumption blocks the end`;
+  const goOn = `loop cancel ${id}, then start it with a check: --check 'name=command'`;
+  return { code: "person", reason, goOn };
 }
 
 function pathsOf({ protectedChanges }: Goal): readonly string[] {
@@ -226,11 +222,7 @@ function unsignalled({ exitSignal, policy }: Goal): readonly string[] {
 }
 
 /** The receipt of a turn includes the cost of its judges. */
-function withRound(
-  receipts: readonly Receipt[],
-  round: CheckRound,
-  moved: readonly string[],
-): readonly Receipt[] {
+function withRound({ receipts }: Goal, round: CheckRound, moved: readonly string[]): readonly Receipt[] {
   const last = receipts.at(-1);
   if (last === undefined) return receipts;
   const updated: Receipt = {

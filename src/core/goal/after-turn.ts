@@ -39,18 +39,24 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
       return decidePlanned(settled, claims);
     case "precheck":
       return decidePrechecked(settled, turn, now);
-    default:
-      return decideWorked(settled, job, turn, claims, now);
+    default: {
+      const worked: Goal = {
+        ...settled,
+        exitSignal: claims?.exitSignal === true,
+        next: claims?.next ?? null,
+        steps: stepsAfter(goal.steps, claims),
+        remarks: remarksAfter(turn, claims),
+      };
+      return check(worked, job, turn, now);
+    }
   }
 }
 
+type Interrupted = Extract<GoalEvent, { type: "job.interrupted" }>;
+
 /** The runner or the agent was stopped: there is no result, and this costs no iteration. */
-export function decideInterrupted(
-  goal: Goal,
-  job: Job,
-  { reason, conversation }: Extract<GoalEvent, { type: "job.interrupted" }>,
-  now: number,
-): GoalDecision {
+export function decideInterrupted(goal: Goal, job: Job, event: Interrupted, now: number): GoalDecision {
+  const { reason, conversation } = event;
   const isBegun = goal.context === "continue" && goal.conversation === null && conversation !== undefined;
   const begun = isBegun && job.kind !== "precheck" ? { ...goal, conversation, conversationCostUsd: 0 } : goal;
   return change(interruptTurn(begun, job, reason, now), {});
@@ -104,23 +110,6 @@ function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, n
       return check({ ...goal, exitSignal: false, remarks }, job, turn, now);
     }
   }
-}
-
-function decideWorked(
-  goal: Goal,
-  job: Job,
-  turn: TurnRecord,
-  claims: Claims | null,
-  now: number,
-): GoalDecision {
-  const worked: Goal = {
-    ...goal,
-    exitSignal: claims?.exitSignal === true,
-    next: claims?.next ?? null,
-    steps: stepsAfter(goal.steps, claims),
-    remarks: remarksAfter(turn, claims),
-  };
-  return check(worked, job, turn, now);
 }
 
 function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {

@@ -46,13 +46,8 @@ export function ask(
   now: number,
 ): GoalDecision {
   const { gateTimeoutMs } = goal.policy;
-  const gate: Gate = {
-    kind,
-    question,
-    details,
-    askedAt: now,
-    answerBy: gateTimeoutMs === null ? null : now + gateTimeoutMs,
-  };
+  const answerBy = gateTimeoutMs === null ? null : now + gateTimeoutMs;
+  const gate: Gate = { kind, question, details, askedAt: now, answerBy };
   return change(goal, { gate }, [
     notice(goal, "asks", "asks", `${question} Answer with: loop approve ${goal.id}`),
   ]);

@@ -8,10 +8,10 @@
  */
 import { bestVerdict, commandOf, kindOf } from "../checks/kinds.ts";
 import type { CheckRound } from "./event.ts";
-import type { Criterion, End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
+import type { Criterion, End, EvidenceByName, Goal, ProtectedChange, Verdict } from "./goal.ts";
 
 /** The evidence of a round. Evidence that does not count gets a note that says why. */
-export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Evidence>> {
+export function weigh(goal: Goal, round: CheckRound): EvidenceByName {
   const pending = pendingChanges(goal, round.protectedChanges);
   const weighed = goal.criteria.flatMap(({ name, check }) => {
     const found = round.evidence[name];
@@ -96,11 +96,7 @@ export function fewerTests({ criteria, baseline, evidence }: Goal): readonly str
 }
 
 /** The criteria that changed between two rounds, for people: `tests ✓`, `coverage 71 → 76`. */
-export function movesBetween(
-  goal: Goal,
-  before: Readonly<Record<string, Evidence>>,
-  after: Readonly<Record<string, Evidence>>,
-): readonly string[] {
+export function movesBetween(goal: Goal, before: EvidenceByName, after: EvidenceByName): readonly string[] {
   return goal.criteria.flatMap(({ name }) => {
     const [old, now] = [before[name], after[name]];
     if (now === undefined) return [];

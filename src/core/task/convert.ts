@@ -2,11 +2,17 @@ import { type Invalid, invalid } from "../base.ts";
 import type { Cadence } from "../loop.ts";
 import { DAY, HOUR, type Interval, MINUTE, renderDuration } from "./interval.ts";
 
-/** A cadence for an interval. `notice` names every difference from what the person typed. */
+/** `notice` names every difference from what the person typed. */
+export interface CadencePlan {
+  readonly kind: "plan";
+  readonly cadence: Cadence;
+  readonly notice: string | null;
+}
+
 export function planCadence(
   interval: Interval,
   { exact, tz, now }: { readonly exact: boolean; readonly tz: string; readonly now: number },
-): { readonly kind: "plan"; readonly cadence: Cadence; readonly notice: string | null } | Invalid {
+): CadencePlan | Invalid {
   const { ms } = interval;
   if (!(ms > 0)) return invalid("An interval must be longer than zero; write one such as 5m.");
   if (ms > LONGEST_MS) {

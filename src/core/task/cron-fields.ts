@@ -48,16 +48,9 @@ export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) 
   }
   const [minutes = [], hours = [], days = [], months = [], weekdays = []] = sets;
   const isStar = (index: number) => texts[index]?.startsWith("*") === true;
-  return {
-    kind: "ok",
-    minutes,
-    hours,
-    days,
-    months,
-    weekdays,
-    bothDays: isStar(2) || isStar(4),
-    rhythm: isStar(0) || isStar(1) || hours.length === 24,
-  };
+  const bothDays = isStar(2) || isStar(4);
+  const rhythm = isStar(0) || isStar(1) || hours.length === 24;
+  return { kind: "ok", minutes, hours, days, months, weekdays, bothDays, rhythm };
 }
 
 /** Adds the values of one list item; returns what is wrong with it, or `null`. */

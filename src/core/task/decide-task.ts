@@ -207,12 +207,10 @@ function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): De
   return change(task, { fire: null, cursorAt: fire.slot - 1 });
 }
 
-function decideFinish(
-  task: Task,
-  fire: Fire,
-  { outcome, reason, wakeup, usage, takenBy }: Extract<TaskEvent, { type: "fire.finished" }>,
-  now: number,
-): Decision<Task> {
+type Finished = Extract<TaskEvent, { type: "fire.finished" }>;
+
+function decideFinish(task: Task, fire: Fire, event: Finished, now: number): Decision<Task> {
+  const { outcome, reason, wakeup, usage, takenBy } = event;
   // A wake-up that the agent asked for by command comes before a printed one.
   const printed = wakeup === undefined || task.cadence.kind !== "paced" ? null : clampWakeup(wakeup);
   const asked = fire.wakeup ?? printed;

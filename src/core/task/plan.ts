@@ -1,7 +1,7 @@
 /** Turns the words of a person into a cadence and a prompt, for the CLI, the tools and every host. */
 import { type Invalid, invalid } from "../base.ts";
 import type { Cadence } from "../loop.ts";
-import { planCadence } from "./convert.ts";
+import { type CadencePlan, planCadence } from "./convert.ts";
 import { nextSlot } from "./cron.ts";
 import { parseCron } from "./cron-fields.ts";
 import { type ParsedWords, parseLoopWords } from "./grammar.ts";
@@ -17,15 +17,7 @@ export interface PlanInput {
   readonly now: number;
 }
 
-export type Plan =
-  | {
-      readonly kind: "plan";
-      readonly cadence: Cadence;
-      readonly prompt: string;
-      readonly notice: string | null;
-    }
-  | { readonly kind: "usage" }
-  | Invalid;
+export type Plan = (CadencePlan & { readonly prompt: string }) | { readonly kind: "usage" } | Invalid;
 
 /** Each line of the journal contains the prompt. */
 export const MAX_PROMPT_LENGTH = 200_000;

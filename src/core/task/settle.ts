@@ -24,20 +24,11 @@ export function settleFire(
   reason: string | null,
   now: number,
 ): Changed<Task> {
-  const line: Outcome = {
-    fireId: fire.id,
-    taskId: task.id,
-    slot: fire.slot,
-    dueAt: fire.dueAt,
-    outcome,
-    kind: fire.kind,
-    reason,
-    startedAt: fire.startedAt,
-    finishedAt: now,
-  };
+  const { id: fireId, slot, dueAt, kind, startedAt } = fire;
+  const line = { fireId, taskId: task.id, slot, dueAt, outcome, kind, reason, startedAt, finishedAt: now };
   const streak = outcome === "ok" ? 0 : task.streak + 1;
   const ran = outcome === "ok" || outcome === "failed";
-  const lastFiredAt = ran ? (fire.startedAt ?? now) : task.lastFiredAt;
+  const lastFiredAt = ran ? (startedAt ?? now) : task.lastFiredAt;
   const settled: Task = { ...task, fire: null, lastFiredAt, lastFinishedAt: now, streak };
   // A person deleted the task while it ran, so no alert is needed.
   if (task.status === "ended") return change(settled, {}, [], [line]);
@@ -53,16 +44,10 @@ export function passSlots(task: Task, run: SlotRun, split: (dueAt: number) => Pa
   const waiting = task.request !== null && task.request.at === run.listed[0] ? task.request : null;
   const slots = waiting === null ? run.listed : run.listed.slice(1);
   const count = run.count - run.listed.length + slots.length;
-  const line = (slot: number, kind: FireKind, dueAt: number): Outcome => ({
-    fireId: fireIdFor(task, slot, kind),
-    taskId: task.id,
-    slot,
-    kind,
-    dueAt,
-    ...split(dueAt),
-    startedAt: null,
-    finishedAt: null,
-  });
+  const line = (slot: number, kind: FireKind, dueAt: number): Outcome => {
+    const fireId = fireIdFor(task, slot, kind);
+    return { fireId, taskId: task.id, slot, kind, dueAt, ...split(dueAt), startedAt: null, finishedAt: null };
+  };
   const scheduled = (slot: number) => line(slot, "scheduled", slot + task.jitterMs);
   const first = waiting === null ? [] : [line(waiting.at, waiting.kind, waiting.at)];
   if (count <= slots.length) return [...first, ...slots.map(scheduled)];

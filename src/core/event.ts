@@ -26,10 +26,13 @@ export type TaskEvent =
   | { readonly type: "task.notified" }
   /** The task is due. `awakeSince`: since when a runner has been there. */
   | { readonly type: "task.due"; readonly token: number; readonly awakeSince: number }
-  | { readonly type: "fire.started"; readonly fireId: FireId; readonly process: ProcessRef | null }
+  | FireEvent;
+
+/** Events of the running fire. */
+export type FireEvent = { readonly fireId: FireId } & (
+  | { readonly type: "fire.started"; readonly process: ProcessRef | null }
   | {
       readonly type: "fire.finished";
-      readonly fireId: FireId;
       readonly outcome: "ok" | "failed";
       readonly reason: string | null;
       /** The request of a self-paced agent in its answer. */
@@ -39,10 +42,11 @@ export type TaskEvent =
       readonly takenBy?: string;
     }
   /** The runner or the agent was stopped, so there is no result. */
-  | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
+  | { readonly type: "fire.interrupted"; readonly reason: string }
   /** It is certain that the agent never saw the prompt. The slot is open again. */
-  | { readonly type: "fire.withdrawn"; readonly fireId: FireId; readonly reason: string }
-  | { readonly type: "fire.wakeup"; readonly fireId: FireId; readonly wakeup: Wakeup };
+  | { readonly type: "fire.withdrawn"; readonly reason: string }
+  | { readonly type: "fire.wakeup"; readonly wakeup: Wakeup }
+);
 
 export type LoopEvent = TaskEvent | GoalEvent | BacklogEvent;
 

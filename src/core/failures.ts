@@ -33,8 +33,11 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
   switch (failure.class) {
     case "fault":
       return { kind: "count" };
-    case "quota":
-      return { kind: "wait", until: quotaUntil(failure, earlier, now), reason };
+    case "quota": {
+      const first = failure.resetsAt === null ? 5 * MINUTE : MINUTE;
+      const until = resetOf(failure, now) ?? now + backoff(earlier, first, HOUR, 0);
+      return { kind: "wait", until, reason };
+    }
     case "outage":
       return { kind: "wait", until: now + backoff(earlier, 5 * SECOND, 10 * MINUTE, spread), reason };
     case "timeout":
@@ -45,12 +48,6 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
     case "denied":
       return giveUp(failure, earlier);
   }
-}
-
-/** The reset time that the agent named, or else a backoff. */
-function quotaUntil(failure: Failure, earlier: number, now: number): number {
-  const first = failure.resetsAt === null ? 5 * MINUTE : MINUTE;
-  return resetOf(failure, now) ?? now + backoff(earlier, first, HOUR, 0);
 }
 
 /** The end of a quota, if the agent named a credible time. */

@@ -86,8 +86,7 @@ class Parser {
     const parts: Part[] = [];
     for (;;) {
       const character = this.characters[this.at];
-      if (character === undefined) return parts;
-      if (inBraces && (character === "," || character === "}")) return parts;
+      if (character === undefined || (inBraces && ",}".includes(character))) return parts;
       parts.push(this.part(character));
     }
   }

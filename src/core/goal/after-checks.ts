@@ -14,7 +14,7 @@ import {
   pause,
   proofLines,
 } from "./change.ts";
-import type { CheckRound, GoalEvent } from "./event.ts";
+import type { CheckRound, EventOf } from "./event.ts";
 import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
 import { type Checking, isAtWork, stageOf, unproved } from "./phase.ts";
 import {
@@ -29,7 +29,7 @@ import {
   weigh,
 } from "./proof.ts";
 
-type Surveyed = Extract<GoalEvent, { type: "job.surveyed" }>;
+type Surveyed = EventOf<"job.surveyed">;
 
 /** Before any work: a criterion that is green already cannot prove the work (B7). */
 export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: number): GoalDecision {

@@ -7,7 +7,7 @@ import { parseCheckFlag } from "../spec/check-flag.ts";
 import { currentStep } from "../text/goal/goal-facts.ts";
 import { countError, countFree, countPattern, earlierFailures } from "./breakers.ts";
 import { ask, type GoalDecision, intendJob, notice, pause } from "./change.ts";
-import type { GoalEvent, TurnRecord } from "./event.ts";
+import type { EventOf, TurnRecord } from "./event.ts";
 import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
 import { moveTo, owe } from "./phase.ts";
 import { asksForPlan, stageAfterPlanning } from "./stages.ts";
@@ -52,7 +52,7 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
   }
 }
 
-type Interrupted = Extract<GoalEvent, { type: "job.interrupted" }>;
+type Interrupted = EventOf<"job.interrupted">;
 
 /** The runner or the agent was stopped: there is no result, and this costs no iteration. */
 export function decideInterrupted(goal: Goal, job: Job, event: Interrupted, now: number): GoalDecision {

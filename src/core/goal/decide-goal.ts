@@ -7,7 +7,7 @@ import { decideChecked, decideSurveyed } from "./after-checks.ts";
 import { decideInterrupted, decideTurned, interruptTurn } from "./after-turn.ts";
 import { resetBreakers } from "./breakers.ts";
 import { asksForEnd, finish, type GoalDecision, pause } from "./change.ts";
-import type { GoalEvent, JobEvent, Raise } from "./event.ts";
+import type { EventOf, GoalEvent, JobEvent, Raise } from "./event.ts";
 import { decideAnswer } from "./gates.ts";
 import type { Goal, Job } from "./goal.ts";
 import { decideNext } from "./next.ts";
@@ -85,9 +85,7 @@ function busy({ id }: Goal): GoalDecision {
   return refuse(`Goal ${id} is at work; pause it first: loop pause ${id}`);
 }
 
-type Paused = Extract<GoalEvent, { type: "goal.paused" }>;
-
-function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDecision {
+function decidePause(goal: Goal, { code, reason }: EventOf<"goal.paused">, now: number): GoalDecision {
   // `goal` is the state before the forgery. It must be written again, whatever its status is.
   if (code === "forged")
     return goal.status === "ended" ? change(goal, {}) : pause(goal, { code, reason }, now);
@@ -99,9 +97,7 @@ function decidePause(goal: Goal, { code, reason }: Paused, now: number): GoalDec
   return goal.status === "ended" ? over(goal) : UNCHANGED;
 }
 
-type Continued = Extract<GoalEvent, { type: "goal.continued" }>;
-
-function decideContinue(goal: Goal, event: Continued): GoalDecision {
+function decideContinue(goal: Goal, event: EventOf<"goal.continued">): GoalDecision {
   const { raise, retryNow, session = goal.session } = event;
   if (goal.status === "ended") return over(goal);
   const raised = raiseLimits(goal.limits, raise, goal.spent);
@@ -144,10 +140,8 @@ function decideRaise(goal: Goal, raise: Raise): GoalDecision {
   return change(goal, { limits: raised.limits, warned: [] });
 }
 
-type Accepted = Extract<GoalEvent, { type: "goal.accepted" }>["changes"];
-
 /** A person accepts exactly the content that was shown. The checks then run again. */
-function decideAccept(goal: Goal, changes: Accepted): GoalDecision {
+function decideAccept(goal: Goal, changes: Goal["accepted"]): GoalDecision {
   if (goal.status === "ended") return over(goal);
   if (goal.job !== null) return busy(goal);
   const isShown = changes.every(({ path, hash }) =>

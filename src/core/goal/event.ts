@@ -1,7 +1,7 @@
 /** Events of a goal. */
 import type { ProcessRef, Usage } from "../base.ts";
 import type { RoundEvidence } from "../checks/check.ts";
-import type { Baseline, Claims, Failure, GateKind, JobId, Limits, ProtectedChange, Report } from "./goal.ts";
+import type { Baseline, Claims, Failure, GateKind, Goal, JobId, Limits, Report } from "./goal.ts";
 
 /** What a person adds to the limits. */
 export type Raise = { readonly [K in keyof Limits]?: number };
@@ -36,7 +36,7 @@ export interface TurnRecord {
 export interface CheckRound extends RoundEvidence {
   /** The conditions that are true, with the output of their commands. */
   readonly mustNot: readonly { readonly name: string; readonly tail: string }[];
-  readonly protectedChanges: readonly ProtectedChange[];
+  readonly protectedChanges: Goal["protectedChanges"];
   /** Why the record of the protected files cannot be trusted: it was changed or is gone. */
   readonly tampered: string | null;
   /** The cost of the judges. */
@@ -67,10 +67,7 @@ export type GoalEvent =
     }
   | { readonly type: "goal.raised"; readonly raise: Raise }
   | { readonly type: "goal.cancelled"; readonly reason: string }
-  | {
-      readonly type: "goal.accepted";
-      readonly changes: readonly { readonly path: string; readonly hash: string | null }[];
-    }
+  | { readonly type: "goal.accepted"; readonly changes: Goal["accepted"] }
   | {
       readonly type: "goal.answered";
       readonly gate: GateKind;
@@ -81,6 +78,8 @@ export type GoalEvent =
   | JobEvent
   /** The usage of a turn, when it is known only after the end of the turn. */
   | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage };
+
+export type EventOf<Type extends GoalEvent["type"]> = Extract<GoalEvent, { type: Type }>;
 
 /** Events of the running job. */
 export type JobEvent = { readonly jobId: JobId } & (

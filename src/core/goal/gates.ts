@@ -1,21 +1,20 @@
 /** Decides what follows a person's answer at a gate (B14). */
 import { change, refuse } from "../decision.ts";
 import { asksForEnd, type GoalDecision, pause } from "./change.ts";
-import type { GoalEvent } from "./event.ts";
+import type { EventOf } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
 import { confirm, moveTo } from "./phase.ts";
 import { stageAfterApproval } from "./stages.ts";
 
-export interface GateAnswer extends Pick<Answered, "answer" | "note"> {
+export interface GateAnswer extends Pick<EventOf<"goal.answered">, "answer" | "note"> {
   /** `nobody`: the default answer, because the time to answer is over. */
   readonly by: "person" | "nobody";
 }
 
-type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
-
-export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered, now: number): GoalDecision {
+export function decideAnswer(goal: Goal, event: EventOf<"goal.answered">, now: number): GoalDecision {
   const { gate } = goal;
-  if (gate === null || gate.kind !== kind)
+  const { answer, note } = event;
+  if (gate === null || gate.kind !== event.gate)
     return refuse(
       `Goal ${goal.id} does not ask this question.${gate === null ? "" : ` It asks: ${gate.question}`}`,
     );
@@ -23,8 +22,10 @@ export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered,
 }
 
 export function answerGate(goal: Goal, gate: Gate, given: GateAnswer, now: number): GoalDecision {
-  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, given) };
-  return given.answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
+  const { answer, note } = given;
+  const said = note === null ? [] : [`A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
+  const answered: Goal = { ...goal, gate: null, remarks: [...goal.remarks, ...said] };
+  return answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
 }
 
 function approve(goal: Goal, gate: Gate): GoalDecision {
@@ -79,9 +80,4 @@ function reject(goal: Goal, gate: Gate, { note, by }: GateAnswer, now: number): 
       : goal;
   const wish = { code: "rejected", reason } as const;
   return pause(replanned, by === "nobody" ? { ...wish, unanswered: true } : wish, now);
-}
-
-function withNote(remarks: readonly string[], { answer, note }: GateAnswer): readonly string[] {
-  if (note === null) return remarks;
-  return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
 }

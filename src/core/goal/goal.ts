@@ -268,7 +268,7 @@ export interface Goal extends GoalTerms {
   readonly conversationCostUsd: number;
   readonly baseline: Baseline | null;
   /** Changes to protected files that a person accepted; hash null: the deletion. */
-  readonly accepted: readonly { readonly path: string; readonly hash: string | null }[];
+  readonly accepted: readonly Pick<ProtectedChange, "path" | "hash">[];
   readonly protectedChanges: readonly ProtectedChange[];
   readonly evidence: EvidenceByName;
   /** Fingerprint of the files after the last round of checks. */

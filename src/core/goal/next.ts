@@ -5,7 +5,7 @@ import { limitReached, nearLimits } from "../cost/limits.ts";
 import { change, UNCHANGED } from "../decision.ts";
 import { trippedBreaker } from "./breakers.ts";
 import { ask, askUnsignalled, type GoalDecision, intendJob, notice, pause } from "./change.ts";
-import type { GoalEvent } from "./event.ts";
+import type { EventOf } from "./event.ts";
 import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
 import { confirm } from "./phase.ts";
@@ -18,9 +18,7 @@ export function goalWakeAt(goal: Goal): number | null {
   return goal.waitUntil ?? 0;
 }
 
-type Due = Extract<GoalEvent, { type: "goal.due" }>;
-
-export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
+export function decideNext(goal: Goal, { token, nonce }: EventOf<"goal.due">, now: number): GoalDecision {
   const at = goalWakeAt(goal);
   if (at === null || at > now) return UNCHANGED;
   const { gate, policy } = goal;
@@ -50,7 +48,9 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   const tripped = trippedBreaker(goal);
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
   const reached = limitReached(goal);
-  if (reached !== null && goal.phase.kind === "proved") return endWithoutTurn(goal, now);
+  // No turn is left for the agent's signal, so a person (or `--yes`) confirms the end instead (B9).
+  if (reached !== null && goal.phase.kind === "proved")
+    return goal.policy.yes ? change(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
   if (reached !== null) {
     const { code, reason, flag } = reached;
     return pause(goal, { code, reason, goOn: `loop continue ${goal.id} ${flag}` }, now);
@@ -60,11 +60,6 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
     notice(goal, "near-limit", "is close to a limit", `${near.map(({ text }) => text).join(", ")} used.`),
   ]);
-}
-
-/** No turn is left for the agent's signal, so a person (or `--yes`) confirms the end instead (B9). */
-function endWithoutTurn(goal: Goal, now: number): GoalDecision {
-  return goal.policy.yes ? change(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
 }
 
 function askForPlan(goal: Goal, now: number): GoalDecision {

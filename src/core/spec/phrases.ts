@@ -91,12 +91,8 @@ function splitParts(phrase: string): string[] {
       part = "";
     } else part += piece;
   }
-  return [...parts, part].map((text) =>
-    text
-      .replaceAll(/\s+/g, " ")
-      .trim()
-      .replace(/[,;:.]+$/, ""),
-  );
+  const tidied = [...parts, part].map((text) => text.replaceAll(/\s+/g, " ").trim());
+  return tidied.map((text) => text.replace(/[,;:.]+$/, ""));
 }
 
 function readPart(part: string, facts: ProjectFacts): Criterion[] {

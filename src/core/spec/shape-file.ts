@@ -20,12 +20,7 @@ export type ParsedShape =
 export function parseShapeFile(text: string, facts: ProjectFacts): ParsedShape {
   const items = readShapeItems(text);
   const large = items.find(({ text: { length } }, at) => length > MAX_ITEM || at >= MAX_ITEMS);
-  if (large !== undefined) {
-    return wrong(
-      large.line,
-      `the file is too large; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
-    );
-  }
+  if (large !== undefined) return wrong(large.line, TOO_LARGE);
   const of = (wanted: ShapeSection) => items.filter(({ section }) => section === wanted);
   const drafts: Draft[] = [];
   const mustNot: MustNot[] = [];
@@ -65,6 +60,7 @@ const NO_COMPARISON =
 const MAX_NAME = 60;
 const MAX_ITEM = 1_000;
 const MAX_ITEMS = 200;
+const TOO_LARGE = `the file is too large; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`;
 
 interface Draft {
   readonly line: number;
@@ -174,12 +170,9 @@ function faultOfDraft(draft: Draft, others: readonly { readonly name: string }[]
 
 function shorten(text: string): string {
   const letters = [...text.trim()];
-  return letters.length > MAX_NAME
-    ? `${letters
-        .slice(0, MAX_NAME - 1)
-        .join("")
-        .trimEnd()}…`
-    : letters.join("");
+  if (letters.length <= MAX_NAME) return letters.join("");
+  const start = letters.slice(0, MAX_NAME - 1).join("");
+  return `${start.trimEnd()}…`;
 }
 
 function wrong(line: number, fault: string): Invalid {

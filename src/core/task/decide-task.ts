@@ -1,7 +1,7 @@
 /** Pure decisions about a task: how an event changes it, and which effects follow. */
 import { change, keepNotice, refuse, UNCHANGED } from "../decision.ts";
-import type { Decision, Effect, LoopChange, Outcome, TaskEdit, TaskEvent } from "../event.ts";
-import type { Cadence, Fire, FireId, MissedPolicy, Task, TaskPlace, TaskSettings, Wakeup } from "../loop.ts";
+import type { Decision, Effect, FireEvent, LoopChange, Outcome, TaskEdit, TaskEvent } from "../event.ts";
+import type { Cadence, Fire, MissedPolicy, Task, TaskPlace, TaskSettings, Wakeup } from "../loop.ts";
 import { decideDue } from "./due.ts";
 import { jitterFor } from "./jitter.ts";
 import { MAX_PROMPT_LENGTH, TOO_LONG } from "./plan.ts";
@@ -52,8 +52,6 @@ function beginAt(cadence: Cadence, now: number): number {
 export function decideTask(task: Task, event: TaskEvent, now: number): Decision<Task> {
   return keepNotice(decideEvent(task, event, now));
 }
-
-type FireEvent = Extract<TaskEvent, { readonly fireId: FireId }>;
 
 function decideEvent(task: Task, event: TaskEvent, now: number): Decision<Task> {
   // Late events of a settled fire change nothing.
@@ -207,7 +205,7 @@ function decideWithdraw(task: Task, fire: Fire, reason: string, now: number): De
   return change(task, { fire: null, cursorAt: fire.slot - 1 });
 }
 
-type Finished = Extract<TaskEvent, { type: "fire.finished" }>;
+type Finished = Extract<FireEvent, { type: "fire.finished" }>;
 
 function decideFinish(task: Task, fire: Fire, event: Finished, now: number): Decision<Task> {
   const { outcome, reason, wakeup, usage, takenBy } = event;

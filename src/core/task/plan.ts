@@ -37,10 +37,12 @@ export function planTask(input: PlanInput): Plan {
       const at = nextSlot(`${parsed.minute} ${parsed.hour} * * *`, input.tz, input.now);
       return at === null
         ? invalid("This time of day does not occur within a year; choose another.")
-        : planOnce(at, parsed.prompt, input);
+        : plan({ kind: "once", at, cron: null, tz: input.tz }, parsed.prompt, null);
     }
-    case "in":
-      return planOnce(input.now + parsed.delayMs, parsed.prompt, input);
+    case "in": {
+      const at = input.now + parsed.delayMs;
+      return plan({ kind: "once", at, cron: null, tz: input.tz }, parsed.prompt, null);
+    }
     case "auto":
       return plan({ kind: "paced", wakeAt: null, reason: null }, parsed.prompt, null);
   }
@@ -68,17 +70,10 @@ export function planCron(
 function planInterval(parsed: Extract<ParsedWords, { kind: "recurring" }>, input: PlanInput): Plan {
   const planned = planCadence(parsed.interval, input);
   if (planned.kind === "invalid") return planned;
-  const notices = [planned.notice];
-  if (parsed.source === "default") {
-    notices.unshift(
-      `No interval was given, so it runs every ${parsed.interval.text}; put one first, as in "5m …".`,
-    );
-  }
-  return plan(planned.cadence, parsed.prompt, notices.filter((n) => n !== null).join(" ") || null);
-}
-
-function planOnce(at: number, prompt: string, { tz }: PlanInput): Plan {
-  return plan({ kind: "once", at, cron: null, tz }, prompt, null);
+  const { source, interval, prompt } = parsed;
+  const missing = `No interval was given, so it runs every ${interval.text}; put one first, as in "5m …".`;
+  const notices = [source === "default" ? missing : null, planned.notice].filter((each) => each !== null);
+  return plan(planned.cadence, prompt, notices.join(" ") || null);
 }
 
 function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {

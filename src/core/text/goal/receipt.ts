@@ -41,11 +41,9 @@ function fitWords(rows: readonly (readonly string[])[], columns: number): readon
   const left = Math.max(2 * LEAST_COLUMNS, columns - taken);
   const half = Math.floor(left / 2);
   const step = Math.min(widthOf(STEP), Math.max(half, left - widthOf(MOVED)));
-  const widths = new Map([
-    [STEP, step],
-    [MOVED, left - step],
-  ]);
-  return rows.map((row) => row.map((cell, at) => cutTo(cell, widths.get(at) ?? columnsOf(cell))));
+  const fit = (cell: string, at: number) =>
+    at === STEP ? cutTo(cell, step) : at === MOVED ? cutTo(cell, left - step) : cell;
+  return rows.map((row) => row.map(fit));
 }
 
 const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];

@@ -68,11 +68,9 @@ function renderNeed(goal: Goal, now: number): string {
           `Resume: ${cleanLine(pause.goOn)}`,
         ];
   const pending = goal.status === "ended" ? [] : pendingChanges(goal, goal.protectedChanges);
-  const changes = pending
-    .slice(0, MAX_ROWS)
-    .map(
-      ({ path, change }) => `Protected file ${change}: ${cleanLine(path)} | See it: loop accept ${goal.id}`,
-    );
+  const changes = pending.slice(0, MAX_ROWS).map(({ path, change }) => {
+    return `Protected file ${change}: ${cleanLine(path)} | See it: loop accept ${goal.id}`;
+  });
   return [...paused, renderGate(goal), renderWaiting(goal, now), ...changes]
     .filter((line) => line !== null)
     .join("\n");
@@ -120,12 +118,13 @@ function renderSteps(goal: Goal): string {
 
 function renderFigures(goal: Goal): string {
   const { limits, spent, iteration } = goal;
-  const limit = (used: string, of: string | null) => (of === null ? used : `${used}/${of}`);
+  const limited = (show: (amount: number) => string, amount: number, limit: number | null) =>
+    limit === null ? show(amount) : `${show(amount)}/${show(limit)}`;
   const used = [
     `Cost: ${renderCost(spent)}/${renderBudget(limits.budgetUsd)}`,
     `Iterations: ${iteration}/${limits.iterations}`,
-    `Tokens: ${limit(renderTokens(spent.tokens), limits.tokens === null ? null : renderTokens(limits.tokens))}`,
-    `Time: ${limit(renderDuration(spent.timeMs), limits.timeMs === null ? null : renderDuration(limits.timeMs))}`,
+    `Tokens: ${limited(renderTokens, spent.tokens, limits.tokens)}`,
+    `Time: ${limited(renderDuration, spent.timeMs, limits.timeMs)}`,
   ].join(" | ");
   const near = nearBreakers(goal);
   const last = goal.receipts.at(-1);

@@ -7,7 +7,7 @@ import {
   parseAgentName,
   renderAgentSpec,
 } from "../core/agents.ts";
-import type { AgentSpec, SingleAgentSpec } from "../core/goal/terms.ts";
+import type { AgentSpec, SingleAgentSpec } from "../core/goal/goal.ts";
 import { type LoopError, surroundingsError, usageError } from "../errors.ts";
 import type { Config } from "../schema/config.ts";
 

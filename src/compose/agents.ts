@@ -16,7 +16,7 @@ import type { LaunchOptions } from "../agents/process/launch.ts";
 import type { StreamAgentOptions } from "../agents/stream/stream-agent.ts";
 import { renderAgentSpec } from "../core/agents.ts";
 import type { Prices } from "../core/cost/prices.ts";
-import type { AgentSpec, SingleAgentSpec } from "../core/goal/terms.ts";
+import type { AgentSpec, SingleAgentSpec } from "../core/goal/goal.ts";
 import type { PermissionRules } from "../core/permissions.ts";
 import type { Agent, ToolServer, TurnControl } from "../ports/agent.ts";
 import { readPrices } from "../store/files/prices-file.ts";

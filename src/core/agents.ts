@@ -1,5 +1,6 @@
 /** The known agents and their drivers, as data. `src/agents` runs them. */
-import type { AgentSpec, SingleAgentSpec } from "./goal/terms.ts";
+import { type Invalid, invalid } from "./base.ts";
+import type { AgentSpec, SingleAgentSpec } from "./goal/goal.ts";
 
 export const AGENT_NAMES = ["claude", "codex", "gemini", "opencode", "copilot", "qwen", "pi"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
@@ -77,38 +78,33 @@ export interface NamedAgent {
   readonly driver: Driver | null;
 }
 
-interface Wrong {
-  readonly kind: "wrong";
-  readonly message: string;
-}
-
 /** `codex`, or `codex:acp`. */
-export function parseAgentName(text: string): { readonly kind: "ok"; readonly agent: NamedAgent } | Wrong {
+export function parseAgentName(text: string): { readonly kind: "ok"; readonly agent: NamedAgent } | Invalid {
   const [name = "", driver, ...rest] = text.trim().split(":");
   if (!isAgentName(name) || rest.length > 0)
-    return wrong(`no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}`);
+    return invalid(`no agent is called "${text.trim()}"; known: ${AGENT_NAMES.join(", ")}`);
   if (driver === undefined) return { kind: "ok", agent: { name, driver: null } };
   const way = KNOWN_AGENTS[name].ways.find((known) => known.driver === driver);
   if (way !== undefined) return { kind: "ok", agent: { name, driver: way.driver } };
   const drivers = KNOWN_AGENTS[name].ways.map((known) => `${name}:${known.driver}`);
-  return wrong(`${name} has no such driver; known: ${drivers.join(", ")}`);
+  return invalid(`${name} has no such driver; known: ${drivers.join(", ")}`);
 }
 
 /** One name, or several: each is the fallback of the one before. */
 export function parseAgentList(
   texts: readonly string[],
-): { readonly kind: "ok"; readonly spec: AgentSpec } | Wrong {
+): { readonly kind: "ok"; readonly spec: AgentSpec } | Invalid {
   const agents: SingleAgentSpec[] = [];
   for (const text of texts) {
     const parsed = parseAgentName(text);
-    if (parsed.kind === "wrong") return parsed;
+    if (parsed.kind === "invalid") return parsed;
     const name = text.trim();
     if (agents.some((agent) => agent.kind === "named" && agent.name === name))
-      return wrong(`${name} is named twice`);
+      return invalid(`${name} is named twice`);
     agents.push({ kind: "named", name });
   }
   const [first] = agents;
-  if (first === undefined) return wrong("no agent is named");
+  if (first === undefined) return invalid("no agent is named");
   return { kind: "ok", spec: agents.length === 1 ? first : { kind: "chain", agents } };
 }
 
@@ -129,10 +125,6 @@ export function renderAgentSpec(spec: AgentSpec): string {
 export function shortNameOf(spec: AgentSpec): string {
   if (spec.kind === "chain") return spec.agents.map(shortNameOf).join(",");
   return spec.kind === "named" ? spec.name : spec.kind;
-}
-
-function wrong(message: string): Wrong {
-  return { kind: "wrong", message };
 }
 
 function isAgentName(text: string): text is AgentName {

@@ -1,6 +1,16 @@
-/** Types that every kind of loop uses. See `loop.ts` for units in names. */
+/** What every kind of loop uses. See `loop.ts` for units in names. */
 
 export type LoopId = string & { readonly brand: "LoopId" };
+
+/** Input that cannot be used, and why in one sentence. */
+export interface Invalid {
+  readonly kind: "invalid";
+  readonly message: string;
+}
+
+export function invalid(message: string): Invalid {
+  return { kind: "invalid", message };
+}
 
 export interface ProcessRef {
   readonly pid: number;

@@ -1,5 +1,6 @@
 import { backlogWakeAt, decideBacklog } from "./backlog/decide-backlog.ts";
 import type { BacklogEvent } from "./backlog/event.ts";
+import { UNCHANGED } from "./decision.ts";
 import type { Decision, LoopEvent, TaskEvent } from "./event.ts";
 import { decideGoal } from "./goal/decide-goal.ts";
 import type { GoalEvent } from "./goal/event.ts";
@@ -14,13 +15,11 @@ export function decide(loop: Loop, event: LoopEvent, now: number): Decision {
   // An event of another kind belongs to an earlier loop with the same id.
   switch (loop.kind) {
     case "task":
-      return isOf<TaskEvent>(event, "task.", "fire.") ? decideTask(loop, event, now) : { kind: "none" };
+      return isOf<TaskEvent>(event, "task.", "fire.") ? decideTask(loop, event, now) : UNCHANGED;
     case "goal":
-      return isOf<GoalEvent>(event, "goal.", "job.") ? decideGoal(loop, event, now) : { kind: "none" };
+      return isOf<GoalEvent>(event, "goal.", "job.") ? decideGoal(loop, event, now) : UNCHANGED;
     case "backlog":
-      return isOf<BacklogEvent>(event, "backlog.", "attempt.")
-        ? decideBacklog(loop, event, now)
-        : { kind: "none" };
+      return isOf<BacklogEvent>(event, "backlog.", "attempt.") ? decideBacklog(loop, event, now) : UNCHANGED;
   }
 }
 

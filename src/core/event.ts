@@ -3,34 +3,14 @@ import type { BacklogEvent } from "./backlog/event.ts";
 import type { Usage } from "./base.ts";
 import type { GoalEvent } from "./goal/event.ts";
 import type { JobId } from "./goal/goal.ts";
-import type {
-  Cadence,
-  FireId,
-  FireKind,
-  Loop,
-  LoopId,
-  MissedPolicy,
-  Notice,
-  ProcessRef,
-  TaskPlace,
-  Wakeup,
-} from "./loop.ts";
+import type { Fire, FireId, Loop, LoopId, Notice, ProcessRef, TaskSettings, Wakeup } from "./loop.ts";
 
 export type { Usage } from "./base.ts";
 
 /** What `loop edit` may change. A missing key changes nothing. */
-export interface TaskEdit {
-  readonly prompt?: string;
-  readonly cadence?: Cadence;
-  readonly expiresAt?: number | null;
+export interface TaskEdit extends Partial<TaskSettings> {
   /** On or off; left out: as before, computed again when the cadence changes. */
   readonly jitter?: boolean;
-  readonly missed?: MissedPolicy;
-  readonly graceMs?: number | null;
-  readonly expect?: string | null;
-  readonly alertAfter?: number | null;
-  readonly timeoutMs?: number;
-  readonly where?: TaskPlace;
 }
 
 export type TaskEvent =
@@ -46,10 +26,13 @@ export type TaskEvent =
   | { readonly type: "task.notified" }
   /** The task is due. `awakeSince`: since when a runner has been there. */
   | { readonly type: "task.due"; readonly token: number; readonly awakeSince: number }
-  | { readonly type: "fire.started"; readonly fireId: FireId; readonly process: ProcessRef | null }
+  | FireEvent;
+
+/** Events of the running fire. */
+export type FireEvent = { readonly fireId: FireId } & (
+  | { readonly type: "fire.started"; readonly process: ProcessRef | null }
   | {
       readonly type: "fire.finished";
-      readonly fireId: FireId;
       readonly outcome: "ok" | "failed";
       readonly reason: string | null;
       /** The request of a self-paced agent in its answer. */
@@ -59,10 +42,11 @@ export type TaskEvent =
       readonly takenBy?: string;
     }
   /** The runner or the agent was stopped, so there is no result. */
-  | { readonly type: "fire.interrupted"; readonly fireId: FireId; readonly reason: string }
+  | { readonly type: "fire.interrupted"; readonly reason: string }
   /** It is certain that the agent never saw the prompt. The slot is open again. */
-  | { readonly type: "fire.withdrawn"; readonly fireId: FireId; readonly reason: string }
-  | { readonly type: "fire.wakeup"; readonly fireId: FireId; readonly wakeup: Wakeup };
+  | { readonly type: "fire.withdrawn"; readonly reason: string }
+  | { readonly type: "fire.wakeup"; readonly wakeup: Wakeup }
+);
 
 export type LoopEvent = TaskEvent | GoalEvent | BacklogEvent;
 
@@ -106,15 +90,11 @@ export type Effect =
 export type OutcomeKind = "ok" | "failed" | "skipped" | "missed" | "interrupted";
 
 /** The outcome of one slot, or with `count` of many slots. The history is these lines in commit order. */
-export interface Outcome {
+export interface Outcome extends Pick<Fire, "slot" | "dueAt" | "kind" | "startedAt"> {
   readonly fireId: FireId;
   readonly taskId: LoopId;
-  readonly slot: number;
-  readonly dueAt: number;
   readonly outcome: OutcomeKind;
-  readonly kind: FireKind;
   readonly reason: string | null;
-  readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly usage?: Usage;
   readonly takenBy?: string;
@@ -128,8 +108,12 @@ export interface LoopChange<L extends Loop = Loop> {
   readonly outcomes: readonly Outcome[];
 }
 
+export interface Changed<L extends Loop> extends LoopChange<L> {
+  readonly kind: "change";
+}
+
 /** `refused` has a sentence for the person; `none` means that the event changes nothing. */
 export type Decision<L extends Loop = Loop> =
-  | ({ readonly kind: "change" } & LoopChange<L>)
+  | Changed<L>
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly message: string };

@@ -1,5 +1,6 @@
 /** The class of an agent's failure decides the remedy, and whether it costs an iteration (B13). */
 import type { Failure, FailureClass, PauseCode } from "./goal/goal.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "./task/interval.ts";
 
 export type Remedy =
   /** The agent caused the failure: it costs an iteration. */
@@ -11,11 +12,8 @@ export type Remedy =
   | { readonly kind: "check" }
   | { readonly kind: "pause"; readonly code: PauseCode; readonly reason: string };
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-
 /** A quota lasts hours or a week. A later reset time is not credible. */
-const LONGEST_QUOTA_MS = 8 * 24 * 60 * MINUTE;
+const LONGEST_QUOTA_MS = 8 * DAY;
 
 /** How many free failures in a row are allowed before the loop pauses. */
 const PATIENCE: Readonly<Record<FailureClass, number>> = {
@@ -35,8 +33,11 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
   switch (failure.class) {
     case "fault":
       return { kind: "count" };
-    case "quota":
-      return { kind: "wait", until: quotaUntil(failure, earlier, now), reason };
+    case "quota": {
+      const first = failure.resetsAt === null ? 5 * MINUTE : MINUTE;
+      const until = resetOf(failure, now) ?? now + backoff(earlier, first, HOUR, 0);
+      return { kind: "wait", until, reason };
+    }
     case "outage":
       return { kind: "wait", until: now + backoff(earlier, 5 * SECOND, 10 * MINUTE, spread), reason };
     case "timeout":
@@ -47,12 +48,6 @@ export function remedyFor(failure: Failure, earlier: number, spread: number, now
     case "denied":
       return giveUp(failure, earlier);
   }
-}
-
-/** The reset time that the agent named, or else a backoff. */
-function quotaUntil(failure: Failure, earlier: number, now: number): number {
-  const first = failure.resetsAt === null ? 5 * MINUTE : MINUTE;
-  return resetOf(failure, now) ?? now + backoff(earlier, first, 60 * MINUTE, 0);
 }
 
 /** The end of a quota, if the agent named a credible time. */
@@ -67,16 +62,13 @@ function backoff(earlier: number, first: number, most: number, spread: number): 
   return Math.round(base * (1 + 0.25 * spread));
 }
 
-function giveUp(failure: Failure, earlier: number): Remedy {
-  const { reason } = failure;
-  switch (failure.class) {
-    case "auth":
-      return { kind: "pause", code: "auth", reason: `the agent has no access to its model: ${reason}` };
-    case "denied":
-      return { kind: "pause", code: "denied", reason: `the agent was denied a permission: ${reason}` };
-    case "overflow":
-      return { kind: "pause", code: "failures", reason: `a fresh context was too small as well: ${reason}` };
-    default:
-      return { kind: "pause", code: "failures", reason: `${earlier + 1} times in a row: ${reason}` };
-  }
+const GIVEN_UP: Readonly<Partial<Record<FailureClass, readonly [PauseCode, why: string]>>> = {
+  auth: ["auth", "the agent has no access to its model"],
+  denied: ["denied", "the agent was denied a permission"],
+  overflow: ["failures", "a fresh context was too small as well"],
+};
+
+function giveUp({ class: kind, reason }: Failure, earlier: number): Remedy {
+  const [code, why] = GIVEN_UP[kind] ?? ["failures", `${earlier + 1} times in a row`];
+  return { kind: "pause", code, reason: `${why}: ${reason}` };
 }

@@ -23,6 +23,14 @@ export function compileGlob(glob: string): GlobMatcher {
   return (path) => run(program, path);
 }
 
+/** A line of text instead of a path: only `*` is special, and it matches only characters that are `inStar`. */
+export function matchesStars(line: string, glob: string, inStar: Test): boolean {
+  const parts = [...glob].map(
+    (each): Part => (each === "*" ? { kind: "many", test: inStar } : literal(each)),
+  );
+  return run(compile(parts), line);
+}
+
 /** Most globs are a name or an ending and need no automaton. */
 function plainMatcher(glob: string): GlobMatcher | null {
   const [, ending] = /^\*([^*?[\]{}\\/]+)$/.exec(glob) ?? [];
@@ -33,15 +41,15 @@ function plainMatcher(glob: string): GlobMatcher | null {
 
 type Test = (character: string) => boolean;
 
+type One = { readonly kind: "one"; readonly test: Test };
+
 type Part =
-  | { readonly kind: "one"; readonly test: Test }
+  | One
   | { readonly kind: "many"; readonly test: Test }
   | { readonly kind: "either"; readonly options: readonly (readonly Part[])[] };
 
-type Step =
-  | { readonly op: "one"; readonly test: Test }
-  | { readonly op: "fork"; readonly to: readonly number[] }
-  | { readonly op: "end" };
+/** Behind the last step the whole glob has matched. */
+type Step = One | { readonly kind: "fork"; readonly to: readonly number[] };
 
 const ANY: Test = () => true;
 const IN_NAME: Test = (character) => character !== "/";
@@ -78,25 +86,19 @@ class Parser {
     const parts: Part[] = [];
     for (;;) {
       const character = this.characters[this.at];
-      if (character === undefined) return parts;
-      if (inBraces && (character === "," || character === "}")) return parts;
+      if (character === undefined || (inBraces && ",}".includes(character))) return parts;
       parts.push(this.part(character));
     }
   }
 
   private part(character: string): Part {
     if (character === "*") return this.stars();
-    if (character === "[") return this.choice() ?? this.take("[");
-    if (character === "{") return this.braces() ?? this.take("{");
+    const group = character === "[" ? this.choice() : character === "{" ? this.braces() : null;
+    if (group !== null) return group;
     this.at++;
     if (character === "?") return { kind: "one", test: IN_NAME };
     if (character !== "\\") return literal(character);
     return literal(this.characters[this.at++] ?? "\\");
-  }
-
-  private take(character: string): Part {
-    this.at++;
-    return literal(character);
   }
 
   private stars(): Part {
@@ -157,35 +159,26 @@ class Parser {
   }
 }
 
-function compile(parts: readonly Part[]): readonly Step[] {
-  const steps: Step[] = [];
-  emit(parts, steps);
-  steps.push({ op: "end" });
+function compile(parts: readonly Part[], steps: Step[] = []): readonly Step[] {
+  for (const part of parts) {
+    const start = steps.length;
+    if (part.kind === "one") steps.push(part);
+    else if (part.kind === "many") {
+      const one: One = { kind: "one", test: part.test };
+      steps.push({ kind: "fork", to: [start + 1, start + 3] }, one, { kind: "fork", to: [start] });
+    } else compileEither(part.options, steps);
+  }
   return steps;
 }
 
-function emit(parts: readonly Part[], steps: Step[]): void {
-  for (const part of parts) {
-    const start = steps.length;
-    if (part.kind === "one") steps.push({ op: "one", test: part.test });
-    else if (part.kind === "many") {
-      steps.push(
-        { op: "fork", to: [start + 1, start + 3] },
-        { op: "one", test: part.test },
-        { op: "fork", to: [start] },
-      );
-    } else emitEither(part.options, steps);
-  }
-}
-
-function emitEither(options: readonly (readonly Part[])[], steps: Step[]): void {
+function compileEither(options: readonly (readonly Part[])[], steps: Step[]): void {
   const starts: number[] = [];
   const exits: number[] = [];
-  steps.push({ op: "fork", to: starts });
+  steps.push({ kind: "fork", to: starts });
   for (const option of options) {
     starts.push(steps.length);
-    emit(option, steps);
-    steps.push({ op: "fork", to: exits });
+    compile(option, steps);
+    steps.push({ kind: "fork", to: exits });
   }
   exits.push(steps.length);
 }
@@ -197,12 +190,12 @@ function run(steps: readonly Step[], path: string): boolean {
     const next = new Set<number>();
     for (const state of states) {
       const step = steps[state];
-      if (step?.op === "one" && step.test(character)) enter(steps, state + 1, next);
+      if (step?.kind === "one" && step.test(character)) enter(steps, state + 1, next);
     }
     if (next.size === 0) return false;
     states = next;
   }
-  return states.has(steps.length - 1);
+  return states.has(steps.length);
 }
 
 function enter(steps: readonly Step[], first: number, states: Set<number>): void {
@@ -211,6 +204,6 @@ function enter(steps: readonly Step[], first: number, states: Set<number>): void
     if (states.has(state)) continue;
     states.add(state);
     const step = steps[state];
-    if (step?.op === "fork") open.push(...step.to);
+    if (step?.kind === "fork") open.push(...step.to);
   }
 }

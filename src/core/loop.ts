@@ -45,27 +45,31 @@ export type TaskPlace = "session" | "headless" | "either";
 
 export type TaskStatus = "active" | "paused" | "missed" | "ended";
 
-export interface Task {
-  readonly kind: "task";
-  readonly id: LoopId;
-  /** Rises by one with every commit. A commit names the version it was decided on. */
-  readonly version: number;
+/** What a person sets and may change later. */
+export interface TaskSettings {
   readonly prompt: string;
   readonly cadence: Cadence;
-  /** null: durable. Otherwise the task ends with this host session. */
-  readonly session: string | null;
   readonly where: TaskPlace;
-  readonly status: TaskStatus;
-  readonly statusReason: string | null;
-  readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** Added to a slot to get its due time; negative for a one-shot that comes early. */
-  readonly jitterMs: number;
   readonly missed: MissedPolicy;
   readonly graceMs: number | null;
   readonly expect: string | null;
   readonly alertAfter: number | null;
   readonly timeoutMs: number;
+}
+
+export interface Task extends TaskSettings {
+  readonly kind: "task";
+  readonly id: LoopId;
+  /** Rises by one with every commit. A commit names the version it was decided on. */
+  readonly version: number;
+  /** null: durable. Otherwise the task ends with this host session. */
+  readonly session: string | null;
+  readonly status: TaskStatus;
+  readonly statusReason: string | null;
+  readonly createdAt: number;
+  /** Added to a slot to get its due time; negative for a one-shot that comes early. */
+  readonly jitterMs: number;
   /** Every slot up to this time has fired or is in the journal with a reason. */
   readonly cursorAt: number;
   /** Rises when the clock was set back so far that slots repeat. Part of a fire's id. */

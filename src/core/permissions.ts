@@ -9,7 +9,8 @@
  *    project.
  * 4. In a command glob, a star never matches text that could start a second command.
  */
-import { matchesGlob } from "./glob.ts";
+import { matchesGlob, matchesStars } from "./glob.ts";
+import { isRecord } from "./json.ts";
 
 export const TOOL_KINDS = ["read", "edit", "delete", "execute", "fetch", "other"] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
@@ -105,9 +106,8 @@ function subjectsOf({ tool, paths, command, title }: AskedFor): readonly Subject
 
 function decideOne(rule: PermissionRule | undefined, asked: AskedFor, subject: Subject): PermissionAnswer {
   const isWrite = asked.tool === "edit" || asked.tool === "delete";
-  if (isWrite && subject.kind === "path" && isKept(subject.path)) return "deny";
   // an edit without a path could change any file
-  if (isWrite && subject.kind !== "path") return "deny";
+  if (isWrite && (subject.kind !== "path" || isKept(subject.path))) return "deny";
   return answerOf(rule, subject, isWrite) ?? defaultOf(asked, subject);
 }
 
@@ -134,28 +134,11 @@ function fits(subject: Subject, glob: string): boolean {
   return inProject !== null && matchesGlob(inProject, glob.replace(/^\.\//, ""));
 }
 
-/** Follows all positions of the glob at once, so that no glob is slow. Only a lone star matches everything. */
+/** Only a lone star matches everything. */
 function fitsLine(line: string, glob: string, notInStar: RegExp): boolean {
   if (glob === "*" || glob === "**") return true;
-  const [text, wanted] = [line.trim(), glob.trim()];
-  if (text.length > LONGEST_LINE) return false;
-  let places = withStars(wanted, new Set([0]));
-  for (const character of text.split("")) {
-    const next = new Set<number>();
-    for (const place of places) {
-      if (wanted[place] === character) next.add(place + 1);
-      if (wanted[place] === "*" && !notInStar.test(character)) next.add(place);
-    }
-    places = withStars(wanted, next);
-  }
-  return places.has(wanted.length);
-}
-
-/** A star may match nothing. */
-function withStars(glob: string, places: ReadonlySet<number>): ReadonlySet<number> {
-  const all = new Set(places);
-  for (const place of all) if (glob[place] === "*") all.add(place + 1);
-  return all;
+  const text = line.trim();
+  return text.length <= LONGEST_LINE && matchesStars(text, glob.trim(), (each) => !notInStar.test(each));
 }
 
 function defaultOf({ tool, role, commands }: AskedFor, subject: Subject): PermissionAnswer {
@@ -173,8 +156,4 @@ function defaultOf({ tool, role, commands }: AskedFor, subject: Subject): Permis
 function isKept({ absolute, inProject }: AskedPath): boolean {
   const names = (inProject ?? absolute).toLowerCase().split("/");
   return names.includes(".git") || (inProject !== null && names[0] === ".loop");
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -30,14 +30,12 @@ function commandOf(first: string, rest: string, commands: ReadonlySet<string>): 
 function splitFlags(line: string): readonly string[] {
   const words: string[] = [];
   let rest = line;
-  for (;;) {
-    const found = FLAG.exec(rest);
-    if (found === null) break;
-    const [whole, name = "", value] = found;
+  for (let found = FLAG.exec(rest); found !== null; found = FLAG.exec(rest)) {
+    const [whole, name = "", typed] = found;
     // only these flags take a value; a prompt may follow the others
-    const isPair = VALUED.has(name);
-    words.push(name, ...(isPair && value !== undefined ? [unquote(value)] : []));
-    rest = rest.slice(isPair && value !== undefined ? whole.length : name.length).trimStart();
+    const value = VALUED.has(name) ? typed : undefined;
+    words.push(name, ...(value === undefined ? [] : [unquote(value)]));
+    rest = rest.slice(value === undefined ? name.length : whole.length).trimStart();
   }
   return rest === "" ? words : [...words, "--", rest];
 }
@@ -52,9 +50,9 @@ const VALUED: ReadonlySet<string> = new Set(
 /** `until "npm test passes" fix it` has two parts. Without quotes there is one part. */
 function splitSpec(text: string): readonly string[] {
   const words = readWords(text);
-  const flags = words.findIndex(({ text, isQuoted }) => !isQuoted && /^--[a-z]/.test(text));
-  const end = flags === -1 ? text.length : (words[flags]?.start ?? 0);
-  const behind = flags === -1 ? [] : words.slice(flags).map(({ text }) => text);
+  const flag = words.find(({ text, isQuoted }) => !isQuoted && /^--[a-z]/.test(text));
+  const end = flag?.start ?? text.length;
+  const behind = words.filter(({ start }) => start >= end).map(({ text }) => text);
   return [...splitParts(text.slice(0, end)), ...behind];
 }
 

@@ -1,7 +1,7 @@
 /** The agent in a settings file: one name, or a list in which each agent is the fallback of the one before. */
 import * as z from "zod";
 import { parseAgentList } from "../core/agents.ts";
-import type { AgentSpec } from "../core/goal/terms.ts";
+import type { AgentSpec } from "../core/goal/goal.ts";
 
 /** One error for both forms; zod's own error would describe each form. */
 export const agentChoice = z

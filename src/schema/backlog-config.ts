@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { Mode, ScopeBudget } from "../core/backlog/backlog.ts";
-import type { AgentSpec } from "../core/goal/terms.ts";
+import type { AgentSpec } from "../core/goal/goal.ts";
 import { agentChoice } from "./agent-name.ts";
 import { faultOf, type Invalid, renderFault } from "./fault.ts";
 

@@ -37,7 +37,7 @@ const lifetime = z
 /** Has the form of `--check`. */
 const check = z.string().superRefine((text, context) => {
   const parsed = parseCheckFlag(text);
-  if (parsed.kind === "wrong") context.addIssue(parsed.message.replace(/\.$/, ""));
+  if (parsed.kind === "invalid") context.addIssue(parsed.message.replace(/\.$/, ""));
 });
 
 const permissions = z.unknown().transform((rules, context): PermissionRules => {

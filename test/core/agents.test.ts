@@ -33,5 +33,5 @@ test.each([
   [["claude", "claude"], /^claude is named twice$/],
   [[], /^no agent is named$/],
 ])("H5 %j is none, in a sentence", (texts, message) => {
-  expect(parseAgentList(texts)).toEqual({ kind: "wrong", message: expect.stringMatching(message) });
+  expect(parseAgentList(texts)).toEqual({ kind: "invalid", message: expect.stringMatching(message) });
 });

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { type AgentChoice, chooseAgent, isAgentTyped } from "../../compose/agent-choice.ts";
 import { agentFor } from "../../compose/agents.ts";
 import { renderAgentSpec } from "../../core/agents.ts";
-import type { AgentSpec } from "../../core/goal/terms.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { usageError } from "../../errors.ts";

@@ -16,7 +16,7 @@ import {
   KNOWN_AGENTS,
   renderAgentSpec,
 } from "../../core/agents.ts";
-import type { AgentSpec, SingleAgentSpec } from "../../core/goal/terms.ts";
+import type { AgentSpec, SingleAgentSpec } from "../../core/goal/goal.ts";
 import { LoopError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";

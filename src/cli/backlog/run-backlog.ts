@@ -129,7 +129,7 @@ function readStories({ root }: Project, { story }: BacklogRunFlags): readonly St
 /** A story's checks are commands; the evaluator judges everything else. */
 function refuseUnrunnable(id: string, text: string): void {
   const parsed = parseCheckFlag(text);
-  if (parsed.kind === "wrong") throw usageError(`${id}: ${parsed.message}`);
+  if (parsed.kind === "invalid") throw usageError(`${id}: ${parsed.message}`);
   const { name, check } = parsed.criterion;
   if (commandOf(check) === null)
     throw usageError(

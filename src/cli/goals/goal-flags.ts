@@ -39,7 +39,7 @@ export function policyFrom(flags: PolicyFlags, config: Config): GoalPolicy {
 
 export function checkFlag(text: string): Criterion {
   const parsed = parseCheckFlag(text);
-  if (parsed.kind === "wrong") throw usageError(parsed.message);
+  if (parsed.kind === "invalid") throw usageError(parsed.message);
   return parsed.criterion;
 }
 

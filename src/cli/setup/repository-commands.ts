@@ -106,7 +106,7 @@ function readShape({ root }: Place): ParsedFile | null {
   const content = readInside(root, path);
   if (content === null) return null;
   const parsed = parseShapeFile(content, readProjectFacts(root));
-  if (parsed.kind === "wrong")
+  if (parsed.kind === "invalid")
     throw new LoopError("surroundings", `${path}: ${parsed.message}`, "Repair or delete this file.");
   return { file, path, content, criteria: parsed.criteria, mustNot: parsed.mustNot };
 }

@@ -1,7 +1,7 @@
 /** `loop run <id>`: fires a task now. The runner takes it; without a runner, a terminal runs it and waits. */
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import type { Outcome } from "../../core/event.ts";
-import type { AgentSpec } from "../../core/goal/terms.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";

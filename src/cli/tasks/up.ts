@@ -4,7 +4,7 @@ import { removeEndedRuns } from "../../agents/process/run-folder.ts";
 import { type AgentChoice, chooseAgent, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import { type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import { shortNameOf } from "../../core/agents.ts";
-import type { AgentSpec } from "../../core/goal/terms.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId, Task } from "../../core/loop.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import { allGoals } from "../../engine/goals/goals.ts";

@@ -22,10 +22,9 @@ const MAX_COMMAND = 200;
 
 export function renderBackpropDirective(backprop: Backprop): string {
   const { run, category, times, systemic } = backprop;
-  const failures = quotedFailures(run);
   return [
     `[LOOP BACKPROP] ${shownCommand(backprop)} ${resultOf(run)}. Category: ${shown(category)}.`,
-    ...(failures === null ? [] : [failures]),
+    ...quotedFailures(run),
     ...(systemic
       ? [
           `Systemic: ${times} failures of this category. Do not fix only this one: find the cause of all of them, and cover them with one criterion.`,
@@ -46,16 +45,11 @@ export function renderBackpropDirective(backprop: Backprop): string {
 /** The agent fills in the fields at the end. */
 export function renderBackpropEntry(backprop: Backprop & { readonly date: string }): string {
   const { run, category, times, systemic, date } = backprop;
-  const failures = quotedFailures(run);
-  const often = systemic
-    ? `seen ${times} times, systemic`
-    : times === 1
-      ? "seen once"
-      : `seen ${times} times`;
+  const often = times === 1 ? "once" : `${times} times`;
   return [
     `## ${shown(date)} ${shown(category)}`,
-    `- Command: ${shownCommand(backprop)} ${resultOf(run)}\n- Category: ${shown(category)} (${often})`,
-    ...(failures === null ? [] : [failures]),
+    `- Command: ${shownCommand(backprop)} ${resultOf(run)}\n- Category: ${shown(category)} (seen ${often}${systemic ? ", systemic" : ""})`,
+    ...quotedFailures(run),
     "- Cause:\n- Criterion:\n- Test:\n- Fix:",
     "",
   ].join("\n\n");
@@ -68,14 +62,14 @@ function resultOf({ runner, outcome, passed, failed }: TestRun): string {
   return `failed (${runner}: ${failed} failed${passed === undefined ? "" : `, ${passed} passed`})`;
 }
 
-function quotedFailures({ failures }: TestRun): string | null {
-  if (failures.length === 0) return null;
+function quotedFailures({ failures }: TestRun): readonly string[] {
+  if (failures.length === 0) return [];
   const lines = failures.slice(0, MAX_SHOWN).map(({ name, message }) => {
     const said = shown(message);
     return said === "" ? shown(name) : `${shown(name)}: ${said}`;
   });
   const left = failures.length - lines.length;
-  return quote([...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n"), null);
+  return [quote([...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n"), null)];
 }
 
 function shownCommand({ command }: Backprop): string {

@@ -89,13 +89,9 @@ const PREFIX = /^[@\w./-]+[ :][\w:-]*test[\w:-]*[:$] ?/gm;
 function readingOf({ invocation: { tool, isDelegating } }: RunnerUse, text: string): TestRun | null {
   const own = isDelegating ? undefined : tool.tests?.output;
   if (own !== undefined) return readWith([[tool.name, own]], text);
+  const isForPackages = tool.locks !== undefined || tool.name === "turbo";
   const found = readWith(TEST_OUTPUTS, text);
-  return (
-    found ??
-    (tool.locks === undefined && tool.name !== "turbo"
-      ? null
-      : readWith(TEST_OUTPUTS, text.replaceAll(PREFIX, "")))
-  );
+  return found ?? (isForPackages ? readWith(TEST_OUTPUTS, text.replaceAll(PREFIX, "")) : null);
 }
 
 /** The first failed run: one script may start several runners. */

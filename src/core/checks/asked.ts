@@ -2,7 +2,7 @@
 import { codeSpan } from "../text/quote.ts";
 import type { KindOfCheck } from "./kind.ts";
 
-interface Question extends Pick<KindOfCheck, "verification" | "atMost"> {
+interface Wording extends Pick<KindOfCheck, "verification" | "atMost"> {
   readonly shapeWords: RegExp;
   readonly does: string;
   readonly doesInPrompt: string;
@@ -11,13 +11,12 @@ interface Question extends Pick<KindOfCheck, "verification" | "atMost"> {
 
 function askedKind<K extends "judge" | "review">(
   kind: K,
-  { verification, atMost, shapeWords, does, doesInPrompt, instructions }: Question,
+  { shapeWords, does, doesInPrompt, instructions, ...weight }: Wording,
 ): KindOfCheck<{ readonly kind: K; readonly question: string }> {
   const ask = (question: string) => ({ kind, question });
   return {
-    verification,
+    ...weight,
     isWeaker: true,
-    atMost,
     blocks: null,
     shape: { words: shapeWords, ofText: ask, mismatch: null },
     parse(text) {

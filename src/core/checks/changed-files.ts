@@ -13,12 +13,7 @@ export function changedFiles(before: Files, after: Files): string[] {
 }
 
 /** Files in both snapshots that were written in between, even with the same content. */
-export function rewrittenFiles(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): string[] {
-  return [...after].flatMap(([path, stamp]) => {
-    const old = before.get(path);
-    return old === undefined || old === stamp ? [] : [path];
-  });
+export function rewrittenFiles(before: Files["files"], after: Files["files"]): string[] {
+  const rewritten = [...after].filter(([path, stamp]) => (before.get(path) ?? stamp) !== stamp);
+  return rewritten.map(([path]) => path);
 }

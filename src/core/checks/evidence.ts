@@ -4,10 +4,8 @@ import type { Check, Evidence, EvidenceByName, Verification } from "./check.ts";
 import type { CommandOutput, CommandRun } from "./kind.ts";
 import { verificationOf } from "./kinds.ts";
 
-/** Characters of the output that are kept. */
 const TAIL_KEPT = 4_000;
 
-/** The time of the check and the state of the files. */
 export interface Taken {
   readonly tree: string;
   readonly startedAt: number;

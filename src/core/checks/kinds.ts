@@ -102,7 +102,6 @@ export function verificationOf(check: Check): Verification {
   return kindOf(check).verification;
 }
 
-/** From the strongest to the weakest. */
 export const VERIFICATIONS: readonly Verification[] = ROWS.map(({ verification }) => verification);
 
 /** An agent looked, and no command ran (B6). */
@@ -115,12 +114,6 @@ export function isRunOrMeasured(verification: Verification): boolean {
   return ROWS.some((row) => row.verification === verification && !row.isWeaker && row.blocks === null);
 }
 
-/** Why the criterion is never met and blocks the end; null: it can be met. */
-export function whyBlocked(check: Check): string | null {
-  return kindOf(check).blocks;
-}
-
-/** The best verdict that these criteria allow. */
 export function bestVerdict(criteria: readonly Pick<Criterion, "check">[]): Verdict {
   const allowed = criteria.map(({ check }) => kindOf(check).atMost);
   if (allowed.length === 0 || allowed.includes("RESEARCH")) return "RESEARCH";

@@ -8,6 +8,7 @@
  * 4. Parsing takes linear time and never throws.
  */
 import type { Claims, Report } from "../goal/goal.ts";
+import { isRecord, parseJson } from "../json.ts";
 import { type OwnLines, readOwnLines, splitLines } from "./own-lines.ts";
 import {
   type Block,
@@ -45,19 +46,50 @@ export function parseClaims(message: string, expected: Expected): Report {
 }
 
 export function parseVerdict(message: string, expected: { readonly nonce: string }): ParsedVerdict {
-  if (!message.includes("<verdict")) return { kind: "none", reason: "It gave no verdict." };
+  if (!message.includes("<verdict")) return noVerdict("It gave no verdict.");
   const text = readOwnLines(message);
   const said = (word: string) =>
     text.lines.some((line, index) => isLine(line, verdict(expected.nonce, word)) && text.startsOwn(index));
   const [pass, reject] = [said("PASS"), said("REJECT")];
   if (expected.nonce === "" || (!pass && !reject)) {
-    return {
-      kind: "none",
-      reason: "Its verdict is not alone on a plain line with the nonce of this turn.",
-    };
+    return noVerdict("Its verdict is not alone on a plain line with the nonce of this turn.");
   }
-  if (pass && reject) return { kind: "none", reason: "It said both PASS and REJECT." };
+  if (pass && reject) return noVerdict("It said both PASS and REJECT.");
   return { kind: pass ? "pass" : "reject", reason: rejectionReason(text) };
+}
+
+function noVerdict(reason: string): ParsedVerdict {
+  return { kind: "none", reason };
+}
+
+/** The verdict as JSON, for `Turn.answerSchema`. Agents support different parts of JSON Schema, so nothing is optional. */
+export const VERDICT_SCHEMA: object = {
+  type: "object",
+  properties: {
+    nonce: { type: "string", description: "the nonce of this turn, as in the verdict tag of the task" },
+    reason: { type: "string", description: "what you looked at and what you saw; for REJECT: why" },
+    verdict: { type: "string", enum: ["PASS", "REJECT"] },
+  },
+  required: ["nonce", "reason", "verdict"],
+  additionalProperties: false,
+};
+
+/** Parses either form. JSON must be the whole message, so that a quote is not a verdict. */
+export function parseJudgement(message: string, expected: { readonly nonce: string }): ParsedVerdict {
+  return parseJsonVerdict(message.trim(), expected.nonce) ?? parseVerdict(message, expected);
+}
+
+function parseJsonVerdict(text: string, nonce: string): ParsedVerdict | null {
+  const said = parseJson(text);
+  if (!isRecord(said) || Object.keys(said).sort().join() !== "nonce,reason,verdict") return null;
+  if (typeof said.reason !== "string") return null;
+  const reason = tidyLine(said.reason, MAX_REASON) || null;
+  if (nonce === "" || said.nonce !== nonce)
+    return noVerdict("Its verdict does not have the nonce of this turn.");
+  // JSON.parse keeps the last of two equal keys
+  if ((text.match(/(?<!\\)"verdict"\s*:/g) ?? []).length !== 1) return noVerdict("It gave two verdicts.");
+  if (said.verdict === "PASS") return { kind: "pass", reason };
+  return said.verdict === "REJECT" ? { kind: "reject", reason } : null;
 }
 
 /** Whether an echo of any part of an injected text would count as a claim. Tests check all prompts with this. */

@@ -1,5 +1,5 @@
 /** What one line of Markdown can be, without the lines around it. */
-import { withoutEscapes } from "./tidy.ts";
+import { trimSpace, withoutEscapes } from "./tidy.ts";
 
 export interface LineShape {
   readonly isBlank: boolean;
@@ -42,8 +42,7 @@ export function shapeOf(coloured: string): LineShape {
 
 /** Only spaces and tabs. Other white space is invisible, so it does not count as blank. */
 export function isBlank(text: string): boolean {
-  for (let n = 0; n < text.length; n++) if (text[n] !== " " && text[n] !== "\t") return false;
-  return true;
+  return trimSpace(text) === "";
 }
 
 const ITEM = String.raw`[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*`;

@@ -3,6 +3,7 @@
  * is a false claim. The next prompt tells the agent the reason.
  */
 import type { Claims, Report } from "../goal/goal.ts";
+import { isRecord, parseJson } from "../json.ts";
 import type { OwnLines } from "./own-lines.ts";
 import { tidyLine, trimSpace } from "./tidy.ts";
 
@@ -117,7 +118,7 @@ function isFirst(key: Key, value: string, words: readonly [string, string], faul
 /** Claims about unknown criteria are ignored. */
 function readCriteria(json: string, criteria: readonly string[], faults: Faults): Record<string, boolean> {
   const value = parseJson(json);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     faults.push(`CRITERIA must be a JSON object on one line, and is ${quote(json)}`);
     return {};
   }
@@ -183,15 +184,6 @@ function readCheck(key: Key, value: string, faults: Faults): string {
 
 /** Control characters, half characters, and format marks except the joiners that some scripts need. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|[^\P{Cf}\u200c\u200d]/u;
-
-/** undefined: not valid JSON. */
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
 
 function quote(text: string): string {
   return JSON.stringify(tidyLine(text.slice(0, 200), 60));

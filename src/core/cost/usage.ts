@@ -68,6 +68,7 @@ export function spend(
   };
 }
 
-function sum(a: number | null, b: number | null): number | null {
+/** The sum of what is known; null: nothing. */
+export function sum(a: number | null, b: number | null): number | null {
   return a === null && b === null ? null : (a ?? 0) + (b ?? 0);
 }

@@ -1,20 +1,20 @@
 /** Decides what follows a round of checks: the end, one more turn, a question, or a pause. */
 
-import { whyBlocked } from "../checks/kinds.ts";
-import { pricesOf, spend } from "../cost/usage.ts";
+import { kindOf } from "../checks/kinds.ts";
+import { pricesOf, spend, sum } from "../cost/usage.ts";
+import { change } from "../decision.ts";
 import { remedyFor } from "../failures.ts";
-import { countRound } from "./breakers.ts";
+import { countFree, countRound, earlierFailures } from "./breakers.ts";
 import {
   ask,
   askUnsignalled,
-  changeGoal,
   finish,
   type GoalDecision,
   type PauseWish,
   pause,
   proofLines,
 } from "./change.ts";
-import type { CheckRound, GoalEvent } from "./event.ts";
+import type { CheckRound, EventOf } from "./event.ts";
 import type { Evidence, Goal, Receipt, Step } from "./goal.ts";
 import { type Checking, isAtWork, stageOf, unproved } from "./phase.ts";
 import {
@@ -29,7 +29,7 @@ import {
   weigh,
 } from "./proof.ts";
 
-type Surveyed = Extract<GoalEvent, { type: "job.surveyed" }>;
+type Surveyed = EventOf<"job.surveyed">;
 
 /** Before any work: a criterion that is green already cannot prove the work (B7). */
 export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: number): GoalDecision {
@@ -46,8 +46,8 @@ export function decideSurveyed(goal: Goal, { baseline, round }: Surveyed, now: n
     phase: { kind: stageOf(goal.phase) },
     spent: { ...goal.spent, timeMs: goal.spent.timeMs + round.durationMs },
   };
-  if (goal.status !== "active") return changeGoal(surveyed, {});
-  return stopOnMustNot(surveyed, round, now) ?? changeGoal(surveyed, {});
+  const stop = goal.status === "active" ? stopOnMustNot(surveyed, round, now) : null;
+  return stop ?? change(surveyed, {});
 }
 
 function testsOf({ evidence }: CheckRound): Readonly<Record<string, number>> {
@@ -71,10 +71,10 @@ export function decideChecked(goal: Goal, checking: Checking, round: CheckRound,
     tree: round.tree,
     protectedChanges: pendingChanges(goal, round.protectedChanges),
     spent: { ...goal.spent, ...spend(goal.spent, round.usage), timeMs: goal.spent.timeMs + round.durationMs },
-    receipts: withRound(goal.receipts, round, moved),
+    receipts: withRound(goal, round, moved),
   };
   // Paused or ended during the round: the evidence is kept, and a later round decides.
-  if (goal.status !== "active") return changeGoal(checked, {});
+  if (goal.status !== "active") return change(checked, {});
   const isIteration = checking.round === "iteration";
   const isWhole = round.failure === null;
   const counted: Goal =
@@ -110,13 +110,13 @@ function decideProof(goal: Goal, ended: EndedRound): GoalDecision {
   if (isWanted && !asksPerson && fewer.length === 0) return finish(proved, endOf(goal, []), now);
   const { from } = checking;
   // Proved before the work began: the gates before the work come first.
-  if (!isAtWork(from)) return changeGoal(goal, { phase: from });
+  if (!isAtWork(from)) return change(goal, { phase: from });
   if (isWanted && fewer.length > 0)
     return ask(proved, "G3", "All criteria met, but fewer tests ran than before any work. Done?", fewer, now);
   if (isWanted) return ask(proved, "G3", "All criteria met. Confirm done?", proofLines(goal), now);
   // B9: proved, but the agent did not signal the end. It gets one more turn on these files to do so.
   if (from.kind !== "proved" || from.tree !== round.tree)
-    return changeGoal(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
+    return change(proved, { remarks: [...goal.remarks, PROVED_UNSIGNALLED] });
   return goal.policy.yes && fewer.length === 0
     ? finish(proved, endOf(goal, unsignalled(goal)), now)
     : askUnsignalled(proved, now);
@@ -135,19 +135,17 @@ function decideUnproved(goal: Goal, { checking, round, wasTold, now }: EndedRoun
   const refusal = `You signalled the end, but these criteria are not proved: ${unmetCriteria(open).join(", ")}.`;
   const remarks = [...goal.remarks, ...(goal.exitSignal ? [refusal] : []), ...(paths === "" ? [] : [told])];
   const asksPerson = checking.round === "iteration" && goal.shape === "colleague" && !goal.policy.yes;
-  if (!asksPerson) return changeGoal(open, { remarks });
+  if (!asksPerson) return change(open, { remarks });
   return ask({ ...open, remarks }, "G2", afterIteration(open), proofLines(open), now);
 }
 
 /** Why another turn cannot help, so that the goal pauses; null: it can. */
 function whyNoTurnHelps(goal: Goal, round: CheckRound, wasTold: boolean): PauseWish | null {
   const { id } = goal;
-  if (round.tampered !== null)
-    return {
-      code: "integrity",
-      reason: `the record of the protected files was changed: ${round.tampered}`,
-      goOn: `loop cancel ${id}`,
-    };
+  if (round.tampered !== null) {
+    const reason = `the record of the protected files was changed: ${round.tampered}`;
+    return { code: "integrity", reason, goOn: `loop cancel ${id}` };
+  }
   // The agent had one turn to restore the files. Now a person must look.
   const evidence = pathsOf(goal);
   if (evidence.length > 0 && wasTold && isOnlyUnaccepted(goal, round)) {
@@ -156,11 +154,9 @@ function whyNoTurnHelps(goal: Goal, round: CheckRound, wasTold: boolean): PauseW
   }
   const assumed = onlyAssumed(goal);
   if (assumed.length === 0) return null;
-  return {
-    code: "person",
-    reason: `no check proves ${assumed.join(", ")}, and an assumption blocks the end`,
-    goOn: `loop cancel ${id}, then start it with a check: --check 'name=command'`,
-  };
+  const reason = `no check proves ${assumed.join(", ")}, and an assumption blocks the end`;
+  const goOn = `loop cancel ${id}, then start it with a check: --check 'name=command'`;
+  return { code: "person", reason, goOn };
 }
 
 function pathsOf({ protectedChanges }: Goal): readonly string[] {
@@ -179,7 +175,7 @@ function afterIteration({ receipts, steps, iteration }: Goal): string {
 function onlyAssumed(goal: Goal): readonly string[] {
   const unmet = unmetCriteria(goal);
   const isAssumed = (name: string) =>
-    goal.criteria.some((criterion) => criterion.name === name && whyBlocked(criterion.check) !== null);
+    goal.criteria.some((criterion) => criterion.name === name && kindOf(criterion.check).blocks !== null);
   return unmet.every(isAssumed) ? unmet : [];
 }
 
@@ -191,7 +187,7 @@ function reopened(steps: readonly Step[]): readonly Step[] {
 }
 
 function refuseNoop(goal: Goal): GoalDecision {
-  return changeGoal(goal, {
+  return change(goal, {
     exitSignal: false,
     breakers: { ...goal.breakers, noopCount: goal.breakers.noopCount + 1 },
     remarks: [
@@ -212,16 +208,11 @@ function stopOnMustNot(goal: Goal, round: CheckRound, now: number): GoalDecision
 /** A judge did not answer: the round runs again, and this costs no turn. */
 function waitForJudge(goal: Goal, { failure }: CheckRound, now: number): GoalDecision | null {
   if (failure === null) return null;
-  const { freeClass, freeFailures } = goal.breakers;
-  const earlier = freeClass === failure.class ? freeFailures : 0;
-  const again: Goal = {
-    ...goal,
-    breakers: { ...goal.breakers, freeClass: failure.class, freeFailures: earlier + 1 },
-  };
-  const remedy = remedyFor(failure, earlier, 0, now);
+  const again: Goal = { ...goal, breakers: countFree(goal.breakers, failure) };
+  const remedy = remedyFor(failure, earlierFailures(goal.breakers, failure), 0, now);
   if (remedy.kind === "pause") return pause(again, remedy, now);
   const until = remedy.kind === "wait" ? remedy.until : now;
-  return changeGoal(again, { waitUntil: until, waitReason: `the judge did not answer: ${failure.reason}` });
+  return change(again, { waitUntil: until, waitReason: `the judge did not answer: ${failure.reason}` });
 }
 
 function unsignalled({ exitSignal, policy }: Goal): readonly string[] {
@@ -230,28 +221,20 @@ function unsignalled({ exitSignal, policy }: Goal): readonly string[] {
     : [`the agent never signalled the end${policy.yes ? "" : "; a person confirmed it"}`];
 }
 
-function withRound(
-  receipts: readonly Receipt[],
-  round: CheckRound,
-  moved: readonly string[],
-): readonly Receipt[] {
+/** The receipt of a turn includes the cost of its judges. */
+function withRound({ receipts }: Goal, round: CheckRound, moved: readonly string[]): readonly Receipt[] {
   const last = receipts.at(-1);
   if (last === undefined) return receipts;
   const updated: Receipt = {
     ...last,
     checksMs: last.checksMs + round.durationMs,
     moved: [...last.moved, ...moved],
-    costUsd: sum(last.costUsd, round.usage?.costUsd),
-    inputTokens: sum(last.inputTokens, round.usage?.inputTokens),
-    outputTokens: sum(last.outputTokens, round.usage?.outputTokens),
+    costUsd: sum(last.costUsd, round.usage?.costUsd ?? null),
+    inputTokens: sum(last.inputTokens, round.usage?.inputTokens ?? null),
+    outputTokens: sum(last.outputTokens, round.usage?.outputTokens ?? null),
     ...pricesOf(round.usage),
     notes: [...last.notes, ...round.notes],
     checkpoint: round.checkpoint ?? last.checkpoint,
   };
   return [...receipts.slice(0, -1), updated];
-}
-
-/** The receipt of a turn includes the cost of its judges. */
-function sum(turn: number | null, judges: number | null | undefined): number | null {
-  return judges == null ? turn : (turn ?? 0) + judges;
 }

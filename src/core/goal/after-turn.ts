@@ -1,11 +1,13 @@
 /** Decides what follows a turn: its receipt, its claims, and what its failure costs. */
+
 import { pricesOf, spend } from "../cost/usage.ts";
+import { change } from "../decision.ts";
 import { type Remedy, remedyFor } from "../failures.ts";
 import { parseCheckFlag } from "../spec/check-flag.ts";
 import { currentStep } from "../text/goal/goal-facts.ts";
-import { countError, countPattern } from "./breakers.ts";
-import { ask, changeGoal, type GoalDecision, intendJob, notice, pause } from "./change.ts";
-import type { GoalEvent, TurnRecord } from "./event.ts";
+import { countError, countFree, countPattern, earlierFailures } from "./breakers.ts";
+import { ask, type GoalDecision, intendJob, notice, pause } from "./change.ts";
+import type { EventOf, TurnRecord } from "./event.ts";
 import type { Breakers, Claims, Criterion, Failure, Goal, Job, Receipt, Spent, Step } from "./goal.ts";
 import { moveTo, owe } from "./phase.ts";
 import { asksForPlan, stageAfterPlanning } from "./stages.ts";
@@ -29,7 +31,7 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
   };
   // Paused or ended during the turn: the result is kept, and nothing else follows.
   if (goal.status !== "active") {
-    return changeGoal(settled, job.kind === "work" ? { phase: owe(goal.phase, isCharged) } : {});
+    return change(settled, job.kind === "work" ? { phase: owe(goal.phase, isCharged) } : {});
   }
   if (remedy !== null) return decideFailure(settled, job, turn, remedy, now);
   switch (job.kind) {
@@ -37,21 +39,27 @@ export function decideTurned(goal: Goal, job: Job, turn: TurnRecord, now: number
       return decidePlanned(settled, claims);
     case "precheck":
       return decidePrechecked(settled, turn, now);
-    default:
-      return decideWorked(settled, job, turn, claims, now);
+    default: {
+      const worked: Goal = {
+        ...settled,
+        exitSignal: claims?.exitSignal === true,
+        next: claims?.next ?? null,
+        steps: stepsAfter(goal.steps, claims),
+        remarks: remarksAfter(turn, claims),
+      };
+      return check(worked, job, turn, now);
+    }
   }
 }
 
+type Interrupted = EventOf<"job.interrupted">;
+
 /** The runner or the agent was stopped: there is no result, and this costs no iteration. */
-export function decideInterrupted(
-  goal: Goal,
-  job: Job,
-  { reason, conversation }: Extract<GoalEvent, { type: "job.interrupted" }>,
-  now: number,
-): GoalDecision {
+export function decideInterrupted(goal: Goal, job: Job, event: Interrupted, now: number): GoalDecision {
+  const { reason, conversation } = event;
   const isBegun = goal.context === "continue" && goal.conversation === null && conversation !== undefined;
   const begun = isBegun && job.kind !== "precheck" ? { ...goal, conversation, conversationCostUsd: 0 } : goal;
-  return changeGoal(interruptTurn(begun, job, reason, now), {});
+  return change(interruptTurn(begun, job, reason, now), {});
 }
 
 export function interruptTurn(goal: Goal, job: Job, reason: string, now: number): Goal {
@@ -74,10 +82,8 @@ export function interruptTurn(goal: Goal, job: Job, reason: string, now: number)
 }
 
 function remedyOf(goal: Goal, failure: Failure, now: number): Remedy {
-  const { freeFailures, freeClass } = goal.breakers;
-  const earlier = freeClass === failure.class ? freeFailures : 0;
   const spread = (Number.parseInt(goal.id.slice(0, 4), 16) + goal.jobs * 7919) % 1000;
-  return remedyFor(failure, earlier, spread / 1000, now);
+  return remedyFor(failure, earlierFailures(goal.breakers, failure), spread / 1000, now);
 }
 
 function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, now: number): GoalDecision {
@@ -88,39 +94,22 @@ function decideFailure(goal: Goal, job: Job, turn: TurnRecord, remedy: Remedy, n
     case "wait": {
       const wait = { phase, waitUntil: remedy.until, waitReason: remedy.reason };
       const isLong = remedy.until - now >= 60_000;
-      return changeGoal(goal, wait, isLong ? [notice(goal, "waits", "waits", remedy.reason)] : []);
+      return change(goal, wait, isLong ? [notice(goal, "waits", "waits", remedy.reason)] : []);
     }
     case "fresh":
-      return changeGoal(goal, { phase, conversation: null, conversationCostUsd: 0 });
+      return change(goal, { phase, conversation: null, conversationCostUsd: 0 });
     case "check":
-      return changeGoal(goal, {
+      return change(goal, {
         phase: job.kind === "work" ? owe(goal.phase) : goal.phase,
         exitSignal: false,
         remarks: [`The last turn was stopped: ${turn.failure?.reason ?? "it took too long"}.`],
       });
     case "count": {
       const remarks = [`The last turn failed: ${turn.failure?.reason ?? "the agent broke"}.`];
-      if (job.kind !== "work") return changeGoal(goal, { remarks });
+      if (job.kind !== "work") return change(goal, { remarks });
       return check({ ...goal, exitSignal: false, remarks }, job, turn, now);
     }
   }
-}
-
-function decideWorked(
-  goal: Goal,
-  job: Job,
-  turn: TurnRecord,
-  claims: Claims | null,
-  now: number,
-): GoalDecision {
-  const worked: Goal = {
-    ...goal,
-    exitSignal: claims?.exitSignal === true,
-    next: claims?.next ?? null,
-    steps: stepsAfter(goal.steps, claims),
-    remarks: remarksAfter(turn, claims),
-  };
-  return check(worked, job, turn, now);
 }
 
 function check(goal: Goal, job: Job, turn: TurnRecord, now: number): GoalDecision {
@@ -162,7 +151,7 @@ function decidePlanned(goal: Goal, claims: Claims | null): GoalDecision {
   // Without a readable plan the spec itself is the only step.
   const steps = planned.length > 0 ? planned : [firstLine(goal.spec)];
   const proposed = asksForPlan(goal) ? newCriteria(goal.criteria, claims?.checks ?? []) : [];
-  return changeGoal(goal, {
+  return change(goal, {
     steps: steps.map((name) => ({ name, status: "open" })),
     proposed,
     phase: moveTo(goal.phase, stageAfterPlanning(goal)),
@@ -201,14 +190,10 @@ function addSpent(spent: Spent, { usage, durationMs, failure }: TurnRecord): Spe
   };
 }
 
-function conversationAfter(
-  goal: Goal,
-  job: Job,
-  turn: TurnRecord,
-): Pick<Goal, "conversation" | "conversationCostUsd"> {
-  const isKept = goal.context === "continue" && job.kind !== "precheck" && turn.conversation !== null;
-  if (!isKept) return { conversation: goal.conversation, conversationCostUsd: goal.conversationCostUsd };
-  return { conversation: turn.conversation, conversationCostUsd: turn.conversationCostUsd ?? 0 };
+function conversationAfter({ context }: Goal, job: Job, turn: TurnRecord): Partial<Goal> {
+  const { conversation, conversationCostUsd } = turn;
+  if (context !== "continue" || job.kind === "precheck" || conversation === null) return {};
+  return { conversation, conversationCostUsd: conversationCostUsd ?? 0 };
 }
 
 function breakersAfter(breakers: Breakers, turn: TurnRecord, remedy: Remedy | null): Breakers {
@@ -219,8 +204,7 @@ function breakersAfter(breakers: Breakers, turn: TurnRecord, remedy: Remedy | nu
   }
   if (remedy?.kind === "count")
     return countError({ ...breakers, freeFailures: 0, freeClass: null }, failure.reason);
-  const isSame = breakers.freeClass === failure.class;
-  return { ...breakers, freeClass: failure.class, freeFailures: isSame ? breakers.freeFailures + 1 : 1 };
+  return countFree(breakers, failure);
 }
 
 function receiptOf(goal: Goal, job: Job, turn: TurnRecord, charged: boolean, claims: Claims | null): Receipt {

@@ -1,6 +1,6 @@
 /** Signs that a loop makes no progress (B11). A breaker pauses a loop; it never ends one. */
 import { tellingLine } from "../text/telling-line.ts";
-import type { Breakers, Goal, Pause } from "./goal.ts";
+import type { Breakers, Failure, Goal, Pause } from "./goal.ts";
 
 export const STUCK_LIMIT = 5;
 export const ERROR_LIMIT = 3;
@@ -26,6 +26,16 @@ export function resetBreakers(breakers: Breakers): Breakers {
   return { ...NO_BREAKERS, patterns: breakers.patterns };
 }
 
+/** How many failures of this class in a row cost no iteration before this one. */
+export function earlierFailures({ freeClass, freeFailures }: Breakers, failure: Failure): number {
+  return freeClass === failure.class ? freeFailures : 0;
+}
+
+export function countFree(breakers: Breakers, failure: Failure): Breakers {
+  const freeFailures = earlierFailures(breakers, failure) + 1;
+  return { ...breakers, freeClass: failure.class, freeFailures };
+}
+
 /** Counts how often in a row the agent failed in the same way. */
 export function countError(breakers: Breakers, reason: string): Breakers {
   const lastError = signatureOf(reason);
@@ -34,10 +44,11 @@ export function countError(breakers: Breakers, reason: string): Breakers {
 }
 
 export function countRound(breakers: Breakers, unmet: readonly string[], hasMoved: boolean): Breakers {
-  const isSame = unmet.length > 0 && sameNames(unmet, breakers.lastUnmet) && !hasMoved;
+  const { lastUnmet } = breakers;
+  const isSame = unmet.length === lastUnmet.length && unmet.every((name) => lastUnmet.includes(name));
   return {
     ...breakers,
-    stuckCount: unmet.length === 0 ? 0 : isSame ? breakers.stuckCount + 1 : 1,
+    stuckCount: unmet.length === 0 ? 0 : isSame && !hasMoved ? breakers.stuckCount + 1 : 1,
     lastUnmet: unmet,
     stillCount: hasMoved ? 0 : breakers.stillCount + 1,
   };
@@ -51,33 +62,26 @@ export function countPattern(breakers: Breakers, files: readonly string[]): Brea
   return { ...breakers, patterns };
 }
 
-export function trippedBreaker(goal: Goal): Pick<Pause, "reason" | "evidence"> | null {
-  const { breakers, policy } = goal;
-  if (breakers.noopCount >= NOOP_LIMIT)
-    return {
-      reason: `the agent claimed to be done ${breakers.noopCount} times without doing anything`,
-      evidence: ["no file changed, no tool was used, no check moved"],
-    };
-  if (breakers.errorCount >= ERROR_LIMIT)
-    return {
-      reason: `the same error ${breakers.errorCount} times in a row`,
-      evidence: [goal.receipts.at(-1)?.failure?.reason ?? breakers.lastError ?? ""],
-    };
-  if (breakers.mostEdited !== null && breakers.mostEdited.count >= EDIT_LIMIT)
-    return {
-      reason: `one file was edited ${breakers.mostEdited.count} times in one iteration`,
-      evidence: [breakers.mostEdited.path],
-    };
-  if (breakers.stuckCount >= STUCK_LIMIT)
-    return {
-      reason: `the same criteria were unmet ${breakers.stuckCount} times in a row`,
-      evidence: breakers.lastUnmet.map((name) => unmetLine(goal, name)),
-    };
-  if (breakers.stillCount >= policy.stillLimit)
-    return {
-      reason: `no check moved in ${breakers.stillCount} iterations`,
-      evidence: breakers.lastUnmet.map((name) => unmetLine(goal, name)),
-    };
+type Tripped = Pick<Pause, "reason" | "evidence">;
+
+export function trippedBreaker(goal: Goal): Tripped | null {
+  const { noopCount, errorCount, lastError, mostEdited, stuckCount, stillCount, lastUnmet } = goal.breakers;
+  const tripped = (reason: string, evidence: readonly string[]): Tripped => ({ reason, evidence });
+  const unmet = () => lastUnmet.map((name) => unmetLine(goal, name));
+  if (noopCount >= NOOP_LIMIT) {
+    const reason = `the agent claimed to be done ${noopCount} times without doing anything`;
+    return tripped(reason, ["no file changed, no tool was used, no check moved"]);
+  }
+  if (errorCount >= ERROR_LIMIT) {
+    const error = goal.receipts.at(-1)?.failure?.reason ?? lastError ?? "";
+    return tripped(`the same error ${errorCount} times in a row`, [error]);
+  }
+  if (mostEdited !== null && mostEdited.count >= EDIT_LIMIT)
+    return tripped(`one file was edited ${mostEdited.count} times in one iteration`, [mostEdited.path]);
+  if (stuckCount >= STUCK_LIMIT)
+    return tripped(`the same criteria were unmet ${stuckCount} times in a row`, unmet());
+  if (stillCount >= goal.policy.stillLimit)
+    return tripped(`no check moved in ${stillCount} iterations`, unmet());
   return null;
 }
 
@@ -101,8 +105,4 @@ export function signatureOf(reason: string): string {
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, 300);
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name) => b.includes(name));
 }

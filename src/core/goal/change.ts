@@ -1,20 +1,11 @@
-/** The few ways in which a decision changes a goal: change, refuse, intend a job, pause, ask, finish. */
+/** The few ways in which a decision changes a goal: intend a job, pause, ask, finish. */
 import type { NoticeKind } from "../base.ts";
+import { change } from "../decision.ts";
 import type { Decision, Effect } from "../event.ts";
 import type { End, Gate, GateKind, Goal, Job, JobId, JobKind, Pause } from "./goal.ts";
 import { owe } from "./phase.ts";
 
 export type GoalDecision = Decision<Goal>;
-
-export function changeGoal(goal: Goal, fields: Partial<Goal>, effects: readonly Effect[] = []): GoalDecision {
-  return { kind: "change", loop: { ...goal, ...fields, version: goal.version + 1 }, effects, outcomes: [] };
-}
-
-export function refuseGoal(message: string): GoalDecision {
-  return { kind: "refused", message };
-}
-
-export const GOAL_UNCHANGED: GoalDecision = { kind: "none" };
 
 export function intendJob(
   goal: Goal,
@@ -25,8 +16,10 @@ export function intendJob(
   const id = `${goal.id}-${jobs}` as JobId;
   const intended = { id, kind, token, nonce, intendedAt: now };
   const job: Job = { ...intended, startedAt: null, process: null, reported: null };
-  return changeGoal(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
+  return change(goal, { job, jobs, waitUntil: null, waitReason: null }, [{ kind: "work", jobId: id }]);
 }
+
+const AT_REST = { gate: null, waitUntil: null, waitReason: null } as const;
 
 /** Without `goOn`, `loop continue` goes on. */
 export type PauseWish = Pick<Pause, "code" | "reason" | "unanswered"> &
@@ -37,10 +30,9 @@ export function pause(goal: Goal, wish: PauseWish, now: number): GoalDecision {
   const paused: Pause = { code, reason, evidence, goOn, at: now, ...(unanswered ? { unanswered } : {}) };
   // After `loop continue` the question about the end is asked again, instead of one more turn.
   const phase = asksForEnd(goal.gate) ? owe(goal.phase) : goal.phase;
-  const still = { gate: null, waitUntil: null, waitReason: null };
-  const fields = { ...still, status: "paused", pause: paused, phase } as const;
+  const fields = { ...AT_REST, status: "paused", pause: paused, phase } as const;
   const isPersonal = code === "person" || code === "interrupted";
-  return changeGoal(goal, fields, [
+  return change(goal, fields, [
     ...cancelling(goal, reason),
     ...(isPersonal ? [] : [notice(goal, "paused", "is paused", `${reason}. Go on with: ${goOn}`)]),
   ]);
@@ -54,14 +46,9 @@ export function ask(
   now: number,
 ): GoalDecision {
   const { gateTimeoutMs } = goal.policy;
-  const gate: Gate = {
-    kind,
-    question,
-    details,
-    askedAt: now,
-    answerBy: gateTimeoutMs === null ? null : now + gateTimeoutMs,
-  };
-  return changeGoal(goal, { gate }, [
+  const answerBy = gateTimeoutMs === null ? null : now + gateTimeoutMs;
+  const gate: Gate = { kind, question, details, askedAt: now, answerBy };
+  return change(goal, { gate }, [
     notice(goal, "asks", "asks", `${question} Answer with: loop approve ${goal.id}`),
   ]);
 }
@@ -87,19 +74,12 @@ export function asksForEnd(gate: Gate | null): boolean {
 }
 
 export function finish(goal: Goal, end: Omit<End, "at">, now: number): GoalDecision {
-  const fields = {
-    status: "ended",
-    end: { ...end, at: now },
-    gate: null,
-    pause: null,
-    waitUntil: null,
-    waitReason: null,
-  } as const;
+  const fields = { ...AT_REST, status: "ended", end: { ...end, at: now }, pause: null } as const;
   const isDone = end.status === "done";
   const word = isDone ? "is done" : `has ended: ${end.status}`;
   const effects =
     end.status === "cancelled" ? [] : [notice(goal, isDone ? "done" : "ended", word, end.reason)];
-  return changeGoal(goal, fields, [...cancelling(goal, end.reason), ...effects]);
+  return change(goal, fields, [...cancelling(goal, end.reason), ...effects]);
 }
 
 export function notice(goal: Goal, kind: NoticeKind, what: string, body: string): Effect {

@@ -1,22 +1,10 @@
 /** Creates a goal from what a person asked for. */
 import type { LoopChange } from "../event.ts";
 import { NO_BREAKERS } from "./breakers.ts";
-import type { Goal } from "./goal.ts";
+import type { Goal, GoalTerms } from "./goal.ts";
 import { firstStage } from "./stages.ts";
 
-type Terms =
-  | "id"
-  | "session"
-  | "spec"
-  | "score"
-  | "shape"
-  | "workflow"
-  | "reversibility"
-  | "criteria"
-  | "mustNot";
-
-export interface GoalDraft
-  extends Pick<Goal, Terms | "needsPlan" | "limits" | "context" | "agent" | "policy"> {
+export interface GoalDraft extends GoalTerms {
   readonly steps: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** Events of a goal. */
 import type { ProcessRef, Usage } from "../base.ts";
 import type { RoundEvidence } from "../checks/check.ts";
-import type { Baseline, Claims, Failure, GateKind, JobId, Limits, ProtectedChange, Report } from "./goal.ts";
+import type { Baseline, Claims, Failure, GateKind, Goal, JobId, Limits, Report } from "./goal.ts";
 
 /** What a person adds to the limits. */
 export type Raise = { readonly [K in keyof Limits]?: number };
@@ -36,7 +36,7 @@ export interface TurnRecord {
 export interface CheckRound extends RoundEvidence {
   /** The conditions that are true, with the output of their commands. */
   readonly mustNot: readonly { readonly name: string; readonly tail: string }[];
-  readonly protectedChanges: readonly ProtectedChange[];
+  readonly protectedChanges: Goal["protectedChanges"];
   /** Why the record of the protected files cannot be trusted: it was changed or is gone. */
   readonly tampered: string | null;
   /** The cost of the judges. */
@@ -67,10 +67,7 @@ export type GoalEvent =
     }
   | { readonly type: "goal.raised"; readonly raise: Raise }
   | { readonly type: "goal.cancelled"; readonly reason: string }
-  | {
-      readonly type: "goal.accepted";
-      readonly changes: readonly { readonly path: string; readonly hash: string | null }[];
-    }
+  | { readonly type: "goal.accepted"; readonly changes: Goal["accepted"] }
   | {
       readonly type: "goal.answered";
       readonly gate: GateKind;
@@ -78,31 +75,26 @@ export type GoalEvent =
       readonly note: string | null;
     }
   | { readonly type: "goal.rolled-back"; readonly checkpoint: string; readonly tree: string }
-  | { readonly type: "job.started"; readonly jobId: JobId; readonly process: ProcessRef | null }
+  | JobEvent
+  /** The usage of a turn, when it is known only after the end of the turn. */
+  | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage };
+
+export type EventOf<Type extends GoalEvent["type"]> = Extract<GoalEvent, { type: Type }>;
+
+/** Events of the running job. */
+export type JobEvent = { readonly jobId: JobId } & (
+  | { readonly type: "job.started"; readonly process: ProcessRef | null }
   /** The agent reports through a tool. */
-  | {
-      readonly type: "job.reported";
-      readonly jobId: JobId;
-      readonly nonce: string;
-      readonly claims: Claims;
-    }
+  | { readonly type: "job.reported"; readonly nonce: string; readonly claims: Claims }
   | {
       readonly type: "job.surveyed";
-      readonly jobId: JobId;
       readonly baseline: Omit<Baseline, "green" | "tests">;
       readonly round: CheckRound;
     }
-  | { readonly type: "job.turned"; readonly jobId: JobId; readonly turn: TurnRecord }
-  /** The usage of a turn, when it is known only after the end of the turn. */
-  | { readonly type: "job.priced"; readonly jobId: JobId; readonly usage: Usage }
-  | { readonly type: "job.checked"; readonly jobId: JobId; readonly round: CheckRound }
-  /** The runner or the agent was stopped, so there is no result. */
-  | {
-      readonly type: "job.interrupted";
-      readonly jobId: JobId;
-      readonly reason: string;
-      /** The conversation that the job started. */
-      readonly conversation?: string;
-    }
+  | { readonly type: "job.turned"; readonly turn: TurnRecord }
+  | { readonly type: "job.checked"; readonly round: CheckRound }
+  /** The runner or the agent was stopped, so there is no result. `conversation`: the job started it. */
+  | { readonly type: "job.interrupted"; readonly reason: string; readonly conversation?: string }
   /** It is certain that the agent never saw the prompt. */
-  | { readonly type: "job.withdrawn"; readonly jobId: JobId; readonly reason: string };
+  | { readonly type: "job.withdrawn"; readonly reason: string }
+);

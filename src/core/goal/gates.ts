@@ -1,31 +1,31 @@
 /** Decides what follows a person's answer at a gate (B14). */
-import { asksForEnd, changeGoal, type GoalDecision, pause, refuseGoal } from "./change.ts";
-import type { GoalEvent } from "./event.ts";
+import { change, refuse } from "../decision.ts";
+import { asksForEnd, type GoalDecision, pause } from "./change.ts";
+import type { EventOf } from "./event.ts";
 import type { Gate, Goal } from "./goal.ts";
 import { confirm, moveTo } from "./phase.ts";
 import { stageAfterApproval } from "./stages.ts";
 
-export interface GateAnswer {
-  readonly answer: "approve" | "reject";
-  readonly note: string | null;
+export interface GateAnswer extends Pick<EventOf<"goal.answered">, "answer" | "note"> {
   /** `nobody`: the default answer, because the time to answer is over. */
   readonly by: "person" | "nobody";
 }
 
-type Answered = Extract<GoalEvent, { type: "goal.answered" }>;
-
-export function decideAnswer(goal: Goal, { gate: kind, answer, note }: Answered, now: number): GoalDecision {
+export function decideAnswer(goal: Goal, event: EventOf<"goal.answered">, now: number): GoalDecision {
   const { gate } = goal;
-  if (gate === null || gate.kind !== kind)
-    return refuseGoal(
+  const { answer, note } = event;
+  if (gate === null || gate.kind !== event.gate)
+    return refuse(
       `Goal ${goal.id} does not ask this question.${gate === null ? "" : ` It asks: ${gate.question}`}`,
     );
   return answerGate(goal, gate, { answer, note, by: "person" }, now);
 }
 
 export function answerGate(goal: Goal, gate: Gate, given: GateAnswer, now: number): GoalDecision {
-  const answered: Goal = { ...goal, gate: null, remarks: withNote(goal.remarks, given) };
-  return given.answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
+  const { answer, note } = given;
+  const said = note === null ? [] : [`A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
+  const answered: Goal = { ...goal, gate: null, remarks: [...goal.remarks, ...said] };
+  return answer === "approve" ? approve(answered, gate) : reject(answered, gate, given, now);
 }
 
 function approve(goal: Goal, gate: Gate): GoalDecision {
@@ -33,21 +33,21 @@ function approve(goal: Goal, gate: Gate): GoalDecision {
     case "G1":
       return approvePlan(goal);
     case "G2":
-      return changeGoal(goal, {});
+      return change(goal, {});
     case "pre-check":
-      return changeGoal(goal, { phase: moveTo(goal.phase, "working") });
+      return change(goal, { phase: moveTo(goal.phase, "working") });
     // The files may have changed while the question was open, so the checks run once more.
     case "G3":
     case "proved":
-      return changeGoal(goal, { phase: confirm(goal.phase) });
+      return change(goal, { phase: confirm(goal.phase) });
   }
 }
 
 function approvePlan(goal: Goal): GoalDecision {
   const { criteria, proposed, phase } = goal;
   const stage = stageAfterApproval(goal);
-  if (proposed.length === 0) return changeGoal(goal, { phase: moveTo(phase, stage) });
-  return changeGoal(goal, {
+  if (proposed.length === 0) return change(goal, { phase: moveTo(phase, stage) });
+  return change(goal, {
     criteria: [...criteria, ...proposed],
     proposed: [],
     // The files that new checks depend on must be recorded before any work.
@@ -59,7 +59,7 @@ function approvePlan(goal: Goal): GoalDecision {
 function reject(goal: Goal, gate: Gate, { note, by }: GateAnswer, now: number): GoalDecision {
   // The goal is proved, but the person wants more: the work goes on.
   if (asksForEnd(gate))
-    return changeGoal(goal, {
+    return change(goal, {
       exitSignal: false,
       phase: moveTo(goal.phase, "working"),
       remarks:
@@ -80,9 +80,4 @@ function reject(goal: Goal, gate: Gate, { note, by }: GateAnswer, now: number): 
       : goal;
   const wish = { code: "rejected", reason } as const;
   return pause(replanned, by === "nobody" ? { ...wish, unanswered: true } : wish, now);
-}
-
-function withNote(remarks: readonly string[], { answer, note }: GateAnswer): readonly string[] {
-  if (note === null) return remarks;
-  return [...remarks, `A person said ${answer === "approve" ? "yes" : "no"}: ${note}`];
 }

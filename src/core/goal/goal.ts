@@ -1,20 +1,9 @@
 /** A goal: a loop that takes turns until the checks are green. The engine runs the checks. Plain JSON data. */
-import type { LoopId, Notice, ProcessRef } from "../base.ts";
+import type { LoopId, Notice, ProcessRef, Usage } from "../base.ts";
 import type { Criterion, EvidenceByName, MustNot, Verdict } from "../checks/check.ts";
 import type { Phase } from "./phase.ts";
-import type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
 
-export type {
-  Check,
-  Comparison,
-  Criterion,
-  CriterionSource,
-  Evidence,
-  MustNot,
-  Verdict,
-  Verification,
-} from "../checks/check.ts";
-export type { AgentSpec, GoalPolicy, Limits } from "./terms.ts";
+export type * from "../checks/check.ts";
 
 export type JobId = string & { readonly brand: "JobId" };
 
@@ -159,7 +148,8 @@ export interface Baseline {
 }
 
 /** What a turn cost and changed. */
-export interface Receipt {
+export interface Receipt
+  extends Pick<Usage, "costUsd" | "inputTokens" | "outputTokens" | "costFrom" | "pricesDate"> {
   readonly iteration: number;
   readonly kind: "plan" | "precheck" | "work";
   readonly jobId: JobId;
@@ -167,9 +157,6 @@ export interface Receipt {
   readonly startedAt: number;
   readonly agentMs: number;
   readonly checksMs: number;
-  readonly costUsd: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
   readonly filesChanged: number;
   readonly files: readonly string[];
   readonly toolCalls: number | null;
@@ -182,9 +169,6 @@ export interface Receipt {
   readonly notes: readonly string[];
   /** The number for `loop rollback` that restores the files after this turn. */
   readonly checkpoint: number | null;
-  /** Left out: the agent reported the cost. */
-  readonly costFrom?: "prices";
-  readonly pricesDate?: string;
   /** The agent that took the turn; left out: the agent of the goal. */
   readonly takenBy?: string;
 }
@@ -208,15 +192,46 @@ export interface Breakers {
   readonly patterns: Readonly<Record<string, number>>;
 }
 
+export interface Limits {
+  readonly budgetUsd: number;
+  readonly iterations: number;
+  readonly timeMs: number | null;
+  readonly tokens: number | null;
+}
+
+export type AgentSpec =
+  | SingleAgentSpec
+  /** The next agent takes the turn when a quota or an outage stops the agents before it. */
+  | { readonly kind: "chain"; readonly agents: readonly SingleAgentSpec[] };
+
+export type SingleAgentSpec =
+  /** `codex`, or `codex:acp` to choose the driver. */
+  | { readonly kind: "named"; readonly name: string }
+  /** A command that reads the prompt from stdin. */
+  | { readonly kind: "command"; readonly command: string }
+  /** A command that speaks the Agent Client Protocol on stdin and stdout. */
+  | { readonly kind: "acp"; readonly command: string };
+
+export interface GoalPolicy {
+  /** Skip the gates. */
+  readonly yes: boolean;
+  readonly exitOn: "both" | "proof";
+  readonly gateTimeoutMs: number | null;
+  readonly gateDefault: "approve" | "reject";
+  readonly turnTimeoutMs: number;
+  readonly checkTimeoutMs: number;
+  /** Breaker: this many iterations without a change in any check. */
+  readonly stillLimit: number;
+  readonly protect: readonly string[];
+  readonly allowChanges: readonly string[];
+}
+
 export type GoalStatus = "active" | "paused" | "ended";
 
-export interface Goal {
-  readonly kind: "goal";
+/** What a person starts a goal with. */
+export interface GoalTerms {
   readonly id: LoopId;
-  readonly version: number;
   readonly session: string | null;
-  readonly status: GoalStatus;
-  readonly createdAt: number;
   readonly spec: string;
   /** Clarity of the spec, 0–10. */
   readonly score: number;
@@ -225,29 +240,35 @@ export interface Goal {
   readonly reversibility: Reversibility;
   readonly criteria: readonly Criterion[];
   readonly mustNot: readonly MustNot[];
-  readonly steps: readonly Step[];
   /** Whether the first turn plans the steps. */
   readonly needsPlan: boolean;
+  readonly limits: Limits;
+  readonly context: "fresh" | "continue";
+  readonly agent: AgentSpec;
+  readonly policy: GoalPolicy;
+}
+
+export interface Goal extends GoalTerms {
+  readonly kind: "goal";
+  readonly version: number;
+  readonly status: GoalStatus;
+  readonly createdAt: number;
+  readonly steps: readonly Step[];
   /** Checks of the plan that a person has not accepted yet. */
   readonly proposed: readonly Criterion[];
-  readonly limits: Limits;
   /** Limits that already caused a warning at 80 %. */
   readonly warned: readonly string[];
   readonly spent: Spent;
-  /** Counted iterations. */
   readonly iteration: number;
   /** Number of jobs so far. It is part of the next job's id. */
   readonly jobs: number;
-  readonly context: "fresh" | "continue";
   /** The agent's id of the conversation that continues. */
   readonly conversation: string | null;
   /** The agent's running total at the end of the last turn of this conversation. */
   readonly conversationCostUsd: number;
-  readonly agent: AgentSpec;
-  readonly policy: GoalPolicy;
   readonly baseline: Baseline | null;
   /** Changes to protected files that a person accepted; hash null: the deletion. */
-  readonly accepted: readonly { readonly path: string; readonly hash: string | null }[];
+  readonly accepted: readonly Pick<ProtectedChange, "path" | "hash">[];
   readonly protectedChanges: readonly ProtectedChange[];
   readonly evidence: EvidenceByName;
   /** Fingerprint of the files after the last round of checks. */

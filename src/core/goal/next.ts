@@ -1,18 +1,11 @@
 /** Decides what a goal does next when no job is running. The phase of the goal decides. */
+
 import { renderCheck } from "../checks/kinds.ts";
 import { limitReached, nearLimits } from "../cost/limits.ts";
+import { change, UNCHANGED } from "../decision.ts";
 import { trippedBreaker } from "./breakers.ts";
-import {
-  ask,
-  askUnsignalled,
-  changeGoal,
-  GOAL_UNCHANGED,
-  type GoalDecision,
-  intendJob,
-  notice,
-  pause,
-} from "./change.ts";
-import type { GoalEvent } from "./event.ts";
+import { ask, askUnsignalled, type GoalDecision, intendJob, notice, pause } from "./change.ts";
+import type { EventOf } from "./event.ts";
 import { answerGate } from "./gates.ts";
 import type { Goal } from "./goal.ts";
 import { confirm } from "./phase.ts";
@@ -25,11 +18,9 @@ export function goalWakeAt(goal: Goal): number | null {
   return goal.waitUntil ?? 0;
 }
 
-type Due = Extract<GoalEvent, { type: "goal.due" }>;
-
-export function decideNext(goal: Goal, { token, nonce }: Due, now: number): GoalDecision {
+export function decideNext(goal: Goal, { token, nonce }: EventOf<"goal.due">, now: number): GoalDecision {
   const at = goalWakeAt(goal);
-  if (at === null || at > now) return GOAL_UNCHANGED;
+  if (at === null || at > now) return UNCHANGED;
   const { gate, policy } = goal;
   if (gate !== null)
     return answerGate(goal, gate, { answer: policy.gateDefault, note: null, by: "nobody" }, now);
@@ -57,50 +48,36 @@ function stopBeforeTurn(goal: Goal, now: number): GoalDecision | null {
   const tripped = trippedBreaker(goal);
   if (tripped !== null) return pause(goal, { code: "breaker", ...tripped }, now);
   const reached = limitReached(goal);
-  if (reached !== null && goal.phase.kind === "proved") return endWithoutTurn(goal, now);
-  if (reached !== null)
-    return pause(
-      goal,
-      { code: reached.code, reason: reached.reason, goOn: `loop continue ${goal.id} ${reached.flag}` },
-      now,
-    );
+  // No turn is left for the agent's signal, so a person (or `--yes`) confirms the end instead (B9).
+  if (reached !== null && goal.phase.kind === "proved")
+    return goal.policy.yes ? change(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
+  if (reached !== null) {
+    const { code, reason, flag } = reached;
+    return pause(goal, { code, reason, goOn: `loop continue ${goal.id} ${flag}` }, now);
+  }
   const near = nearLimits(goal);
   if (near.length === 0) return null;
-  return changeGoal(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
+  return change(goal, { warned: [...goal.warned, ...near.map(({ name }) => name)] }, [
     notice(goal, "near-limit", "is close to a limit", `${near.map(({ text }) => text).join(", ")} used.`),
   ]);
 }
 
-/** No turn is left for the agent's signal, so a person (or `--yes`) confirms the end instead (B9). */
-function endWithoutTurn(goal: Goal, now: number): GoalDecision {
-  return goal.policy.yes ? changeGoal(goal, { phase: confirm(goal.phase) }) : askUnsignalled(goal, now);
-}
-
 function askForPlan(goal: Goal, now: number): GoalDecision {
-  const checks = [...goal.criteria, ...goal.proposed];
-  if (checks.length === 0)
-    return pause(
-      goal,
-      {
-        code: "person",
-        reason: "there is no criterion, so nothing can prove the end",
-        goOn: `loop cancel ${goal.id}, then: loop until --check 'name=command' …`,
-      },
-      now,
-    );
+  if (goal.criteria.length + goal.proposed.length === 0) {
+    const reason = "there is no criterion, so nothing can prove the end";
+    const goOn = `loop cancel ${goal.id}, then: loop until --check 'name=command' …`;
+    return pause(goal, { code: "person", reason, goOn }, now);
+  }
   const count = goal.steps.length;
   const question = count > 1 ? `Decomposed into ${count} steps. Proceed?` : "This is one step. Proceed?";
+  const planned = goal.receipts.filter(({ kind }) => kind === "plan");
   const details = [
     ...goal.steps.map(({ name }, index) => `${index + 1}. ${name}`),
     ...goal.criteria.map((criterion) => `check ${renderCheck(criterion)}`),
     ...goal.proposed.map((criterion) => `check proposed by the agent: ${renderCheck(criterion)}`),
     ...(goal.baseline?.green ?? []).map((name) => `${name} is green already, before any work`),
-    ...changedWhilePlanning(goal).map((path) => `changed during planning: ${path}`),
+    // A planning turn must not change files. A person sees the changes before they become part of the baseline.
+    ...planned.flatMap(({ files }) => files.map((path) => `changed during planning: ${path}`)),
   ];
   return ask(goal, "G1", question, details, now);
-}
-
-/** A planning turn must not change files. A person sees the changes before they become part of the baseline. */
-function changedWhilePlanning({ receipts }: Goal): readonly string[] {
-  return receipts.flatMap(({ kind, files }) => (kind === "plan" ? files : []));
 }

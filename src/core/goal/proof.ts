@@ -6,19 +6,19 @@
  * 3. An assumption is never met.
  * 4. A check does not count when files it depends on were changed, until a person accepts the change.
  */
-import { bestVerdict, commandOf, whyBlocked } from "../checks/kinds.ts";
+import { bestVerdict, commandOf, kindOf } from "../checks/kinds.ts";
 import type { CheckRound } from "./event.ts";
-import type { Criterion, End, Evidence, Goal, ProtectedChange, Verdict } from "./goal.ts";
+import type { Criterion, End, EvidenceByName, Goal, ProtectedChange, Verdict } from "./goal.ts";
 
 /** The evidence of a round. Evidence that does not count gets a note that says why. */
-export function weigh(goal: Goal, round: CheckRound): Readonly<Record<string, Evidence>> {
+export function weigh(goal: Goal, round: CheckRound): EvidenceByName {
   const pending = pendingChanges(goal, round.protectedChanges);
   const weighed = goal.criteria.flatMap(({ name, check }) => {
     const found = round.evidence[name];
     if (found === undefined) return [];
     const changed = pending.filter((file) => concerns(goal, file, name)).map(({ path }) => path);
     const doubt =
-      whyBlocked(check) ??
+      kindOf(check).blocks ??
       (round.tampered !== null
         ? `the record of the protected files cannot be trusted: ${round.tampered}`
         : changed.length > 0
@@ -56,6 +56,10 @@ export function isMet({ evidence, tree }: Goal, name: string): boolean {
   return found?.met === true && found.tree === tree;
 }
 
+export function metCriteria(goal: Goal): readonly Criterion[] {
+  return goal.criteria.filter(({ name }) => isMet(goal, name));
+}
+
 export function unmetCriteria(goal: Goal): readonly string[] {
   return goal.criteria.map(({ name }) => name).filter((name) => !isMet(goal, name));
 }
@@ -68,7 +72,7 @@ export function isProved(goal: Goal): boolean {
 export function isOnlyUnaccepted(goal: Goal, round: CheckRound): boolean {
   if (goal.criteria.length === 0 || round.tampered !== null || round.unstable.length > 0) return false;
   return goal.criteria.every(
-    ({ name, check }) => whyBlocked(check) === null && round.evidence[name]?.met === true,
+    ({ name, check }) => kindOf(check).blocks === null && round.evidence[name]?.met === true,
   );
 }
 
@@ -92,11 +96,7 @@ export function fewerTests({ criteria, baseline, evidence }: Goal): readonly str
 }
 
 /** The criteria that changed between two rounds, for people: `tests ✓`, `coverage 71 → 76`. */
-export function movesBetween(
-  goal: Goal,
-  before: Readonly<Record<string, Evidence>>,
-  after: Readonly<Record<string, Evidence>>,
-): readonly string[] {
+export function movesBetween(goal: Goal, before: EvidenceByName, after: EvidenceByName): readonly string[] {
   return goal.criteria.flatMap(({ name }) => {
     const [old, now] = [before[name], after[name]];
     if (now === undefined) return [];
@@ -117,8 +117,12 @@ export function endOf(goal: Goal, notes: readonly string[]): Omit<End, "at"> {
   };
 }
 
-export function greenNotes({ criteria, baseline }: Goal): readonly string[] {
-  const green = (baseline?.green ?? []).filter((name) => criteria.some((each) => each.name === name));
+export function greenBefore({ criteria, baseline }: Goal): readonly string[] {
+  return (baseline?.green ?? []).filter((name) => criteria.some((each) => each.name === name));
+}
+
+export function greenNotes(goal: Goal): readonly string[] {
+  const green = greenBefore(goal);
   return green.length === 0 ? [] : [`green before any work: ${green.join(", ")}`];
 }
 

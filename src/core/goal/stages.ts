@@ -1,10 +1,9 @@
 /** Which stages a goal needs before it may work (B14, B21). */
-import type { Goal, GoalPolicy } from "./goal.ts";
+import type { Goal, GoalTerms } from "./goal.ts";
 import type { Stage } from "./phase.ts";
 
-interface Needs extends Pick<Goal, "needsPlan" | "shape" | "reversibility" | "criteria"> {
+interface Needs extends GoalTerms {
   readonly steps: readonly unknown[];
-  readonly policy: Pick<GoalPolicy, "yes">;
 }
 
 export function firstStage(goal: Needs): Stage {

@@ -1,21 +1,20 @@
 /** Parses `--check 'name=command'` and its other forms (B6). The table of kinds parses the part after `=`. */
+import { type Invalid, invalid } from "../base.ts";
 import type { Criterion } from "../checks/check.ts";
 import { parseCheck } from "../checks/kinds.ts";
 
-export type ParsedCheck =
-  | { readonly kind: "ok"; readonly criterion: Criterion }
-  | { readonly kind: "wrong"; readonly message: string };
-
 /** The caller checks whether the name is taken. */
-export function parseCheckFlag(text: string): ParsedCheck {
+export function parseCheckFlag(
+  text: string,
+): { readonly kind: "ok"; readonly criterion: Criterion } | Invalid {
   const at = text.indexOf("=");
-  if (at === -1) return wrong(`--check '${quote(text)}' has no "="; ${FORM}.`);
+  if (at === -1) return invalid(`--check '${quote(text)}' has no "="; ${FORM}.`);
   const name = text.slice(0, at).trim();
-  if (/[<>!]$/.test(name)) return wrong(missingCommand(text, name));
+  if (/[<>!]$/.test(name)) return invalid(missingCommand(text, name));
   const fault = faultOfName(name);
-  if (fault !== null) return wrong(`--check '${quote(text)}': ${fault}; ${FORM}.`);
+  if (fault !== null) return invalid(`--check '${quote(text)}': ${fault}; ${FORM}.`);
   const check = parseCheck(text.slice(at + 1).trim());
-  if (typeof check === "string") return wrong(`--check ${quote(name)}: ${check}.`);
+  if (typeof check === "string") return invalid(`--check ${quote(name)}: ${check}.`);
   return { kind: "ok", criterion: { name, check, source: "flag" } };
 }
 
@@ -44,8 +43,4 @@ function quote(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
   const letters = [...line];
   return letters.length > 60 ? `${letters.slice(0, 60).join("")}…` : line;
-}
-
-function wrong(message: string): ParsedCheck {
-  return { kind: "wrong", message };
 }

@@ -35,7 +35,6 @@ export function readClauses(spec: string): Clause[] {
   return clauses;
 }
 
-/** The clauses that ask for work. */
 export function actionsOf(clauses: readonly Clause[]): readonly Clause[] {
   return clauses.filter(({ kind }) => kind === "action" || kind === "foreign");
 }
@@ -113,7 +112,7 @@ function readLine(line: string, given: ClauseKind | null): Clause[] {
   const clauses: Clause[] = [];
   for (const sentence of splitSentences(line)) {
     let before: ClauseKind | null = null;
-    for (const text of splitSentence(sentence)) {
+    for (const text of withWords(sentence.split(SEAM))) {
       const kind = given ?? classify(text);
       // "do not touch a.ts, b.ts": the second half is still a constraint
       before = (kind === "context" || kind === "foreign") && before === "constraint" ? before : kind;
@@ -133,7 +132,11 @@ function splitSentences(line: string): string[] {
     from = match.index + match[0].length;
   }
   found.push(line.slice(from));
-  return found.map((text) => text.trim()).filter((text) => text !== "");
+  return withWords(found);
+}
+
+function withWords(parts: readonly string[]): string[] {
+  return parts.map((text) => text.trim()).filter((text) => text !== "");
 }
 
 const SEAM = new RegExp(
@@ -146,13 +149,6 @@ const SEAM = new RegExp(
   ].join("|"),
   "gi",
 );
-
-function splitSentence(sentence: string): string[] {
-  return sentence
-    .split(SEAM)
-    .map((text) => text.trim())
-    .filter((text) => text !== "");
-}
 
 function classify(clause: string): ClauseKind {
   const text = clause.replace(/^(?:(?:and|then|also|finally|please)\s+){1,3}/i, "");

@@ -21,10 +21,9 @@ export function isWaiver(text: string): boolean {
 
 export function constraintsIn({ text }: Clause): { readonly explicit: string[]; readonly general: string[] } {
   if (isWaiver(text)) return { explicit: [], general: [] };
-  const general = firstOf(GENERAL, text);
   const isVague = /\bbreak\s+(?:anything|things|stuff|it|everything|the app)\b/i.test(text);
-  const explicit = isVague ? [] : firstOf(EXPLICIT, text);
-  return { explicit, general: isVague ? [text] : general };
+  if (isVague) return { explicit: [], general: [text] };
+  return { explicit: firstOf(EXPLICIT, text), general: firstOf(GENERAL, text) };
 }
 
 /** Ways to verify, each with its words in the spec. */

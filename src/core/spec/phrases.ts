@@ -32,8 +32,9 @@ export function splitUntil(words: readonly string[], facts: ProjectFacts): Split
   const [first = "", ...rest] = words.map((word) => word.trim()).filter((word) => word !== "");
   if (!/\s/.test(first)) return splitWords([first, ...rest], facts);
   const parsed = parsePhrase(first, facts);
-  if (parsed.kind === "known") return { ...known(parsed.criteria, first), prompt: rest.join(" ") };
-  if (rest.length > 0) return { criteria: [], phrase: first, prompt: rest.join(" "), unknown: parsed.part };
+  const prompt = rest.join(" ");
+  if (parsed.kind === "known") return { criteria: parsed.criteria, phrase: first, prompt, unknown: null };
+  if (rest.length > 0) return { criteria: [], phrase: first, prompt, unknown: parsed.part };
   return splitWords(first.split(/\s+/), facts, first);
 }
 
@@ -56,7 +57,6 @@ export function parsePhrase(phrase: string, facts: ProjectFacts): ParsedPhrase {
 const LONGEST_PHRASE = 40;
 const MAX_PHRASE = 1_000;
 const MAX_NAME = 60;
-const NOTHING = { criteria: [], phrase: null, unknown: null } as const;
 
 function splitWords(words: readonly string[], facts: ProjectFacts, whole = words.join(" ")): SplitUntil {
   const prompted = words.findIndex((word) => /\s/.test(word));
@@ -67,23 +67,19 @@ function splitWords(words: readonly string[], facts: ProjectFacts, whole = words
     if (parsed.kind !== "known") continue;
     const rest = words.slice(count);
     // "tests pass in CI fix them": the next word changes the meaning of the phrase
-    if (NARROWS.test(rest[0] ?? "")) return { ...NOTHING, phrase: whole, prompt: "", unknown: whole };
+    if (NARROWS.test(rest[0] ?? "")) return { criteria: [], phrase: whole, prompt: "", unknown: whole };
     const prompt = rest.join(" ").replace(/^(?:(?:and|then)\s+|[:,;–-]+\s+)+/i, "");
-    return { ...known(parsed.criteria, phrase.replace(/[,;:.]+$/, "")), prompt };
+    return { criteria: parsed.criteria, phrase: phrase.replace(/[,;:.]+$/, ""), prompt, unknown: null };
   }
   if (prompted > 0) {
     const phrase = words.slice(0, prompted).join(" ");
     return { criteria: [], phrase, prompt: words.slice(prompted).join(" "), unknown: phrase };
   }
-  return { ...NOTHING, prompt: whole };
+  return { criteria: [], phrase: null, prompt: whole, unknown: null };
 }
 
 const NARROWS =
   /^(?:in|on|for|with|at|under|when|if|without|except|unless|only|but|or|after|before|by|locally)$/i;
-
-function known(criteria: readonly Criterion[], phrase: string): Omit<SplitUntil, "prompt"> {
-  return { criteria, phrase, unknown: null };
-}
 
 /** Splits at commas and "and", but not inside backquotes. */
 function splitParts(phrase: string): string[] {
@@ -95,12 +91,8 @@ function splitParts(phrase: string): string[] {
       part = "";
     } else part += piece;
   }
-  return [...parts, part].map((text) =>
-    text
-      .replaceAll(/\s+/g, " ")
-      .trim()
-      .replace(/[,;:.]+$/, ""),
-  );
+  const tidied = [...parts, part].map((text) => text.replaceAll(/\s+/g, " ").trim());
+  return tidied.map((text) => text.replace(/[,;:.]+$/, ""));
 }
 
 function readPart(part: string, facts: ProjectFacts): Criterion[] {
@@ -128,7 +120,10 @@ const ENDED = new RegExp(`^(.+?) ${ENDING}$`, "i");
 /** A command in backquotes. */
 function readQuoted(part: string): Check | null {
   const [, command] = QUOTED.exec(part) ?? [];
-  if (command !== undefined) return commandCheck(command);
+  if (command !== undefined) {
+    const check = parseCheck(command.trim());
+    return typeof check === "string" ? null : check;
+  }
   const [, measured, comparison, target] = QUOTED_NUMBER.exec(part) ?? [];
   if (measured === undefined || measured.trim() === "") return null;
   return measures(measured.trim(), comparison as Comparison, Number(target));
@@ -198,11 +193,6 @@ const TOPICS: readonly (readonly [RegExp, Topic])[] = [
     "format",
   ],
 ];
-
-function commandCheck(command: string): Check | null {
-  const check = parseCheck(command.trim());
-  return typeof check === "string" ? null : check;
-}
 
 function toCriterion(part: string, check: Check): Criterion {
   const letters = [...part];

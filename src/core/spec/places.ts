@@ -15,13 +15,9 @@ export function placesIn(text: string): string[] {
 
 /** "all API routes": a set that can be counted. `isExact`: a word says which ones. */
 export function countedSetIn(text: string): { readonly words: string; readonly isExact: boolean } | null {
-  const match = COUNTED.exec(text);
-  if (match === null) return null;
-  const isExact =
-    match[1] !== undefined &&
-    match[1].trim() !== "" &&
-    !/^(?:tests?|files?|warnings?|errors?)$/i.test(match[2] ?? "");
-  return { words: match[0], isExact };
+  const [words, which = "", unit = ""] = COUNTED.exec(text) ?? [];
+  if (words === undefined) return null;
+  return { words, isExact: which.trim() !== "" && !/^(?:tests?|files?|warnings?|errors?)$/i.test(unit) };
 }
 
 /** Two words, not a path. */

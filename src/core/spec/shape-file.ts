@@ -2,6 +2,7 @@
  * Parses `.loop/shape/SHAPE.md` (B5): criteria, must-not conditions, and how each criterion is verified. The file comes
  * from a repository, so its commands run only after a person trusts it (`source` is "shape").
  */
+import { type Invalid, invalid } from "../base.ts";
 import { ASSUMED } from "../checks/assumption.ts";
 import type { KindOfCheck } from "../checks/kind.ts";
 import { kindOf, kindOfWord, parseCheck, runOf, VERIFICATIONS } from "../checks/kinds.ts";
@@ -9,31 +10,27 @@ import type { Check, Criterion, MustNot } from "../goal/goal.ts";
 import { type ProjectFacts, runnerCommand } from "../toolchain/project-commands.ts";
 import { faultOfName } from "./check-flag.ts";
 import { parsePhrase } from "./phrases.ts";
-import { readShapeItems, type ShapeItem } from "./shape-lines.ts";
+import { readShapeItems, type ShapeItem, type ShapeSection } from "./shape-lines.ts";
 
 export type ParsedShape =
   | { readonly kind: "ok"; readonly criteria: readonly Criterion[]; readonly mustNot: readonly MustNot[] }
-  | { readonly kind: "wrong"; readonly message: string };
+  | Invalid;
 
 /** `facts` give a criterion such as "tests pass" its command. */
-export function parseShapeFile(text: string, facts: ProjectFacts | null = null): ParsedShape {
+export function parseShapeFile(text: string, facts: ProjectFacts): ParsedShape {
   const items = readShapeItems(text);
   const large = items.find(({ text: { length } }, at) => length > MAX_ITEM || at >= MAX_ITEMS);
-  if (large !== undefined) {
-    return wrong(
-      large.line,
-      `the file is too large; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`,
-    );
-  }
+  if (large !== undefined) return wrong(large.line, TOO_LARGE);
+  const of = (wanted: ShapeSection) => items.filter(({ section }) => section === wanted);
   const drafts: Draft[] = [];
   const mustNot: MustNot[] = [];
-  for (const item of items.filter(({ section }) => section === "criteria")) {
+  for (const item of of("criteria")) {
     const draft = readDraft(item);
     const fault = faultOfDraft(draft, drafts);
     if (fault !== null) return wrong(item.line, fault);
     drafts.push(draft);
   }
-  for (const item of items.filter(({ section }) => section === "mustNot")) {
+  for (const item of of("mustNot")) {
     const draft = readDraft(item);
     const fault = faultOfDraft(draft, mustNot);
     if (fault !== null) return wrong(item.line, fault);
@@ -44,10 +41,7 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
       return wrong(item.line, NO_COMPARISON);
     mustNot.push({ name: draft.name, command: run?.command ?? null, source: "shape" });
   }
-  const fault = addVerification(
-    drafts,
-    items.filter(({ section }) => section === "verification"),
-  );
+  const fault = addVerification(drafts, of("verification"));
   if (fault !== null) return fault;
   const criteria: Criterion[] = [];
   for (const draft of drafts) {
@@ -55,7 +49,7 @@ export function parseShapeFile(text: string, facts: ProjectFacts | null = null):
     if (typeof check === "string") return wrong(draft.line, check);
     criteria.push({ name: draft.name, check, source: "shape" });
   }
-  if (criteria.length === 0 && mustNot.length === 0) return { kind: "wrong", message: EMPTY };
+  if (criteria.length === 0 && mustNot.length === 0) return invalid(EMPTY);
   return { kind: "ok", criteria, mustNot };
 }
 
@@ -66,6 +60,7 @@ const NO_COMPARISON =
 const MAX_NAME = 60;
 const MAX_ITEM = 1_000;
 const MAX_ITEMS = 200;
+const TOO_LARGE = `the file is too large; at most ${MAX_ITEMS} items of ${MAX_ITEM} characters are read`;
 
 interface Draft {
   readonly line: number;
@@ -112,7 +107,7 @@ function readSaid(text: string): Pick<Draft, "name" | "command" | "comparison" |
   return { name: text.trim().replace(/[:.]$/, ""), command: null, comparison: null, kind: null };
 }
 
-function addVerification(drafts: readonly Draft[], items: readonly ShapeItem[]): ParsedShape | null {
+function addVerification(drafts: readonly Draft[], items: readonly ShapeItem[]): Invalid | null {
   for (const [index, { text, line }] of items.entries()) {
     const alone = kindOfWord(text);
     const said = alone === null ? readSaid(text) : null;
@@ -135,7 +130,7 @@ function findDraft(drafts: readonly Draft[], name: string): Draft | undefined {
   return drafts.find((draft) => same(draft.name) || same(draft.text));
 }
 
-function toCheck(draft: Draft, facts: ProjectFacts | null): Check | string {
+function toCheck(draft: Draft, facts: ProjectFacts): Check | string {
   const { command, kind, text } = draft;
   if (command !== null) {
     const check = commandOf(draft);
@@ -145,8 +140,8 @@ function toCheck(draft: Draft, facts: ProjectFacts | null): Check | string {
   }
   const named = kind?.shape.ofText(text) ?? null;
   if (named !== null) return named;
-  const known = facts === null ? null : parsePhrase(text, facts);
-  const [only, ...others] = known?.kind === "known" ? known.criteria : [];
+  const known = parsePhrase(text, facts);
+  const [only, ...others] = known.kind === "known" ? known.criteria : [];
   return only !== undefined && others.length === 0 ? only.check : ASSUMED;
 }
 
@@ -175,14 +170,11 @@ function faultOfDraft(draft: Draft, others: readonly { readonly name: string }[]
 
 function shorten(text: string): string {
   const letters = [...text.trim()];
-  return letters.length > MAX_NAME
-    ? `${letters
-        .slice(0, MAX_NAME - 1)
-        .join("")
-        .trimEnd()}…`
-    : letters.join("");
+  if (letters.length <= MAX_NAME) return letters.join("");
+  const start = letters.slice(0, MAX_NAME - 1).join("");
+  return `${start.trimEnd()}…`;
 }
 
-function wrong(line: number, fault: string): ParsedShape {
-  return { kind: "wrong", message: `SHAPE.md line ${line}: ${fault}.` };
+function wrong(line: number, fault: string): Invalid {
+  return invalid(`SHAPE.md line ${line}: ${fault}.`);
 }

@@ -16,10 +16,8 @@ export function readShapeItems(text: string): ShapeItem[] {
   let section: ShapeSection | null = null;
   let level = 0;
   let fence: "skip" | "yaml" | null = null;
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, "")
-    .split(/\r?\n/)
-    .entries()) {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
     const mark = /^\s*(?:```|~~~)\s*(\w*)/.exec(line);
     if (mark !== null) {
       fence = fence !== null ? null : /^ya?ml$/i.test(mark[1] ?? "") ? "yaml" : "skip";

@@ -7,7 +7,6 @@ interface WorkflowChoice {
   readonly workflow: Workflow;
   /** The words of the spec that decided; empty: none, so it is A. */
   readonly words: readonly string[];
-  /** For the prompt. */
   readonly gate: string;
 }
 
@@ -75,9 +74,5 @@ function weakIn({ text }: Clause): Found | null {
 }
 
 function firstIn(clauses: readonly Clause[], find: (clause: Clause) => Found | null): Found | null {
-  for (const clause of clauses) {
-    const found = find(clause);
-    if (found !== null) return found;
-  }
-  return null;
+  return clauses.map(find).find((found) => found !== null) ?? null;
 }

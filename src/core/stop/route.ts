@@ -4,20 +4,14 @@
  *
  * The first row that fits decides. A loop holds only the conversation that started it; in doubt the stop is allowed.
  */
-import type { Gate, GoalStatus, PauseCode } from "../goal/goal.ts";
+import type { Gate, Goal, Pause, PauseCode } from "../goal/goal.ts";
 
-/** The parts of a loop that matter for a stop. */
-export interface BoundLoop {
+/** The parts of a loop that matter for a stop. `session` is as the host names it. */
+export interface BoundLoop extends Pick<Goal, "session" | "status" | "waitUntil" | "waitReason"> {
   readonly id: string;
-  /** The session that the loop is bound to, as the host names it; null: none. */
-  readonly session: string | null;
-  readonly status: GoalStatus;
-  readonly pause: { readonly code: PauseCode; readonly reason: string; readonly goOn: string } | null;
+  readonly pause: Pick<Pause, "code" | "reason" | "goOn"> | null;
   readonly end: { readonly status: string; readonly reason: string } | null;
   readonly gate: Pick<Gate, "question"> | null;
-  /** No turn before this time, because of a quota or an outage. */
-  readonly waitUntil: number | null;
-  readonly waitReason: string | null;
   /** A turn or a round of checks is intended or running. */
   readonly isBusy: boolean;
 }
@@ -102,11 +96,6 @@ function allowEnded({ id, end }: BoundLoop): Route {
   return allow("ended", word, `[LOOP] ${word}: ${id}, ${end?.reason ?? "it has ended"}`);
 }
 
-/** `loop continue` as a person types it in a conversation: `/loop continue`. */
-function inConversation(command: string, commandName: string): string {
-  return command.replace(/^loop(?= )/, () => commandName);
-}
-
 const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
   iterations: "MAX_ITERATIONS",
   budget: "BUDGET_EXHAUSTED",
@@ -120,6 +109,7 @@ const WORDS: Readonly<Partial<Record<PauseCode, TerminalWord>>> = {
 function allowPaused({ id, pause }: BoundLoop, commandName: string): Route {
   const word = pause === null ? "PAUSED" : (WORDS[pause.code] ?? "PAUSED");
   const why = pause === null ? "" : `: ${pause.reason}`;
-  const how = pause === null ? "" : ` Go on with: ${inConversation(pause.goOn, commandName)}`;
+  // `loop continue` as a person types it in a conversation: `/loop continue`
+  const how = pause === null ? "" : ` Go on with: ${pause.goOn.replace(/^loop(?= )/, () => commandName)}`;
   return allow("paused", word, `[LOOP] ${word} ${id}${why}.${how}`);
 }

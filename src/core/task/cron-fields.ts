@@ -1,15 +1,5 @@
 /** The text of a cron expression: five fields, read as classic (Vixie) cron reads them. */
-interface Invalid {
-  readonly kind: "invalid";
-  readonly field: string;
-  readonly message: string;
-}
-
-/** The message names the field, its text and the allowed values. */
-export function checkCron(expr: string): { readonly kind: "ok" } | Invalid {
-  const parsed = parseCron(expr);
-  return parsed.kind === "ok" ? { kind: "ok" } : parsed;
-}
+import { type Invalid, invalid } from "../base.ts";
 
 interface Field {
   readonly name: string;
@@ -40,9 +30,10 @@ const FIELDS: readonly Field[] = [
   { name: "day-of-week", min: 0, max: 7, names: WEEKDAYS },
 ];
 
+/** The message of an error names the field, its text and the allowed values. */
 export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) | Invalid {
   const texts = expr.trim().split(/\s+/);
-  if (texts.length !== FIELDS.length) return invalid("expression", countMessage(expr.trim(), texts.length));
+  if (texts.length !== FIELDS.length) return invalid(countMessage(expr.trim(), texts.length));
   const sets: number[][] = [];
   for (const [index, field] of FIELDS.entries()) {
     const values = new Set<number>();
@@ -50,26 +41,16 @@ export function parseCron(expr: string): ({ readonly kind: "ok" } & CronFields) 
       const problem = addItem(field, item, values);
       if (problem !== null) {
         const range = `${field.min}-${field.max}${field.names.length > 0 ? ` or ${field.names[0]}-${field.names.at(-1)}` : ""}`;
-        return invalid(
-          field.name,
-          `The ${field.name} field has "${shorten(item)}", but ${problem}; allowed: ${range}.`,
-        );
+        return invalid(`The ${field.name} field has "${shorten(item)}", but ${problem}; allowed: ${range}.`);
       }
     }
     sets.push([...values].sort((a, b) => a - b));
   }
   const [minutes = [], hours = [], days = [], months = [], weekdays = []] = sets;
   const isStar = (index: number) => texts[index]?.startsWith("*") === true;
-  return {
-    kind: "ok",
-    minutes,
-    hours,
-    days,
-    months,
-    weekdays,
-    bothDays: isStar(2) || isStar(4),
-    rhythm: isStar(0) || isStar(1) || hours.length === 24,
-  };
+  const bothDays = isStar(2) || isStar(4);
+  const rhythm = isStar(0) || isStar(1) || hours.length === 24;
+  return { kind: "ok", minutes, hours, days, months, weekdays, bothDays, rhythm };
 }
 
 /** Adds the values of one list item; returns what is wrong with it, or `null`. */
@@ -111,8 +92,4 @@ function countMessage(expr: string, count: number): string {
 
 function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
-}
-
-function invalid(field: string, message: string): Invalid {
-  return { kind: "invalid", field, message };
 }

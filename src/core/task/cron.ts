@@ -12,31 +12,31 @@
  *    half hour stays every half hour in real time.
  */
 import { type CronFields, parseCron } from "./cron-fields.ts";
+import { DAY, MINUTE } from "./interval.ts";
 import { remember } from "./remember.ts";
 import { isTimeZone, type Stretch, stretchAt } from "./zone.ts";
 
 /** The first slot strictly after `afterAt`; `null` when there is none in the following 366 days. */
 export function nextSlot(expr: string, tz: string, afterAt: number): number | null {
-  const schedule = scheduleFor(expr, tz);
-  if (schedule === null || !isSearchable(afterAt)) return null;
-  const { next } = schedule;
-  // No slot lies between `from` and `slot`, so the cached answer holds for every moment in between.
-  if (afterAt >= next.from && afterAt < next.slot) return next.slot;
-  const slot = findNext(schedule, afterAt);
-  if (slot === null || slot - afterAt > HORIZON_MS) return null;
-  schedule.next = { from: afterAt, slot };
-  return slot;
+  return searchSlot(expr, tz, afterAt, "next");
 }
 
 /** The last slot strictly before `beforeAt`; `null` when there is none in the 366 days before. */
 export function previousSlot(expr: string, tz: string, beforeAt: number): number | null {
+  return searchSlot(expr, tz, beforeAt, "previous");
+}
+
+function searchSlot(expr: string, tz: string, from: number, side: "next" | "previous"): number | null {
   const schedule = scheduleFor(expr, tz);
-  if (schedule === null || !isSearchable(beforeAt)) return null;
-  const { previous } = schedule;
-  if (beforeAt <= previous.from && beforeAt > previous.slot) return previous.slot;
-  const slot = findPrevious(schedule, beforeAt);
-  if (slot === null || beforeAt - slot > HORIZON_MS) return null;
-  schedule.previous = { from: beforeAt, slot };
+  if (schedule === null || !(from >= EARLIEST_AT && from <= LATEST_AT)) return null;
+  const known = schedule[side];
+  // No slot lies between the two, so the cached answer holds for every moment in between.
+  const isBetween =
+    side === "next" ? from >= known.from && from < known.slot : from <= known.from && from > known.slot;
+  if (isBetween) return known.slot;
+  const slot = side === "next" ? findNext(schedule, from) : findPrevious(schedule, from);
+  if (slot === null || Math.abs(slot - from) > HORIZON_MS) return null;
+  schedule[side] = { from, slot };
   return slot;
 }
 
@@ -49,9 +49,7 @@ interface Schedule {
   previous: { from: number; slot: number };
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-const HORIZON_MS = 366 * DAY_MS;
+const HORIZON_MS = 366 * DAY;
 /** Intl is not reliable for dates further away. */
 const EARLIEST_AT = Date.UTC(1900, 0, 1);
 const LATEST_AT = Date.UTC(2500, 0, 1);
@@ -67,7 +65,7 @@ function scheduleFor(expr: string, tz: string): Schedule | null {
   if (fields.kind !== "ok" || !isTimeZone(tz)) return null;
   const none = { from: Number.NaN, slot: Number.NaN };
   const { hours, minutes } = fields;
-  const times = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE_MS));
+  const times = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE));
   const schedule = { tz, fields, times, next: none, previous: none };
   return remember(schedules, key, schedule, MAX_SCHEDULES);
 }
@@ -138,15 +136,15 @@ function keepsRhythm({ fields }: Schedule, wall: number): boolean {
 
 /** The next or previous match on the wall clock, strictly after or before `wall`. */
 function searchWall({ fields, times }: Schedule, wall: number, direction: 1 | -1): number | null {
-  let day = Math.floor(wall / DAY_MS) * DAY_MS;
+  let day = Math.floor(wall / DAY) * DAY;
   const time = wall - day;
   if (isDayIn(fields, new Date(day))) {
     const found = direction === 1 ? times.find((at) => at > time) : times.findLast((at) => at < time);
     if (found !== undefined) return day + found;
   }
   const edge = (direction === 1 ? times[0] : times.at(-1)) ?? 0;
-  while (Math.abs(day - wall) <= HORIZON_MS + 2 * DAY_MS) {
-    day += direction * DAY_MS;
+  while (Math.abs(day - wall) <= HORIZON_MS + 2 * DAY) {
+    day += direction * DAY;
     const date = new Date(day);
     if (isDayIn(fields, date)) return day + edge;
     if (fields.months.includes(date.getUTCMonth() + 1)) continue;
@@ -161,8 +159,4 @@ function isDayIn(fields: CronFields, date: Date): boolean {
   const inMonth = fields.days.includes(date.getUTCDate());
   const inWeek = fields.weekdays.includes(date.getUTCDay());
   return fields.bothDays ? inMonth && inWeek : inMonth || inWeek;
-}
-
-function isSearchable(at: number): boolean {
-  return at >= EARLIEST_AT && at <= LATEST_AT;
 }

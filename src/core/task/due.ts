@@ -5,6 +5,7 @@
  * 2. The cursor passes an undelivered slot only together with an outcome that says why.
  * 3. Nothing is delivered during a fire, or when the task is not active.
  */
+import { change, UNCHANGED } from "../decision.ts";
 import type { Decision, Effect, Outcome } from "../event.ts";
 import type { Cadence, Fire, FireKind, Task } from "../loop.ts";
 import { alert, end, fireIdFor, type Passing, passSlots } from "./settle.ts";
@@ -31,14 +32,14 @@ interface Situation {
 }
 
 export function decideDue(task: Task, situation: Situation): Decision<Task> {
-  if (task.status !== "active" || task.fire !== null) return { kind: "none" };
+  if (task.status !== "active" || task.fire !== null) return UNCHANGED;
   if (clockWentBack(task, situation.now)) return startOver(task, situation.now);
   if (task.request?.kind === "manual" || (task.request !== null && task.cadence.kind === "once")) {
     const { at, kind } = task.request;
-    return deliver({ ...task, request: null }, { slot: at, dueAt: at, kind }, [], situation);
+    return deliver({ ...task, request: null }, { slot: at, dueAt: at, kind }, situation);
   }
   const due = openSlots(task, situation.now);
-  if (due === null) return isOver(task, situation.now) ? deliverFinal(task, [], situation) : { kind: "none" };
+  if (due === null) return isOver(task, situation.now) ? deliverFinal(task, situation) : UNCHANGED;
   return task.cadence.kind === "once"
     ? decideOnce(task, due, situation)
     : decideRecurring(task, due, situation);
@@ -57,14 +58,10 @@ function decideRecurring(task: Task, due: SlotRun, situation: Situation): Decisi
     const initial = task.request?.at === pick;
     const dueAt = initial ? pick : pick + task.jitterMs;
     const kind = fireKind(task, pick, initial, dueAt < situation.awakeSince);
-    return withAlerts(alerts, deliver(moved, { slot: pick, dueAt, kind }, outcomes, situation));
+    return deliver(moved, { slot: pick, dueAt, kind }, situation, { outcomes, alerts });
   }
-  if (isOver(moved, situation.now)) return withAlerts(alerts, deliverFinal(moved, outcomes, situation));
-  return { kind: "change", loop: { ...moved, version: task.version + 1 }, effects: alerts, outcomes };
-}
-
-function withAlerts(alerts: readonly Effect[], decision: Decision<Task>): Decision<Task> {
-  return decision.kind === "change" ? { ...decision, effects: [...alerts, ...decision.effects] } : decision;
+  if (isOver(moved, situation.now)) return deliverFinal(moved, situation, { outcomes, alerts });
+  return change(moved, {}, alerts, outcomes);
 }
 
 /** The due slot to deliver now: the newest, or with `all` the oldest; null: all are too late. */
@@ -126,10 +123,10 @@ function isOver(task: Task, now: number): boolean {
 }
 
 /** The cursor can be after the expiry, when the clock was set back or the expiry moved. No slot runs twice. */
-function deliverFinal(task: Task, outcomes: readonly Outcome[], situation: Situation): Decision<Task> {
+function deliverFinal(task: Task, situation: Situation, passed?: Passed): Decision<Task> {
   const slot = Math.max(task.expiresAt ?? situation.now, task.cursorAt + 1);
   const moved = { ...task, cursorAt: Math.max(task.cursorAt, slot) };
-  return deliver(moved, { slot, dueAt: slot, kind: "final" }, outcomes, situation);
+  return deliver(moved, { slot, dueAt: slot, kind: "final" }, situation, passed);
 }
 
 /** A10: a one-shot that came due while nothing ran waits for a person by default. */
@@ -142,38 +139,37 @@ function decideOnce(task: Task, due: SlotRun, situation: Situation): Decision<Ta
   const isLateWelcome = (task.missed === "once" || task.missed === "all") && task.graceMs === null;
   if (!missed || isLateWelcome) {
     const kind = missed ? "late" : "scheduled";
-    return deliver({ ...task, cursorAt }, { slot, dueAt, kind }, [], situation);
+    return deliver({ ...task, cursorAt }, { slot, dueAt, kind }, situation);
   }
   const dropped = task.missed !== "ask";
   const reason = dropped
     ? "nothing was running when it was due"
     : "nothing was running when it was due; it waits for a person";
   const outcomes = passSlots(task, due, () => ({ outcome: "missed", reason }));
-  const passed: Task = { ...task, version: task.version + 1, cursorAt, streak: task.streak + 1 };
-  if (dropped) {
-    const effects = alert(task, passed.streak, reason);
-    return { kind: "change", loop: end(passed, "missed its only slot"), effects, outcomes };
-  }
+  const passed: Task = { ...task, cursorAt, streak: task.streak + 1 };
+  if (dropped)
+    return change(end(passed, "missed its only slot"), {}, alert(task, passed.streak, reason), outcomes);
   const title = `One-shot task ${task.id} was missed`;
   const body = `It was due at ${new Date(dueAt).toISOString()}. Run it now: loop run ${task.id}. Drop it: loop delete ${task.id}.`;
-  return {
-    kind: "change",
-    loop: { ...passed, status: "missed", statusReason: reason },
-    effects: [{ kind: "notify", notice: { kind: "missed", title, body } }],
-    outcomes,
-  };
+  const notify = { kind: "notify", notice: { kind: "missed", title, body } } as const;
+  return change(passed, { status: "missed", statusReason: reason }, [notify], outcomes);
+}
+
+/** What follows from slots that were passed over. */
+interface Passed {
+  readonly outcomes: readonly Outcome[];
+  readonly alerts: readonly Effect[];
 }
 
 function deliver(
   task: Task,
-  run: { slot: number; dueAt: number; kind: FireKind },
-  outcomes: readonly Outcome[],
+  run: Pick<Fire, "slot" | "dueAt" | "kind">,
   { now, token }: Situation,
+  { outcomes, alerts }: Passed = { outcomes: [], alerts: [] },
 ): Decision<Task> {
   const id = fireIdFor(task, run.slot, run.kind);
   const fire: Fire = { id, ...run, token, intendedAt: now, startedAt: null, process: null, wakeup: null };
-  const loop: Task = { ...task, version: task.version + 1, fire };
-  return { kind: "change", loop, effects: [{ kind: "deliver", fireId: id }], outcomes };
+  return change(task, { fire }, [...alerts, { kind: "deliver", fireId: id }], outcomes);
 }
 
 /** The clock was set back far behind the cursor, so the slots must start over. */
@@ -187,9 +183,8 @@ export function clockWentBack(task: Task, now: number): boolean {
  */
 function startOver(task: Task, now: number): Decision<Task> {
   const backMs = task.cursorAt - now;
-  const loop: Task = {
+  const restarted: Task = {
     ...task,
-    version: task.version + 1,
     cadence: moveBack(task.cadence, backMs, now),
     cursorAt: now,
     era: task.era + 1,
@@ -200,8 +195,8 @@ function startOver(task: Task, now: number): Decision<Task> {
   };
   const reason = `the clock was set back by ${Math.round(backMs / 60_000)} minutes; slots start over from here`;
   const run = { listed: [now], last: now, count: 1 };
-  const outcomes = passSlots(loop, run, () => ({ outcome: "skipped", reason }));
-  return { kind: "change", loop, effects: [], outcomes };
+  const outcomes = passSlots(restarted, run, () => ({ outcome: "skipped", reason }));
+  return change(restarted, {}, [], outcomes);
 }
 
 /** Lengths of time move with the clock; times of day stay. */

@@ -1,3 +1,4 @@
+import { type Invalid, invalid } from "../base.ts";
 import { type Interval, parseLeadingInterval, parseTrailingInterval, renderDuration } from "./interval.ts";
 
 export type ParsedWords =
@@ -11,7 +12,7 @@ export type ParsedWords =
   | { readonly kind: "in"; readonly delayMs: number; readonly text: string; readonly prompt: string }
   | { readonly kind: "auto"; readonly prompt: string }
   | { readonly kind: "usage" }
-  | { readonly kind: "invalid"; readonly message: string };
+  | Invalid;
 
 /** Parses the words after `loop`. Every string has an answer. */
 export function parseLoopWords(input: string, defaultIntervalMs: number): ParsedWords {
@@ -86,8 +87,4 @@ function readClock(hours: string | undefined, minutes: string | undefined, half:
 function quoteStart(text: string): string {
   const start = text.slice(0, 200).trim().split(/\s+/).slice(0, 2).join(" ");
   return start.length > 30 ? `${start.slice(0, 30)}…` : start;
-}
-
-function invalid(message: string): ParsedWords {
-  return { kind: "invalid", message };
 }

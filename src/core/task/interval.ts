@@ -1,3 +1,10 @@
+/** Lengths of time, as people write and read them. */
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
+
 export interface Interval {
   readonly ms: number;
   /** As the person typed it, on one line: "90 minutes", "every other day". */
@@ -56,12 +63,6 @@ interface Found {
   /** No number was typed ("every hour"): the text keeps its "every". */
   readonly named: boolean;
 }
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const WEEK = 7 * DAY;
 
 const UNITS: ReadonlyMap<string, number> = new Map([
   ["ms", 1],

@@ -1,10 +1,10 @@
 /** Turns the words of a person into a cadence and a prompt, for the CLI, the tools and every host. */
+import { type Invalid, invalid } from "../base.ts";
 import type { Cadence } from "../loop.ts";
-import { convertInterval } from "./convert.ts";
+import { type CadencePlan, planCadence } from "./convert.ts";
 import { nextSlot } from "./cron.ts";
-import { checkCron } from "./cron-fields.ts";
+import { parseCron } from "./cron-fields.ts";
 import { type ParsedWords, parseLoopWords } from "./grammar.ts";
-import type { Interval } from "./interval.ts";
 import { isTimeZone } from "./zone.ts";
 
 export interface PlanInput {
@@ -17,15 +17,7 @@ export interface PlanInput {
   readonly now: number;
 }
 
-export type Plan =
-  | {
-      readonly kind: "plan";
-      readonly cadence: Cadence;
-      readonly prompt: string;
-      readonly notice: string | null;
-    }
-  | { readonly kind: "usage" }
-  | { readonly kind: "invalid"; readonly message: string };
+export type Plan = (CadencePlan & { readonly prompt: string }) | { readonly kind: "usage" } | Invalid;
 
 /** Each line of the journal contains the prompt. */
 export const MAX_PROMPT_LENGTH = 200_000;
@@ -45,10 +37,12 @@ export function planTask(input: PlanInput): Plan {
       const at = nextSlot(`${parsed.minute} ${parsed.hour} * * *`, input.tz, input.now);
       return at === null
         ? invalid("This time of day does not occur within a year; choose another.")
-        : planOnce(at, parsed.prompt, input);
+        : plan({ kind: "once", at, cron: null, tz: input.tz }, parsed.prompt, null);
     }
-    case "in":
-      return planOnce(input.now + parsed.delayMs, parsed.prompt, input);
+    case "in": {
+      const at = input.now + parsed.delayMs;
+      return plan({ kind: "once", at, cron: null, tz: input.tz }, parsed.prompt, null);
+    }
     case "auto":
       return plan({ kind: "paced", wakeAt: null, reason: null }, parsed.prompt, null);
   }
@@ -62,8 +56,8 @@ export function planCron(
   { tz, now }: Pick<PlanInput, "tz" | "now">,
 ): Plan {
   if (!isTimeZone(tz)) return notZone(tz);
-  const check = checkCron(expr);
-  if (check.kind === "invalid") return check;
+  const parsed = parseCron(expr);
+  if (parsed.kind === "invalid") return parsed;
   const next = nextSlot(expr, tz, now);
   if (next === null) return invalid(`"${expr}" matches no time within a year.`);
   const fields = expr.trim().split(/\s+/).join(" ");
@@ -73,34 +67,13 @@ export function planCron(
     : plan({ kind: "once", at: next, cron: fields, tz }, prompt, null);
 }
 
-/** An interval alone, for `loop edit <id> 15m`. */
-export function planCadence(
-  interval: Interval,
-  { exact, tz, now }: Pick<PlanInput, "exact" | "tz" | "now">,
-): { kind: "plan"; cadence: Cadence; notice: string | null } | { kind: "invalid"; message: string } {
-  const converted = convertInterval(interval, exact);
-  if (converted.kind === "invalid") return converted;
-  const cadence: Cadence =
-    converted.kind === "cron"
-      ? { kind: "cron", expr: converted.expr, tz }
-      : { kind: "every", everyMs: converted.everyMs, anchorAt: now };
-  return { kind: "plan", cadence, notice: converted.notice };
-}
-
 function planInterval(parsed: Extract<ParsedWords, { kind: "recurring" }>, input: PlanInput): Plan {
   const planned = planCadence(parsed.interval, input);
   if (planned.kind === "invalid") return planned;
-  const notices = [planned.notice];
-  if (parsed.source === "default") {
-    notices.unshift(
-      `No interval was given, so it runs every ${parsed.interval.text}; put one first, as in "5m …".`,
-    );
-  }
-  return plan(planned.cadence, parsed.prompt, notices.filter((n) => n !== null).join(" ") || null);
-}
-
-function planOnce(at: number, prompt: string, { tz }: PlanInput): Plan {
-  return plan({ kind: "once", at, cron: null, tz }, prompt, null);
+  const { source, interval, prompt } = parsed;
+  const missing = `No interval was given, so it runs every ${interval.text}; put one first, as in "5m …".`;
+  const notices = [source === "default" ? missing : null, planned.notice].filter((each) => each !== null);
+  return plan(planned.cadence, prompt, notices.join(" ") || null);
 }
 
 function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {
@@ -110,8 +83,4 @@ function plan(cadence: Cadence, prompt: string, notice: string | null): Plan {
 
 function notZone(tz: string): Plan {
   return invalid(`"${tz}" is not a time zone; write a name such as Europe/Paris or UTC.`);
-}
-
-function invalid(message: string): Plan {
-  return { kind: "invalid", message };
 }

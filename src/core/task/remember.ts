@@ -1,9 +1,7 @@
 /** A bounded cache of pure answers: keeps the newest entries only. */
 export function remember<Value>(cache: Map<string, Value>, key: string, value: Value, limit: number): Value {
-  if (cache.size >= limit) {
-    const oldest = cache.keys().next();
-    if (oldest.done !== true) cache.delete(oldest.value);
-  }
+  const [oldest] = cache.keys();
+  if (oldest !== undefined && cache.size >= limit) cache.delete(oldest);
   cache.set(key, value);
   return value;
 }

@@ -1,5 +1,6 @@
 /** The end of a fire: its line in the history, the streak of failures, and what happens to the task. */
-import type { Effect, LoopChange, Outcome, OutcomeKind } from "../event.ts";
+import { change } from "../decision.ts";
+import type { Changed, Effect, Outcome, OutcomeKind } from "../event.ts";
 import type { Cadence, Fire, FireId, FireKind, Task, Wakeup } from "../loop.ts";
 import { expires, isFinal, type SlotRun } from "./slots.ts";
 
@@ -22,33 +23,16 @@ export function settleFire(
   outcome: OutcomeKind,
   reason: string | null,
   now: number,
-): LoopChange<Task> {
-  const line: Outcome = {
-    fireId: fire.id,
-    taskId: task.id,
-    slot: fire.slot,
-    dueAt: fire.dueAt,
-    outcome,
-    kind: fire.kind,
-    reason,
-    startedAt: fire.startedAt,
-    finishedAt: now,
-  };
+): Changed<Task> {
+  const { id: fireId, slot, dueAt, kind, startedAt } = fire;
+  const line = { fireId, taskId: task.id, slot, dueAt, outcome, kind, reason, startedAt, finishedAt: now };
   const streak = outcome === "ok" ? 0 : task.streak + 1;
   const ran = outcome === "ok" || outcome === "failed";
-  const lastFiredAt = ran ? (fire.startedAt ?? now) : task.lastFiredAt;
-  const settled: Task = {
-    ...task,
-    version: task.version + 1,
-    fire: null,
-    lastFiredAt,
-    lastFinishedAt: now,
-    streak,
-  };
+  const lastFiredAt = ran ? (startedAt ?? now) : task.lastFiredAt;
+  const settled: Task = { ...task, fire: null, lastFiredAt, lastFinishedAt: now, streak };
   // A person deleted the task while it ran, so no alert is needed.
-  if (task.status === "ended") return { loop: settled, effects: [], outcomes: [line] };
-  const loop = goOn(settled, fire, outcome, now);
-  return { loop, effects: alert(task, streak, reason), outcomes: [line] };
+  if (task.status === "ended") return change(settled, {}, [], [line]);
+  return change(goOn(settled, fire, outcome, now), {}, alert(task, streak, reason), [line]);
 }
 
 /**
@@ -60,8 +44,10 @@ export function passSlots(task: Task, run: SlotRun, split: (dueAt: number) => Pa
   const waiting = task.request !== null && task.request.at === run.listed[0] ? task.request : null;
   const slots = waiting === null ? run.listed : run.listed.slice(1);
   const count = run.count - run.listed.length + slots.length;
-  const line = (slot: number, kind: FireKind, dueAt: number) =>
-    passedLine(task, { slot, kind, dueAt }, split(dueAt));
+  const line = (slot: number, kind: FireKind, dueAt: number): Outcome => {
+    const fireId = fireIdFor(task, slot, kind);
+    return { fireId, taskId: task.id, slot, kind, dueAt, ...split(dueAt), startedAt: null, finishedAt: null };
+  };
   const scheduled = (slot: number) => line(slot, "scheduled", slot + task.jitterMs);
   const first = waiting === null ? [] : [line(waiting.at, waiting.kind, waiting.at)];
   if (count <= slots.length) return [...first, ...slots.map(scheduled)];
@@ -71,15 +57,6 @@ export function passSlots(task: Task, run: SlotRun, split: (dueAt: number) => Pa
 export interface Passing {
   readonly outcome: "skipped" | "missed";
   readonly reason: string;
-}
-
-function passedLine(
-  task: Task,
-  run: { slot: number; kind: FireKind; dueAt: number },
-  { outcome, reason }: Passing,
-): Outcome {
-  const fireId = fireIdFor(task, run.slot, run.kind);
-  return { fireId, taskId: task.id, ...run, outcome, reason, startedAt: null, finishedAt: null };
 }
 
 /** The dead-man switch (A18): one alert when the streak reaches the limit, and no more after it. */

@@ -1,16 +1,12 @@
 /** The wake-up that a self-paced agent asks for at the end of its turn (A17). */
+import { isRecord, parseJson } from "../json.ts";
 import type { Wakeup } from "../loop.ts";
 
 /** Reads the last line of an answer. It counts only if the whole line is the JSON object. */
 export function parseWakeupLine(answer: string): Wakeup | null {
   const line = answer.trimEnd().split("\n").at(-1)?.trim() ?? "";
-  if (!line.startsWith("{")) return null;
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? parseWakeup(value.wakeup) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(line);
+  return isRecord(value) ? parseWakeup(value.wakeup) : null;
 }
 
 /** `{delaySeconds, reason}` or `{stop: true, reason?}`. */
@@ -21,8 +17,4 @@ export function parseWakeup(value: unknown): Wakeup | null {
   const { delaySeconds } = value;
   if (typeof delaySeconds !== "number" || !Number.isFinite(delaySeconds)) return null;
   return { kind: "sleep", delayMs: Math.round(delaySeconds * 1000), reason: reason ?? "no reason given" };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 /** The offsets of a time zone, and its clock changes. */
+import { DAY } from "./interval.ts";
 import { remember } from "./remember.ts";
 
 export function isTimeZone(tz: string): boolean {
@@ -14,7 +15,6 @@ export interface Stretch {
   readonly after: number;
 }
 
-const DAY_MS = 86_400_000;
 const MAX_YEARS = 256;
 const MAX_FORMATS = 64;
 
@@ -32,14 +32,14 @@ export function stretchAt(tz: string, at: number): Stretch {
 
 /** One sample per day finds the clock changes. Extra days on both sides cover a change at New Year. */
 function readYear(tz: string, year: number): readonly Stretch[] {
-  const from = Date.UTC(year, 0, 1) - 3 * DAY_MS;
-  const to = Date.UTC(year + 1, 0, 1) + 3 * DAY_MS;
+  const from = Date.UTC(year, 0, 1) - 3 * DAY;
+  const to = Date.UTC(year + 1, 0, 1) + 3 * DAY;
   const changes: { at: number; offset: number }[] = [{ at: from, offset: offsetAt(tz, from) }];
-  for (let day = from + DAY_MS; day <= to; day += DAY_MS) {
+  for (let day = from + DAY; day <= to; day += DAY) {
     const before = changes.at(-1)?.offset;
     const offset = offsetAt(tz, day);
     if (offset === before) continue;
-    let [low, high] = [day - DAY_MS, day];
+    let [low, high] = [day - DAY, day];
     while (high - low > 1000) {
       const middle = Math.floor((low + high) / 2000) * 1000;
       if (offsetAt(tz, middle) === before) low = middle;

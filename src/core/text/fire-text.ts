@@ -1,5 +1,5 @@
 /** The prompt of an agent when a task fires. */
-import type { Cadence, Fire, Task } from "../loop.ts";
+import type { Cadence, Fire, FireKind, Task } from "../loop.ts";
 import { remember } from "../task/remember.ts";
 import { renderCadence } from "./human.ts";
 
@@ -14,7 +14,9 @@ const MAX_WORDS = 2048;
 export function renderFireText(task: Task, fire: Fire): string {
   const prompt = task.cadence.kind === "paced" ? `${task.prompt}\n\n${PACING}` : task.prompt;
   if (task.prompt.startsWith("/")) return prompt;
-  const label = [`Scheduled task ${task.id}`, renderWhen(task.cadence), ...remark(fire)].join(" — ");
+  const label = [`Scheduled task ${task.id}`, renderWhen(task.cadence), remark(fire) ?? []]
+    .flat()
+    .join(" — ");
   return `[${label}]\n\n${prompt}`;
 }
 
@@ -23,19 +25,15 @@ function renderWhen(cadence: Cadence): string {
   return words.get(cadence.expr) ?? remember(words, cadence.expr, renderCadence(cadence), MAX_WORDS);
 }
 
-function remark(fire: Fire): readonly string[] {
-  switch (fire.kind) {
-    case "scheduled":
-      return [];
-    case "initial":
-      return ["initial run"];
-    case "manual":
-      return ["run by hand"];
-    case "late":
-      return [`late: was due at ${new Date(fire.dueAt).toISOString()}, when nothing was running`];
-    case "final":
-      return ["final run: the task expires with it and will not fire again"];
-  }
+const REMARKS: Readonly<Partial<Record<FireKind, string>>> = {
+  initial: "initial run",
+  manual: "run by hand",
+  final: "final run: the task expires with it and will not fire again",
+};
+
+function remark({ kind, dueAt }: Fire): string | undefined {
+  if (kind !== "late") return REMARKS[kind];
+  return `late: was due at ${new Date(dueAt).toISOString()}, when nothing was running`;
 }
 
 const PACING = `This loop is self-paced: before you end the turn, say when to wake you.

@@ -10,7 +10,6 @@ export function renderCron(expr: string): string {
   return renderStep(texts) ?? renderTimeOfDay(parsed, texts) ?? renderOther(parsed, texts);
 }
 
-/** When a task runs, in words. */
 export function renderCadence(cadence: Cadence): string {
   switch (cadence.kind) {
     case "cron":

@@ -36,14 +36,8 @@ export function renderColumns(rows: readonly (readonly string[])[]): string {
   const widths = Array.from({ length: count }, (_, i) =>
     Math.max(...rows.map((row) => columnsOf(row[i] ?? ""))),
   );
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => fitTo(cell, widths[i] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const line = (row: readonly string[]) => row.map((cell, i) => fitTo(cell, widths[i] ?? 0)).join("  ");
+  return rows.map((row) => line(row).trimEnd()).join("\n");
 }
 
 /** Removes letters of unclear width: joiners, variation selectors, skin tones and key caps. */

@@ -36,7 +36,7 @@ export function checksFor(
     ...stories.filter(isCounted).flatMap((story) =>
       story.checks.flatMap((text) => {
         const parsed = parseCheckFlag(text);
-        if (parsed.kind === "wrong") return [];
+        if (parsed.kind === "invalid") return [];
         const { criterion } = parsed;
         return [{ name: `${story.id}: ${criterion.name}`, criterion }];
       }),

@@ -5,7 +5,7 @@
 import type { Criterion, Evidence } from "../../core/checks/check.ts";
 import { evidenceOfLook, type Taken } from "../../core/checks/evidence.ts";
 import { questionOf, verificationOf } from "../../core/checks/kinds.ts";
-import { parseJudgement } from "../../core/claims/json-verdict.ts";
+import { parseJudgement } from "../../core/claims/claims.ts";
 import { sumUsage } from "../../core/cost/usage.ts";
 import type { Usage } from "../../core/event.ts";
 import type { Failure } from "../../core/goal/goal.ts";

@@ -1,5 +1,5 @@
 /** One job of a goal, and the turns of its judges: their prompt and their budget. */
-import { VERDICT_SCHEMA } from "../../core/claims/json-verdict.ts";
+import { VERDICT_SCHEMA } from "../../core/claims/claims.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { renderJudgePrompt } from "../../core/text/goal/goal-prompt.ts";
 import type { Panel } from "../checks/judges.ts";

@@ -22,7 +22,6 @@ import {
   runOf,
   VERIFICATIONS,
   verificationOf,
-  whyBlocked,
 } from "../../../src/core/checks/kinds.ts";
 
 /** Each kind once, as a person writes it. The compiler asks for a new kind here too. */
@@ -70,7 +69,7 @@ describe("every kind of check", () => {
     const verification = verificationOf(check);
     const isRun = commandOf(check) !== null;
     const isAsked = questionOf(check) !== null;
-    expect([isRun, isAsked, whyBlocked(check) !== null].filter(Boolean)).toHaveLength(1);
+    expect([isRun, isAsked, kindOf(check).blocks !== null].filter(Boolean)).toHaveLength(1);
     expect(isRunOrMeasured(verification)).toBe(isRun);
     expect(isWeak(verification)).toBe(isAsked);
   });

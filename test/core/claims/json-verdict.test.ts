@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseVerdict } from "../../../src/core/claims/claims.ts";
-import { parseJudgement, VERDICT_SCHEMA } from "../../../src/core/claims/json-verdict.ts";
+import { parseJudgement, parseVerdict, VERDICT_SCHEMA } from "../../../src/core/claims/claims.ts";
 
 const NONCE = "k7f3q9";
 const parse = (message: string, nonce = NONCE) => parseJudgement(message, { nonce });

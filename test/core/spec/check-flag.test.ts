@@ -101,7 +101,7 @@ describe("B6 what is wrong with a --check is said exactly", () => {
     ["x=[ 3 > 2 ]", "-gt"],
   ])("%j: %s", (text, part) => {
     const parsed = parseCheckFlag(text);
-    expect(parsed).toMatchObject({ kind: "wrong" });
+    expect(parsed).toMatchObject({ kind: "invalid" });
     expect(checkOf(text)).toContain(part);
     expect(checkOf(text)).toMatch(/^[^\n]{1,400}\.$/);
   });

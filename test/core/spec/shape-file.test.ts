@@ -6,9 +6,11 @@ import { parseShapeFile } from "../../../src/core/spec/shape-file.ts";
 
 const NODE: ProjectFacts = { packageManager: "npm", scripts: ["test"], files: ["package.json"] };
 
-const read = (text: string, facts: ProjectFacts | null = null) => {
+const NONE: ProjectFacts = { packageManager: null, scripts: [], files: [] };
+
+const read = (text: string, facts = NONE) => {
   const shape = parseShapeFile(text, facts);
-  if (shape.kind === "wrong") return shape.message;
+  if (shape.kind === "invalid") return shape.message;
   return [
     ...shape.criteria.map((criterion) => renderCheck(criterion)),
     ...shape.mustNot.map(({ name, command }) => `never ${name}: ${command}`),
@@ -63,7 +65,7 @@ Some prose, with a list that is nothing:
   });
 
   test("everything says that it comes from the file", () => {
-    const shape = parseShapeFile("## Criteria\n- a: `b`\n## Must not\n- c\n");
+    const shape = parseShapeFile("## Criteria\n- a: `b`\n## Must not\n- c\n", NONE);
     expect(shape).toEqual({
       kind: "ok",
       criteria: [{ name: "a", check: { kind: "command", command: "b" }, source: "shape" }],
@@ -92,7 +94,7 @@ Some prose, with a list that is nothing:
 
   test("a long criterion has a short name, and a judge is asked all of it", () => {
     const long = `the page ${"really ".repeat(20)}renders`;
-    const shape = parseShapeFile(`## Criteria\n- ${long} (observation)\n`);
+    const shape = parseShapeFile(`## Criteria\n- ${long} (observation)\n`, NONE);
     expect(shape).toMatchObject({ criteria: [{ check: { kind: "judge", question: long } }] });
     expect(shape.kind === "ok" && shape.criteria[0]?.name.length).toBeLessThanOrEqual(60);
   });
@@ -192,7 +194,7 @@ describe("B5 what is wrong is said with its line", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         const shape = parseShapeFile(pieces.join(""), NODE);
-        if (shape.kind === "wrong") expect(shape.message).toMatch(/^SHAPE\.md .*\.$/);
+        if (shape.kind === "invalid") expect(shape.message).toMatch(/^SHAPE\.md .*\.$/);
         else expect(new Set(shape.criteria.map(({ name }) => name)).size).toBe(shape.criteria.length);
       }),
       { numRuns: 500 },

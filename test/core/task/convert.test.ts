@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { convertInterval } from "../../../src/core/task/convert.ts";
-import { checkCron } from "../../../src/core/task/cron-fields.ts";
+import { planCadence } from "../../../src/core/task/convert.ts";
+import { parseCron } from "../../../src/core/task/cron-fields.ts";
 import { type Interval, parseLeadingInterval } from "../../../src/core/task/interval.ts";
 import { runs } from "../../support/runs.ts";
 
@@ -9,6 +9,11 @@ const DAY = 86_400_000;
 
 function interval(text: string): Interval {
   return parseLeadingInterval(text)?.interval ?? { ms: Number.NaN, text };
+}
+
+function convert(interval: Interval, exact: boolean) {
+  const planned = planCadence(interval, { exact, tz: "UTC", now: 0 });
+  return planned.kind === "invalid" ? planned : { ...planned.cadence, notice: planned.notice };
 }
 
 describe("A2 intervals that cron can say", () => {
@@ -28,7 +33,7 @@ describe("A2 intervals that cron can say", () => {
     ["every hour", "7 */1 * * *"],
     ["every day", "0 0 */1 * *"],
   ])("A2 %s is %s, with nothing to say", (text, expr) => {
-    expect(convertInterval(interval(text), false)).toEqual({ kind: "cron", expr, notice: null });
+    expect(convert(interval(text), false)).toMatchObject({ kind: "cron", expr, notice: null });
   });
 });
 
@@ -57,7 +62,7 @@ describe("A2 intervals that change say so", () => {
     ["25h", "0 0 */1 * *", "every day"],
     ["36h", "0 0 */2 * *", "every 2 days"],
   ])("A2 %s becomes %s and says so", (text, expr, said) => {
-    const conversion = convertInterval(interval(text), false);
+    const conversion = convert(interval(text), false);
     expect(conversion).toMatchObject({ kind: "cron", expr });
     const notice = conversion.kind === "cron" ? conversion.notice : null;
     expect(notice).toMatch(
@@ -67,12 +72,12 @@ describe("A2 intervals that change say so", () => {
 
   test("A2 7m becomes 6m in these words", () => {
     const notice = "7m does not divide an hour evenly, so it runs every 6 minutes; --exact keeps 7m.";
-    expect(convertInterval(interval("7m"), false)).toMatchObject({ notice });
+    expect(convert(interval("7m"), false)).toMatchObject({ notice });
   });
 
   test("A2 90m is said to be no whole number of hours, for it does divide a day", () => {
     const notice = "90m is not a whole number of hours, so it runs every 2 hours; --exact keeps 90m.";
-    expect(convertInterval(interval("90m"), false)).toMatchObject({ notice });
+    expect(convert(interval("90m"), false)).toMatchObject({ notice });
   });
 
   test.each([
@@ -81,7 +86,7 @@ describe("A2 intervals that change say so", () => {
     ["1w", "0 0 */7 * *"],
     ["31d", "0 0 */31 * *"],
   ])("A2 %s says that cron starts over on the 1st", (text, expr) => {
-    const conversion = convertInterval(interval(text), false);
+    const conversion = convert(interval(text), false);
     expect(conversion).toMatchObject({ kind: "cron", expr });
     expect(conversion.kind === "cron" ? conversion.notice : null).toMatch(
       /^Cron counts [^\n]+ from the 1st of each month, [^\n]+ can be shorter; --exact keeps it even\.$/,
@@ -89,7 +94,7 @@ describe("A2 intervals that change say so", () => {
   });
 
   test.each(["32d", "40d", "5w", "400d"])("A2 %s is refused with a word on --exact", (text) => {
-    const conversion = convertInterval(interval(text), false);
+    const conversion = convert(interval(text), false);
     expect(conversion.kind === "invalid" ? conversion.message : null).toMatch(/^[^\n]*--exact[^\n]*\.$/);
   });
 });
@@ -103,20 +108,20 @@ describe("A2 --exact", () => {
     ["40d", 40 * DAY],
     ["366d", 366 * DAY],
   ])("A2 %s is kept", (text, everyMs) => {
-    expect(convertInterval(interval(text), true)).toEqual({ kind: "every", everyMs, notice: null });
+    expect(convert(interval(text), true)).toMatchObject({ kind: "every", everyMs, notice: null });
   });
 
   test.each(["999ms", "0s", "367d", "no interval"])("A2 %s is refused", (text) => {
-    expect(convertInterval(interval(text), true).kind).toBe("invalid");
+    expect(convert(interval(text), true).kind).toBe("invalid");
   });
 });
 
 test("A2 every interval gives a cron that can be read, with a notice exactly when its period is another", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 31 * 86_400 }), (seconds) => {
-      const conversion = convertInterval({ ms: seconds * 1000, text: `${seconds}s` }, false);
+      const conversion = convert({ ms: seconds * 1000, text: `${seconds}s` }, false);
       if (conversion.kind !== "cron") throw new Error(conversion.kind);
-      expect(checkCron(conversion.expr)).toEqual({ kind: "ok" });
+      expect(parseCron(conversion.expr)).toMatchObject({ kind: "ok" });
       const [, step, hours, days] =
         /^(?:\*\/(\d+) \*|7 \*\/(\d+)|0 0 \*\/(\d+)) /.exec(conversion.expr) ?? [];
       const period = Number(step ?? 0) * 60 + Number(hours ?? 0) * 3600 + Number(days ?? 0) * 86_400;

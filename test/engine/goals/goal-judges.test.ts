@@ -1,6 +1,6 @@
 /** Judges whose last message can be held to a schema, in a world in memory. */
 import { expect, test } from "vitest";
-import { VERDICT_SCHEMA } from "../../../src/core/claims/json-verdict.ts";
+import { VERDICT_SCHEMA } from "../../../src/core/claims/claims.ts";
 import type { Goal } from "../../../src/core/goal/goal.ts";
 import { GoalWorld, TESTS } from "../../support/goals/goal-world.ts";
 import { aCriterion } from "../../support/goals/goals.ts";

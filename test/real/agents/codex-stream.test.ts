@@ -1,5 +1,5 @@
 import { createCodexAgent } from "../../../src/agents/codex/cli.ts";
-import { VERDICT_SCHEMA } from "../../../src/core/claims/json-verdict.ts";
+import { VERDICT_SCHEMA } from "../../../src/core/claims/claims.ts";
 import { describeAgent } from "../../support/agents/matrix.ts";
 import { describeStream } from "./stream-table.ts";
 

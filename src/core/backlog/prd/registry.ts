@@ -101,7 +101,7 @@ export function faultsOfChecks(
   const names = new Set<string>();
   return checks.flatMap((text, index) => {
     const parsed = parseCheckFlag(text);
-    if (parsed.kind === "wrong") return { index, message: parsed.message.replace(/\.$/, "") };
+    if (parsed.kind === "invalid") return { index, message: parsed.message.replace(/\.$/, "") };
     const { name } = parsed.criterion;
     if (names.has(name)) return { index, message: `There are two checks with the name "${name}"` };
     names.add(name);

@@ -161,7 +161,7 @@ function readChecks(value: unknown, id: string, mode: Mode): readonly string[] {
   let counted = 0;
   for (const text of checks) {
     const parsed = parseCheckFlag(text);
-    if (parsed.kind === "wrong") continue;
+    if (parsed.kind === "invalid") continue;
     const { name, check } = parsed.criterion;
     const run = runOf(check);
     if (run.kind === "nothing") throw new Odd(`${id}: the check "${name}" only assumes something`);

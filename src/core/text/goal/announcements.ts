@@ -31,7 +31,8 @@ function taskOf(goal: Goal): string {
 export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
   const { done, total } = stepCounts(goal);
   const step = cleanLine(receipt.step ?? (receipt.kind === "work" ? "turn" : receipt.kind));
-  const progress = `Progress: ${done}/${total} | Next: ${nextOf(goal)}`;
+  const next = currentStep(goal) ?? goal.next ?? (isProved(goal) ? "none" : "unmet criteria");
+  const progress = `Progress: ${done}/${total} | Next: ${cleanLine(next)}`;
   if (receipt.failure !== null) {
     const { class: kind, reason } = receipt.failure;
     const charge = receipt.charged ? "" : " | Costs no iteration";
@@ -43,7 +44,6 @@ export function renderIterationEnd(goal: Goal, receipt: Receipt): string {
   return `[LOOP] ${step} ${is("open") ? "goes on" : "was replaced"} | ${progress}`;
 }
 
-/** The reason, how to resume, and the evidence. */
 export function renderPaused(goal: Goal): string | null {
   if (goal.pause === null) return null;
   const { done, total } = stepCounts(goal);
@@ -70,24 +70,17 @@ export function renderComplete(goal: Goal): string | null {
 /** `limit`: its name in `warned`. */
 export function renderWarning(goal: Goal, limit: string): string | null {
   const { limits, spent, iteration, id } = goal;
-  const raise = (flag: string) => `Raise it: loop continue ${id} ${flag} (adds to the limit)`;
-  const line = (used: number, of: number, what: string, flag: string) =>
-    `[LOOP] ⚠ ${Math.floor((used / of) * 100)} % of the ${limit} used: ${what} | ${raise(flag)}`;
-  if (limit === "budget") {
-    const { budgetUsd } = limits;
-    return line(spent.costUsd, budgetUsd, `${renderCost(spent)}/${renderBudget(budgetUsd)}`, "--budget=10");
-  }
-  if (limit === "iterations")
-    return line(iteration, limits.iterations, `${iteration}/${limits.iterations}`, "--iterations=5");
-  if (limit === "tokens" && limits.tokens !== null) {
-    const figures = `${renderTokens(spent.tokens)}/${renderTokens(limits.tokens)}`;
-    return line(spent.tokens, limits.tokens, figures, "--tokens=200000");
-  }
-  if (limit === "time" && limits.timeMs !== null) {
-    const figures = `${renderDuration(spent.timeMs)}/${renderDuration(limits.timeMs)}`;
-    return line(spent.timeMs, limits.timeMs, figures, "--time=30m");
-  }
-  return null;
+  const all = [
+    ["budget", spent.costUsd, limits.budgetUsd, () => renderCost(spent), renderBudget, "--budget=10"],
+    ["iterations", iteration, limits.iterations, String, String, "--iterations=5"],
+    ["tokens", spent.tokens, limits.tokens, renderTokens, renderTokens, "--tokens=200000"],
+    ["time", spent.timeMs, limits.timeMs, renderDuration, renderDuration, "--time=30m"],
+  ] as const;
+  const row = all.find(([name]) => name === limit);
+  if (row === undefined || row[2] === null) return null;
+  const [, used, of, showUsed, showLimit, flag] = row;
+  const figures = `${showUsed(used)}/${showLimit(of)}`;
+  return `[LOOP] ⚠ ${Math.floor((used / of) * 100)} % of the ${limit} used: ${figures} | Raise it: loop continue ${id} ${flag} (adds to the limit)`;
 }
 
 export function renderWaiting(goal: Goal, now: number): string | null {
@@ -110,8 +103,4 @@ export function renderGate(goal: Goal): string | null {
     answer,
     ...deadline,
   ].join("\n");
-}
-
-function nextOf(goal: Goal): string {
-  return cleanLine(currentStep(goal) ?? goal.next ?? (isProved(goal) ? "none" : "unmet criteria"));
 }

@@ -9,7 +9,6 @@ import { currentStep, iterationOf, stepCounts } from "./goal-facts.ts";
 import {
   isSilentlyProved,
   nonceOf,
-  renderCriteria,
   renderFailing,
   renderHandover,
   renderHead,
@@ -17,11 +16,10 @@ import {
   renderMustNot,
   renderRemarks,
   renderReportForm,
-  renderRules,
   renderSpec,
   renderStep,
   renderSteps,
-  renderWorkflow,
+  renderTerms,
 } from "./prompt-parts.ts";
 
 /** A work turn. A continued conversation knows the rules already. */
@@ -56,12 +54,7 @@ export function renderResumeHeader(goal: Goal): string {
 
 function renderWhole(goal: Goal, nonce: string): string {
   return joinParts([
-    renderRemarks(goal),
-    renderSpec(goal),
-    renderWorkflow(goal),
-    renderCriteria(goal),
-    renderMustNot(goal),
-    renderRules(goal),
+    renderTerms(goal),
     goal.receipts.length === 0 ? renderSteps(goal) : renderHandover(goal),
     Object.keys(goal.evidence).length > 0 && !isSilentlyProved(goal) ? renderFailing(goal) : "",
     renderStep(goal),
@@ -87,12 +80,7 @@ export function renderPlanPrompt(goal: Goal, job: Job): string {
   const withChecks = goal.criteria.length === 0;
   return joinParts([
     renderHead(now),
-    renderRemarks(now),
-    renderSpec(now),
-    renderWorkflow(now),
-    renderCriteria(now),
-    renderMustNot(now),
-    renderRules(now),
+    renderTerms(now),
     withChecks ? `${PLAN}\n${CHECKS}` : PLAN,
     renderReportForm(now, job.nonce, withChecks),
   ]);
@@ -142,7 +130,6 @@ function renderVerdictForm(nonce: string): string {
   return `# How you answer\nFirst say what you looked at and what you saw. Then end your last message with these lines, filled in. Put them after an empty line, outside of code blocks and quotes.\n${verdictTemplate(nonce)}`;
 }
 
-/** Asks an agent to score a spec (B1). */
 export function renderScorePrompt(spec: string): string {
   return [
     "Score how clear this spec is for an agent that works alone. Do nothing else: do not do the work.",

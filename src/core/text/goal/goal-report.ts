@@ -4,7 +4,7 @@
  */
 import { isWeak, renderBareCheck, renderFinding } from "../../checks/kinds.ts";
 import type { Criterion, Evidence, Goal, Receipt } from "../../goal/goal.ts";
-import { isMet } from "../../goal/proof.ts";
+import { isMet, pendingChanges } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanText } from "../clean.ts";
 import {
@@ -16,8 +16,9 @@ import {
   renderTokens,
   renderToldCost,
 } from "../figures.ts";
-import { codeSpan, fence, lastPart } from "../quote.ts";
+import { codeSpan, fence, joinParts, lastPart } from "../quote.ts";
 import { evidenceOf, stepCounts, verifiedBy } from "./goal-facts.ts";
+import { numberOf, tokensOf } from "./receipt.ts";
 import { renderVerdictBox, risksOf } from "./verdict-box.ts";
 
 const TAIL_LINES = 60;
@@ -38,7 +39,7 @@ export function renderReportMarkdown(goal: Goal): string {
     section("Changes of protected files that nobody accepted yet", bullets(pendingOf(goal))),
     section("Notes", bullets(notesOf(goal))),
   ];
-  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+  return `${joinParts(parts)}\n`;
 }
 
 function section(title: string, body: string): string {
@@ -71,14 +72,14 @@ function renderCriteria(goal: Goal): string {
       cell(renderBareCheck(check)),
       `${verification}${isWeak(verification) ? " (weaker)" : ""}`,
       isMet(goal, name) ? "✓" : "✗",
-      `${renderFinding(criterion, evidence)}${evidence === null ? "" : `, ${originOf(evidence)}`}`,
+      `${renderFinding(criterion, evidence)}${evidence === null ? "" : originOf(evidence)}`,
     ];
   });
   return table(["Criterion", "Check", "Verified by", "Met", "Evidence"], rows);
 }
 
 function originOf({ at, durationMs, tree }: Evidence): string {
-  return `${renderMoment(at)}, took ${renderDuration(durationMs)}, tree ${cell(tree.slice(0, 10))}`;
+  return `, ${renderMoment(at)}, took ${renderDuration(durationMs)}, tree ${cell(tree.slice(0, 10))}`;
 }
 
 function renderTail(goal: Goal, { name }: Criterion): string {
@@ -113,16 +114,14 @@ Total: ${count(goal.iteration, "iteration")} of ${limits.iterations}, ${renderTo
 }
 
 function receiptRow(receipt: Receipt): readonly string[] {
-  const { kind, iteration, failure, takenBy, inputTokens, outputTokens, moved, checkpoint } = receipt;
-  const tokens =
-    inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0);
+  const { failure, takenBy, moved, checkpoint } = receipt;
   const what = failure === null ? moved.join(", ") : `failed (${failure.class}): ${failure.reason}`;
   return [
-    `${kind === "work" ? iteration : kind}${receipt.charged || kind !== "work" ? "" : " (free)"}${takenBy === undefined ? "" : ` ${cell(takenBy)}`}`,
+    `${numberOf(receipt)}${takenBy === undefined ? "" : ` ${cell(takenBy)}`}`,
     receipt.step === null ? "–" : cell(receipt.step),
     renderDuration(receipt.agentMs),
     renderDuration(receipt.checksMs),
-    tokens === null ? "–" : renderTokens(tokens),
+    tokensOf(receipt),
     renderReceiptCost(receipt),
     `${receipt.filesChanged}`,
     what === "" ? "–" : cell(what),
@@ -134,10 +133,10 @@ function acceptedOf({ accepted }: Goal): readonly string[] {
   return accepted.map(({ path, hash }) => `${path} ${hash === null ? "(deleted)" : hash.slice(0, 10)}`);
 }
 
-function pendingOf({ protectedChanges, accepted }: Goal): readonly string[] {
-  return protectedChanges
-    .filter(({ path, hash }) => !accepted.some((known) => known.path === path && known.hash === hash))
-    .map(({ path, change, criteria }) => `${path} (${change}; ${criteria.join(", ")})`);
+function pendingOf(goal: Goal): readonly string[] {
+  return pendingChanges(goal, goal.protectedChanges).map(
+    ({ path, change, criteria }) => `${path} (${change}; ${criteria.join(", ")})`,
+  );
 }
 
 function notesOf({ end, receipts, pause }: Goal): readonly string[] {

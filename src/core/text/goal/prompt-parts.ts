@@ -2,9 +2,9 @@
 import { renderDemand, renderFinding } from "../../checks/kinds.ts";
 import { statusTemplate } from "../../claims/claims.ts";
 import type { Criterion, Goal, Workflow } from "../../goal/goal.ts";
-import { isMet, isProved } from "../../goal/proof.ts";
+import { isMet, isProved, metCriteria } from "../../goal/proof.ts";
 import { renderBudget, renderCost } from "../figures.ts";
-import { codeSpan, inLine, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
+import { codeSpan, inLine, joinParts, lastPart, quote, quoteFenced, withoutNonce } from "../quote.ts";
 import { currentStep, evidenceOf, iterationOf, stepCounts } from "./goal-facts.ts";
 
 /** Limits for the output of one check, and of all together: the rest of the context is for the work. */
@@ -23,7 +23,18 @@ export function renderSpec(goal: Goal): string {
   return `# The spec, word for word\n${quote(goal.spec, nonceOf(goal))}`;
 }
 
-/** Remarks of people and refusals of the engine come first. */
+/** What an agent needs to know before it plans or works. Remarks of people and refusals of the engine come first. */
+export function renderTerms(goal: Goal): string {
+  return joinParts([
+    renderRemarks(goal),
+    renderSpec(goal),
+    WORKFLOWS[goal.workflow],
+    renderCriteria(goal),
+    renderMustNot(goal),
+    renderRules(goal),
+  ]);
+}
+
 export function renderRemarks(goal: Goal): string {
   if (goal.remarks.length === 0) return "";
   return `# Read this first\n${goal.remarks.map((remark) => quote(remark, nonceOf(goal))).join("\n>\n")}`;
@@ -35,10 +46,6 @@ const WORKFLOWS: Readonly<Record<Workflow, string>> = {
   C: "# Before you redesign\nDelete before you redesign: first remove what nothing needs, then look at the rest.",
 };
 
-export function renderWorkflow({ workflow }: Goal): string {
-  return WORKFLOWS[workflow];
-}
-
 export function renderCriteria(goal: Goal): string {
   const head = "# What must be true at the end";
   if (goal.criteria.length === 0) return `${head}\nThere is no criterion yet, so nothing can prove the end.`;
@@ -48,12 +55,14 @@ export function renderCriteria(goal: Goal): string {
 }
 
 function renderCriterion(goal: Goal, criterion: Criterion): string {
+  const evidence = evidenceOf(goal, criterion.name);
+  const now = isMet(goal, criterion.name) ? "met" : renderFinding(criterion, evidence);
+  return `${renderDemanded(goal, criterion)} Now: ${now}.`;
+}
+
+function renderDemanded(goal: Goal, { name, check }: Criterion): string {
   const nonce = nonceOf(goal);
-  const demand = withoutNonce(renderDemand(criterion.check), nonce);
-  const now = isMet(goal, criterion.name)
-    ? "met"
-    : renderFinding(criterion, evidenceOf(goal, criterion.name));
-  return `- ${inLine(criterion.name, nonce)}: ${demand}. Now: ${now}.`;
+  return `- ${inLine(name, nonce)}: ${withoutNonce(renderDemand(check), nonce)}.`;
 }
 
 export function renderMustNot(goal: Goal): string {
@@ -100,7 +109,6 @@ export function isSilentlyProved(goal: Goal): boolean {
   return goal.phase.kind === "proved" && !goal.exitSignal;
 }
 
-/** The output of the unmet checks, within the limits. */
 export function renderFailing(goal: Goal): string {
   const blocks: string[] = [];
   let room = EVIDENCE_LETTERS;
@@ -116,15 +124,14 @@ function renderEvidence(goal: Goal, criterion: Criterion, letters: number): stri
   const nonce = nonceOf(goal);
   const evidence = evidenceOf(goal, criterion.name);
   const note = evidence?.note ? ` Note: ${inLine(evidence.note, nonce).slice(0, 500)}` : "";
-  const demand = withoutNonce(renderDemand(criterion.check), nonce);
-  const line = `- ${inLine(criterion.name, nonce)}: ${demand}. It returned: ${renderFinding(criterion, evidence)}.${note}`;
+  const line = `${renderDemanded(goal, criterion)} It returned: ${renderFinding(criterion, evidence)}.${note}`;
   if (evidence === null || evidence.tail.trim() === "") return line;
   if (letters < 200) return `${line} Its output is too long for this message: run it yourself.`;
   return `${line}\n${quoteFenced(lastPart(evidence.tail, TAIL_LINES, letters), nonce)}`;
 }
 
 export function renderMet(goal: Goal): string {
-  const met = goal.criteria.filter(({ name }) => isMet(goal, name));
+  const met = metCriteria(goal);
   if (met.length === 0) return "";
   return `# What is met\n${met.map(({ name }) => `- ${inLine(name, nonceOf(goal))}`).join("\n")}`;
 }
@@ -172,7 +179,6 @@ End your last message with this block, filled in. Put it after an empty line, ou
 ${statusTemplate(nonce, names, withChecks)}`;
 }
 
-/** Of the current turn. */
 export function nonceOf({ job }: Goal): string | null {
   return job?.nonce ?? null;
 }

@@ -19,7 +19,7 @@ export function renderReceipts(goal: Goal, columns = 80): string {
   const total = [
     "Total",
     count(goal.iteration, "iteration"),
-    renderDuration(sum(receipts, ({ agentMs, checksMs }) => agentMs + checksMs)),
+    renderDuration(receipts.reduce((ms, { agentMs, checksMs }) => ms + agentMs + checksMs, 0)),
     spent.tokens === 0 ? "–" : renderTokens(spent.tokens),
     renderToldCost(spent),
     "",
@@ -41,16 +41,13 @@ function fitWords(rows: readonly (readonly string[])[], columns: number): readon
   const left = Math.max(2 * LEAST_COLUMNS, columns - taken);
   const half = Math.floor(left / 2);
   const step = Math.min(widthOf(STEP), Math.max(half, left - widthOf(MOVED)));
-  const widths = new Map([
-    [STEP, step],
-    [MOVED, left - step],
-  ]);
-  return rows.map((row) => row.map((cell, at) => cutTo(cell, widths.get(at) ?? columnsOf(cell))));
+  const fit = (cell: string, at: number) =>
+    at === STEP ? cutTo(cell, step) : at === MOVED ? cutTo(cell, left - step) : cell;
+  return rows.map((row) => row.map(fit));
 }
 
 const HEAD = ["#", "Step", "Time", "Tokens", "Cost", "Files", "Checks moved"];
 
-/** One iteration in one line. */
 export function renderReceiptLine(receipt: Receipt): string {
   const [number, step, time, tokens, cost, , moved] = rowOf(receipt);
   const files = count(receipt.filesChanged, "file");
@@ -58,10 +55,10 @@ export function renderReceiptLine(receipt: Receipt): string {
 }
 
 function rowOf(receipt: Receipt): readonly string[] {
-  const { kind, iteration, step, agentMs, checksMs, filesChanged, charged } = receipt;
-  const number = kind === "work" ? `${iteration}` : kind;
+  const { step, agentMs, checksMs, filesChanged, takenBy } = receipt;
   return [
-    `${charged || kind !== "work" ? number : `${number} (free)`}${takerOf(receipt)}`,
+    // the fallback agent that took the turn
+    `${numberOf(receipt)}${takenBy === undefined ? "" : ` ${simplify(cleanLine(takenBy))}`}`,
     cutTo(simplify(cleanLine(step ?? "–")), STEP_COLUMNS),
     checksMs === 0 ? renderDuration(agentMs) : `${renderDuration(agentMs)} + ${renderDuration(checksMs)}`,
     tokensOf(receipt),
@@ -71,12 +68,12 @@ function rowOf(receipt: Receipt): readonly string[] {
   ];
 }
 
-/** The fallback agent that took the turn. */
-function takerOf({ takenBy }: Receipt): string {
-  return takenBy === undefined ? "" : ` ${simplify(cleanLine(takenBy))}`;
+export function numberOf({ kind, iteration, charged }: Receipt): string {
+  if (kind !== "work") return kind;
+  return charged ? `${iteration}` : `${iteration} (free)`;
 }
 
-function tokensOf({ inputTokens, outputTokens }: Receipt): string {
+export function tokensOf({ inputTokens, outputTokens }: Receipt): string {
   if (inputTokens === null && outputTokens === null) return "–";
   return renderTokens((inputTokens ?? 0) + (outputTokens ?? 0));
 }
@@ -84,8 +81,4 @@ function tokensOf({ inputTokens, outputTokens }: Receipt): string {
 function movedOf({ moved, failure }: Receipt): string {
   if (failure !== null) return `failed (${failure.class}): ${cleanLine(failure.reason)}`;
   return moved.length === 0 ? "no check moved" : cleanLine(moved.join(", "));
-}
-
-function sum(receipts: readonly Receipt[], of: (receipt: Receipt) => number): number {
-  return receipts.reduce((total, receipt) => total + of(receipt), 0);
 }

@@ -2,10 +2,11 @@
 import { isWeak, renderFinding } from "../../checks/kinds.ts";
 import { ERROR_LIMIT, NOOP_LIMIT, STUCK_LIMIT } from "../../goal/breakers.ts";
 import type { Criterion, Goal } from "../../goal/goal.ts";
-import { isMet, pendingChanges } from "../../goal/proof.ts";
+import { isMet, metCriteria, pendingChanges } from "../../goal/proof.ts";
 import { renderDuration } from "../../task/interval.ts";
 import { cleanLine, cleanText } from "../clean.ts";
 import { count, renderBudget, renderCost, renderMoment, renderPricesNote, renderTokens } from "../figures.ts";
+import { joinParts } from "../quote.ts";
 import { tellingLine } from "../telling-line.ts";
 import { cutTo, fitTo, simplify } from "../width.ts";
 import { renderGate, renderWaiting } from "./announcements.ts";
@@ -31,7 +32,7 @@ export function renderGoalStatus(goal: Goal, now: number): string {
     suggestLearnable(goal) ?? "",
     `Files: .loop/state.json, .loop/runs/${goal.id}/`,
   ];
-  return blocks.filter((block) => block !== "").join("\n\n");
+  return joinParts(blocks);
 }
 
 function standOf(goal: Goal, now: number): string {
@@ -67,23 +68,23 @@ function renderNeed(goal: Goal, now: number): string {
           `Resume: ${cleanLine(pause.goOn)}`,
         ];
   const pending = goal.status === "ended" ? [] : pendingChanges(goal, goal.protectedChanges);
-  const changes = pending
-    .slice(0, MAX_ROWS)
-    .map(
-      ({ path, change }) => `Protected file ${change}: ${cleanLine(path)} | See it: loop accept ${goal.id}`,
-    );
+  const changes = pending.slice(0, MAX_ROWS).map(({ path, change }) => {
+    return `Protected file ${change}: ${cleanLine(path)} | See it: loop accept ${goal.id}`;
+  });
   return [...paused, renderGate(goal), renderWaiting(goal, now), ...changes]
     .filter((line) => line !== null)
     .join("\n");
 }
 
 function renderCriteria(goal: Goal, now: number): string {
-  const met = goal.criteria.filter(({ name }) => isMet(goal, name)).length;
   const lines = goal.criteria.map((criterion) => renderCriterion(goal, criterion, now));
   const proposed = goal.proposed.map(
     ({ name }) => `  ? ${fitName(name)}  proposed by the agent, not accepted yet`,
   );
-  return [`Criteria ${met}/${goal.criteria.length} met`, ...capped([...lines, ...proposed])].join("\n");
+  return [
+    `Criteria ${metCriteria(goal).length}/${goal.criteria.length} met`,
+    ...capped([...lines, ...proposed]),
+  ].join("\n");
 }
 
 function renderCriterion(goal: Goal, criterion: Criterion, now: number): string {
@@ -117,12 +118,13 @@ function renderSteps(goal: Goal): string {
 
 function renderFigures(goal: Goal): string {
   const { limits, spent, iteration } = goal;
-  const limit = (used: string, of: string | null) => (of === null ? used : `${used}/${of}`);
+  const limited = (show: (amount: number) => string, amount: number, limit: number | null) =>
+    limit === null ? show(amount) : `${show(amount)}/${show(limit)}`;
   const used = [
     `Cost: ${renderCost(spent)}/${renderBudget(limits.budgetUsd)}`,
     `Iterations: ${iteration}/${limits.iterations}`,
-    `Tokens: ${limit(renderTokens(spent.tokens), limits.tokens === null ? null : renderTokens(limits.tokens))}`,
-    `Time: ${limit(renderDuration(spent.timeMs), limits.timeMs === null ? null : renderDuration(limits.timeMs))}`,
+    `Tokens: ${limited(renderTokens, spent.tokens, limits.tokens)}`,
+    `Time: ${limited(renderDuration, spent.timeMs, limits.timeMs)}`,
   ].join(" | ");
   const near = nearBreakers(goal);
   const last = goal.receipts.at(-1);

@@ -1,7 +1,7 @@
 /** The box at the end of a loop: what was verified and how, and the risks (B15). */
-import { isRunOrMeasured, isWeak, VERIFICATIONS, whyBlocked } from "../../checks/kinds.ts";
+import { isRunOrMeasured, isWeak, kindOf, VERIFICATIONS } from "../../checks/kinds.ts";
 import type { Goal, Verdict } from "../../goal/goal.ts";
-import { acceptedNotes, greenNotes, isMet, verdictFor } from "../../goal/proof.ts";
+import { acceptedNotes, greenBefore, greenNotes, isMet, metCriteria, verdictFor } from "../../goal/proof.ts";
 import { cleanLine } from "../clean.ts";
 import { columnsOf, fitTo, simplify } from "../width.ts";
 import { evidenceOf, verifiedBy } from "./goal-facts.ts";
@@ -18,7 +18,7 @@ export function verdictOf(goal: Goal): Verdict {
 
 export function renderVerdictBox(goal: Goal): string {
   const verdict = verdictOf(goal);
-  const above = [verifiedLine(goal), checklistLine(goal), figuresLine(goal)];
+  const above = verifiedLines(goal);
   const below = [`↳ Alt: ${alternativeOf(goal)}`, ...shownRisks(goal).map((risk) => `↳ Risk: ${risk}`)];
   const lines = [...above, ...below].map((line) => simplify(cleanLine(line)));
   const width = Math.min(WIDE, Math.max(NARROW, ...lines.map(columnsOf)));
@@ -33,25 +33,18 @@ export function renderVerdictBox(goal: Goal): string {
   ].join("\n");
 }
 
-function verifiedLine(goal: Goal): string {
-  const met = goal.criteria.filter(({ name }) => isMet(goal, name));
-  const kinds = met.map((criterion) => verifiedBy(goal, criterion));
-  const parts = VERIFICATIONS.map((kind) => [kind, kinds.filter((found) => found === kind).length] as const)
-    .filter(([, amount]) => amount > 0)
-    .map(([kind, amount]) => `${kind} ×${amount}${isWeak(kind) ? " (weaker)" : ""}`);
-  return `Verified: ${parts.length === 0 ? "nothing" : parts.join(", ")}`;
-}
-
-function checklistLine(goal: Goal): string {
-  const met = goal.criteria.filter(({ name }) => isMet(goal, name)).length;
-  return `Checklist: ${met}/${goal.criteria.length} criteria verified`;
-}
-
-function figuresLine(goal: Goal): string {
-  const hard = goal.criteria.filter((criterion) => {
-    return isMet(goal, criterion.name) && isRunOrMeasured(verifiedBy(goal, criterion));
+function verifiedLines(goal: Goal): readonly string[] {
+  const { criteria, reversibility, score } = goal;
+  const met = metCriteria(goal).map((criterion) => verifiedBy(goal, criterion));
+  const kinds = VERIFICATIONS.filter((kind) => met.includes(kind)).map((kind) => {
+    const amount = met.filter((found) => found === kind).length;
+    return `${kind} ×${amount}${isWeak(kind) ? " (weaker)" : ""}`;
   });
-  return `Run or measured: ${hard.length}/${goal.criteria.length} · Type ${goal.reversibility} · ${goal.score}pt`;
+  return [
+    `Verified: ${kinds.length === 0 ? "nothing" : kinds.join(", ")}`,
+    `Checklist: ${met.length}/${criteria.length} criteria verified`,
+    `Run or measured: ${met.filter(isRunOrMeasured).length}/${criteria.length} · Type ${reversibility} · ${score}pt`,
+  ];
 }
 
 function alternativeOf(goal: Goal): string {
@@ -72,19 +65,19 @@ function shownRisks(goal: Goal): readonly string[] {
 
 /** Known risks, the worst first. */
 export function risksOf(goal: Goal): readonly string[] {
-  const names = goal.criteria.map(({ name }) => name);
-  const unmet = goal.criteria.filter(({ name, check }) => whyBlocked(check) === null && !isMet(goal, name));
-  const assumed = goal.criteria.filter(({ check }) => whyBlocked(check) !== null);
-  const green = (goal.baseline?.green ?? []).filter((name) => names.includes(name));
+  const unmet = goal.criteria.filter(
+    ({ name, check }) => kindOf(check).blocks === null && !isMet(goal, name),
+  );
+  const assumed = goal.criteria.filter(({ check }) => kindOf(check).blocks !== null);
   const weak = goal.criteria.filter((criterion) => isWeak(verifiedBy(goal, criterion)));
   return [
     ...(goal.end !== null && goal.end.status !== "done" ? [`${goal.end.status}: ${goal.end.reason}`] : []),
-    ...(names.length === 0 ? ["there is no criterion"] : []),
+    ...(goal.criteria.length === 0 ? ["there is no criterion"] : []),
     ...assumed.map(({ name }) => `${name} is assumed, nothing checks it`),
     ...unmet.map(({ name }) => `${name} is not met`),
     ...(goal.reversibility === "1" ? ["it takes hours or more to undo"] : []),
     ...goal.accepted.map(({ path }) => `checks depend on ${path}, and a person accepted its change`),
-    ...green.map((name) => `${name} was green before any work`),
+    ...greenBefore(goal).map((name) => `${name} was green before any work`),
     ...weak.map(({ name }) => `${name} was reviewed, not run`),
     ...notesOf(goal),
   ];

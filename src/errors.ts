@@ -14,3 +14,12 @@ export class LoopError extends Error {
 export function usageError(message: string, hint: string | null = null): LoopError {
   return new LoopError("usage", message, hint);
 }
+
+export function surroundingsError(message: string, hint: string | null = null): LoopError {
+  return new LoopError("surroundings", message, hint);
+}
+
+/** What an error says, whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -5,7 +5,7 @@ import {
   budgetOption,
   modeOption,
   notifyOption,
-  projectOptions,
+  projectCommand,
   timeoutOption,
   yesOption,
 } from "../flags/options.ts";
@@ -23,20 +23,12 @@ export function addBacklogCommands(program: Command, parts: ProgramParts): void 
 }
 
 function addPlanCommands(backlog: Command, { io, act }: ProgramParts): void {
-  modeOption(
-    projectOptions(
-      backlog.command("init").description("create the files of a backlog; keeps existing content"),
-    ),
-  )
+  modeOption(projectCommand(backlog, "init", "create the files of a backlog; keeps existing content"))
     .option("--prompts", "also write the built-in prompts to files, so that you can edit them")
     .action(act(async (flags) => (await import("./init-backlog.ts")).backlogInitCommand(flags, io)));
 
   const plan = agentOptions(
-    projectOptions(
-      backlog
-        .command("plan [files...]")
-        .description("turn specs into stories; shows them before it writes them"),
-    ),
+    projectCommand(backlog, "plan [files...]", "turn specs into stories; shows them before it writes them"),
   );
   timeoutOption(modeOption(plan).option("--model <name>", "the model that the planner uses"))
     .option("--replace", "replace the existing stories; the old ones are archived")
@@ -47,9 +39,7 @@ function addPlanCommands(backlog: Command, { io, act }: ProgramParts): void {
 }
 
 function addRun(backlog: Command, { io, act }: ProgramParts): void {
-  const run = agentOptions(
-    projectOptions(backlog.command("run [n]").description("work on the stories for at most n iterations")),
-  )
+  const run = agentOptions(projectCommand(backlog, "run [n]", "work on the stories for at most n iterations"))
     .option("--story <id>", "work on this story only")
     .option("--skip-eval", "skip the evaluator; only the checks decide");
   modeOption(run).option("--parallel <n>", "work on n stories at a time, each in its own git worktree");
@@ -60,18 +50,14 @@ function addRun(backlog: Command, { io, act }: ProgramParts): void {
 }
 
 function addStoryCommands(backlog: Command, { io, act }: ProgramParts): void {
-  projectOptions(backlog.command("show [id]").description("show one story, or a list of all stories")).action(
+  projectCommand(backlog, "show [id]", "show one story, or a list of all stories").action(
     act(async (flags, [id]) => (await import("./show-story.ts")).backlogShowCommand(id, flags, io)),
   );
   for (const word of ["block", "unblock"] as const) {
-    projectOptions(
-      backlog
-        .command(`${word} <id> [reason...]`)
-        .description(
-          word === "block"
-            ? "stop work on a story until you unblock it"
-            : "allow work on a blocked story again",
-        ),
+    projectCommand(
+      backlog,
+      `${word} <id> [reason...]`,
+      word === "block" ? "stop work on a story until you unblock it" : "allow work on a blocked story again",
     ).action(
       act(async (flags, [id = "", ...words]) => {
         const commands = await import("./block.ts");
@@ -81,9 +67,7 @@ function addStoryCommands(backlog: Command, { io, act }: ProgramParts): void {
     );
   }
   yesOption(
-    projectOptions(
-      backlog.command("import <file>").description("import the stories of a Ralph prd.json or a PRD.md"),
-    )
+    projectCommand(backlog, "import <file>", "import the stories of a Ralph prd.json or a PRD.md")
       .option("--reopen", "import passed stories as open")
       .option("--dry-run", "show the stories and write nothing"),
   ).action(
@@ -91,10 +75,10 @@ function addStoryCommands(backlog: Command, { io, act }: ProgramParts): void {
       (await import("./import-stories.ts")).backlogImportCommand(file, flags, io),
     ),
   );
-  projectOptions(
-    backlog
-      .command("triage")
-      .description("write the decisions that wait for you to .loop/triage/TRIAGE_BRIEF.md"),
+  projectCommand(
+    backlog,
+    "triage",
+    "write the decisions that wait for you to .loop/triage/TRIAGE_BRIEF.md",
   ).action(act(async (flags) => (await import("./triage.ts")).backlogTriageCommand(flags, io)));
 }
 
@@ -103,10 +87,10 @@ function addWorktreeCommands(program: Command, { io, act }: ProgramParts): void 
     .command("worktrees")
     .description("the git worktrees in which agents work on stories")
     .enablePositionalOptions();
-  projectOptions(
-    worktrees.command("list").description("list the worktrees that loop created, with their state"),
-  ).action(act(async (flags) => (await import("../setup/worktrees.ts")).worktreesListCommand(flags, io)));
-  projectOptions(worktrees.command("clean").description("remove worktrees that hold no unmerged work"))
+  projectCommand(worktrees, "list", "list the worktrees that loop created, with their state").action(
+    act(async (flags) => (await import("../setup/worktrees.ts")).worktreesListCommand(flags, io)),
+  );
+  projectCommand(worktrees, "clean", "remove worktrees that hold no unmerged work")
     .option("--dry-run", "show them and remove nothing")
     .action(act(async (flags) => (await import("../setup/worktrees.ts")).worktreesCleanCommand(flags, io)));
 }

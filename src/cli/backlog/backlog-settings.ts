@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
 import type { Story } from "../../core/backlog/stories.ts";
-import { LoopError } from "../../errors.ts";
+import { LoopError, surroundingsError } from "../../errors.ts";
 import {
   BACKLOG_KEYS,
   type BacklogConfig,
@@ -91,5 +91,5 @@ function parseJson(path: string, text: string): Readonly<Record<string, unknown>
 }
 
 function faulty(path: string, message: string): LoopError {
-  return new LoopError("surroundings", `${path}: ${message}.`, "Fix the file or remove it.");
+  return surroundingsError(`${path}: ${message}.`, "Fix the file or remove it.");
 }

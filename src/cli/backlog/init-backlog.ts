@@ -8,7 +8,7 @@ import type { Stack } from "../../core/backlog/prd/detect.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import { defaultPrompts, PROMPT_ROLES } from "../../core/backlog/prompts/prompt-texts.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { LoopError } from "../../errors.ts";
+import { LoopError, surroundingsError } from "../../errors.ts";
 import { BACKLOG_DEFAULTS, CONFIG_MODES, commandsOfRoles } from "../../schema/backlog-config.ts";
 import { emptyPrd, renderPrd } from "../../schema/prd.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
@@ -113,11 +113,7 @@ function writeSettings(settings: BacklogSettings, added: Added): boolean {
   const after = `${JSON.stringify({ ...content, ...added }, null, indent)}\n`;
   try {
     if (!replaceIf(path, after, () => readSmall(path) === text))
-      throw new LoopError(
-        "surroundings",
-        `${path} was changed since it was read.`,
-        "Nothing was written; try again.",
-      );
+      throw surroundingsError(`${path} was changed since it was read.`, "Nothing was written; try again.");
   } catch (error) {
     throw error instanceof LoopError ? error : cannotWrite(path, error);
   }

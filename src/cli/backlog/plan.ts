@@ -13,7 +13,7 @@ import type { AgentSpec } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { emptyPrd, type Prd, type PrdContent, withStories } from "../../schema/prd.ts";
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
@@ -163,7 +163,7 @@ async function write(
 ): Promise<{ readonly archived: string | null; readonly accepted: boolean }> {
   const now = Date.now();
   const done = await replacePrd(root, (there) => decide(there, plan, isReplacing, answerFile), now);
-  if (done.kind === "refused") throw new LoopError("surroundings", done.message, done.hint);
+  if (done.kind === "refused") throw surroundingsError(done.message, done.hint);
   createFile(root, "progress.md", PROGRESS_HEADER);
   const old = isReplacing ? [] : (done.before?.stories ?? []);
   const accepted = acceptChecks(root, old, [...old, ...plan.stories], process.env, now);
@@ -175,8 +175,7 @@ function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): Agen
   const own = agentOfRole(settings.backlog.agents.planner);
   if (isAgentTyped(flags) || own === null) return chooseAgentSpec(flags, settings.config, process.env);
   if ((own.kind === "command" || own.kind === "acp") && !isSettingsTrusted(settings, process.env))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${settings.path} sets a command as the planner, and you have not trusted that command.`,
       "Review and accept it: loop trust",
     );
@@ -186,8 +185,7 @@ function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): Agen
 function refuseFaulty(root: string, prd: Prd | null): void {
   const [problem] = problemsOf(prd?.stories ?? []);
   if (problem !== undefined)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${prdPath(root)}: ${renderStoryProblem(problem)}`,
       "Fix the file; it was not changed.",
     );
@@ -220,8 +218,7 @@ async function askPerson(
 function refuseUnsound(there: readonly Story[], { plan, answerFile }: Done): void {
   const [problem] = problemsOf([...there, ...plan.stories]);
   if (problem !== undefined)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `The planner's answer was refused: ${renderStoryProblem(problem)}`,
       `Nothing was written. The answer is in ${answerFile}`,
     );

@@ -10,7 +10,7 @@ import { commandOf } from "../../core/checks/kinds.ts";
 import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { noteMoment } from "../../git/diff.ts";
 import { type AgentRole, agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
@@ -118,7 +118,7 @@ function readStories({ root }: Project, { story }: BacklogRunFlags): readonly St
   const { stories } = found.prd;
   const [problem] = problemsOf(stories);
   if (problem !== undefined)
-    throw new LoopError("surroundings", renderStoryProblem(problem), "Fix it in .loop/prd.json.");
+    throw surroundingsError(renderStoryProblem(problem), "Fix it in .loop/prd.json.");
   if (story !== undefined && !stories.some(({ id }) => id === story))
     throw usageError(`There is no story ${story} here.`, "List the stories: loop backlog show");
   for (const { id, checks } of stories) for (const text of checks) refuseUnrunnable(id, text);
@@ -158,8 +158,7 @@ async function termsFrom(
   };
   const noted = await noteMoment(root);
   if (noted.kind === "none")
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `A backlog needs git to see which files a story changed: ${noted.reason}.`,
       "Run git init, then make a first commit.",
     );
@@ -208,13 +207,12 @@ function agentOf(role: AgentRole, flags: BacklogRunFlags, { backlog, config }: B
 /** H2: commands from the project's files run only after a person has reviewed them. */
 function refuseUntrusted({ root }: Project, settings: BacklogSettings, stories: readonly Story[]): void {
   if (!isSettingsTrusted(settings, process.env))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       ".loop/config.json contains commands that you have not trusted.",
       "Review and accept them: loop trust",
     );
   if (!areChecksAccepted(root, stories, process.env))
-    throw new LoopError("surroundings", "The stories have checks that you have not accepted.", NOT_ACCEPTED);
+    throw surroundingsError("The stories have checks that you have not accepted.", NOT_ACCEPTED);
 }
 
 function showRun(terms: BacklogTerms, stories: readonly Story[], flags: BacklogRunFlags, io: Io): number {

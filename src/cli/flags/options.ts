@@ -1,9 +1,17 @@
 /** Flags that several commands share, each with one help text. */
-import type { Command } from "commander";
+import type { Command, CommandOptions } from "commander";
+
+/** For commands that programs call: they are not in `loop help`. */
+export const HIDDEN: CommandOptions = { hidden: true };
 
 /** A command that works on a project. */
-export function projectCommand(parent: Command, name: string, description: string): Command {
-  return projectOptions(parent.command(name).description(description));
+export function projectCommand(
+  parent: Command,
+  name: string,
+  description: string,
+  how?: CommandOptions,
+): Command {
+  return projectOptions(parent.command(name, how).description(description));
 }
 
 export function projectOptions(command: Command): Command {

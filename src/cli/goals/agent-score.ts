@@ -8,7 +8,7 @@ import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import type { Score } from "../../core/spec/rubric.ts";
 import { renderScorePrompt } from "../../core/text/goal/goal-prompt.ts";
-import { LoopError } from "../../errors.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
 
 const DIMENSIONS = ["outcome", "scope", "constraints", "success", "done"] as const;
@@ -68,7 +68,7 @@ function readScore(answer: string): Score {
 }
 
 function noScore(message: string): LoopError {
-  return new LoopError("surroundings", message, "To use the built-in rubric, leave out --score-with agent.");
+  return surroundingsError(message, "To use the built-in rubric, leave out --score-with agent.");
 }
 
 /** The last line that is a JSON object. */

@@ -1,7 +1,7 @@
 /** `loop heartbeat | release-lock`: a person works on the lease by hand (D6, D12). */
 import { hostname } from "node:os";
 import { cleanLine } from "../../core/text/clean.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { type LoopError, surroundingsError, usageError } from "../../errors.ts";
 import type { Lease } from "../../ports/lease.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openForChange } from "../goals/goal.ts";
@@ -84,7 +84,7 @@ function isGone({ store }: Project, lease: Lease, now: number): boolean {
 }
 
 function refusal(message: string, hint: string | null): LoopError {
-  return new LoopError("surroundings", message, hint);
+  return surroundingsError(message, hint);
 }
 
 function takeOver({ owner }: Lease): string {

@@ -16,7 +16,7 @@ import { countsOfStories, DEPTHS, nextOf, renderNextStory, type Story } from "..
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { type LoopError, surroundingsError, usageError } from "../../errors.ts";
 import { changeStories, loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -169,11 +169,7 @@ function refuseProblems(root: string, stories: readonly Story[]): void {
 }
 
 function faulty(root: string, message: string, hint: string | null): LoopError {
-  return new LoopError(
-    "surroundings",
-    `${prdPath(root)}: ${message}`,
-    hint ?? "Fix the file; it was not changed.",
-  );
+  return surroundingsError(`${prdPath(root)}: ${message}`, hint ?? "Fix the file; it was not changed.");
 }
 
 function answer(

@@ -9,7 +9,7 @@ import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
 import { isTurn } from "../../core/views/goal-changes.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { LoopError, reasonOf, usageError } from "../../errors.ts";
 import { capOf } from "../../hosts/claude-code/hooks/block-cap.ts";
 import { hasQueued, isSomeoneQueued, readTranscript } from "../../hosts/claude-code/usage/transcript.ts";
 import { hasMonitor } from "../../hosts/claude-code/wake.ts";
@@ -79,7 +79,7 @@ function lookAt(named: string | null, flags: RouteFlags, io: Io): Look {
     return readFacts(named, openProject(flags, io));
   } catch (error) {
     if (error instanceof LoopError && error.code === "usage") throw error;
-    const broken = error instanceof Error ? error.message : String(error);
+    const broken = reasonOf(error);
     const session = named ?? sessionOf(hostSession(process.env)) ?? "";
     const commandName = commandNameIn(process.env);
     const off = loopsOff(process.env);

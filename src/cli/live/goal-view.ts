@@ -1,10 +1,12 @@
 /** The output of a goal's runner: lines for people, or one JSON object per line. */
+
 import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { type GoalChange, isTurn } from "../../core/views/goal-changes.ts";
 import { viewEnd, viewGoal } from "../../core/views/goal-view.ts";
 import { iso } from "../../core/views/moment.ts";
+import { reasonOf } from "../../errors.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import type { Io } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "./goal-lines.ts";
@@ -74,7 +76,7 @@ export function createGoalJsonView(io: Io): GoalRunView {
     },
     agent: (event) => emit("agent", { event }),
     notify: (title, body) => emit("notify", { title, body }),
-    problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
+    problem: (error) => emit("problem", { message: reasonOf(error) }),
     say: (message) => emit("message", { message }),
     ask: async () => "withdrawn",
     askPermission: async () => null,

@@ -1,9 +1,11 @@
 /** One JSON object per line on stdout, for programs. */
+
 import { changesOf } from "../../core/views/goal-changes.ts";
 import { iso } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
+import { reasonOf } from "../../errors.ts";
 import type { Io } from "../io.ts";
 import { describeGoalChange } from "./goal-view.ts";
 import { writeInBackground } from "./outlet.ts";
@@ -20,7 +22,7 @@ export function createJsonView(io: Io): LiveView {
       for (const [type, fields] of describe(news)) emit(type, fields);
     },
     notify: (title, body) => emit("notify", { title, body }),
-    problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
+    problem: (error) => emit("problem", { message: reasonOf(error) }),
     stopping: (signal) => emit("stopping", { signal }),
     ask: async () => null,
     askPermission: async () => null,

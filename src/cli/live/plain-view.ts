@@ -1,4 +1,5 @@
 /** A minimal view of a run: notices, problems and questions. */
+import { reasonOf } from "../../errors.ts";
 import type { Io } from "../io.ts";
 import { oneLine } from "../render/table.ts";
 import { createAsker } from "./hold.ts";
@@ -10,7 +11,7 @@ export function createPlainView(io: Io): RunView {
   const ask = createAsker(io);
   return {
     notify: (title, body) => io.say(renderNotice(title, body, io)),
-    problem: (error) => io.say(oneLine(error instanceof Error ? error.message : String(error))),
+    problem: (error) => io.say(oneLine(reasonOf(error))),
     askPermission: (question, withdrawn) => ask(() => askPermission(question, withdrawn)),
   };
 }

@@ -12,7 +12,7 @@
  */
 import { createEngine, type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import type { Engine, EngineNews, Role } from "../../engine/engine.ts";
-import { LoopError } from "../../errors.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
 import type { Notifier } from "../../ports/notifier.ts";
 import type { Io } from "../io.ts";
 import { createPermissionDesk } from "../live/permission-question.ts";
@@ -73,7 +73,7 @@ export function hasPerson({ interactive }: Io, flags: { readonly json?: boolean 
 }
 
 export function goneError(what: string): LoopError {
-  return new LoopError("surroundings", `${what} is gone: the folder .loop was removed or moved.`);
+  return surroundingsError(`${what} is gone: the folder .loop was removed or moved.`);
 }
 
 class Foreground implements Run {

@@ -7,7 +7,7 @@
  */
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { clientVersion, findClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { judgeVersion } from "../../hosts/claude-code/install/client-version.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
@@ -61,12 +61,11 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   if (flags.statusLine) checkSettings(file, STATUS_LINE);
   readReceipt(places.receipt);
   const claude = findClient(process.env);
-  if (claude === null)
-    throw new LoopError("surroundings", "claude is not on the PATH.", "Install Claude Code first.");
+  if (claude === null) throw surroundingsError("claude is not on the PATH.", "Install Claude Code first.");
   const version = await clientVersion(claude, process.env);
   const judged = judgeVersion(version);
   if (judged.state === "broken")
-    throw new LoopError("surroundings", `Claude Code ${judged.text}.`, "Update it with: claude update");
+    throw surroundingsError(`Claude Code ${judged.text}.`, "Update it with: claude update");
 
   const notes = judged.state === "note" ? [`Claude Code ${judged.text}.`] : [];
   const copied = putMarketplace(builtMarketplace(), places.marketplace) === "copied";
@@ -116,8 +115,7 @@ async function registerPlugin(
   const notes: string[] = [];
   const before = await client.marketplace(root);
   if (before !== null && before.source !== "directory")
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `Claude Code has another marketplace with the name ${MARKETPLACE} (${before.source}).`,
       `Remove it first with: claude plugin marketplace remove ${MARKETPLACE}`,
     );
@@ -140,8 +138,7 @@ async function registerPlugin(
   }
   const now = await find();
   if (now?.enabled !== true || !isSameFolder(now.folder, places.plugin))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       "Claude Code accepted the plugin but does not load it.",
       "See: claude plugin list",
     );

@@ -11,7 +11,7 @@ import type { Criterion, MustNot } from "../../core/goal/goal.ts";
 import { allowedBy } from "../../core/permissions.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { parseShapeFile } from "../../core/spec/shape-file.ts";
-import { LoopError } from "../../errors.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
 import { commandsOfRoles } from "../../schema/backlog-config.ts";
 import { parseConfigText } from "../../schema/config.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
@@ -72,7 +72,7 @@ export function trustedCriteria(
 function notTrusted(files: readonly string[]): LoopError {
   const contains = files.length === 1 ? "contains" : "contain";
   const message = `${files.join(" and ")} ${contains} commands that are new or changed, and you have not trusted them yet.`;
-  return new LoopError("surroundings", message, "Review and trust them with: loop trust");
+  return surroundingsError(message, "Review and trust them with: loop trust");
 }
 
 interface ParsedFile extends Omit<RepositoryFile, "commands"> {
@@ -107,7 +107,7 @@ function readShape({ root }: Place): ParsedFile | null {
   if (content === null) return null;
   const parsed = parseShapeFile(content, readProjectFacts(root));
   if (parsed.kind === "wrong")
-    throw new LoopError("surroundings", `${path}: ${parsed.message}`, "Repair or delete this file.");
+    throw surroundingsError(`${path}: ${parsed.message}`, "Repair or delete this file.");
   return { file, path, content, criteria: parsed.criteria, mustNot: parsed.mustNot };
 }
 
@@ -118,7 +118,7 @@ function readChecks({ dir }: Place): ParsedFile | null {
   if (content === null) return null;
   const parsed = parseConfigText(content);
   if (parsed.kind === "invalid")
-    throw new LoopError("surroundings", `${path}: ${parsed.message}.`, "Repair or delete this file.");
+    throw surroundingsError(`${path}: ${parsed.message}.`, "Repair or delete this file.");
   const criteria = (parsed.config.checks ?? []).flatMap((text): Criterion[] => {
     const check = parseCheckFlag(text);
     return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
@@ -145,12 +145,8 @@ function toWatches(mustNot: readonly MustNot[]): readonly NamedCommand[] {
 function readInside(root: string, path: string): string | null {
   if (!isThere(path)) return null;
   if (!isInside(root, path))
-    throw new LoopError(
-      "surroundings",
-      `${path} is a link to a place outside the project.`,
-      "Replace it with a file.",
-    );
-  if (!statSync(path).isFile()) throw new LoopError("surroundings", `${path} is not a file.`);
+    throw surroundingsError(`${path} is a link to a place outside the project.`, "Replace it with a file.");
+  if (!statSync(path).isFile()) throw surroundingsError(`${path} is not a file.`);
   return readTextThroughLinks(path);
 }
 

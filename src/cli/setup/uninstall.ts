@@ -6,7 +6,7 @@
  */
 import { existsSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { findClient, type InstalledPlugin, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder } from "../../hosts/claude-code/install/plugin-folder.ts";
@@ -43,8 +43,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   const settings = readReceipt(places.receipt);
   const claude = findClient(process.env);
   if (claude === null)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       "claude is not on the PATH, and only claude can remove the plugin. Nothing was changed.",
       "Add Claude Code to the PATH and try again.",
     );

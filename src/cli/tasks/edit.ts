@@ -10,7 +10,7 @@ import { planCadence, planCron, planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import { fileFlag } from "../flags/values.ts";
@@ -159,7 +159,7 @@ function askEditor(task: Task, io: Io): TaskEdit {
       stdio: "inherit",
     });
     if (error !== undefined || status !== 0)
-      throw new LoopError("surroundings", `The editor ${editor} failed.`, "Nothing was changed.");
+      throw surroundingsError(`The editor ${editor} failed.`, "Nothing was changed.");
     const prompt = readFileSync(file, "utf8").trim();
     if (prompt === "" || prompt === task.prompt)
       throw usageError("You did not change the prompt, so nothing was changed.");

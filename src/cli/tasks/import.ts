@@ -8,7 +8,7 @@ import { planCron } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { addTaskAs, draftTask, fullMessage, liveTasks } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
@@ -94,8 +94,7 @@ function readSources(
 function checkInside(root: string, source: string): void {
   const folder = join(root, dirname(source));
   if (existsSync(folder) && !isInside(root, folder))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${folder} is a link to a place outside the project, so it was not read.`,
       "Replace the link with a folder.",
     );

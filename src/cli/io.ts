@@ -1,5 +1,6 @@
 /** stdout is for data, stderr is for people. Only this file writes to them. */
 import { fstatSync, writeSync } from "node:fs";
+import { EXIT } from "./exit-codes.ts";
 
 const FULL_PIPE_WAIT_MS = 5;
 
@@ -42,6 +43,13 @@ export function createIo(env: NodeJS.ProcessEnv, streams: Voices = STANDARD_STRE
     interactive: tty && isTerminal(0),
     colour: tty && !env.NO_COLOR && env.TERM !== "dumb",
   };
+}
+
+/** The answer of a command that worked: JSON with `--json`, else text. Returns the exit code. */
+export function answer(flags: { readonly json?: boolean }, io: Io, value: unknown, text: string): number {
+  if (flags.json) io.json(value);
+  else io.out(text);
+  return EXIT.ok;
 }
 
 /** Columns of the terminal; infinite without one. */

@@ -16,8 +16,7 @@ import {
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { isMarked, originOf } from "../../store/folder/origin.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
-import { EXIT } from "../exit-codes.ts";
-import { type Io, paint, terminalWidth } from "../io.ts";
+import { answer, type Io, paint, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { oneLine, renderTable } from "../render/table.ts";
 
@@ -35,9 +34,7 @@ export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Pro
   });
   // a .loop that came with the repository is only read
   if (originOf(dir) !== "foreign") save(root, found);
-  if (flags.json) io.json(found);
-  else io.out(renderCapabilities(found, terminalWidth(), io));
-  return EXIT.ok;
+  return answer(flags, io, found, renderCapabilities(found, terminalWidth(), io));
 }
 
 /** Ignores a file that came with the repository. */

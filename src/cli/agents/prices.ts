@@ -7,8 +7,7 @@
 import { findPrices, type PriceSource, type Prices } from "../../core/cost/prices.ts";
 import { surroundingsError } from "../../errors.ts";
 import { ownPricesFile, readPrices } from "../../store/files/prices-file.ts";
-import { EXIT } from "../exit-codes.ts";
-import { type Io, terminalWidth } from "../io.ts";
+import { answer, type Io, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTable } from "../render/table.ts";
 
@@ -20,9 +19,8 @@ export async function pricesCommand(model: string | undefined, flags: ProjectFla
       `No price is known for ${JSON.stringify(model)}, so the cost of its turns is unknown.`,
       `Add a price to ${ownPricesFile(process.env)}; docs/prices.md shows the format.`,
     );
-  if (flags.json) io.json({ model: model ?? null, prices: rows.map(viewPrice) });
-  else io.out(renderPrices(rows, terminalWidth(), io));
-  return EXIT.ok;
+  const view = { model: model ?? null, prices: rows.map(viewPrice) };
+  return answer(flags, io, view, renderPrices(rows, terminalWidth(), io));
 }
 
 function allOf(prices: Prices): readonly PriceSource[] {

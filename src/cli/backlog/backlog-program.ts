@@ -59,11 +59,9 @@ function addStoryCommands(backlog: Command, { io, act }: ProgramParts): void {
       `${word} <id> [reason...]`,
       word === "block" ? "stop work on a story until you unblock it" : "allow work on a blocked story again",
     ).action(
-      act(async (flags, [id = "", ...words]) => {
-        const commands = await import("./block.ts");
-        const command = word === "block" ? commands.backlogBlockCommand : commands.backlogUnblockCommand;
-        return command(id, words, flags, io);
-      }),
+      act(async (flags, [id = "", ...words]) =>
+        (await import("./block.ts")).backlogBlockCommand(word, id, words, flags, io),
+      ),
     );
   }
   yesOption(

@@ -9,18 +9,20 @@ import { BACKLOG_EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { type BacklogRunView, createBacklogJsonView, createBacklogLineView } from "../live/backlog-view.ts";
 import type { Project } from "../project.ts";
-import { goneError, hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
+import {
+  goneError,
+  hasPerson,
+  type Run,
+  type RunFlags,
+  type RunKind,
+  runForeground,
+} from "../run/foreground.ts";
 import type { StopRequest, StopSignal } from "../run/signals.ts";
-
-export interface BacklogRunnerFlags {
-  readonly json?: boolean;
-  readonly notifyCmd?: string;
-}
 
 export function runBacklog(
   project: Project,
   id: LoopId,
-  flags: BacklogRunnerFlags,
+  flags: RunFlags,
   io: Io,
   stop: StopRequest,
 ): Promise<number> {

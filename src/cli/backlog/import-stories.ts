@@ -18,10 +18,9 @@ import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/p
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { type Questions, terminalQuestions } from "./backlog-questions.ts";
@@ -41,8 +40,7 @@ export async function backlogImportCommand(
   io: Io,
   questions: Questions = terminalQuestions,
 ): Promise<number> {
-  const { root, dir, store } = openProject(flags, io);
-  refuseForeign(dir);
+  const { root, store } = openProjectToChange(flags, io);
   refuseTurns(store, "import a backlog");
   refuseDuringRun(store);
   const { prd, remarks } = readBacklog(file, root, flags.reopen ?? false);

@@ -20,11 +20,10 @@ import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
@@ -106,9 +105,8 @@ interface PlanTask extends Pick<Planner, "root" | "agent" | "model" | "timeoutMs
 
 /** Validates everything and writes nothing. */
 function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): PlanTask {
-  const project = openProject(flags, io);
-  const { root, dir, store } = project;
-  refuseForeign(dir);
+  const project = openProjectToChange(flags, io);
+  const { root, store } = project;
   refuseTurns(store, "plan a backlog");
   refuseDuringRun(store);
   const settings = readBacklogSettings(project);
@@ -120,10 +118,10 @@ function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): Pla
     before,
     agent: choosePlanner(flags, settings),
     model: flags.model ?? backlog.agents.planner.model ?? null,
-    timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+    timeoutMs: durationFlag("--timeout", flags.timeout) ?? config.turnTimeoutMs,
     request: {
       project: before?.project || basename(root),
-      mode: oneOf("--mode", flags.mode ?? backlog.mode, CONFIG_MODES),
+      mode: oneOf("--mode", flags.mode, CONFIG_MODES) ?? backlog.mode,
       specs: readSpecs(root, files),
       stack: readStack(root),
       checks: config.checks ?? [],

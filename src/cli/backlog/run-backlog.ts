@@ -15,13 +15,12 @@ import { noteMoment } from "../../git/diff.ts";
 import { type AgentRole, agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { createStoryFiles } from "../../store/files/story-files.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { budgetFrom } from "../flags/limits.ts";
 import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
-import type { Io } from "../io.ts";
-import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
 import { runBacklog } from "./backlog-runner.ts";
 import {
@@ -51,8 +50,7 @@ export async function backlogRunCommand(
 ): Promise<number> {
   const stop = listenForStop();
   commandFlag("--notify-cmd", flags.notifyCmd);
-  const reader = openProject(flags, io);
-  refuseForeign(reader.dir);
+  const reader = openProjectToChange(flags, io);
   const settings = readBacklogSettings(reader);
   const stories = readStories(reader, flags);
   const terms = await termsFrom(count, flags, settings, reader);
@@ -101,8 +99,8 @@ async function goOnWith(
   session: string | null,
   stories: readonly Story[],
 ): Promise<void> {
-  const iterations = count === undefined ? 0 : countFlag("N", count);
-  const budgetUsd = budget === undefined ? 0 : budgetFlag("--budget", budget);
+  const iterations = countFlag("N", count) ?? 0;
+  const budgetUsd = budgetFlag("--budget", budget) ?? 0;
   if (budgetUsd > 0) checkBudget(before.terms.budgetUsd + budgetUsd);
   // prd.json may be older than the journal after a crash
   const read = createStoryFiles(root).read(before.stories);
@@ -144,17 +142,16 @@ async function termsFrom(
   { root }: Project,
 ): Promise<BacklogTerms> {
   const { backlog, config } = settings;
-  const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, CONFIG_MODES);
-  const parallel = flags.parallel === undefined ? 1 : countFlag("--parallel", flags.parallel);
+  const mode = oneOf("--mode", flags.mode, CONFIG_MODES) ?? backlog.mode;
+  const parallel = countFlag("--parallel", flags.parallel) ?? 1;
   if (parallel > MOST_PARALLEL) throw usageError(`--parallel ${parallel} is more than ${MOST_PARALLEL}.`);
   // flags are validated before git writes objects
   const typed = {
-    maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
+    maxIterations: countFlag("N", count) ?? backlog.maxIterations,
     generator: agentOf("generator", flags, settings),
     evaluator: agentOf("evaluator", flags, settings),
     budgetUsd: budgetFrom(flags, process.env),
-    turnTimeoutMs:
-      flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+    turnTimeoutMs: durationFlag("--timeout", flags.timeout) ?? config.turnTimeoutMs,
   };
   const noted = await noteMoment(root);
   if (noted.kind === "none")
@@ -217,14 +214,11 @@ function refuseUntrusted({ root }: Project, settings: BacklogSettings, stories: 
 
 function showRun(terms: BacklogTerms, stories: readonly Story[], flags: BacklogRunFlags, io: Io): number {
   const next = nextOf(stories);
-  if (flags.json) {
-    io.json({ type: "backlog.plan", ...terms, next: next.kind === "story" ? next.story.id : null });
-    return EXIT.ok;
-  }
-  io.out(renderLoopReady({ ...terms, stories }));
-  io.out(
+  const lines = [
+    renderLoopReady({ ...terms, stories }),
     next.kind === "story" ? renderIterationStart(1, terms.maxIterations, next.story) : renderNextStory(next),
-  );
-  io.out("--dry-run: nothing was run.");
-  return EXIT.ok;
+    "--dry-run: nothing was run.",
+  ];
+  const id = next.kind === "story" ? next.story.id : null;
+  return answer(flags, io, { type: "backlog.plan", ...terms, next: id }, lines.join("\n"));
 }

@@ -23,7 +23,7 @@ import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { readSpec } from "../goals/goal-spec.ts";
 import { type Io, paint } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "../live/goal-lines.ts";
-import { describeGoalChange } from "../live/goal-view.ts";
+import { describeGoalChange } from "../live/json-view.ts";
 import { createPlainView } from "../live/plain-view.ts";
 import { openProject } from "../project.ts";
 import { runForeground } from "../run/foreground.ts";
@@ -94,8 +94,6 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
           shown = goal;
           if (goal.status !== "active" && goal.notice === null) void run.stop("the demo is over");
         },
-        interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
-        end: () => EXIT.ok,
       }),
     );
   } finally {

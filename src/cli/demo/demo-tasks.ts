@@ -127,8 +127,6 @@ async function runUntil(endAt: number, what: string, demo: Demo): Promise<void> 
       observe: (news) => {
         for (const line of renderNews(news, liveTasks(project.store).length, clock.now(), io)) say(line);
       },
-      interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
-      end: () => EXIT.ok,
     }),
   );
 }

@@ -10,6 +10,7 @@ import type { Score } from "../../core/spec/rubric.ts";
 import { renderScorePrompt } from "../../core/text/goal/goal-prompt.ts";
 import { type LoopError, surroundingsError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
+import { oneOf } from "../flags/values.ts";
 
 const DIMENSIONS = ["outcome", "scope", "constraints", "success", "done"] as const;
 const TIMEOUT_MS = 5 * 60_000;
@@ -19,13 +20,11 @@ const Rating = z.object({
   words: z.array(z.string()).default([]),
   raise: z.string().nullable().default(null),
 });
-const Answer = z.object({
-  outcome: Rating,
-  scope: Rating,
-  constraints: Rating,
-  success: Rating,
-  done: Rating,
-});
+const Answer = z.record(z.enum(DIMENSIONS), Rating);
+
+export function isScoredByAgent({ scoreWith }: { readonly scoreWith?: string }): boolean {
+  return oneOf("--score-with", scoreWith, ["rubric", "agent"]) === "agent";
+}
 
 /** The agent runs in an empty folder, so that it has nothing to change. null: the agent was stopped. */
 export async function scoreWithAgent(

@@ -11,16 +11,19 @@ import type { EngineNews } from "../../engine/engine.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { createGoalJsonView, createGoalLineView, type GoalRunView } from "../live/goal-view.ts";
+import { createGoalLineView, type GoalRunView } from "../live/goal-view.ts";
+import { createGoalJsonView } from "../live/json-view.ts";
 import { renderNews } from "../live/lines.ts";
 import type { Project } from "../project.ts";
-import { goneError, hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
+import {
+  goneError,
+  hasPerson,
+  type Run,
+  type RunFlags,
+  type RunKind,
+  runForeground,
+} from "../run/foreground.ts";
 import type { StopRequest } from "../run/signals.ts";
-
-export interface GoalRunFlags {
-  readonly json?: boolean;
-  readonly notifyCmd?: string;
-}
 
 /** How long writes may keep failing. */
 const GIVE_UP_MS = 10_000;
@@ -28,7 +31,7 @@ const GIVE_UP_MS = 10_000;
 export function runGoal(
   project: Project,
   id: LoopId,
-  flags: GoalRunFlags,
+  flags: RunFlags,
   io: Io,
   stop: StopRequest,
 ): Promise<number> {

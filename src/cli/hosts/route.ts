@@ -7,19 +7,19 @@ import { type BoundLoop, type Route, routeStop, type StopFacts } from "../../cor
 import { cleanLine } from "../../core/text/clean.ts";
 import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
 import { isTurn } from "../../core/views/goal-changes.ts";
+import { momentOf } from "../../core/views/moment.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { LoopError, reasonOf, usageError } from "../../errors.ts";
 import { capOf } from "../../hosts/claude-code/hooks/block-cap.ts";
-import { hasQueued, isSomeoneQueued, readTranscript } from "../../hosts/claude-code/usage/transcript.ts";
+import { isSomeoneWaiting } from "../../hosts/claude-code/usage/transcript.ts";
 import { hasMonitor } from "../../hosts/claude-code/wake.ts";
 import { boundable, boundLoop } from "../../hosts/conversation/bound-loop.ts";
 import { nearCap } from "../../hosts/conversation/hooks/block-cap.ts";
 import { loopsOff } from "../../hosts/conversation/standing.ts";
 import type { Lease, SessionRecord, Store } from "../../ports/store.ts";
 import { FOREIGN, originOf } from "../../store/folder/origin.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandNameIn, hostSession } from "./host-session.ts";
 
@@ -59,9 +59,7 @@ export async function routeCommand(flags: RouteFlags, io: Io): Promise<number> {
   const look = lookAt(named, flags, io);
   const route = decide(look);
   const next = route.kind === "allow" || look.goal === null ? null : nextOf(look.goal, look);
-  if (flags.json) io.json(viewRoute(route, look, next));
-  else for (const line of renderRoute(route, look, next)) io.out(line);
-  return EXIT.ok;
+  return answer(flags, io, viewRoute(route, look, next), renderRoute(route, look, next).join("\n"));
 }
 
 /** Accepts `<id>` and `session:<id>`; refuses ids that no client uses. */
@@ -109,7 +107,7 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
       off: loopsOff(process.env),
       loop,
       otherOwner: holder?.isKept ? holder.lease.owner : null,
-      isSomeoneWaiting: isSomeoneWaiting(record),
+      isSomeoneWaiting: record !== null && isSomeoneWaiting(record),
       commandName: commandNameIn(process.env),
     },
     goal: goals.find(({ id }) => id === loop?.id) ?? null,
@@ -128,13 +126,6 @@ function isAtWork(store: Store, { owner, token }: Lease): boolean {
     const isForHolder = loop.session === null || loop.session === owner;
     return loop.job?.token === token || (loop.status === "active" && isForHolder);
   });
-}
-
-/** As the stop hook sees it: the client reports a message at once and writes it to the transcript later. */
-function isSomeoneWaiting(record: SessionRecord | null): boolean {
-  if (record === null) return false;
-  const lines = readTranscript(record.transcript, record.offset);
-  return isSomeoneQueued(lines) || (record.isSomeoneWaiting && !hasQueued(lines));
 }
 
 function decide({ facts, record, canWake }: Look): Shown {
@@ -244,11 +235,6 @@ function viewLoop(loop: BoundLoop, session: string | null): object {
     waitReason,
     isBusy,
   };
-}
-
-/** null for a time outside the range of dates, which an agent may name. */
-function momentOf(at: number | null): string | null {
-  return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
 }
 
 function rowOf(route: Shown): string {

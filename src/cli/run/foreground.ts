@@ -14,6 +14,7 @@ import { createEngine, type EngineSetup, thisRunner } from "../../compose/engine
 import type { Engine, EngineNews, Role } from "../../engine/engine.ts";
 import { type LoopError, surroundingsError } from "../../errors.ts";
 import type { Notifier } from "../../ports/notifier.ts";
+import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { createPermissionDesk } from "../live/permission-question.ts";
 import type { RunView } from "../live/view.ts";
@@ -21,6 +22,12 @@ import type { Project } from "../project.ts";
 import { isFiring } from "./firing.ts";
 import { createNotifier } from "./notifier.ts";
 import type { StopRequest, StopSignal } from "./signals.ts";
+
+/** The flags of every command that runs loops in the foreground. */
+export interface RunFlags {
+  readonly json?: boolean;
+  readonly notifyCmd?: string;
+}
 
 export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goalAgent" | "clock"> {
   readonly project: Project;
@@ -57,9 +64,10 @@ export interface RunKind {
   changed?(): void;
   /** The folder is gone. Called once, before the engine stops. */
   lost?(): void;
-  interrupt(signal: StopSignal, nth: number): void | Promise<void>;
+  /** Default: stops the engine. */
+  interrupt?(signal: StopSignal, nth: number): void | Promise<void>;
   /** Closes the view and returns the exit code. */
-  end(): number | Promise<number>;
+  end?(): number | Promise<number>;
 }
 
 export function runForeground(parts: RunParts, createKind: (run: Run) => RunKind): Promise<number> {
@@ -121,7 +129,7 @@ class Foreground implements Run {
     unwatch();
     this.#lookAtPlace();
     this.withdrawQuestions();
-    return this.#kind.end();
+    return this.#kind.end?.() ?? EXIT.ok;
   }
 
   get role(): Role {
@@ -166,7 +174,8 @@ class Foreground implements Run {
 
   async #interrupt(signal: StopSignal, nth: number): Promise<void> {
     try {
-      await this.#kind.interrupt(signal, nth);
+      if (this.#kind.interrupt === undefined) void this.stop(`stopped by a person (${signal})`);
+      else await this.#kind.interrupt(signal, nth);
     } catch (error) {
       this.#parts.view.problem(error);
     }

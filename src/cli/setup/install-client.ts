@@ -11,8 +11,7 @@ import { type Around, type PlannedChange, planInstall } from "../../hosts/stop-h
 import { isProgramCurrent, programFolder, putProgram } from "../../hosts/stop-hook/install/program.ts";
 import { type InstallScope, TARGETS } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { renderTextDiff } from "../render/text-diff.ts";
 
 export interface ClientInstallFlags {
@@ -40,19 +39,10 @@ export function installClient(
     ...kept.map((file) => `${file} is not from Loopwright and was not changed.`),
     ...TARGETS[client].afterwards,
   ];
-  if (flags.json)
-    io.json({
-      version: 1,
-      client,
-      scope,
-      dryRun: flags.dryRun === true,
-      program,
-      files: changes.map(({ file, ...change }) => ({ file, change: targetKindOf(change) })),
-      kept,
-      notes,
-    });
-  else io.out((flags.dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes }));
-  return EXIT.ok;
+  const dryRun = flags.dryRun === true;
+  const files = changes.map(({ file, ...change }) => ({ file, change: targetKindOf(change) }));
+  const text = (dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes });
+  return answer(flags, io, { version: 1, client, scope, dryRun, program, files, kept, notes }, text);
 }
 
 export function renderUninstalled(

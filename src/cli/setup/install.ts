@@ -27,8 +27,7 @@ import { CLIENT_NAMES, isClientName } from "../../hosts/stop-hook/clients/client
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { VERSION } from "../../version.ts";
 import { confirmInTerminal } from "../confirm.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 
 export interface InstallFlags extends ProjectFlags {
@@ -73,18 +72,9 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   const cap = await writeCap(flags, file, root, places, io);
   const statusLine = flags.statusLine ? writeStatusLine(file, root, places) : "not asked for";
 
-  if (flags.json)
-    io.json({
-      version: 1,
-      client: "claude",
-      clientVersion: version,
-      plugin: { version: VERSION, folder: places.plugin, scope, copied },
-      cap,
-      statusLine,
-      notes,
-    });
-  else io.out(render({ scope, file, copied, cap, statusLine, notes }, places));
-  return EXIT.ok;
+  const plugin = { version: VERSION, folder: places.plugin, scope, copied };
+  const view = { version: 1, client, clientVersion: version, plugin, cap, statusLine, notes };
+  return answer(flags, io, view, render({ scope, file, copied, cap, statusLine, notes }, places));
 }
 
 export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): SettingsScope {

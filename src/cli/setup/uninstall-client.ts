@@ -9,8 +9,7 @@ import { type Around, isInstalled, planUninstall } from "../../hosts/stop-hook/i
 import { removeProgram } from "../../hosts/stop-hook/install/program.ts";
 import type { InstallScope } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { aroundOf, type ClientInstallFlags, renderUninstalled, targetKindOf } from "./install-client.ts";
 
 /** `scope` null: both. */
@@ -38,9 +37,8 @@ export function uninstallClient(
       removed.push(around.program);
     }
   }
-  if (flags.json) io.json({ version: 1, client, removed, kept });
-  else io.out(renderUninstalled(CLIENTS[client].title, { removed, kept }, flags.dryRun));
-  return EXIT.ok;
+  const text = renderUninstalled(CLIENTS[client].title, { removed, kept }, flags.dryRun);
+  return answer(flags, io, { version: 1, client, removed, kept }, text);
 }
 
 /** True if user hooks of any client still start the program. An unreadable file may have such hooks. */

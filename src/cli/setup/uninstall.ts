@@ -14,8 +14,7 @@ import { removeSetting } from "../../hosts/claude-code/install/project-settings.
 import { readReceipt, type WrittenSetting, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
 import { isClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { checkClient, projectFolder } from "./install.ts";
 import { renderUninstalled } from "./install-client.ts";
@@ -56,9 +55,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
     removeFolder(places, told);
   } else for (const each of left) told.kept.push(`the plugin, still installed for ${whose(each)}`);
 
-  if (flags.json) io.json({ version: 1, client: "claude", ...told });
-  else io.out(renderUninstalled("Claude Code", told));
-  return EXIT.ok;
+  return answer(flags, io, { version: 1, client, ...told }, renderUninstalled("Claude Code", told));
 }
 
 /** Returns the installations that stay. Those of deleted projects do not count. */

@@ -17,7 +17,7 @@ import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { fileFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
-import { type Io, paint } from "../io.ts";
+import { answer, type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
@@ -77,8 +77,8 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   };
   const task = await addTask(project.store, draft, config.maxTasks, now, newLoopId);
   await project.store.published?.publish();
-  if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
-  else io.out(renderCreated(task, planned.notice, now, io));
+  const view = { ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null };
+  answer(flags, io, view, renderCreated(task, planned.notice, now, io));
   if (agent !== null) return runResident(project, config, flags, io, self, agent);
   io.say(conversation === null ? renderRunner(owner, firing) : renderHost(task, firing));
   return EXIT.ok;
@@ -108,9 +108,8 @@ function plan(
   project: Project,
   now: number,
 ): Planned | null {
-  const typed = words.join(" ");
-  const text =
-    flags.promptFile === undefined ? typed : `${typed} ${fileFlag("--prompt-file", flags.promptFile)}`;
+  const file = fileFlag("--prompt-file", flags.promptFile);
+  const text = [...words, ...(file === undefined ? [] : [file])].join(" ");
   const tz = flags.tz ?? localTimeZone(config);
   if (flags.cron !== undefined && flags.exact)
     throw usageError("--exact and --cron cannot be used together; leave out one of them.");
@@ -146,26 +145,24 @@ function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: n
   const { prompt, cadence, expiresAt } = draft;
   const next = cadence.kind === "paced" ? now : slotAfter(cadence, now);
   const human = renderCadence(cadence);
-  if (flags.json) {
-    io.json({
-      kind: "task",
-      cron: cadence.kind === "cron" ? cadence.expr : null,
-      everyMs: cadence.kind === "every" ? cadence.everyMs : null,
-      recurring: cadence.kind !== "once",
-      prompt,
-      human,
-      notice,
-      nextFireAt: isoOrNull(next),
-      expiresAt: isoOrNull(expiresAt),
-    });
-    return EXIT.ok;
-  }
-  const cron = cadence.kind === "cron" ? ` (${cadence.expr}, ${cadence.tz})` : "";
-  io.out(`Would create: ${human}${cron}`);
-  if (notice !== null) io.out(`  ${notice}`);
-  if (next !== null) io.out(`  Next: ${renderWhen(next, now)}, ${iso(next)}`);
-  io.out(`  Prompt: ${printable(prompt)}`);
-  return EXIT.ok;
+  const view = {
+    kind: "task",
+    cron: cadence.kind === "cron" ? cadence.expr : null,
+    everyMs: cadence.kind === "every" ? cadence.everyMs : null,
+    recurring: cadence.kind !== "once",
+    prompt,
+    human,
+    notice,
+    nextFireAt: isoOrNull(next),
+    expiresAt: isoOrNull(expiresAt),
+  };
+  const lines = [
+    `Would create: ${human}${cadence.kind === "cron" ? ` (${cadence.expr}, ${cadence.tz})` : ""}`,
+    ...(notice === null ? [] : [`  ${notice}`]),
+    ...(next === null ? [] : [`  Next: ${renderWhen(next, now)}, ${iso(next)}`]),
+    `  Prompt: ${printable(prompt)}`,
+  ];
+  return answer(flags, io, view, lines.join("\n"));
 }
 
 function renderCreated(task: Task, notice: string | null, now: number, io: Io): string {

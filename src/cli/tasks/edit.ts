@@ -12,9 +12,8 @@ import { viewTask } from "../../core/views/task-view.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import { surroundingsError, usageError } from "../../errors.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
-import { EXIT } from "../exit-codes.ts";
 import { fileFlag } from "../flags/values.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { openWithEdits } from "./requests.ts";
 import { settingsFrom, type TaskFlags } from "./task-flags.ts";
@@ -35,12 +34,9 @@ export async function editCommand(
   const complete = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
   const changed = await requestEvent(project.store, task, { type: "task.edited", edit: complete }, now);
   await project.store.published?.publish();
-  if (flags.json) io.json({ ...viewTask(changed), notice });
-  else
-    io.out(
-      `Changed ${changed.id}: ${renderCadence(changed.cadence)}${notice === null ? "" : `\n  ${notice}`}`,
-    );
-  return EXIT.ok;
+  const text = `Changed ${changed.id}: ${renderCadence(changed.cadence)}`;
+  const view = { ...viewTask(changed), notice };
+  return answer(flags, io, view, notice === null ? text : `${text}\n  ${notice}`);
 }
 
 function planEdit(
@@ -63,8 +59,7 @@ function planEdit(
     moment === null && flags.cron === undefined
       ? splitInterval(words)
       : { interval: null, prompt: moment?.prompt ?? words.trim() };
-  const prompt =
-    flags.promptFile === undefined ? split.prompt : fileFlag("--prompt-file", flags.promptFile).trim();
+  const prompt = fileFlag("--prompt-file", flags.promptFile)?.trim() ?? split.prompt;
   if (flags.promptFile !== undefined && prompt === "")
     throw usageError(`--prompt-file: ${flags.promptFile} is empty; write into it what the agent should do.`);
   const planned = moment ?? planNewCadence(task, split.interval, flags, tz, now);

@@ -23,14 +23,14 @@ export async function historyCommand(
   io: Io,
 ): Promise<number> {
   const now = Date.now();
-  const limit = flags.limit === undefined ? null : countFlag("--limit", flags.limit);
+  const limit = countFlag("--limit", flags.limit);
   const { store } = openProjectToRead(flags, io);
   const { outcomes, running } = await readHistory(store, prefix);
   if (flags.json) {
     const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(
       (a, b) => Date.parse(a.slot) - Date.parse(b.slot),
     );
-    io.json(limit === null ? rows : rows.slice(-limit));
+    io.json(limit === undefined ? rows : rows.slice(-limit));
     return EXIT.ok;
   }
   const shown = outcomes.slice(-(limit ?? 50));

@@ -15,7 +15,7 @@ import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { readText } from "../../store/files/read-text.ts";
 import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 
@@ -50,16 +50,14 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
     else imported.push(result);
   }
   if (!flags.dryRun) await project.store.published?.publish();
-  if (flags.json) io.json({ imported: imported.map(viewTask), skipped, faults });
-  else {
-    for (const task of imported)
-      io.out(
-        `${flags.dryRun ? "Would import" : "Imported"} ${task.id}: ${renderCadence(task.cadence)}  ${oneLine(task.prompt)}`,
-      );
-    io.out(
-      `${imported.length} imported, ${skipped.length} skipped, ${faults.length} faulty, from ${files.join(" and ")}.`,
-    );
-  }
+  const done = flags.dryRun ? "Would import" : "Imported";
+  const lines = [
+    ...imported.map(
+      ({ id, cadence, prompt }) => `${done} ${id}: ${renderCadence(cadence)}  ${oneLine(prompt)}`,
+    ),
+    `${imported.length} imported, ${skipped.length} skipped, ${faults.length} faulty, from ${files.join(" and ")}.`,
+  ];
+  answer(flags, io, { imported: imported.map(viewTask), skipped, faults }, lines.join("\n"));
   for (const line of [...skipped, ...faults]) io.say(`  ${oneLine(line)}`);
   if (imported.length > 0 && !flags.dryRun)
     io.say("The original tasks still run. Delete them in Claude Code or pi; otherwise they run twice.");

@@ -75,7 +75,6 @@ function runOnce(project: Project, id: LoopId, agent: AgentSpec, stop: StopReque
       result = news.outcomes.find(({ outcome }) => outcome !== "missed" && outcome !== "skipped") ?? result;
       if (result !== null) void run.stop("the run was over");
     },
-    interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
     end: () => {
       if (handedTo !== null) io.say(renderRunner(handedTo, true));
       if (result === null) return handedTo === null ? EXIT.interrupted : EXIT.ok;

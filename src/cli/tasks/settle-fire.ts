@@ -1,7 +1,6 @@
 /** Stops the running turn of a deleted task or stopped goal when no runner is there to do it. */
 import { createReconciler } from "../../compose/engine.ts";
 import { isBusy, type Loop } from "../../core/loop.ts";
-import { EXIT } from "../exit-codes.ts";
 import { onlyLoop } from "../goals/only-loop.ts";
 import type { Io } from "../io.ts";
 import { createPlainView } from "../live/plain-view.ts";
@@ -35,8 +34,6 @@ export async function settleOrphan(project: Project, { id }: Loop, io: Io): Prom
         const isElsewhere = news.type === "role" && news.role === "passive";
         if (isElsewhere || isSettled()) void run.stop("the deleted task's fire was settled");
       },
-      interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
-      end: () => EXIT.ok,
     }),
   );
   stop.off();

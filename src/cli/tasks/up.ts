@@ -61,7 +61,7 @@ function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): 
 /** Refuses wrong values before anything is written, even if nothing will run. */
 export function checkRunnerFlags(flags: RunnerFlags): void {
   chooseAgentSpec(flags, {}, process.env);
-  if (flags.for !== undefined) durationFlag("--for", flags.for);
+  durationFlag("--for", flags.for);
   commandFlag("--notify-cmd", flags.notifyCmd);
 }
 
@@ -74,7 +74,8 @@ export async function runResident(
   agent: Agent | AgentSpec,
   stop: StopRequest = listenForStop(),
 ): Promise<number> {
-  const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
+  const forMs = durationFlag("--for", flags.for);
+  const endAt = forMs === undefined ? null : Date.now() + forMs;
   await adoptEdits(project, config, io);
   removeEndedRuns(project.root, (id) => project.store.load(id as LoopId) !== undefined, Date.now());
   if (stop.signal.aborted) return EXIT.ok;

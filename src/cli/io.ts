@@ -58,7 +58,7 @@ export function terminalWidth(): number {
 }
 
 /** Avoids `process.stdout`: its first use loads all stream and terminal modules of Node. */
-function isTerminal(fd: number): boolean {
+export function isTerminal(fd: number): boolean {
   try {
     return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
   } catch {

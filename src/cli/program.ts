@@ -1,5 +1,6 @@
 /** All commands in the order of `loop help`. Each family of commands has its own table. */
 import { Command } from "commander";
+import { usageError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { addBacklogCommands } from "./backlog/backlog-program.ts";
 import { jsonOption, projectCommand, projectOptions, runnerOptions } from "./flags/options.ts";
@@ -71,7 +72,13 @@ function addOtherCommands(program: Command, { io, act }: ProgramParts): void {
     program
       .command("demo [what]")
       .description("run a demo: goal (default: a loop catches an agent that lies) or tasks"),
-  ).action(act(async (flags, [what]) => (await import("./demo/demo.ts")).demoCommand(what, flags, io)));
+  ).action(
+    act(async (flags, [what = "goal"]) => {
+      if (what === "goal") return (await import("./demo/demo-goal.ts")).demoGoal(flags, io);
+      if (what === "tasks") return (await import("./demo/demo-tasks.ts")).demoTasks(flags, io);
+      throw usageError(`There is no demo "${what}". Type loop demo goal or loop demo tasks.`);
+    }),
+  );
 
   jsonOption(
     program.command("completions <shell>").description("print shell completions for bash, zsh or fish"),

@@ -22,7 +22,7 @@ import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint, terminalWidth } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
-import { type Cell, oneLine, renderTable } from "../render/table.ts";
+import { type Cell, oneLine, renderTable, titles } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
 
 /** Some agents start a whole runtime to print their version. */
@@ -121,15 +121,16 @@ function renderAgents(agents: readonly AgentView[], io: Io): string {
   const parts = [
     here.length === 0
       ? "No known agent is on the PATH."
-      : table([["AGENT", "VERSION", "DRIVEN BY", "PROGRAM"].map(dim), ...here.map(rowOf)]),
+      : table([titles("AGENT", "VERSION", "DRIVEN BY", "PROGRAM"), ...here.map(rowOf)]),
     ...(missing.length === 0
       ? []
-      : [paint(io, "dim", "NOT INSTALLED"), table(missing.map(({ name, install }) => [name, dim(install)]))]),
+      : [
+          paint(io, "dim", "NOT INSTALLED"),
+          table(missing.map(({ name, install }) => [name, { style: "dim", text: install }])),
+        ]),
   ];
   return parts.join("\n");
 }
-
-const dim = (text: string) => ({ style: "dim", text }) as const;
 
 /** The preferred driver comes first. A problem stands in the last column, where there is room. */
 function rowOf({ name, ways, executable, version, problem }: AgentView): readonly Cell[] {

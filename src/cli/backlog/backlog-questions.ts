@@ -1,4 +1,6 @@
 /** Questions to a person before a backlog runs. null: the person cancelled. */
+import { confirmInTerminal } from "../confirm.ts";
+
 export interface Questions {
   confirm(message: string): Promise<boolean>;
   choose(message: string, options: readonly string[], first: string): Promise<string | null>;
@@ -7,11 +9,7 @@ export interface Questions {
 
 /** Asks in the terminal. The first question loads the prompt library. */
 export const terminalQuestions: Questions = {
-  async confirm(message) {
-    const { confirm, isCancel } = await import("@clack/prompts");
-    const answer = await confirm({ message, initialValue: false });
-    return !isCancel(answer) && answer;
-  },
+  confirm: (message) => confirmInTerminal(message),
   async choose(message, options, first) {
     const { select, isCancel } = await import("@clack/prompts");
     const answer = await select({

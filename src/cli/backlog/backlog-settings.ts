@@ -3,17 +3,13 @@ import { join } from "node:path";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import { LoopError, surroundingsError } from "../../errors.ts";
-import {
-  BACKLOG_KEYS,
-  type BacklogConfig,
-  commandsOfRoles,
-  parseBacklogConfig,
-} from "../../schema/backlog-config.ts";
+import { type BacklogConfig, commandsOfRoles, parseBacklogConfig } from "../../schema/backlog-config.ts";
 import { type Config, parseConfig } from "../../schema/config.ts";
 import { prdPath } from "../../store/files/prd-file.ts";
 import { readText } from "../../store/files/read-text.ts";
 import { createTrustStore } from "../../store/folder/trust.ts";
 import type { Project } from "../project.ts";
+import { countStories } from "../render/stories.ts";
 
 export interface BacklogSettings {
   readonly path: string;
@@ -31,9 +27,7 @@ export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSetti
   const content = text === null ? {} : parseJson(path, text);
   const backlog = parseBacklogConfig(content);
   if (backlog.kind === "invalid") throw faulty(path, backlog.message);
-  const own: ReadonlySet<string> = new Set(BACKLOG_KEYS);
-  const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !own.has(key)));
-  const config = parseConfig(rest);
+  const config = parseConfig(content);
   if (config.kind === "invalid") throw faulty(path, config.message);
   return { path, text, content, backlog: backlog.config, config: config.config };
 }
@@ -77,6 +71,11 @@ export function areChecksAccepted(root: string, stories: readonly Story[], env: 
 }
 
 export const NOT_ACCEPTED = "The checks do not run until you review and accept them: loop trust";
+
+export function renderWritten(root: string, stories: readonly Story[], archived: string | null): string {
+  const old = archived === null ? "" : `Archived the old stories: ${archived}\n`;
+  return `${old}Wrote ${countStories(stories.length)} to ${prdPath(root)}.`;
+}
 
 function parseJson(path: string, text: string): Readonly<Record<string, unknown>> {
   let content: unknown;

@@ -27,7 +27,7 @@ import {
   readBacklogSettings,
   recordTrust,
 } from "./backlog-settings.ts";
-import { readStack } from "./backlog-stack.ts";
+import { readStack } from "./backlog-specs.ts";
 
 export interface BacklogInitFlags extends ProjectFlags {
   readonly mode?: string;

@@ -22,7 +22,7 @@ import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
@@ -34,9 +34,9 @@ import {
   isSettingsTrusted,
   NOT_ACCEPTED,
   readBacklogSettings,
+  renderWritten,
 } from "./backlog-settings.ts";
-import { readSpecs } from "./backlog-specs.ts";
-import { readStack } from "./backlog-stack.ts";
+import { readSpecs, readStack } from "./backlog-specs.ts";
 import { askPlanner, type Planned, type Planner } from "./planner.ts";
 
 export interface BacklogPlanFlags extends ProjectFlags, AgentChoice {
@@ -80,11 +80,8 @@ export async function backlogPlanCommand(
     return EXIT.ok;
   }
   const { archived, accepted } = await write(root, planned, flags.replace ?? false);
-  if (flags.json) io.json({ ...view, written: true, archived, checksAccepted: accepted });
-  else {
-    if (archived !== null) io.out(`Archived the old stories: ${archived}`);
-    io.out(`Wrote ${countStories(planned.plan.stories.length)} to ${prdPath(root)}. Next: loop backlog run`);
-  }
+  const wrote = `${renderWritten(root, planned.plan.stories, archived)} Next: loop backlog run`;
+  answer(flags, io, { ...view, written: true, archived, checksAccepted: accepted }, wrote);
   if (!accepted) io.say(NOT_ACCEPTED);
   return EXIT.ok;
 }

@@ -7,7 +7,7 @@ import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependenc
 import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
 import { nextOf, renderNextStory, type Story } from "../../core/backlog/stories.ts";
 import { commandOf } from "../../core/checks/kinds.ts";
-import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { addBacklog, openBacklog, requestBacklog } from "../../engine/backlogs/backlogs.ts";
 import { surroundingsError, usageError } from "../../errors.ts";
@@ -18,9 +18,11 @@ import { createStoryFiles } from "../../store/files/story-files.ts";
 import { EXIT } from "../exit-codes.ts";
 import { budgetFrom } from "../flags/limits.ts";
 import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
+import { validChecks } from "../goals/goal-flags.ts";
 import { hostSession } from "../hosts/host-session.ts";
 import { answer, type Io } from "../io.ts";
 import { openProjectToChange, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import type { RunFlags } from "../run/foreground.ts";
 import { listenForStop } from "../run/signals.ts";
 import { runBacklog } from "./backlog-runner.ts";
 import {
@@ -31,7 +33,7 @@ import {
   readBacklogSettings,
 } from "./backlog-settings.ts";
 
-export interface BacklogRunFlags extends ProjectFlags, AgentChoice {
+export interface BacklogRunFlags extends ProjectFlags, AgentChoice, RunFlags {
   readonly story?: string;
   readonly skipEval?: boolean;
   readonly mode?: string;
@@ -40,7 +42,6 @@ export interface BacklogRunFlags extends ProjectFlags, AgentChoice {
   readonly resume?: boolean;
   readonly budget?: string;
   readonly timeout?: string;
-  readonly notifyCmd?: string;
 }
 
 export async function backlogRunCommand(
@@ -183,10 +184,7 @@ async function termsFrom(
         thorough: backlog.depths.thorough.model ?? null,
       },
     },
-    checks: (config.checks ?? []).flatMap((text): Criterion[] => {
-      const parsed = parseCheckFlag(text);
-      return parsed.kind === "ok" ? [{ ...parsed.criterion, source: "config" }] : [];
-    }),
+    checks: validChecks(config.checks ?? []).map((check) => ({ ...check, source: "config" })),
     checkTimeoutMs: CHECK_TIMEOUT_MS,
   };
 }

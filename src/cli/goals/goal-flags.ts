@@ -39,6 +39,11 @@ export function checkFlag(text: string): Criterion {
   return parsed.criterion;
 }
 
+/** The checks of a file; whoever reads the file reports those that do not parse. */
+export function validChecks(texts: readonly string[]): readonly Criterion[] {
+  return texts.map(parseCheckFlag).flatMap((parsed) => (parsed.kind === "ok" ? [parsed.criterion] : []));
+}
+
 function globs(name: string, given: readonly string[]): readonly string[] {
   if (given.some((glob) => glob.trim() === ""))
     throw usageError(`${name} is empty; write a glob such as 'test/**' after it.`);

@@ -2,7 +2,7 @@
  * `loop statusline`, for the `statusLine` setting of Claude Code: reads the client's JSON on stdin, prints one line or
  * nothing. It has its own bundle, because the client starts it often. It prints no errors: the client would show them.
  */
-import { fstatSync, lstatSync, readSync } from "node:fs";
+import { lstatSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { renderStatusLine } from "../../core/text/status-line.ts";
 import type { Progress } from "../../core/views/progress.ts";
@@ -10,7 +10,7 @@ import { readProgress } from "../../store/files/progress-file.ts";
 import { holderState } from "../../store/folder/lease-file.ts";
 import { keepSessionCost } from "../../store/ledger/session-cost.ts";
 import { isInside } from "../../system/inside.ts";
-import { writeNow } from "../io.ts";
+import { isTerminal, writeNow } from "../io.ts";
 
 const COMMAND_NAME = "/loopwright:loop";
 /** The client's frame around the line. */
@@ -49,7 +49,7 @@ function main(): void {
 
 /** stdin until its end or the time limit. `readFileSync(0)` fails on a non-blocking pipe, which some clients use. */
 function readInput(): string {
-  if (isTerminal()) return "";
+  if (isTerminal(0)) return "";
   const chunks: Buffer[] = [];
   const buffer = Buffer.allocUnsafe(64 * 1024);
   for (let bytes = 0, waitedMs = 0; bytes < MAX_INPUT_BYTES && waitedMs < INPUT_WAIT_MS; ) {
@@ -65,11 +65,6 @@ function readInput(): string {
     }
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-/** Loads `node:tty` only for a character device, to start fast. */
-function isTerminal(): boolean {
-  return fstatSync(0).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(0);
 }
 
 function parsePayload(text: string): Payload {

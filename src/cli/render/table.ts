@@ -36,6 +36,11 @@ export function renderTable(
     .join("\n");
 }
 
+/** The titles of the columns. */
+export function titles(...texts: readonly string[]): readonly Cell[] {
+  return texts.map((text) => ({ style: "dim", text }));
+}
+
 export function renderCell(cell: Cell, io: Pick<Io, "colour">): string {
   if (typeof cell === "string") return oneLine(cell);
   if (isSpan(cell)) return paint(io, cell.style, oneLine(cell.text));

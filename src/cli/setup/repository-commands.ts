@@ -9,7 +9,6 @@ import { checksText } from "../../core/backlog/accepted-checks.ts";
 import { renderTrusted } from "../../core/checks/kinds.ts";
 import type { Criterion, MustNot } from "../../core/goal/goal.ts";
 import { allowedBy } from "../../core/permissions.ts";
-import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { parseShapeFile } from "../../core/spec/shape-file.ts";
 import { type LoopError, surroundingsError } from "../../errors.ts";
 import { commandsOfRoles } from "../../schema/backlog-config.ts";
@@ -20,6 +19,7 @@ import { cannotRead } from "../../store/folder/loop-dir.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
 import { errorCode } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
+import { validChecks } from "../goals/goal-flags.ts";
 import type { Project } from "../project.ts";
 
 type Place = Pick<Project, "root" | "dir">;
@@ -92,10 +92,7 @@ function readStories({ root }: Place): readonly ParsedFile[] {
   const content = checksText(stories);
   if (content === "") return [];
   const criteria = stories.flatMap(({ id, checks }) =>
-    checks.flatMap((text): Criterion[] => {
-      const parsed = parseCheckFlag(text);
-      return parsed.kind === "ok" ? [{ ...parsed.criterion, name: `${id}: ${parsed.criterion.name}` }] : [];
-    }),
+    validChecks(checks).map((check) => ({ ...check, name: `${id}: ${check.name}` })),
   );
   return [{ file: ".loop/prd.json", path: prdPath(root), content, criteria, mustNot: [] }];
 }
@@ -119,10 +116,8 @@ function readChecks({ dir }: Place): ParsedFile | null {
   const parsed = parseConfigText(content);
   if (parsed.kind === "invalid")
     throw surroundingsError(`${path}: ${parsed.message}.`, "Repair or delete this file.");
-  const criteria = (parsed.config.checks ?? []).flatMap((text): Criterion[] => {
-    const check = parseCheckFlag(text);
-    return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
-  });
+  const checks = validChecks(parsed.config.checks ?? []);
+  const criteria = checks.map((check): Criterion => ({ ...check, source: "config" }));
   const allowed = allowedBy(parsed.config.permissions ?? {});
   const programs = [
     ...commandsOfRoles(parsed.config),

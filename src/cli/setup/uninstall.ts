@@ -98,14 +98,11 @@ async function removeMarketplace(
 
 /** Last setting first: the first one may have created the file, which must be empty to be removed. */
 function removeSettings(settings: readonly WrittenSetting[], places: Places, told: Told): void {
-  for (let left = settings; left.length > 0; ) {
-    const setting = left[left.length - 1];
-    if (setting === undefined) return;
-    left = left.slice(0, -1);
+  for (const [index, setting] of [...settings.entries()].reverse()) {
     const name = `${setting.path.join(".")} in ${setting.file}`;
     if (removeSetting(setting)) told.removed.push(name);
     else told.kept.push(`${name}, which was changed after the installation`);
-    writeReceipt(places.receipt, left);
+    writeReceipt(places.receipt, settings.slice(0, index));
   }
 }
 

@@ -1,4 +1,6 @@
 /** `loop [interval] <prompt>`: creates a task. In a terminal it also becomes the runner. */
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { newLoopId, thisRunner } from "../../compose/engine.ts";
 import type { Task } from "../../core/loop.ts";
@@ -13,6 +15,7 @@ import { usageError } from "../../errors.ts";
 import type { Lease } from "../../ports/store.ts";
 import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { readText, readTextThroughLinks } from "../../store/files/read-text.ts";
 import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { fileFlag } from "../flags/values.ts";
@@ -23,7 +26,6 @@ import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
 import { isFiring } from "../run/firing.ts";
-import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
 import { settingsFrom, type TaskFlags } from "./task-flags.ts";
 import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
@@ -140,6 +142,21 @@ function plan(
   const settings = settingsFrom(flags, now);
   return { notice, draft: draftTask({ prompt, cadence, jitter, ...settings }, config, now) };
 }
+
+/** For `loop auto` without words (A17): from the project, else from the person, else built in. */
+function maintenancePrompt(dir: string): string {
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return (
+    readText(join(dir, "loop.md"))?.trim() ||
+    // a person may keep this file elsewhere and link to it
+    readTextThroughLinks(join(config, "loopwright", "loop.md"))?.trim() ||
+    BUILT_IN
+  );
+}
+
+const BUILT_IN = `Maintain this project, one small thing at a time.
+Continue unfinished work first. If there is none, run the tests, the type check and the linter, and repair what fails. Then look at open review comments on your own pull requests. Otherwise tidy one thing that you can verify.
+Do not start new work. Do not push, publish, delete or send anything. Say in one sentence what you did.`;
 
 function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: number): number {
   const { prompt, cadence, expiresAt } = draft;

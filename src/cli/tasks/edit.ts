@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TaskEdit } from "../../core/event.ts";
 import type { Cadence, Task } from "../../core/loop.ts";
 import { type Interval, parseLeadingInterval, parseTrailingInterval } from "../../core/task/interval.ts";
-import { planCadence, planCron, planTask } from "../../core/task/plan.ts";
+import { type Plan, planCadence, planCron, planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
@@ -31,8 +31,8 @@ export async function editCommand(
   const task = findTask(project.store, prefix);
   const tz = flags.tz ?? zoneOf(task.cadence) ?? localTimeZone(readConfig(project));
   const { edit, notice } = planEdit(task, words.join(" "), flags, tz, now);
-  const complete = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
-  const changed = await requestEvent(project.store, task, { type: "task.edited", edit: complete }, now);
+  const whole = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
+  const changed = await requestEvent(project.store, task, { type: "task.edited", edit: whole }, now);
   await project.store.published?.publish();
   const text = `Changed ${changed.id}: ${renderCadence(changed.cadence)}`;
   const view = { ...viewTask(changed), notice };
@@ -87,11 +87,15 @@ function planNewMoment(
 ): { cadence: Cadence; prompt: string; notice: null } {
   const input = { cron: null, tz, exact: false, defaultIntervalMs: 600_000, now };
   const bare = planTask({ ...input, words });
-  const planned =
-    bare.kind !== "plan" ? planTask({ ...input, words: `${words.trim()} ${task.prompt}` }) : bare;
-  if (planned.kind !== "plan")
-    throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
-  return { cadence: planned.cadence, prompt: planned.prompt, notice: null };
+  const { cadence, prompt } = complete(
+    bare.kind === "plan" ? bare : planTask({ ...input, words: `${words.trim()} ${task.prompt}` }),
+  );
+  return { cadence, prompt, notice: null };
+}
+
+function complete(planned: Plan): Extract<Plan, { kind: "plan" }> {
+  if (planned.kind === "plan") return planned;
+  throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
 }
 
 function splitInterval(words: string): { interval: Interval | null; prompt: string } {
@@ -127,10 +131,7 @@ function planNewCadence(
     if (flags.tz !== undefined) throw usageError("--tz is only for tasks with a cron schedule.");
     return null;
   }
-  const planned = planCron(expr, task.prompt, task.cadence.kind !== "once", { tz, now });
-  if (planned.kind !== "plan")
-    throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
-  return planned;
+  return complete(planCron(expr, task.prompt, task.cadence.kind !== "once", { tz, now }));
 }
 
 function zoneOf(cadence: Cadence): string | null {

@@ -9,7 +9,6 @@ import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import type { Lease } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { onlyLoop } from "../goals/only-loop.ts";
 import type { Io } from "../io.ts";
 import { leftOutText, writeInBackground } from "../live/outlet.ts";
 import { createPlainView } from "../live/plain-view.ts";
@@ -21,6 +20,7 @@ import { hasPerson, runForeground } from "../run/foreground.ts";
 import { listenForStop, type StopRequest } from "../run/signals.ts";
 import { renderRunner } from "./create.ts";
 import { openWithEdits } from "./requests.ts";
+import { onlyLoop } from "./settle-fire.ts";
 import { checkRunnerFlags, type RunnerFlags } from "./up.ts";
 
 export async function runTaskCommand(

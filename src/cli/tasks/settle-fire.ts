@@ -1,7 +1,8 @@
 /** Stops the running turn of a deleted task or stopped goal when no runner is there to do it. */
 import { createReconciler } from "../../compose/engine.ts";
-import { isBusy, type Loop } from "../../core/loop.ts";
-import { onlyLoop } from "../goals/only-loop.ts";
+import { isBusy, type Loop, type LoopId } from "../../core/loop.ts";
+import { forwardStore } from "../../engine/forward-store.ts";
+import type { Store } from "../../ports/store.ts";
 import type { Io } from "../io.ts";
 import { createPlainView } from "../live/plain-view.ts";
 import type { Project } from "../project.ts";
@@ -38,4 +39,15 @@ export async function settleOrphan(project: Project, { id }: Loop, io: Io): Prom
   );
   stop.off();
   return isSettled();
+}
+
+/** A store that shows only one loop while `wanted`: a manual run must not start or stop other loops. */
+export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store {
+  const visible = (loop: Loop | undefined) =>
+    loop?.id === id && (wanted() || isBusy(loop)) ? loop : undefined;
+  return {
+    ...forwardStore(store),
+    load: (other) => visible(store.load(other)),
+    loops: () => [...store.loops()].filter((loop) => visible(loop) !== undefined).values(),
+  };
 }

@@ -4,14 +4,11 @@ import type { Command, CommandOptions } from "commander";
 /** For commands that programs call: they are not in `loop help`. */
 export const HIDDEN: CommandOptions = { hidden: true };
 
-/** A command that works on a project. */
-export function projectCommand(
-  parent: Command,
-  name: string,
-  description: string,
-  how?: CommandOptions,
-): Command {
-  return projectOptions(parent.command(name, how).description(description));
+/** Adds a command that works on a project. */
+export type Add = (name: string, about: string, how?: CommandOptions) => Command;
+
+export function projectCommands(parent: Command): Add {
+  return (name, about, how) => projectOptions(parent.command(name, how).description(about));
 }
 
 export function projectOptions(command: Command): Command {

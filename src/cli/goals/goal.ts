@@ -15,6 +15,7 @@ import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { isInside } from "../../system/inside.ts";
+import { stopBacklog } from "../backlog/stop-backlog.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
@@ -111,8 +112,10 @@ function whereItGoesOn({ store }: Project, { id }: Goal): string {
 
 type CancelFlags = GoalFlags & { readonly keep?: boolean };
 
-/** Ends the goal at once. Without its state, its checkpoints go too. */
+/** Ends the backlog or the goal at once. Without the state of the goal, its checkpoints go too. */
 export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {
+  const stopped = await stopBacklog("cancel", id, flags, io);
+  if (stopped !== null) return stopped;
   const { project, goal } = openGoal(id, flags, io);
   const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
   const cancelled = await requestGoal(project.store, goal, event, Date.now());

@@ -1,5 +1,4 @@
 /** `loop route`: shows what happens if a conversation stops now, and why (D12). Changes nothing. */
-
 import { decideGoal } from "../../core/goal/decide-goal.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";

@@ -1,5 +1,4 @@
 /** The output of a backlog run: lines for people, or one JSON object per line. */
-
 import type { Backlog, StoryReceipt } from "../../core/backlog/backlog.ts";
 import {
   renderBlocked,

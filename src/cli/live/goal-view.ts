@@ -1,5 +1,4 @@
 /** The output of a goal's runner as lines for people. `json-view.ts` has the same for programs. */
-
 import type { Goal } from "../../core/goal/goal.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { type GoalChange, isTurn } from "../../core/views/goal-changes.ts";

@@ -1,5 +1,4 @@
 /** Renders engine news as lines for people. */
-
 import type { Task } from "../../core/loop.ts";
 import { changesOf } from "../../core/views/goal-changes.ts";
 import type { EngineNews } from "../../engine/engine.ts";

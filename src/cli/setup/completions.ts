@@ -11,9 +11,9 @@ interface Known {
 }
 
 export async function completionsCommand(
+  program: Command,
   shell: string,
   flags: { readonly json?: boolean },
-  program: Command,
   io: Io,
 ): Promise<number> {
   const renderers: Record<string, (known: readonly Known[], flags: readonly string[]) => string> = {

@@ -52,7 +52,6 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
   return program;
 }
 
-/** `loop [interval] <prompt>`: without a command. */
 function addCreation(program: Command, act: Act): void {
   taskOptions(program)
     .option("--no-now", "do not run the task once right after its creation")

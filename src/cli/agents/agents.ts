@@ -8,14 +8,7 @@
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findWay } from "../../agents/find-way.ts";
 import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice.ts";
-import {
-  AGENT_NAMES,
-  type AgentName,
-  type AgentWay,
-  type Driver,
-  KNOWN_AGENTS,
-  renderAgentSpec,
-} from "../../core/agents.ts";
+import { AGENT_NAMES, type AgentName, KNOWN_AGENTS, renderAgentSpec } from "../../core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "../../core/goal/terms.ts";
 import { LoopError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
@@ -29,18 +22,7 @@ import { listenForStop } from "../run/signals.ts";
 const VERSION_WITHIN_MS = 10_000;
 const SAY_AFTER_MS = 2_000;
 
-interface AgentView {
-  readonly name: AgentName;
-  readonly title: string;
-  readonly installed: boolean;
-  /** null: not installed. */
-  readonly driver: Driver | null;
-  readonly executable: string | null;
-  readonly version: string | null;
-  readonly problem: string | null;
-  readonly ways: readonly (AgentWay & { readonly executable: string | null })[];
-  readonly install: string;
-}
+type AgentView = Awaited<ReturnType<typeof lookAtAgent>>;
 
 export async function agentsCommand(flags: ProjectFlags, io: Io): Promise<number> {
   // version probes run in their own process group, which Ctrl-C does not reach
@@ -99,7 +81,8 @@ function singlesOf(spec: AgentSpec): readonly SingleAgentSpec[] {
   return spec.kind === "chain" ? spec.agents : [spec];
 }
 
-async function lookAtAgent(name: AgentName, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<AgentView> {
+/** Of an agent that is not installed, `driver` and `executable` are null. */
+async function lookAtAgent(name: AgentName, env: NodeJS.ProcessEnv, signal: AbortSignal) {
   const { title, install } = KNOWN_AGENTS[name];
   const ways = KNOWN_AGENTS[name].ways.map((way) => {
     const found = findWay(agentNamed(`${name}:${way.driver}`), "work", env);

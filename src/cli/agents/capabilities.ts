@@ -54,8 +54,10 @@ function save(root: string, found: Capabilities): void {
 
 export function renderCapabilities(found: Capabilities, width: number, io: Pick<Io, "colour">): string {
   const { agents, tools, mcpServers, problems } = found;
-  const part = (title: string, rows: readonly (readonly string[])[], none: string): string =>
-    `${paint(io, "bold", title)}\n${indented(rows.length === 0 ? none : renderTable(rows, width - 2, io))}`;
+  const part = (title: string, rows: readonly (readonly string[])[], none: string): string => {
+    const body = rows.length === 0 ? none : renderTable(rows, width - 2, io);
+    return `${paint(io, "bold", title)}\n${body.replaceAll(/^/gm, "  ")}`;
+  };
   const parts = [
     part("Agents", agents.map(programRow), "none on the PATH"),
     part("Tools", tools.map(programRow), "none on the PATH"),
@@ -72,8 +74,4 @@ function programRow({ name, version, path }: Program): string[] {
 function serverRow({ name, client, transport, where, enabled }: McpServer): string[] {
   const state = enabled === null ? "not approved yet" : enabled ? "on" : "off";
   return [name, client, transport, state, where];
-}
-
-function indented(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
 }

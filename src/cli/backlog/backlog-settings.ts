@@ -3,25 +3,18 @@ import { join } from "node:path";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
 import type { Story } from "../../core/backlog/stories.ts";
 import { LoopError, surroundingsError } from "../../errors.ts";
-import { type BacklogConfig, commandsOfRoles, parseBacklogConfig } from "../../schema/backlog-config.ts";
-import { type Config, parseConfig } from "../../schema/config.ts";
+import { commandsOfRoles, parseBacklogConfig } from "../../schema/backlog-config.ts";
+import { parseConfig } from "../../schema/config.ts";
 import { prdPath } from "../../store/files/prd-file.ts";
 import { readText } from "../../store/files/read-text.ts";
 import { createTrustStore } from "../../store/folder/trust.ts";
 import type { Project } from "../project.ts";
 import { countStories } from "../render/stories.ts";
 
-export interface BacklogSettings {
-  readonly path: string;
-  /** null: the file does not exist. */
-  readonly text: string | null;
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly backlog: BacklogConfig;
-  readonly config: Config;
-}
+export type BacklogSettings = ReturnType<typeof readBacklogSettings>;
 
-/** Throws an error that names the wrong key. */
-export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSettings {
+/** `text` is null when the file does not exist. Throws an error that names the wrong key. */
+export function readBacklogSettings({ dir }: Pick<Project, "dir">) {
   const path = join(dir, "config.json");
   const text = readText(path);
   const content = text === null ? {} : parseJson(path, text);
@@ -32,7 +25,6 @@ export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSetti
   return { path, text, content, backlog: backlog.config, config: config.config };
 }
 
-/** False when the settings contain commands that nobody has trusted. */
 export function isSettingsTrusted(settings: BacklogSettings, env: NodeJS.ProcessEnv): boolean {
   const { path, text, backlog, config } = settings;
   if (text === null || (commandsOfRoles(backlog).length === 0 && (config.checks ?? []).length === 0))

@@ -16,7 +16,6 @@ const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_LETTERS = 60_000;
 const MAX_LETTERS_OF_ALL = 150_000;
 
-/** Throws an error that names the file which cannot be read. */
 export function readSpecs(root: string, named: readonly string[]): readonly SpecText[] {
   const files = named.length > 0 ? named.map((file) => readNamed(root, file)) : findSpecs(root);
   if (files.length === 0)

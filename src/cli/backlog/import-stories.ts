@@ -18,12 +18,12 @@ import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/p
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
+import { type Questions, terminalQuestions } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io } from "../io.ts";
 import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
-import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import { acceptChecks, NOT_ACCEPTED, renderWritten } from "./backlog-settings.ts";
 import { readGivenFile } from "./backlog-specs.ts";
 

@@ -15,12 +15,12 @@ import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { readSmall, replaceIf } from "../../system/files.ts";
+import { type Questions, terminalQuestions } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../flags/values.ts";
 import { answer, type Io } from "../io.ts";
 import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import {
   type BacklogSettings,
   isSettingsTrusted,

@@ -20,6 +20,7 @@ import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
+import { type Questions, terminalQuestions } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
 import { answer, type Io } from "../io.ts";
@@ -27,7 +28,6 @@ import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
-import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import {
   acceptChecks,
   type BacklogSettings,

@@ -59,13 +59,6 @@ export async function askPlanner(planner: Planner, request: PlanRequest): Promis
   return { kind: "planned", plan: second.answer.plan, answered, costUsd, answerFile: second.file };
 }
 
-interface Answered {
-  readonly answer: Exclude<ReturnType<typeof parsePlan>, { kind: "refused" }>;
-  readonly conversation: Conversation | null;
-  readonly costUsd: number | null;
-  readonly file: string;
-}
-
 /** null: a person stopped it. */
 async function takeTurn(
   planner: Planner,
@@ -73,7 +66,7 @@ async function takeTurn(
   round: number,
   answered: readonly AnsweredQuestion[] | null,
   conversation: Conversation | null,
-): Promise<Answered | null> {
+) {
   const nonce = randomBytes(8).toString("hex");
   const id = `plan-${nonce}`;
   const agent = agentFor(planner.agent, planner.root, planner.env);

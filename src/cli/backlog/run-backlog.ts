@@ -192,7 +192,6 @@ async function termsFrom(
 const MOST_PARALLEL = 16;
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
-/** Flags come before the settings. */
 function agentOf(role: AgentRole, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
   return isAgentTyped(flags)
     ? chooseAgentSpec(flags, config, process.env)

@@ -34,7 +34,6 @@ export async function backlogShowCommand(
   return EXIT.ok;
 }
 
-/** Throws when there is no backlog. */
 export function loadBacklog(root: string): { readonly project: string; readonly stories: readonly Story[] } {
   const loaded = loadPrd(root);
   if (loaded === null)

@@ -24,7 +24,7 @@ import { readSpec } from "../goals/goal-spec.ts";
 import { type Io, paint } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "../live/goal-lines.ts";
 import { describeGoalChange } from "../live/json-view.ts";
-import { createPlainView } from "../live/plain-view.ts";
+import { createPlainView } from "../live/view.ts";
 import { openProject } from "../project.ts";
 import { runForeground } from "../run/foreground.ts";
 import { listenForStop, type StopRequest } from "../run/signals.ts";
@@ -79,7 +79,6 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
         agent,
         goalAgent: agent,
         firing: true,
-        hasPerson: false,
         stop,
         // the goal's lines already show what a notice says
         view: { ...createPlainView(io), notify: () => {} },

@@ -12,7 +12,6 @@ export interface LimitFlags {
   readonly tokens?: string;
 }
 
-/** The limits of a new goal. */
 export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
   const raise = raiseFrom(flags);
   const fromEnv = () => countFlag("LOOP_MAX_ITERATIONS", env.LOOP_MAX_ITERATIONS || undefined);
@@ -33,7 +32,6 @@ export function raiseFrom(flags: LimitFlags): Raise {
   });
 }
 
-/** The budget of a new loop: from the flag, else from the environment, else the default. */
 export function budgetFrom({ budget }: LimitFlags, { LOOP_BUDGET }: NodeJS.ProcessEnv): number {
   const fromEnv = () => budgetFlag("LOOP_BUDGET", LOOP_BUDGET || undefined);
   return checkBudget(budgetFlag("--budget", budget) ?? fromEnv() ?? DEFAULT_LIMITS.budgetUsd);

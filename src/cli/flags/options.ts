@@ -69,7 +69,6 @@ export function yesOption(command: Command, meaning = "do not ask for confirmati
   return command.option("-y, --yes", meaning);
 }
 
-/** For a flag that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

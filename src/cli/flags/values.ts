@@ -44,7 +44,6 @@ export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Refuses an empty command. */
 export function commandFlag(name: string, text: string | undefined): void {
   if (text?.trim() === "") throw usageError(`${name} is empty; write a command after it.`);
 }

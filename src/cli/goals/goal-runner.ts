@@ -4,7 +4,7 @@
  * this one shows the work. This process takes over when the other one dies.
  */
 
-import type { AgentSpec, Gate, Goal } from "../../core/goal/goal.ts";
+import type { Gate, Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { changesOf } from "../../core/views/goal-changes.ts";
 import type { EngineNews } from "../../engine/engine.ts";
@@ -30,7 +30,7 @@ const GIVE_UP_MS = 10_000;
 
 export function runGoal(
   project: Project,
-  id: LoopId,
+  { id, agent }: Goal,
   flags: RunFlags,
   io: Io,
   stop: StopRequest,
@@ -41,7 +41,8 @@ export function runGoal(
     view,
     stop,
     id,
-    agent: taskAgent(project, id),
+    // it also runs tasks that become due meanwhile
+    agent,
     hasPerson: hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
     showTask: (news: EngineNews) => {
@@ -210,11 +211,4 @@ function hasStopped(goal: Goal, hasPerson: boolean): boolean {
 /** A person rejected a gate and needs no notice about it. */
 function isTurnedDown({ pause }: Goal): boolean {
   return pause?.code === "rejected" && pause.unanswered !== true;
-}
-
-/** The agent of the goal also runs tasks that become due meanwhile. */
-function taskAgent(project: Project, id: LoopId): AgentSpec {
-  const goal = project.store.load(id);
-  if (goal?.kind !== "goal") throw new Error(`there is no goal ${id}`);
-  return goal.agent;
 }

@@ -90,7 +90,7 @@ export async function continueCommand(
   await requestGoal(store, goal, event, Date.now());
   await store.published?.publish();
   if (flags.detach) return answer(flags, io, viewGoal(goalNow(project, goal)), whereItGoesOn(project, goal));
-  return runGoal(project, goal.id, flags, io, stop);
+  return runGoal(project, goal, flags, io, stop);
 }
 
 /** `continue` moves a goal to this place, but not out of a conversation that is still open. */
@@ -176,10 +176,7 @@ export async function answerCommand(
 }
 
 /** The first word may be an id. Letters alone are an id only if such a goal exists: "add a test" is a note. */
-function readAnswer(
-  args: readonly string[],
-  goals: readonly Goal[],
-): { readonly id: string | undefined; readonly note: string } {
+function readAnswer(args: readonly string[], goals: readonly Goal[]) {
   const [first = "", ...rest] = args;
   const isKnown = goals.some(({ id }) => id.startsWith(first.toLowerCase()));
   const isWord = /^[a-f]+$/i.test(first) && !(isKnown && (rest.length === 0 || first.length > 2));
@@ -188,11 +185,7 @@ function readAnswer(
 }
 
 /** Finds the goal before anything is written: wrong input creates no `.loop`. */
-export function openGoal(
-  id: string | undefined,
-  flags: ProjectFlags,
-  io: Io,
-): { readonly project: Project; readonly goal: Goal } {
+export function openGoal(id: string | undefined, flags: ProjectFlags, io: Io) {
   const project = openProjectToChange(flags, io);
   return { project, goal: findGoal(project.store, id) };
 }
@@ -205,7 +198,6 @@ export async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Pr
     await settleOrphan(project, goal, io);
 }
 
-/** The goal as it is now. */
 export function goalNow({ store }: Project, goal: Goal): Goal {
   const loop = store.load(goal.id);
   return loop?.kind === "goal" ? loop : goal;

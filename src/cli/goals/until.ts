@@ -55,7 +55,7 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
     else if (goal.session === null) io.out(`To run it: loop continue ${goal.id}, or: loop up`);
     return EXIT.ok;
   }
-  return runGoal(project, goal.id, flags, io, stop);
+  return runGoal(project, goal, flags, io, stop);
 }
 
 /** null: the agent was stopped. */

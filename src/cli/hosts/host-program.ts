@@ -12,7 +12,6 @@ export function addHostCommands(program: Command, act: Act): void {
   addDebugCommands(program, add, act);
 }
 
-/** Commands that clients start. */
 function addClientPrograms(program: Command, add: Add, act: Act): void {
   program
     .command("statusline", HIDDEN)

@@ -26,7 +26,7 @@ export async function heartbeatCommand(flags: LeaseFlags, io: Io): Promise<numbe
   if (store.holderState(lease, now) === "gone")
     throw surroundingsError(
       `${renderHolder(project, lease, now)}, but its process has ended.`,
-      takeOver(lease),
+      `The next runner takes the lease over. To release it now: loop release-lock --owner '${lease.owner}'`,
     );
   await store.heartbeat(lease, now);
   if (store.heartbeatAt(lease) < now)
@@ -83,10 +83,6 @@ function leaseOf(project: Project, owner: string | null): Lease {
 function isGone({ store }: Project, lease: Lease, now: number): boolean {
   const state = store.holderState(lease, now);
   return state === "gone" || (state === "silent" && lease.host !== hostname());
-}
-
-function takeOver({ owner }: Lease): string {
-  return `The next runner takes the lease over. To release it now: loop release-lock --owner '${owner}'`;
 }
 
 function renderHolder({ store }: Project, lease: Lease, now: number): string {

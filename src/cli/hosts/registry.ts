@@ -37,7 +37,6 @@ export interface RegisterFlags extends ProjectFlags {
 /** C16: the exit code when there is no story to work on. */
 const NOTHING_LEFT = 3;
 
-/** `loop register-task [id] <title>` */
 export async function registerTaskCommand(
   words: readonly string[],
   flags: RegisterFlags,
@@ -53,7 +52,6 @@ export async function registerTaskCommand(
   return answer(flags, io, viewChange(story, stories), text);
 }
 
-/** `loop mark-complete <id>` */
 export async function markCompleteCommand(id: string, flags: ProjectFlags, io: Io): Promise<number> {
   const project = openProjectToChange(flags, io);
   refuseTurns(project.store, "mark a story complete");
@@ -84,7 +82,6 @@ export async function markBlockedCommand(
   return answer(flags, io, viewChange(story, stories), text);
 }
 
-/** `loop next-task`: changes nothing. */
 export async function nextTaskCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { root } = openProject(flags, io);
   const loaded = loadPrd(root);

@@ -26,7 +26,6 @@ interface RouteFlags extends ProjectFlags {
   readonly session?: string;
 }
 
-/** The facts behind the decision. */
 interface Look {
   readonly facts: StopFacts;
   readonly goal: Goal | null;
@@ -37,7 +36,6 @@ interface Look {
   readonly canWake: boolean;
 }
 
-/** The running owner of the lease. */
 interface Holder {
   readonly lease: Lease;
   readonly isOurs: boolean;
@@ -139,7 +137,6 @@ function decide({ facts, record, canWake }: Look): Shown {
   };
 }
 
-/** The next step of a loop that goes on. */
 function nextOf(goal: Goal, { record, facts }: Look): Next {
   const { job } = goal;
   if (job !== null && isTurn(job) && record?.turn?.id === job.id) return afterTurn(goal, job);
@@ -240,7 +237,6 @@ function rowOf(route: Shown): string {
   return route.kind === "wake" ? "near the client's limit" : route.row;
 }
 
-/** The decision, its facts and the next step. */
 function renderRoute(route: Shown, look: Look, next: Next | null): readonly string[] {
   const decision =
     route.kind === "go-on"

@@ -20,13 +20,6 @@ const MAX_INPUT_BYTES = 1024 * 1024;
 const INPUT_WAIT_MS = 1_000;
 const INPUT_LOOK_MS = 5;
 
-/** The used part of the client's JSON; null: missing or invalid. */
-interface Payload {
-  readonly session: string | null;
-  readonly project: string | null;
-  readonly costUsd: number | null;
-}
-
 function main(): void {
   try {
     const { session, project, costUsd } = parsePayload(readInput());
@@ -67,7 +60,8 @@ function readInput(): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parsePayload(text: string): Payload {
+/** The used part of the client's JSON; null: missing or invalid. */
+function parsePayload(text: string) {
   const payload = asObject(parseJson(text));
   const project = asObject(payload.workspace).project_dir ?? payload.cwd;
   const cost = asObject(payload.cost).total_cost_usd;

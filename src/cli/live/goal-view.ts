@@ -61,20 +61,13 @@ export function createGoalLineView(io: Io): GoalRunView {
   };
 }
 
-/** Short: a line that wraps cannot be erased. */
-function renderLeft(ms: number): string {
-  return `  continues ${ms <= 0 ? "now" : `in ${renderDuration(ms)}`} (Ctrl-C stops)`;
-}
-
-function seconds(ms: number): number {
-  return Math.max(1, Math.round(ms / 1_000)) * 1_000;
-}
-
-/** The line that counts while nothing else is printed; null: none. */
+/** What counts while nothing else is printed; null: nothing. Short: a line that wraps cannot be erased. */
 function passingOf({ waitUntil, job }: Goal): ((now: number) => string) | null {
-  if (waitUntil !== null) return (now) => renderLeft(waitUntil - now);
+  if (waitUntil !== null)
+    return (now) => `continues ${waitUntil <= now ? "now" : `in ${renderDuration(waitUntil - now)}`}`;
   if (job === null || !isTurn(job)) return null;
-  return (now) => `  working for ${renderDuration(seconds(now - job.intendedAt))} (Ctrl-C stops)`;
+  const seconds = (ms: number) => Math.max(1, Math.round(ms / 1_000)) * 1_000;
+  return (now) => `working for ${renderDuration(seconds(now - job.intendedAt))}`;
 }
 
 /** In a terminal, redraws the remaining wait or the time of a turn in place. */
@@ -110,7 +103,7 @@ function createCountdown() {
       if (render === null) return;
       timer = setInterval(() => {
         if (isHidden) return;
-        process.stdout.write(`\r\u001b[K${render(Date.now())}`);
+        process.stdout.write(`\r\u001b[K  ${render(Date.now())} (Ctrl-C stops)`);
         isDrawn = true;
       }, 1_000);
       timer.unref();

@@ -99,7 +99,6 @@ const EVENT_TYPES: Partial<Record<GoalChange["type"], string>> = {
   end: "loop.result",
 };
 
-/** One event of the JSON stream: its type and its fields. */
 export function describeGoalChange(change: GoalChange, goal: Goal): [string, object] {
   return [EVENT_TYPES[change.type] ?? change.type, { loop: goal.id, ...fieldsOf(change, goal) }];
 }

@@ -43,11 +43,7 @@ async function put<T>(
 }
 
 /** stdin without its errors: `readline` re-emits them, so a terminal closed during a question would end the runner. */
-function openQuestion(withdrawn: AbortSignal): {
-  readonly input: PassThrough;
-  readonly signal: AbortSignal;
-  close(): void;
-} {
+function openQuestion(withdrawn: AbortSignal) {
   const { stdin } = process;
   // the prompt never stops listening to its signal, so each question has its own
   const withdrawal = new AbortController();

@@ -36,7 +36,6 @@ export function renderTable(
     .join("\n");
 }
 
-/** The titles of the columns. */
 export function titles(...texts: readonly string[]): readonly Cell[] {
   return texts.map((text) => ({ style: "dim", text }));
 }
@@ -64,7 +63,6 @@ export function printable(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\n\t])[\p{Cc}]/gu, " ");
 }
 
-/** Cuts a long line with an ellipsis. */
 export function cut(line: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY || seenWidth(line) <= width) return line;
   let left = width - 1;

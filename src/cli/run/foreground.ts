@@ -23,7 +23,6 @@ import { isFiring } from "./firing.ts";
 import { createNotifier } from "./notifier.ts";
 import type { StopRequest, StopSignal } from "./signals.ts";
 
-/** The flags of every command that runs loops in the foreground. */
 export interface RunFlags {
   readonly json?: boolean;
   readonly notifyCmd?: string;
@@ -33,7 +32,8 @@ export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goal
   readonly project: Project;
   readonly view: RunView;
   readonly stop: StopRequest;
-  readonly hasPerson: boolean;
+  /** Default: nobody can answer questions. */
+  readonly hasPerson?: boolean;
   readonly notifyCmd?: string | undefined;
   /** For an engine that must see only a part of the project's store. */
   readonly store?: EngineSetup["store"];
@@ -41,7 +41,6 @@ export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goal
   readonly firing?: boolean;
 }
 
-/** What a kind of run can read and do. */
 export interface Run {
   readonly role: Role;
   /** The folder or the loop was removed or moved. */
@@ -90,7 +89,8 @@ class Foreground implements Run {
   readonly #questions = new AbortController();
   readonly #kind: RunKind;
   readonly #engine: Engine;
-  #isGone = false;
+  readonly withdrawn = this.#questions.signal;
+  isGone = false;
 
   constructor(parts: RunParts, createKind: (run: Run) => RunKind) {
     const { project, view, notifyCmd, stop: _, hasPerson, store = project.store, ...given } = parts;
@@ -136,21 +136,13 @@ class Foreground implements Run {
     return this.#engine.role;
   }
 
-  get isGone(): boolean {
-    return this.#isGone;
-  }
-
-  get withdrawn(): AbortSignal {
-    return this.#questions.signal;
-  }
-
   stop(reason: string): Promise<void> {
     return this.#engine.stop(reason);
   }
 
   lose(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+    if (this.isGone) return;
+    this.isGone = true;
     this.#kind.lost?.();
     void this.#engine.stop("the folder .loop was removed or moved");
   }
@@ -168,8 +160,8 @@ class Foreground implements Run {
   }
 
   #lookAtPlace(): boolean {
-    if (!this.#isGone && !this.#parts.project.store.isInPlace()) this.lose();
-    return !this.#isGone;
+    if (!this.isGone && !this.#parts.project.store.isInPlace()) this.lose();
+    return !this.isGone;
   }
 
   async #interrupt(signal: StopSignal, nth: number): Promise<void> {

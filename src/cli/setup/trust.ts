@@ -23,12 +23,7 @@ export interface TrustFlags extends ProjectFlags {
   readonly revoke?: boolean;
 }
 
-/** Everything that is not trusted yet. */
-interface Found {
-  readonly isForeign: boolean;
-  readonly tasks: readonly FoundTask[];
-  readonly files: readonly RepositoryFile[];
-}
+type Found = Awaited<ReturnType<typeof look>>;
 
 interface FoundTask {
   readonly id: string | null;
@@ -67,7 +62,8 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   return answer(flags, io, view(found, true), renderKept(found));
 }
 
-async function look(project: Project, trust: TrustStore): Promise<Found> {
+/** Everything that is not trusted yet. */
+async function look(project: Project, trust: TrustStore) {
   const isForeign = originOf(project.dir) === "foreign";
   const tasks = isForeign ? await readTasks(project) : [];
   return { isForeign, tasks, files: untrustedOf(project, trust) };

@@ -34,7 +34,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   const root = projectFolder(flags);
   if (client === "pi") return (await import("./install-pi.ts")).uninstallPiCommand(flags, io);
   if (isClientName(client)) {
-    const { uninstallClient } = await import("./uninstall-client.ts");
+    const { uninstallClient } = await import("./install-client.ts");
     return uninstallClient(client, flags.scope === undefined ? null : scope, root, flags, io);
   }
   if (flags.dryRun) throw usageError("--dry-run does not work for claude; leave it out.");

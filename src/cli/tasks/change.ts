@@ -40,10 +40,7 @@ export async function pauseCommand(prefixes: string[], flags: ProjectFlags, io: 
 }
 
 /** Splits ids of goals from ids of tasks. No id means the active goal loop. */
-function splitGoals(
-  store: Store,
-  prefixes: readonly string[],
-): { readonly goals: readonly Goal[]; readonly others: readonly string[] } {
+function splitGoals(store: Store, prefixes: readonly string[]) {
   if (prefixes.length === 0) return { goals: [findGoal(store, undefined)], others: [] };
   const isGoal = (prefix: string) =>
     allGoals(store).some(({ id }) => id.startsWith(prefix.toLowerCase())) &&

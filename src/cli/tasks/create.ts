@@ -47,12 +47,6 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const planned = plan(words, flags, config, reader, now);
-  if (planned === null) {
-    throw usageError(
-      "The prompt is missing; write what the agent should do.",
-      "For example: loop 5m check if the deployment finished. More: loop help",
-    );
-  }
   checkRunnerFlags(flags);
   if (flags.dryRun) return showPlan(planned, flags, io, now);
 
@@ -102,14 +96,13 @@ export function renderRunner(owner: Lease | null, firing: boolean): string {
   return "Nothing runs it yet. To run it, start in this folder: loop up";
 }
 
-/** null: the prompt is missing. */
 function plan(
   words: readonly string[],
   flags: CreateFlags,
   config: Config,
   project: Project,
   now: number,
-): Planned | null {
+): Planned {
   const file = fileFlag("--prompt-file", flags.promptFile);
   const text = [...words, ...(file === undefined ? [] : [file])].join(" ");
   const tz = flags.tz ?? localTimeZone(config);
@@ -123,7 +116,11 @@ function plan(
     defaultIntervalMs: config.defaultIntervalMs,
     now,
   });
-  if (planned.kind === "usage") return null;
+  if (planned.kind === "usage")
+    throw usageError(
+      "The prompt is missing; write what the agent should do.",
+      "For example: loop 5m check if the deployment finished. More: loop help",
+    );
   if (planned.kind === "invalid") throw usageError(planned.message);
   const { cadence, notice } = planned;
   if (cadence.kind === "paced" && flags.now === false) {

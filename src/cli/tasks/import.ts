@@ -64,10 +64,7 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
   return faults.length > 0 ? EXIT.failure : EXIT.ok;
 }
 
-function readSources(
-  root: string,
-  only: ForeignTool | undefined,
-): { found: { source: string; task: ForeignTask }[]; faults: string[]; files: string[] } {
+function readSources(root: string, only: ForeignTool | undefined) {
   const found: { source: string; task: ForeignTask }[] = [];
   const faults: string[] = [];
   const files: string[] = [];

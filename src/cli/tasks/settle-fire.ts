@@ -4,7 +4,7 @@ import { isBusy, type Loop, type LoopId } from "../../core/loop.ts";
 import { forwardStore } from "../../engine/forward-store.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Io } from "../io.ts";
-import { createPlainView } from "../live/plain-view.ts";
+import { createPlainView } from "../live/view.ts";
 import type { Project } from "../project.ts";
 import { runForeground } from "../run/foreground.ts";
 import { listenForStop } from "../run/signals.ts";
@@ -25,7 +25,6 @@ export async function settleOrphan(project: Project, { id }: Loop, io: Io): Prom
       agent: reconciler,
       goalAgent: reconciler,
       firing: true,
-      hasPerson: false,
       view,
       stop,
     },

@@ -370,8 +370,11 @@ describe("C1 D8 show, block, unblock", () => {
     expect(stdout[0]).toContain("Status: blocked, rejected 2 times");
     expect(stdout.splice(0)[0]).not.toContain("secret");
     await backlogShowCommand(undefined, flags, io());
-    expect(stdout.splice(0)).toEqual([
-      "US-001  passed   Store it\nUS-002  blocked  Show it\nUS-003  open     Both\nUS-004  open     Late",
+    expect(stdout.splice(0).join("\n").split("\n")).toEqual([
+      "US-001  passed   Store it",
+      "US-002  blocked  Show it",
+      "US-003  open     Both",
+      "US-004  open     Late",
       "Next: US-004: Late",
     ]);
     await backlogShowCommand(undefined, json, io());

@@ -1,6 +1,5 @@
 /** `loop pause | resume | delete | clear`: records a request; the process that holds the lease carries it out. */
 import type { LoopEvent } from "../../core/event.ts";
-import type { Goal } from "../../core/goal/goal.ts";
 import type { Task } from "../../core/loop.ts";
 import { nextFireAt } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/views/task-view.ts";

@@ -3,7 +3,8 @@
  * there. Repeating it changes nothing. `loop uninstall` removes what was added, and nothing else.
  *
  * JSON: `{ version: 1, client, scope, dryRun, program: { folder, copied } | null, files: [{ file, change }], kept, notes }`,
- * where `change` is "made", "changed" or "removed"; of `uninstall`: `{ version: 1, client, removed: [what], kept: [what and why] }`.
+ * where `change` is "made", "changed" or "removed"; of `uninstall`:
+ * `{ version: 1, client, removed: [what], kept: [what and why] }`.
  */
 import { CLIENT_NAMES, type ClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";

@@ -1,6 +1,6 @@
 /** Runs one command line. Every error ends here as one sentence, a hint and an exit code. */
 import { CommanderError } from "commander";
-import { LoopError } from "../errors.ts";
+import { LoopError, reasonOf } from "../errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { createProgram } from "./program.ts";
@@ -33,7 +33,7 @@ function explain(error: unknown, io: Io): number {
     return error.code === "usage" ? EXIT.usage : EXIT.failure;
   }
   const code = (error as NodeJS.ErrnoException | null)?.code;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = reasonOf(error);
   io.say(`loop: ${oneLine(text)}`);
   // A stack trace helps only for bugs in the product.
   if (code === undefined && error instanceof Error && process.env.LOOP_DEBUG === "1")

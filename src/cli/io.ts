@@ -1,5 +1,6 @@
 /** stdout is for data, stderr is for people. Only this file writes to them. */
 import { fstatSync, writeSync } from "node:fs";
+import { EXIT } from "./exit-codes.ts";
 
 const FULL_PIPE_WAIT_MS = 5;
 
@@ -44,13 +45,20 @@ export function createIo(env: NodeJS.ProcessEnv, streams: Voices = STANDARD_STRE
   };
 }
 
+/** The answer of a command that worked: JSON with `--json`, else text. Returns the exit code. */
+export function answer(flags: { readonly json?: boolean }, io: Io, value: unknown, text: string): number {
+  if (flags.json) io.json(value);
+  else io.out(text);
+  return EXIT.ok;
+}
+
 /** Columns of the terminal; infinite without one. */
 export function terminalWidth(): number {
   return isTerminal(1) ? (process.stdout.columns ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 }
 
 /** Avoids `process.stdout`: its first use loads all stream and terminal modules of Node. */
-function isTerminal(fd: number): boolean {
+export function isTerminal(fd: number): boolean {
   try {
     return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
   } catch {

@@ -27,19 +27,14 @@ export function showList(listing: ShownListing, flags: ListFlags, io: Io): numbe
     io.json({ $schema: LIST_SCHEMA, version: 1, owner, firing, tasks, goals, backlogs });
     return EXIT.ok;
   }
-  const lists = [
-    ...(backlogs.length > 0 ? [renderBacklogList(backlogs, io, terminalWidth())] : []),
-    ...(goals.length > 0 ? [renderGoalList(goals, io, terminalWidth())] : []),
+  const width = terminalWidth();
+  const parts = [
+    ...(backlogs.length > 0 ? [renderBacklogList(backlogs, io, width)] : []),
+    ...(goals.length > 0 ? [renderGoalList(goals, io, width)] : []),
+    ...(tasks.length > 0 ? [renderTaskList(tasks, timeZone, Date.now(), io, width)] : []),
+    ...(tasks.length > 0 ? [renderOwner(owner, tasks.length)] : []),
   ];
-  if (lists.length > 0) io.out(lists.join("\n\n"));
-  if (lists.length > 0 && tasks.length > 0) io.out("");
-  if (tasks.length === 0 && lists.length === 0)
-    io.out("No loops here. Create one with: loop 5m check if the deployment finished");
-  if (tasks.length > 0) {
-    io.out(renderTaskList(tasks, timeZone, Date.now(), io, terminalWidth()));
-    io.out("");
-    io.out(renderOwner(owner, tasks.length));
-  }
+  io.out(parts.join("\n\n") || "No loops here. Create one with: loop 5m check if the deployment finished");
   if (!firing) io.out("Nothing fires here, because LOOP_DISABLE_SCHEDULER=1 is set.");
   return EXIT.ok;
 }

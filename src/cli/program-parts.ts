@@ -3,22 +3,18 @@ import type { Command } from "commander";
 import type { Io } from "./io.ts";
 import { flagsBefore } from "./tasks/slips.ts";
 
-/** The implementation of a command. Its module is loaded only when the command is called. */
-type Action = (flags: never, args: string[]) => Promise<number>;
+/** Takes the arguments as the name of the command lists them, then the flags and the output. Returns the exit code. */
+type CommandFunction = (...given: never[]) => Promise<number>;
 
-export interface ProgramParts {
-  readonly io: Io;
-  act(action: Action): (...given: unknown[]) => Promise<void>;
-}
+/** Makes the action of a command. Its module is loaded only when the command is called. */
+export type Act = (load: () => Promise<CommandFunction>) => (...given: unknown[]) => Promise<void>;
 
-export function createParts(io: Io, exit: (code: number) => void): ProgramParts {
-  return {
-    io,
-    act:
-      (action) =>
-      async (...given) => {
-        const command = given.at(-1) as Command;
-        exit(await action(Object.assign(flagsBefore(command), command.opts()) as never, command.args));
-      },
-  };
+export function createAct(io: Io, exit: (code: number) => void): Act {
+  return (load) =>
+    async (...given) => {
+      const command = given.at(-1) as Command;
+      const flags = Object.assign(flagsBefore(command), command.opts());
+      const run = await load();
+      exit(await run(...([...given.slice(0, -2), flags, io] as never[])));
+    };
 }

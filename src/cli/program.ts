@@ -1,19 +1,22 @@
 /** All commands in the order of `loop help`. Each family of commands has its own table. */
 import { Command } from "commander";
+import { usageError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { addBacklogCommands } from "./backlog/backlog-program.ts";
-import { jsonOption, projectCommand, projectOptions, runnerOptions } from "./flags/options.ts";
+import { jsonOption, projectCommands, projectOptions, runnerOptions } from "./flags/options.ts";
 import { addGoalCommands } from "./goals/goal-program.ts";
 import { EXAMPLES, HELP } from "./help.ts";
 import { addHostCommands } from "./hosts/host-program.ts";
 import type { Io } from "./io.ts";
-import { createParts, type ProgramParts } from "./program-parts.ts";
+import { type Act, createAct } from "./program-parts.ts";
+import type { ProjectFlags } from "./project.ts";
 import { addInstallCommands, addTrustCommand } from "./setup/setup-program.ts";
+import type { CreateFlags } from "./tasks/create.ts";
 import { checkFirstWord } from "./tasks/slips.ts";
 import { addListCommands, addRunnerCommands, addTaskCommands, taskOptions } from "./tasks/task-program.ts";
 
 export function createProgram(io: Io, exit: (code: number) => void): Command {
-  const parts = createParts(io, exit);
+  const act = createAct(io, exit);
   const program = new Command("loop")
     .description("Runs coding agents in loops: on a schedule, or until checks prove that the work is done.")
     .usage("[interval] <prompt> [options]\n       loop <command> [options]")
@@ -32,54 +35,55 @@ export function createProgram(io: Io, exit: (code: number) => void): Command {
     })
     .addHelpText("after", EXAMPLES);
 
-  addCreation(program, parts);
-  addListCommands(program, parts);
-  addGoalCommands(program, parts);
-  addBacklogCommands(program, parts);
-  addInstallCommands(program, parts);
-  addHostCommands(program, parts);
-  addTaskCommands(program, parts);
-  addTrustCommand(program, parts);
-  addRunnerCommands(program, parts);
-  addOtherCommands(program, parts);
+  const add = projectCommands(program);
+  addCreation(program, act);
+  addListCommands(add, act);
+  addGoalCommands(add, act);
+  addBacklogCommands(program, act);
+  addInstallCommands(add, act);
+  addHostCommands(program, act);
+  addTaskCommands(add, act);
+  addTrustCommand(add, act);
+  addRunnerCommands(add, act);
+  add("init", "create .loop/ with a config file").action(
+    act(async () => (await import("./setup/init.ts")).initCommand),
+  );
+  addOtherCommands(program, act);
   return program;
 }
 
-/** `loop [interval] <prompt>`: without a command. */
-function addCreation(program: Command, { io, act }: ProgramParts): void {
+function addCreation(program: Command, act: Act): void {
   taskOptions(program)
     .option("--no-now", "do not run the task once right after its creation")
     .option("--session", "delete the task when this runner or conversation ends")
     .option("--detach", "create the task and return; do not start a runner here")
     .option("--dry-run", "show what would be created; write nothing");
   runnerOptions(projectOptions(program)).action(
-    act(async (flags, words) => {
-      if (words.length === 0 && !("cron" in (flags as object))) return program.help();
+    act(async () => async (words: string[], flags: CreateFlags, io: Io) => {
+      if (words.length === 0 && !("cron" in flags)) return program.help();
       checkFirstWord(program, words);
-      const { createCommand } = await import("./tasks/create.ts");
-      return createCommand(words, flags, io);
+      return (await import("./tasks/create.ts")).createCommand(words, flags, io);
     }),
   );
 }
 
-function addOtherCommands(program: Command, { io, act }: ProgramParts): void {
-  projectCommand(program, "init", "create .loop/ with a config file").action(
-    act(async (flags) => (await import("./setup/init.ts")).initCommand(flags, io)),
-  );
-
+function addOtherCommands(program: Command, act: Act): void {
   jsonOption(
     program
       .command("demo [what]")
       .description("run a demo: goal (default: a loop catches an agent that lies) or tasks"),
-  ).action(act(async (flags, [what]) => (await import("./demo/demo.ts")).demoCommand(what, flags, io)));
+  ).action(
+    act(async () => async (what: string | undefined, flags: ProjectFlags, io: Io) => {
+      if (what === undefined || what === "goal")
+        return (await import("./demo/demo-goal.ts")).demoGoal(flags, io);
+      if (what === "tasks") return (await import("./demo/demo-tasks.ts")).demoTasks(flags, io);
+      throw usageError(`There is no demo "${what}". Type loop demo goal or loop demo tasks.`);
+    }),
+  );
 
   jsonOption(
     program.command("completions <shell>").description("print shell completions for bash, zsh or fish"),
   )
     .addHelpText("after", '\nExample: eval "$(loop completions bash)"')
-    .action(
-      act(async (flags, [shell = ""]) =>
-        (await import("./setup/completions.ts")).completionsCommand(shell, flags, program, io),
-      ),
-    );
+    .action(act(async () => (await import("./setup/completions.ts")).completionsCommand.bind(null, program)));
 }

@@ -5,7 +5,7 @@ import { openStore } from "../compose/open-store.ts";
 import { usageError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../store/folder/loop-dir.ts";
-import { FOREIGN, originOf } from "../store/folder/origin.ts";
+import { FOREIGN, originOf, refuseForeign } from "../store/folder/origin.ts";
 import type { Io } from "./io.ts";
 
 export interface Project {
@@ -30,6 +30,13 @@ export function openProject(flags: ProjectFlags, io: Io): Project {
 export function openProjectToRead(flags: ProjectFlags, io: Io): Project {
   const project = openProject(flags, io);
   if (originOf(project.dir) === "foreign") io.say(FOREIGN);
+  return project;
+}
+
+/** For a change of what is there: creates nothing, and refuses loops from another machine. */
+export function openProjectToChange(flags: ProjectFlags, io: Io): Project {
+  const project = openProject(flags, io);
+  refuseForeign(project.dir);
   return project;
 }
 

@@ -102,8 +102,6 @@ export const backlogShape = {
   depths: z.strictObject({ quick: depth, standard: depth, thorough: depth }).prefault({}),
 };
 
-export const BACKLOG_KEYS = Object.keys(backlogShape) as readonly (keyof typeof backlogShape)[];
-
 /** Ignores other keys; `config.ts` checks them. */
 export const backlogConfigSchema = z.object(backlogShape);
 

@@ -103,17 +103,11 @@ async function* stepsOf(agent: Agent, folder: string, signal: AbortSignal): Asyn
   if (first.end.kind !== "ok") return;
 
   const { usage, conversation } = first.end;
-  yield { name: "says what it used", ok: usage !== null, needed: false, detail: renderUsage(usage), ms: 0 };
+  yield optional("says what it used", usage !== null, renderUsage(usage));
 
   const name = "goes on with a conversation";
   if (conversation === null)
-    yield {
-      name,
-      ok: false,
-      needed: false,
-      detail: "every turn starts a new conversation with the whole prompt",
-      ms: 0,
-    };
+    yield optional(name, false, "every turn starts a new conversation with the whole prompt");
   else {
     const text = "Which word did you answer with a moment ago? Answer with it and nothing else.";
     const second = await timed(() => agent.run({ ...turnOf("resume", text), conversation }, control));
@@ -131,6 +125,10 @@ async function* stepsOf(agent: Agent, folder: string, signal: AbortSignal): Asyn
   if (third.end.kind !== "ok") return;
 
   yield await stopStep(agent, signal);
+}
+
+function optional(name: string, ok: boolean, detail: string): Step {
+  return { name, ok, needed: false, detail, ms: 0 };
 }
 
 /** Stops the turn at its first event, or 2 s after its process started. */

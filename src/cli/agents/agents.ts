@@ -8,39 +8,21 @@
 import { runVersion } from "../../agents/capabilities/program-version.ts";
 import { findWay } from "../../agents/find.ts";
 import { agentNamed, chooseAgentSpec, isThere } from "../../compose/agent-choice.ts";
-import {
-  AGENT_NAMES,
-  type AgentName,
-  type AgentWay,
-  type Driver,
-  KNOWN_AGENTS,
-  renderAgentSpec,
-} from "../../core/agents.ts";
+import { AGENT_NAMES, type AgentName, KNOWN_AGENTS, renderAgentSpec } from "../../core/agents.ts";
 import type { AgentSpec, SingleAgentSpec } from "../../core/goal/goal.ts";
 import { LoopError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint, terminalWidth } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
-import { type Cell, oneLine, renderTable } from "../render/table.ts";
+import { type Cell, oneLine, renderTable, titles } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
 
 /** Some agents start a whole runtime to print their version. */
 const VERSION_WITHIN_MS = 10_000;
 const SAY_AFTER_MS = 2_000;
 
-interface AgentView {
-  readonly name: AgentName;
-  readonly title: string;
-  readonly installed: boolean;
-  /** null: not installed. */
-  readonly driver: Driver | null;
-  readonly executable: string | null;
-  readonly version: string | null;
-  readonly problem: string | null;
-  readonly ways: readonly (AgentWay & { readonly executable: string | null })[];
-  readonly install: string;
-}
+type AgentView = Awaited<ReturnType<typeof lookAtAgent>>;
 
 export async function agentsCommand(flags: ProjectFlags, io: Io): Promise<number> {
   // version probes run in their own process group, which Ctrl-C does not reach
@@ -99,7 +81,8 @@ function singlesOf(spec: AgentSpec): readonly SingleAgentSpec[] {
   return spec.kind === "chain" ? spec.agents : [spec];
 }
 
-async function lookAtAgent(name: AgentName, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<AgentView> {
+/** Of an agent that is not installed, `driver` and `executable` are null. */
+async function lookAtAgent(name: AgentName, env: NodeJS.ProcessEnv, signal: AbortSignal) {
   const { title, install } = KNOWN_AGENTS[name];
   const ways = KNOWN_AGENTS[name].ways.map((way) => {
     const found = findWay(agentNamed(`${name}:${way.driver}`), "work", env);
@@ -121,15 +104,16 @@ function renderAgents(agents: readonly AgentView[], io: Io): string {
   const parts = [
     here.length === 0
       ? "No known agent is on the PATH."
-      : table([["AGENT", "VERSION", "DRIVEN BY", "PROGRAM"].map(dim), ...here.map(rowOf)]),
+      : table([titles("AGENT", "VERSION", "DRIVEN BY", "PROGRAM"), ...here.map(rowOf)]),
     ...(missing.length === 0
       ? []
-      : [paint(io, "dim", "NOT INSTALLED"), table(missing.map(({ name, install }) => [name, dim(install)]))]),
+      : [
+          paint(io, "dim", "NOT INSTALLED"),
+          table(missing.map(({ name, install }) => [name, { style: "dim", text: install }])),
+        ]),
   ];
   return parts.join("\n");
 }
-
-const dim = (text: string) => ({ style: "dim", text }) as const;
 
 /** The preferred driver comes first. A problem stands in the last column, where there is room. */
 function rowOf({ name, ways, executable, version, problem }: AgentView): readonly Cell[] {

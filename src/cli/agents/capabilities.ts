@@ -16,8 +16,7 @@ import {
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { isMarked, originOf } from "../../store/folder/origin.ts";
 import { readSmall, writeAtomic } from "../../system/files.ts";
-import { EXIT } from "../exit-codes.ts";
-import { type Io, paint, terminalWidth } from "../io.ts";
+import { answer, type Io, paint, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { oneLine, renderTable } from "../render/table.ts";
 
@@ -35,9 +34,7 @@ export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Pro
   });
   // a .loop that came with the repository is only read
   if (originOf(dir) !== "foreign") save(root, found);
-  if (flags.json) io.json(found);
-  else io.out(renderCapabilities(found, terminalWidth(), io));
-  return EXIT.ok;
+  return answer(flags, io, found, renderCapabilities(found, terminalWidth(), io));
 }
 
 /** Ignores a file that came with the repository. */
@@ -57,8 +54,10 @@ function save(root: string, found: Capabilities): void {
 
 export function renderCapabilities(found: Capabilities, width: number, io: Pick<Io, "colour">): string {
   const { agents, tools, mcpServers, problems } = found;
-  const part = (title: string, rows: readonly (readonly string[])[], none: string): string =>
-    `${paint(io, "bold", title)}\n${indented(rows.length === 0 ? none : renderTable(rows, width - 2, io))}`;
+  const part = (title: string, rows: readonly (readonly string[])[], none: string): string => {
+    const body = rows.length === 0 ? none : renderTable(rows, width - 2, io);
+    return `${paint(io, "bold", title)}\n${body.replaceAll(/^/gm, "  ")}`;
+  };
   const parts = [
     part("Agents", agents.map(programRow), "none on the PATH"),
     part("Tools", tools.map(programRow), "none on the PATH"),
@@ -75,8 +74,4 @@ function programRow({ name, version, path }: Program): string[] {
 function serverRow({ name, client, transport, where, enabled }: McpServer): string[] {
   const state = enabled === null ? "not approved yet" : enabled ? "on" : "off";
   return [name, client, transport, state, where];
-}
-
-function indented(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
 }

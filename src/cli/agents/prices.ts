@@ -5,10 +5,9 @@
  * in US dollars per million tokens. `model` is null if none was given.
  */
 import { findPrices, type PriceSource, type Prices } from "../../core/cost/prices.ts";
-import { LoopError } from "../../errors.ts";
+import { surroundingsError } from "../../errors.ts";
 import { ownPricesFile, readPrices } from "../../store/files/prices-file.ts";
-import { EXIT } from "../exit-codes.ts";
-import { type Io, terminalWidth } from "../io.ts";
+import { answer, type Io, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTable } from "../render/table.ts";
 
@@ -16,14 +15,12 @@ export async function pricesCommand(model: string | undefined, flags: ProjectFla
   const prices = readPrices(openProjectToRead(flags, io), process.env);
   const rows = model === undefined ? allOf(prices) : findPrices(model, prices);
   if (model !== undefined && rows.length === 0)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `No price is known for ${JSON.stringify(model)}, so the cost of its turns is unknown.`,
       `Add a price to ${ownPricesFile(process.env)}; docs/prices.md shows the format.`,
     );
-  if (flags.json) io.json({ model: model ?? null, prices: rows.map(viewPrice) });
-  else io.out(renderPrices(rows, terminalWidth(), io));
-  return EXIT.ok;
+  const view = { model: model ?? null, prices: rows.map(viewPrice) };
+  return answer(flags, io, view, renderPrices(rows, terminalWidth(), io));
 }
 
 function allOf(prices: Prices): readonly PriceSource[] {

@@ -9,18 +9,20 @@ import { BACKLOG_EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { type BacklogRunView, createBacklogJsonView, createBacklogLineView } from "../live/backlog-view.ts";
 import type { Project } from "../project.ts";
-import { goneError, hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
+import {
+  goneError,
+  hasPerson,
+  type Run,
+  type RunFlags,
+  type RunKind,
+  runForeground,
+} from "../run/foreground.ts";
 import type { StopRequest, StopSignal } from "../run/signals.ts";
-
-export interface BacklogRunnerFlags {
-  readonly json?: boolean;
-  readonly notifyCmd?: string;
-}
 
 export function runBacklog(
   project: Project,
   id: LoopId,
-  flags: BacklogRunnerFlags,
+  flags: RunFlags,
   io: Io,
   stop: StopRequest,
 ): Promise<number> {
@@ -34,31 +36,34 @@ export function runBacklog(
     agent: createReconciler(project.root),
     hasPerson: hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
+    id,
   };
-  return runForeground(parts, (run) => new BacklogRun(run, id, project, view));
+  return runForeground(parts, (run) => new BacklogRun(run, parts));
+}
+
+interface BacklogRunParts {
+  readonly id: LoopId;
+  readonly project: Project;
+  readonly view: BacklogRunView;
 }
 
 class BacklogRun implements RunKind {
   readonly #run: Run;
-  readonly #id: LoopId;
-  readonly #project: Project;
-  readonly #view: BacklogRunView;
+  readonly #parts: BacklogRunParts;
   #isStopping = false;
 
-  constructor(run: Run, id: LoopId, project: Project, view: BacklogRunView) {
+  constructor(run: Run, parts: BacklogRunParts) {
     this.#run = run;
-    this.#id = id;
-    this.#project = project;
-    this.#view = view;
+    this.#parts = parts;
   }
 
   observe(news: EngineNews): void {
-    const view = this.#view;
+    const { id, view } = this.#parts;
     if (news.type === "problem") view.problem(new Error(news.message));
     else if (news.type === "role" && news.role === "passive")
       view.say(`${news.lease?.owner ?? "Another process"} holds the lease; this run waits until it is free.`);
-    else if (news.type === "agent" && news.loopId === this.#id) view.agent(news.event);
-    else if (news.type === "backlog" && news.backlog.id === this.#id) view.show(news.before, news.backlog);
+    else if (news.type === "agent" && news.loopId === id) view.agent(news.event);
+    else if (news.type === "backlog" && news.backlog.id === id) view.show(news.before, news.backlog);
     const now = this.#load();
     if (now === null) this.#run.lose();
     else if (now.status !== "active" && isQuiet(now)) void this.#run.stop("the backlog is no longer active");
@@ -71,22 +76,25 @@ class BacklogRun implements RunKind {
     if (this.#isStopping || now?.status !== "active")
       return void this.#run.stop(`stopped by a person (${signal})`);
     this.#isStopping = true;
-    this.#view.say("Stopping after the running turns. Press Ctrl-C again to stop now.");
-    await requestEvent(this.#project.store, now, { type: "backlog.stopping" }, Date.now()).catch(() => {});
+    this.#parts.view.say("Stopping after the running turns. Press Ctrl-C again to stop now.");
+    await requestEvent(this.#parts.project.store, now, { type: "backlog.stopping" }, Date.now()).catch(
+      () => {},
+    );
     this.#run.nudge();
   }
 
   async end(): Promise<number> {
-    await cleanWorktrees(this.#project.root, { isDryRun: false });
+    await cleanWorktrees(this.#parts.project.root, { isDryRun: false });
     const backlog = this.#load();
-    if (this.#run.isGone || backlog === null || !this.#project.store.isInPlace()) throw goneError("The run");
+    if (this.#run.isGone || backlog === null || !this.#parts.project.store.isInPlace())
+      throw goneError("The run");
     const status = statusWord(backlog);
-    await this.#view.close(backlog, status);
+    await this.#parts.view.close(backlog, status);
     return BACKLOG_EXIT[status];
   }
 
   #load(): Backlog | null {
-    const loop = this.#project.store.load(this.#id);
+    const loop = this.#parts.project.store.load(this.#parts.id);
     return loop?.kind === "backlog" ? loop : null;
   }
 }

@@ -2,43 +2,29 @@
 import { join } from "node:path";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
 import type { Story } from "../../core/backlog/stories.ts";
-import { LoopError } from "../../errors.ts";
-import {
-  BACKLOG_KEYS,
-  type BacklogConfig,
-  commandsOfRoles,
-  parseBacklogConfig,
-} from "../../schema/backlog-config.ts";
-import { type Config, parseConfig } from "../../schema/config.ts";
+import { LoopError, surroundingsError } from "../../errors.ts";
+import { commandsOfRoles, parseBacklogConfig } from "../../schema/backlog-config.ts";
+import { parseConfig } from "../../schema/config.ts";
 import { prdPath } from "../../store/files/prd-file.ts";
 import { readText } from "../../store/files/read-text.ts";
 import { createTrustStore } from "../../store/folder/trust.ts";
 import type { Project } from "../project.ts";
+import { countStories } from "../render/stories.ts";
 
-export interface BacklogSettings {
-  readonly path: string;
-  /** null: the file does not exist. */
-  readonly text: string | null;
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly backlog: BacklogConfig;
-  readonly config: Config;
-}
+export type BacklogSettings = ReturnType<typeof readBacklogSettings>;
 
-/** Throws an error that names the wrong key. */
-export function readBacklogSettings({ dir }: Pick<Project, "dir">): BacklogSettings {
+/** `text` is null when the file does not exist. Throws an error that names the wrong key. */
+export function readBacklogSettings({ dir }: Pick<Project, "dir">) {
   const path = join(dir, "config.json");
   const text = readText(path);
   const content = text === null ? {} : parseJson(path, text);
   const backlog = parseBacklogConfig(content);
   if (backlog.kind === "invalid") throw faulty(path, backlog.message);
-  const own: ReadonlySet<string> = new Set(BACKLOG_KEYS);
-  const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !own.has(key)));
-  const config = parseConfig(rest);
+  const config = parseConfig(content);
   if (config.kind === "invalid") throw faulty(path, config.message);
   return { path, text, content, backlog: backlog.config, config: config.config };
 }
 
-/** False when the settings contain commands that nobody has trusted. */
 export function isSettingsTrusted(settings: BacklogSettings, env: NodeJS.ProcessEnv): boolean {
   const { path, text, backlog, config } = settings;
   if (text === null || (commandsOfRoles(backlog).length === 0 && (config.checks ?? []).length === 0))
@@ -78,6 +64,11 @@ export function areChecksAccepted(root: string, stories: readonly Story[], env: 
 
 export const NOT_ACCEPTED = "The checks do not run until you review and accept them: loop trust";
 
+export function renderWritten(root: string, stories: readonly Story[], archived: string | null): string {
+  const old = archived === null ? "" : `Archived the old stories: ${archived}\n`;
+  return `${old}Wrote ${countStories(stories.length)} to ${prdPath(root)}.`;
+}
+
 function parseJson(path: string, text: string): Readonly<Record<string, unknown>> {
   let content: unknown;
   try {
@@ -91,5 +82,5 @@ function parseJson(path: string, text: string): Readonly<Record<string, unknown>
 }
 
 function faulty(path: string, message: string): LoopError {
-  return new LoopError("surroundings", `${path}: ${message}.`, "Fix the file or remove it.");
+  return surroundingsError(`${path}: ${message}.`, "Fix the file or remove it.");
 }

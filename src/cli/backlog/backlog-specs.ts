@@ -1,6 +1,8 @@
-/** Finds and reads the specs for a plan: the files that a person names, or the usual files of a repository. */
+/** Reads the specs for a plan (files that a person names, or the usual files of a repository) and detects the stack. */
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { readProjectFacts } from "../../checks/project-facts.ts";
+import { detectStack, MANIFESTS, type Stack } from "../../core/backlog/prd/detect.ts";
 import type { SpecText } from "../../core/backlog/prompts/plan-prompt.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { usageError } from "../../errors.ts";
@@ -8,12 +10,12 @@ import { readTextThroughLinks } from "../../store/files/read-text.ts";
 import { readSmallFile } from "../../system/files.ts";
 
 const MAX_FILES = 12;
+const MAX_MANIFEST = 1024 * 1024;
 const MAX_BYTES = 5 * 1024 * 1024;
 /** Limits for one spec and for all specs; the planner can read the rest itself. */
 const MAX_LETTERS = 60_000;
 const MAX_LETTERS_OF_ALL = 150_000;
 
-/** Throws an error that names the file which cannot be read. */
 export function readSpecs(root: string, named: readonly string[]): readonly SpecText[] {
   const files = named.length > 0 ? named.map((file) => readNamed(root, file)) : findSpecs(root);
   if (files.length === 0)
@@ -87,4 +89,14 @@ function startOf(text: string, letters: number): string {
   const cut = text.slice(0, Math.max(0, letters));
   const end = cut.lastIndexOf("\n");
   return end === -1 ? cut.replace(/[\ud800-\udbff]$/, "") : cut.slice(0, end + 1);
+}
+
+/** Detects the stack from the files of the project. Never throws: an unreadable file counts as missing. */
+export function readStack(root: string): Stack {
+  const facts = readProjectFacts(root);
+  const texts = MANIFESTS.filter((name) => facts.files.includes(name)).map((name) => [
+    name,
+    readSmallFile(join(root, name), MAX_MANIFEST) ?? "",
+  ]);
+  return detectStack({ ...facts, manifests: Object.fromEntries(texts) as Record<string, string> });
 }

@@ -18,14 +18,13 @@ import { type Prd, type PrdContent, parsePrd, withStories } from "../../schema/p
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
+import { type Questions, terminalQuestions } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
-import { type Questions, terminalQuestions } from "./backlog-questions.ts";
-import { acceptChecks, NOT_ACCEPTED } from "./backlog-settings.ts";
+import { acceptChecks, NOT_ACCEPTED, renderWritten } from "./backlog-settings.ts";
 import { readGivenFile } from "./backlog-specs.ts";
 
 export interface BacklogImportFlags extends ProjectFlags {
@@ -41,8 +40,7 @@ export async function backlogImportCommand(
   io: Io,
   questions: Questions = terminalQuestions,
 ): Promise<number> {
-  const { root, dir, store } = openProject(flags, io);
-  refuseForeign(dir);
+  const { root, store } = openProjectToChange(flags, io);
   refuseTurns(store, "import a backlog");
   refuseDuringRun(store);
   const { prd, remarks } = readBacklog(file, root, flags.reopen ?? false);
@@ -69,11 +67,9 @@ export async function backlogImportCommand(
   const accepted = isYes
     ? acceptChecks(root, [], prd.stories, process.env, Date.now())
     : checksText(prd.stories) === "";
-  if (flags.json) io.json({ ...view, written: true, archived: done.archived, checksAccepted: accepted });
-  else {
-    if (done.archived !== null) io.out(`Archived the old stories: ${done.archived}`);
-    io.out(`Wrote ${countStories(prd.stories.length)} to ${prdPath(root)}.`);
-  }
+  const { archived } = done;
+  const wrote = renderWritten(root, prd.stories, archived);
+  answer(flags, io, { ...view, written: true, archived, checksAccepted: accepted }, wrote);
   if (!accepted) io.say(NOT_ACCEPTED);
   return EXIT.ok;
 }

@@ -8,27 +8,26 @@ import type { Stack } from "../../core/backlog/prd/detect.ts";
 import { PROGRESS_HEADER } from "../../core/backlog/progress-entry.ts";
 import { defaultPrompts, PROMPT_ROLES } from "../../core/backlog/prompts/prompt-texts.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { LoopError } from "../../errors.ts";
+import { LoopError, surroundingsError } from "../../errors.ts";
 import { BACKLOG_DEFAULTS, CONFIG_MODES, commandsOfRoles } from "../../schema/backlog-config.ts";
 import { emptyPrd, renderPrd } from "../../schema/prd.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { readSmall, replaceIf } from "../../system/files.ts";
+import { type Questions, terminalQuestions } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneOf } from "../flags/values.ts";
-import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import {
   type BacklogSettings,
   isSettingsTrusted,
   readBacklogSettings,
   recordTrust,
 } from "./backlog-settings.ts";
-import { readStack } from "./backlog-stack.ts";
+import { readStack } from "./backlog-specs.ts";
 
 export interface BacklogInitFlags extends ProjectFlags {
   readonly mode?: string;
@@ -40,10 +39,9 @@ export async function backlogInitCommand(
   io: Io,
   questions: Questions = terminalQuestions,
 ): Promise<number> {
-  const asked = flags.mode === undefined ? null : oneOf("--mode", flags.mode, CONFIG_MODES);
-  const project = openProject(flags, io);
-  const { root, dir, store } = project;
-  refuseForeign(dir);
+  const asked = oneOf("--mode", flags.mode, CONFIG_MODES);
+  const project = openProjectToChange(flags, io);
+  const { root, store } = project;
   refuseTurns(store, "set up a backlog");
   // validate everything before the first write
   loadPrd(root);
@@ -54,23 +52,16 @@ export async function backlogInitCommand(
     io.say("Nothing was changed.");
     return EXIT.ok;
   }
-  const added = additions(settings, stack, mode, asked !== null);
+  const added = additions(settings, stack, mode, asked !== undefined);
   ensureLoopDir(root);
   const isTrusted = writeSettings(settings, added);
   const files = filesFor(root, flags.prompts ?? false);
   const written = Object.keys(files).filter((path) => createFile(root, path, files[path] ?? ""));
-  const isConfigWritten = Object.keys(added).length > 0;
-  if (flags.json)
-    io.json({
-      version: 1,
-      project: root,
-      mode,
-      stack,
-      config: { written: isConfigWritten, added: Object.keys(added), trusted: isTrusted },
-      written,
-      kept: Object.keys(files).filter((path) => !written.includes(path)),
-    });
-  else io.out(render(stack, mode, added, written, Object.keys(files)));
+  const kept = Object.keys(files).filter((path) => !written.includes(path));
+  const keys = Object.keys(added);
+  const config = { written: keys.length > 0, added: keys, trusted: isTrusted };
+  const view = { version: 1, project: root, mode, stack, config, written, kept };
+  answer(flags, io, view, render(stack, mode, keys, written, kept));
   if (!isTrusted)
     io.say("The commands in config.json do not run until you review and accept them: loop trust");
   return EXIT.ok;
@@ -113,11 +104,7 @@ function writeSettings(settings: BacklogSettings, added: Added): boolean {
   const after = `${JSON.stringify({ ...content, ...added }, null, indent)}\n`;
   try {
     if (!replaceIf(path, after, () => readSmall(path) === text))
-      throw new LoopError(
-        "surroundings",
-        `${path} was changed since it was read.`,
-        "Nothing was written; try again.",
-      );
+      throw surroundingsError(`${path} was changed since it was read.`, "Nothing was written; try again.");
   } catch (error) {
     throw error instanceof LoopError ? error : cannotWrite(path, error);
   }
@@ -151,19 +138,19 @@ function promptFiles(): Readonly<Record<string, string>> {
 function render(
   stack: Stack,
   mode: string,
-  added: Added,
+  added: readonly string[],
   written: readonly string[],
-  all: readonly string[],
+  kept: readonly string[],
 ): string {
-  const keys = Object.keys(added);
-  const kept = all.filter((path) => !written.includes(path));
   const lines = [
     `Stack: ${stack.names.length === 0 ? "not recognised" : stack.names.join(", ")}`,
     `Mode: ${mode}`,
-    ...("checks" in added
+    ...(added.includes("checks")
       ? ["Checks for every story:", ...stack.checks.map((one) => `  ${cleanLine(one)}`)]
       : []),
-    keys.length === 0 ? "config.json already has all settings." : `Wrote to config.json: ${keys.join(", ")}`,
+    added.length === 0
+      ? "config.json already has all settings."
+      : `Wrote to config.json: ${added.join(", ")}`,
     ...(written.length === 0 ? [] : [`Wrote: ${written.join(", ")}`]),
     ...(kept.length === 0 ? [] : [`Unchanged: ${kept.join(", ")}`]),
     "Next: loop backlog plan SPEC.md, or loop backlog import <file>",

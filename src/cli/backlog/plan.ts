@@ -13,31 +13,30 @@ import type { AgentSpec } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { emptyPrd, type Prd, type PrdContent, withStories } from "../../schema/prd.ts";
 import { type Replacement, replacePrd } from "../../store/files/archive.ts";
 import { createFile } from "../../store/files/backlog-files.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
+import { type Questions, terminalQuestions } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { durationFlag, oneOf } from "../flags/values.ts";
-import type { Io } from "../io.ts";
-import { openProject, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, type ProjectFlags } from "../project.ts";
 import { countStories, renderPlanned } from "../render/stories.ts";
 import { refuseTurns } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
-import { type Questions, terminalQuestions } from "./backlog-questions.ts";
 import {
   acceptChecks,
   type BacklogSettings,
   isSettingsTrusted,
   NOT_ACCEPTED,
   readBacklogSettings,
+  renderWritten,
 } from "./backlog-settings.ts";
-import { readSpecs } from "./backlog-specs.ts";
-import { readStack } from "./backlog-stack.ts";
+import { readSpecs, readStack } from "./backlog-specs.ts";
 import { askPlanner, type Planned, type Planner } from "./planner.ts";
 
 export interface BacklogPlanFlags extends ProjectFlags, AgentChoice {
@@ -81,11 +80,8 @@ export async function backlogPlanCommand(
     return EXIT.ok;
   }
   const { archived, accepted } = await write(root, planned, flags.replace ?? false);
-  if (flags.json) io.json({ ...view, written: true, archived, checksAccepted: accepted });
-  else {
-    if (archived !== null) io.out(`Archived the old stories: ${archived}`);
-    io.out(`Wrote ${countStories(planned.plan.stories.length)} to ${prdPath(root)}. Next: loop backlog run`);
-  }
+  const wrote = `${renderWritten(root, planned.plan.stories, archived)} Next: loop backlog run`;
+  answer(flags, io, { ...view, written: true, archived, checksAccepted: accepted }, wrote);
   if (!accepted) io.say(NOT_ACCEPTED);
   return EXIT.ok;
 }
@@ -106,9 +102,8 @@ interface PlanTask extends Pick<Planner, "root" | "agent" | "model" | "timeoutMs
 
 /** Validates everything and writes nothing. */
 function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): PlanTask {
-  const project = openProject(flags, io);
-  const { root, dir, store } = project;
-  refuseForeign(dir);
+  const project = openProjectToChange(flags, io);
+  const { root, store } = project;
   refuseTurns(store, "plan a backlog");
   refuseDuringRun(store);
   const settings = readBacklogSettings(project);
@@ -120,10 +115,10 @@ function prepare(files: readonly string[], flags: BacklogPlanFlags, io: Io): Pla
     before,
     agent: choosePlanner(flags, settings),
     model: flags.model ?? backlog.agents.planner.model ?? null,
-    timeoutMs: flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+    timeoutMs: durationFlag("--timeout", flags.timeout) ?? config.turnTimeoutMs,
     request: {
       project: before?.project || basename(root),
-      mode: oneOf("--mode", flags.mode ?? backlog.mode, CONFIG_MODES),
+      mode: oneOf("--mode", flags.mode, CONFIG_MODES) ?? backlog.mode,
       specs: readSpecs(root, files),
       stack: readStack(root),
       checks: config.checks ?? [],
@@ -163,7 +158,7 @@ async function write(
 ): Promise<{ readonly archived: string | null; readonly accepted: boolean }> {
   const now = Date.now();
   const done = await replacePrd(root, (there) => decide(there, plan, isReplacing, answerFile), now);
-  if (done.kind === "refused") throw new LoopError("surroundings", done.message, done.hint);
+  if (done.kind === "refused") throw surroundingsError(done.message, done.hint);
   createFile(root, "progress.md", PROGRESS_HEADER);
   const old = isReplacing ? [] : (done.before?.stories ?? []);
   const accepted = acceptChecks(root, old, [...old, ...plan.stories], process.env, now);
@@ -175,8 +170,7 @@ function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): Agen
   const own = agentOfRole(settings.backlog.agents.planner);
   if (isAgentTyped(flags) || own === null) return chooseAgentSpec(flags, settings.config, process.env);
   if ((own.kind === "command" || own.kind === "acp") && !isSettingsTrusted(settings, process.env))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${settings.path} sets a command as the planner, and you have not trusted that command.`,
       "Review and accept it: loop trust",
     );
@@ -186,8 +180,7 @@ function choosePlanner(flags: BacklogPlanFlags, settings: BacklogSettings): Agen
 function refuseFaulty(root: string, prd: Prd | null): void {
   const [problem] = problemsOf(prd?.stories ?? []);
   if (problem !== undefined)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${prdPath(root)}: ${renderStoryProblem(problem)}`,
       "Fix the file; it was not changed.",
     );
@@ -220,8 +213,7 @@ async function askPerson(
 function refuseUnsound(there: readonly Story[], { plan, answerFile }: Done): void {
   const [problem] = problemsOf([...there, ...plan.stories]);
   if (problem !== undefined)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `The planner's answer was refused: ${renderStoryProblem(problem)}`,
       `Nothing was written. The answer is in ${answerFile}`,
     );

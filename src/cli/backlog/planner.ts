@@ -11,7 +11,7 @@ import {
 import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { cleanLine } from "../../core/text/clean.ts";
-import { LoopError } from "../../errors.ts";
+import { surroundingsError } from "../../errors.ts";
 import type { AgentEvent, Conversation, TurnEnd } from "../../ports/agent.ts";
 import { replaceFile } from "../../store/files/backlog-files.ts";
 
@@ -59,13 +59,6 @@ export async function askPlanner(planner: Planner, request: PlanRequest): Promis
   return { kind: "planned", plan: second.answer.plan, answered, costUsd, answerFile: second.file };
 }
 
-interface Answered {
-  readonly answer: Exclude<ReturnType<typeof parsePlan>, { kind: "refused" }>;
-  readonly conversation: Conversation | null;
-  readonly costUsd: number | null;
-  readonly file: string;
-}
-
 /** null: a person stopped it. */
 async function takeTurn(
   planner: Planner,
@@ -73,7 +66,7 @@ async function takeTurn(
   round: number,
   answered: readonly AnsweredQuestion[] | null,
   conversation: Conversation | null,
-): Promise<Answered | null> {
+) {
   const nonce = randomBytes(8).toString("hex");
   const id = `plan-${nonce}`;
   const agent = agentFor(planner.agent, planner.root, planner.env);
@@ -97,8 +90,7 @@ async function takeTurn(
   refuseFailure(end, file);
   const answer = parsePlan(end.answer, { nonce, mode: request.mode, mayAsk: answered === null });
   if (answer.kind === "refused")
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `The planner's answer was refused: ${answer.message}.`,
       `Nothing was written. The answer is in ${file}`,
     );
@@ -119,8 +111,7 @@ function keepAnswer(root: string, id: string, answer: string): string {
 function refuseFailure(end: Exclude<TurnEnd, { kind: "cancelled" }>, file: string): void {
   if (end.kind === "ok") return;
   const said = end.answer.trim() === "" ? "" : `. The answer is in ${file}`;
-  throw new LoopError(
-    "surroundings",
+  throw surroundingsError(
     `The planner failed: ${cleanLine(end.failure.reason)}.`,
     `Nothing was written${said}.`,
   );

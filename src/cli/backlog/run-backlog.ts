@@ -7,22 +7,23 @@ import { problemsOf, renderStoryProblem } from "../../core/backlog/prd/dependenc
 import { renderIterationStart, renderLoopReady } from "../../core/backlog/report.ts";
 import { nextOf, renderNextStory, type Story } from "../../core/backlog/stories.ts";
 import { commandOf } from "../../core/checks/kinds.ts";
-import type { AgentSpec, Criterion } from "../../core/goal/goal.ts";
+import type { AgentSpec } from "../../core/goal/goal.ts";
 import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { addBacklog, openBacklog } from "../../engine/backlogs/backlogs.ts";
 import { requestEvent } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { noteMoment } from "../../git/diff.ts";
 import { type AgentRole, agentOfRole, CONFIG_MODES } from "../../schema/backlog-config.ts";
 import { loadPrd } from "../../store/files/prd-file.ts";
 import { createStoryFiles } from "../../store/files/story-files.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { budgetFrom } from "../flags/limits.ts";
 import { budgetFlag, checkBudget, commandFlag, countFlag, durationFlag, oneOf } from "../flags/values.ts";
+import { validChecks } from "../goals/goal-flags.ts";
 import { hostSession } from "../hosts/host-session.ts";
-import type { Io } from "../io.ts";
-import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
+import type { RunFlags } from "../run/foreground.ts";
 import { listenForStop } from "../run/signals.ts";
 import { runBacklog } from "./backlog-runner.ts";
 import {
@@ -33,7 +34,7 @@ import {
   readBacklogSettings,
 } from "./backlog-settings.ts";
 
-export interface BacklogRunFlags extends ProjectFlags, AgentChoice {
+export interface BacklogRunFlags extends ProjectFlags, AgentChoice, RunFlags {
   readonly story?: string;
   readonly skipEval?: boolean;
   readonly mode?: string;
@@ -42,7 +43,6 @@ export interface BacklogRunFlags extends ProjectFlags, AgentChoice {
   readonly resume?: boolean;
   readonly budget?: string;
   readonly timeout?: string;
-  readonly notifyCmd?: string;
 }
 
 export async function backlogRunCommand(
@@ -52,8 +52,7 @@ export async function backlogRunCommand(
 ): Promise<number> {
   const stop = listenForStop();
   commandFlag("--notify-cmd", flags.notifyCmd);
-  const reader = openProject(flags, io);
-  refuseForeign(reader.dir);
+  const reader = openProjectToChange(flags, io);
   const settings = readBacklogSettings(reader);
   const stories = readStories(reader, flags);
   const terms = await termsFrom(count, flags, settings, reader);
@@ -102,8 +101,8 @@ async function goOnWith(
   session: string | null,
   stories: readonly Story[],
 ): Promise<void> {
-  const iterations = count === undefined ? 0 : countFlag("N", count);
-  const budgetUsd = budget === undefined ? 0 : budgetFlag("--budget", budget);
+  const iterations = countFlag("N", count) ?? 0;
+  const budgetUsd = budgetFlag("--budget", budget) ?? 0;
   if (budgetUsd > 0) checkBudget(before.terms.budgetUsd + budgetUsd);
   // prd.json may be older than the journal after a crash
   const read = createStoryFiles(root).read(before.stories);
@@ -119,7 +118,7 @@ function readStories({ root }: Project, { story }: BacklogRunFlags): readonly St
   const { stories } = found.prd;
   const [problem] = problemsOf(stories);
   if (problem !== undefined)
-    throw new LoopError("surroundings", renderStoryProblem(problem), "Fix it in .loop/prd.json.");
+    throw surroundingsError(renderStoryProblem(problem), "Fix it in .loop/prd.json.");
   if (story !== undefined && !stories.some(({ id }) => id === story))
     throw usageError(`There is no story ${story} here.`, "List the stories: loop backlog show");
   for (const { id, checks } of stories) for (const text of checks) refuseUnrunnable(id, text);
@@ -145,22 +144,20 @@ async function termsFrom(
   { root }: Project,
 ): Promise<BacklogTerms> {
   const { backlog, config } = settings;
-  const mode = flags.mode === undefined ? backlog.mode : oneOf("--mode", flags.mode, CONFIG_MODES);
-  const parallel = flags.parallel === undefined ? 1 : countFlag("--parallel", flags.parallel);
+  const mode = oneOf("--mode", flags.mode, CONFIG_MODES) ?? backlog.mode;
+  const parallel = countFlag("--parallel", flags.parallel) ?? 1;
   if (parallel > MOST_PARALLEL) throw usageError(`--parallel ${parallel} is more than ${MOST_PARALLEL}.`);
   // flags are validated before git writes objects
   const typed = {
-    maxIterations: count === undefined ? backlog.maxIterations : countFlag("N", count),
+    maxIterations: countFlag("N", count) ?? backlog.maxIterations,
     generator: agentOf("generator", flags, settings),
     evaluator: agentOf("evaluator", flags, settings),
     budgetUsd: budgetFrom(flags, process.env),
-    turnTimeoutMs:
-      flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
+    turnTimeoutMs: durationFlag("--timeout", flags.timeout) ?? config.turnTimeoutMs,
   };
   const noted = await noteMoment(root);
   if (noted.kind === "none")
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `A backlog needs git to see which files a story changed: ${noted.reason}.`,
       "Run git init, then make a first commit.",
     );
@@ -188,10 +185,7 @@ async function termsFrom(
         thorough: backlog.depths.thorough.model ?? null,
       },
     },
-    checks: (config.checks ?? []).flatMap((text): Criterion[] => {
-      const parsed = parseCheckFlag(text);
-      return parsed.kind === "ok" ? [{ ...parsed.criterion, source: "config" }] : [];
-    }),
+    checks: validChecks(config.checks ?? []).map((check) => ({ ...check, source: "config" })),
     checkTimeoutMs: CHECK_TIMEOUT_MS,
   };
 }
@@ -199,7 +193,6 @@ async function termsFrom(
 const MOST_PARALLEL = 16;
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
-/** Flags come before the settings. */
 function agentOf(role: AgentRole, flags: BacklogRunFlags, { backlog, config }: BacklogSettings): AgentSpec {
   return isAgentTyped(flags)
     ? chooseAgentSpec(flags, config, process.env)
@@ -209,25 +202,21 @@ function agentOf(role: AgentRole, flags: BacklogRunFlags, { backlog, config }: B
 /** H2: commands from the project's files run only after a person has reviewed them. */
 function refuseUntrusted({ root }: Project, settings: BacklogSettings, stories: readonly Story[]): void {
   if (!isSettingsTrusted(settings, process.env))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       ".loop/config.json contains commands that you have not trusted.",
       "Review and accept them: loop trust",
     );
   if (!areChecksAccepted(root, stories, process.env))
-    throw new LoopError("surroundings", "The stories have checks that you have not accepted.", NOT_ACCEPTED);
+    throw surroundingsError("The stories have checks that you have not accepted.", NOT_ACCEPTED);
 }
 
 function showRun(terms: BacklogTerms, stories: readonly Story[], flags: BacklogRunFlags, io: Io): number {
   const next = nextOf(stories);
-  if (flags.json) {
-    io.json({ type: "backlog.plan", ...terms, next: next.kind === "story" ? next.story.id : null });
-    return EXIT.ok;
-  }
-  io.out(renderLoopReady({ ...terms, stories }));
-  io.out(
+  const lines = [
+    renderLoopReady({ ...terms, stories }),
     next.kind === "story" ? renderIterationStart(1, terms.maxIterations, next.story) : renderNextStory(next),
-  );
-  io.out("--dry-run: nothing was run.");
-  return EXIT.ok;
+    "--dry-run: nothing was run.",
+  ];
+  const id = next.kind === "story" ? next.story.id : null;
+  return answer(flags, io, { type: "backlog.plan", ...terms, next: id }, lines.join("\n"));
 }

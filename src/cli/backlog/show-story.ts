@@ -16,7 +16,7 @@ import { viewStory } from "../../core/views/backlog-view.ts";
 import { usageError } from "../../errors.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { renderStory } from "../render/stories.ts";
 
@@ -34,7 +34,6 @@ export async function backlogShowCommand(
   return EXIT.ok;
 }
 
-/** Throws when there is no backlog. */
 export function loadBacklog(root: string): { readonly project: string; readonly stories: readonly Story[] } {
   const loaded = loadPrd(root);
   if (loaded === null)
@@ -47,18 +46,15 @@ export function loadBacklog(root: string): { readonly project: string; readonly 
 
 function showAll(stories: readonly Story[], flags: ProjectFlags, io: Io): void {
   const next = nextOf(stories);
-  if (flags.json) {
-    io.json({
-      version: 1,
-      stories: stories.map(viewStory),
-      progress: countsOfStories(stories),
-      next: next.kind === "story" ? next.story.id : null,
-    });
-    return;
-  }
+  const view = {
+    version: 1,
+    stories: stories.map(viewStory),
+    progress: countsOfStories(stories),
+    next: next.kind === "story" ? next.story.id : null,
+  };
   const rows = byPriority(stories).map((story) => [story.id, statusOf(story), cleanLine(story.title)]);
-  if (rows.length > 0) io.out(renderColumns(rows));
-  io.out(next.kind === "story" ? `Next: ${cleanLine(renderNextStory(next))}` : renderNextStory(next));
+  const last = next.kind === "story" ? `Next: ${cleanLine(renderNextStory(next))}` : renderNextStory(next);
+  answer(flags, io, view, rows.length === 0 ? last : `${renderColumns(rows)}\n${last}`);
 }
 
 function showOne(stories: readonly Story[], id: string, flags: ProjectFlags, io: Io): void {
@@ -68,13 +64,11 @@ function showOne(stories: readonly Story[], id: string, flags: ProjectFlags, io:
   const isMet = passedIn(stories);
   const waitsFor = story.dependsOn.filter((other) => !isMet.has(other));
   const neededBy = stories.filter(({ dependsOn }) => dependsOn.includes(story.id)).map((one) => one.id);
-  if (flags.json) {
-    io.json({ version: 1, story: viewStory(story), waitsFor, neededBy, progress: countsOfStories(stories) });
-    return;
-  }
+  const progress = countsOfStories(stories);
   const more = [
     ...(waitsFor.length === 0 || story.passes ? [] : [`Waits for: ${waitsFor.map(cleanLine).join(", ")}`]),
     ...(neededBy.length === 0 ? [] : [`Needed by: ${neededBy.join(", ")}`]),
   ];
-  io.out(renderStory(story, more));
+  const view = { version: 1, story: viewStory(story), waitsFor, neededBy, progress };
+  answer(flags, io, view, renderStory(story, more));
 }

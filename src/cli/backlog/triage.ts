@@ -12,8 +12,7 @@ import { replaceFile } from "../../store/files/backlog-files.ts";
 import { ensureLoopDir } from "../../store/folder/loop-dir.ts";
 import { checksum } from "../../store/journal/checksum.ts";
 import { readSmall } from "../../system/files.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { loadBacklog } from "./show-story.ts";
 
@@ -31,28 +30,23 @@ export async function backlogTriageCommand(
   const kept = keepEdited(root, now);
   const brief = replaceFile(root, BRIEF, sealed(renderTriageBrief(project, stories, attempts, now)));
   const { blocked, rejected, waiting } = triageOf(stories);
-  if (flags.json) {
-    const view = (of: typeof blocked) =>
-      of.map((story) => ({ ...viewStory(story), reasons: reasonsOf(story) }));
-    io.json({
-      version: 1,
-      brief,
-      kept,
-      blocked: view(blocked),
-      rejected: view(rejected),
-      waiting,
-      progress: countsOfStories(stories),
-    });
-    return EXIT.ok;
-  }
-  if (kept !== null) io.say(`You edited the previous brief. A copy is in ${kept}.`);
-  const found = blocked.length + rejected.length;
-  io.out(
-    found === 0
-      ? `No story needs a decision. Wrote ${brief}.`
-      : `${blocked.length} blocked, ${rejected.length} rejected and open, ${waiting.length} waiting for them. Wrote ${brief}.`,
-  );
-  return EXIT.ok;
+  const viewAll = (of: typeof blocked) =>
+    of.map((story) => ({ ...viewStory(story), reasons: reasonsOf(story) }));
+  const view = {
+    version: 1,
+    brief,
+    kept,
+    blocked: viewAll(blocked),
+    rejected: viewAll(rejected),
+    waiting,
+    progress: countsOfStories(stories),
+  };
+  if (kept !== null && !flags.json) io.say(`You edited the previous brief. A copy is in ${kept}.`);
+  const found =
+    blocked.length + rejected.length === 0
+      ? "No story needs a decision"
+      : `${blocked.length} blocked, ${rejected.length} rejected and open, ${waiting.length} waiting for them`;
+  return answer(flags, io, view, `${found}. Wrote ${brief}.`);
 }
 
 const SEAL = /\n<!-- loopwright ([0-9a-f]{8}) -->\n$/;

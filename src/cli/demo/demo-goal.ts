@@ -23,8 +23,8 @@ import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { readSpec } from "../goals/goal-spec.ts";
 import { type Io, paint } from "../io.ts";
 import { renderAgentEvent, renderGoalChange } from "../live/goal-lines.ts";
-import { describeGoalChange } from "../live/goal-view.ts";
-import { createPlainView } from "../live/plain-view.ts";
+import { describeGoalChange } from "../live/json-view.ts";
+import { createPlainView } from "../live/view.ts";
 import { openProject } from "../project.ts";
 import { runForeground } from "../run/foreground.ts";
 import { listenForStop, type StopRequest } from "../run/signals.ts";
@@ -79,7 +79,6 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
         agent,
         goalAgent: agent,
         firing: true,
-        hasPerson: false,
         stop,
         // the goal's lines already show what a notice says
         view: { ...createPlainView(io), notify: () => {} },
@@ -94,8 +93,6 @@ async function run(root: string, flags: { json?: boolean }, io: Io, stop: StopRe
           shown = goal;
           if (goal.status !== "active" && goal.notice === null) void run.stop("the demo is over");
         },
-        interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
-        end: () => EXIT.ok,
       }),
     );
   } finally {

@@ -21,7 +21,7 @@ import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Io, paint } from "../io.ts";
 import { renderNews, renderNotice } from "../live/lines.ts";
-import { createPlainView } from "../live/plain-view.ts";
+import { createPlainView } from "../live/view.ts";
 import type { Project } from "../project.ts";
 import { cut } from "../render/table.ts";
 import { renderClock } from "../render/times.ts";
@@ -117,7 +117,6 @@ async function runUntil(endAt: number, what: string, demo: Demo): Promise<void> 
       project,
       agent,
       firing: true,
-      hasPerson: false,
       clock,
       stop,
       view: { ...createPlainView(io), notify: (title, body) => say(`  ${renderNotice(title, body, io)}`) },
@@ -127,8 +126,6 @@ async function runUntil(endAt: number, what: string, demo: Demo): Promise<void> 
       observe: (news) => {
         for (const line of renderNews(news, liveTasks(project.store).length, clock.now(), io)) say(line);
       },
-      interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
-      end: () => EXIT.ok,
     }),
   );
 }

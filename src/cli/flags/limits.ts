@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS, MAX_ITERATIONS } from "../../core/cost/limits.ts";
 import type { Raise } from "../../core/goal/event.ts";
 import type { Limits } from "../../core/goal/goal.ts";
 import { usageError } from "../../errors.ts";
-import { budgetFlag, checkBudget, countFlag, durationFlag } from "./values.ts";
+import { budgetFlag, checkBudget, countFlag, durationFlag, given } from "./values.ts";
 
 export interface LimitFlags {
   readonly budget?: string;
@@ -12,12 +12,10 @@ export interface LimitFlags {
   readonly tokens?: string;
 }
 
-/** The limits of a new goal. */
 export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
   const raise = raiseFrom(flags);
-  const { LOOP_MAX_ITERATIONS: fromEnv } = env;
-  const iterations =
-    raise.iterations ?? (fromEnv ? countFlag("LOOP_MAX_ITERATIONS", fromEnv) : DEFAULT_LIMITS.iterations);
+  const fromEnv = () => countFlag("LOOP_MAX_ITERATIONS", env.LOOP_MAX_ITERATIONS || undefined);
+  const iterations = raise.iterations ?? fromEnv() ?? DEFAULT_LIMITS.iterations;
   const budgetUsd = budgetFrom(flags, env);
   if (iterations > MAX_ITERATIONS)
     throw usageError(`${iterations} iterations are too many; a loop can have at most ${MAX_ITERATIONS}.`);
@@ -26,16 +24,15 @@ export function limitsFrom(flags: LimitFlags, env: NodeJS.ProcessEnv): Limits {
 
 /** Limits to add to those of an existing loop. */
 export function raiseFrom(flags: LimitFlags): Raise {
-  return {
-    ...(flags.budget === undefined ? {} : { budgetUsd: budgetFlag("--budget", flags.budget) }),
-    ...(flags.iterations === undefined ? {} : { iterations: countFlag("--iterations", flags.iterations) }),
-    ...(flags.time === undefined ? {} : { timeMs: durationFlag("--time", flags.time) }),
-    ...(flags.tokens === undefined ? {} : { tokens: countFlag("--tokens", flags.tokens) }),
-  };
+  return given({
+    budgetUsd: budgetFlag("--budget", flags.budget),
+    iterations: countFlag("--iterations", flags.iterations),
+    timeMs: durationFlag("--time", flags.time),
+    tokens: countFlag("--tokens", flags.tokens),
+  });
 }
 
-/** The budget of a new loop: from the flag, else from the environment, else the default. */
 export function budgetFrom({ budget }: LimitFlags, { LOOP_BUDGET }: NodeJS.ProcessEnv): number {
-  if (budget !== undefined) return checkBudget(budgetFlag("--budget", budget));
-  return checkBudget(LOOP_BUDGET ? budgetFlag("LOOP_BUDGET", LOOP_BUDGET) : DEFAULT_LIMITS.budgetUsd);
+  const fromEnv = () => budgetFlag("LOOP_BUDGET", LOOP_BUDGET || undefined);
+  return checkBudget(budgetFlag("--budget", budget) ?? fromEnv() ?? DEFAULT_LIMITS.budgetUsd);
 }

@@ -1,9 +1,14 @@
 /** Flags that several commands share, each with one help text. */
-import type { Command } from "commander";
+import type { Command, CommandOptions } from "commander";
 
-/** A command that works on a project. */
-export function projectCommand(parent: Command, name: string, description: string): Command {
-  return projectOptions(parent.command(name).description(description));
+/** For commands that programs call: they are not in `loop help`. */
+export const HIDDEN: CommandOptions = { hidden: true };
+
+/** Adds a command that works on a project. */
+export type Add = (name: string, about: string, how?: CommandOptions) => Command;
+
+export function projectCommands(parent: Command): Add {
+  return (name, about, how) => projectOptions(parent.command(name, how).description(about));
 }
 
 export function projectOptions(command: Command): Command {
@@ -64,7 +69,6 @@ export function yesOption(command: Command, meaning = "do not ask for confirmati
   return command.option("-y, --yes", meaning);
 }
 
-/** For a flag that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,17 +1,22 @@
-/** Parses the values of flags and environment variables. Each wrong value throws one sentence. */
+/**
+ * Parses the values of flags and environment variables. Each wrong value throws one sentence. A flag that was not given
+ * stays undefined.
+ */
 import { readFileSync } from "node:fs";
 import { MAX_BUDGET_USD } from "../../core/cost/limits.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
 
-export function durationFlag(name: string, text: string): number {
+export function durationFlag(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const ms = parseDuration(text);
   if (ms === null || ms <= 0)
     throw usageError(`${name} "${text}" is not a length of time; write it like 45s, 10m, 2h or 7d.`);
   return ms;
 }
 
-export function countFlag(name: string, text: string): number {
+export function countFlag(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1)
     throw usageError(`${name} "${text}" is not a whole number of 1 or more.`);
@@ -19,7 +24,8 @@ export function countFlag(name: string, text: string): number {
 }
 
 /** Dollars, with or without the dollar sign. */
-export function budgetFlag(name: string, text: string): number {
+export function budgetFlag(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const [, digits] = /^\$?(\d+(?:\.\d+)?)$/.exec(text.trim()) ?? [];
   const amount = Number(digits);
   if (digits === undefined || amount <= 0)
@@ -33,12 +39,21 @@ export function checkBudget(budgetUsd: number): number {
   return budgetUsd;
 }
 
-/** Refuses an empty command. */
+/** Without the fields that are undefined. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
 export function commandFlag(name: string, text: string | undefined): void {
   if (text?.trim() === "") throw usageError(`${name} is empty; write a command after it.`);
 }
 
-export function oneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
+export function oneOf<T extends string>(
+  name: string,
+  text: string | undefined,
+  known: readonly T[],
+): T | undefined {
+  if (text === undefined) return undefined;
   const found = known.find((word) => word === text);
   if (found === undefined)
     throw usageError(`${name} "${text}" is not known; write one of: ${known.join(", ")}.`);
@@ -46,7 +61,8 @@ export function oneOf<T extends string>(name: string, text: string, known: reado
 }
 
 /** The content of the file; "-" is stdin. */
-export function fileFlag(name: string, file: string): string {
+export function fileFlag(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {

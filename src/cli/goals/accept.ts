@@ -9,7 +9,7 @@ import { usageError } from "../../errors.ts";
 import type { Protection } from "../../ports/checks.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { refuseAgent } from "../run/person.ts";
 import { type GoalFlags, openGoal } from "./goal.ts";
 
@@ -18,11 +18,8 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   const { store, root } = project;
   refuseAgent(goal, "accept");
   const changes = goal.protectedChanges;
-  if (changes.length === 0) {
-    if (flags.json) io.json({ accepted: [] });
-    else io.out(`Goal ${goal.id} changed no file that its checks depend on.`);
-    return EXIT.ok;
-  }
+  if (changes.length === 0)
+    return answer(flags, io, { accepted: [] }, `Goal ${goal.id} changed no file that its checks depend on.`);
   const protection = createProtection(root);
   await refuseChangedSince(protection, goal);
   const shown = [];
@@ -48,8 +45,7 @@ export async function acceptCommand(id: string | undefined, flags: GoalFlags, io
   const accepted = changes.map(({ path, hash }) => ({ path, hash }));
   const after = await requestGoal(store, goal, { type: "goal.accepted", changes: accepted }, Date.now());
   await store.published?.publish();
-  if (flags.json) io.json({ accepted, changes: shown });
-  else io.out(`Accepted ${count(accepted.length, "change")}.`);
+  answer(flags, io, { accepted, changes: shown }, `Accepted ${count(accepted.length, "change")}.`);
   if (!flags.json && after.status === "active" && liveOwner(store, Date.now()) === null)
     io.say(`Continue with: loop continue ${goal.id}`);
   return EXIT.ok;

@@ -8,8 +8,9 @@ import type { AgentSpec } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import type { Score } from "../../core/spec/rubric.ts";
 import { renderScorePrompt } from "../../core/text/goal/goal-prompt.ts";
-import { LoopError } from "../../errors.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
 import type { Agent } from "../../ports/agent.ts";
+import { oneOf } from "../flags/values.ts";
 
 const DIMENSIONS = ["outcome", "scope", "constraints", "success", "done"] as const;
 const TIMEOUT_MS = 5 * 60_000;
@@ -19,13 +20,11 @@ const Rating = z.object({
   words: z.array(z.string()).default([]),
   raise: z.string().nullable().default(null),
 });
-const Answer = z.object({
-  outcome: Rating,
-  scope: Rating,
-  constraints: Rating,
-  success: Rating,
-  done: Rating,
-});
+const Answer = z.record(z.enum(DIMENSIONS), Rating);
+
+export function isScoredByAgent({ scoreWith }: { readonly scoreWith?: string }): boolean {
+  return oneOf("--score-with", scoreWith, ["rubric", "agent"]) === "agent";
+}
 
 /** The agent runs in an empty folder, so that it has nothing to change. null: the agent was stopped. */
 export async function scoreWithAgent(
@@ -68,7 +67,7 @@ function readScore(answer: string): Score {
 }
 
 function noScore(message: string): LoopError {
-  return new LoopError("surroundings", message, "To use the built-in rubric, leave out --score-with agent.");
+  return surroundingsError(message, "To use the built-in rubric, leave out --score-with agent.");
 }
 
 /** The last line that is a JSON object. */

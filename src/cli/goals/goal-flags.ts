@@ -22,15 +22,11 @@ const DEFAULT_CHECK_TIMEOUT_MS = 10 * 60_000;
 export function policyFrom(flags: PolicyFlags, config: Config): GoalPolicy {
   return {
     yes: flags.yes ?? false,
-    exitOn: oneOf("--exit-on", flags.exitOn ?? "both", ["both", "proof"]),
-    gateTimeoutMs: flags.gateTimeout === undefined ? null : durationFlag("--gate-timeout", flags.gateTimeout),
-    gateDefault: oneOf("--gate-default", flags.gateDefault ?? "reject", ["approve", "reject"]),
-    turnTimeoutMs:
-      flags.timeout === undefined ? config.turnTimeoutMs : durationFlag("--timeout", flags.timeout),
-    checkTimeoutMs:
-      flags.checkTimeout === undefined
-        ? DEFAULT_CHECK_TIMEOUT_MS
-        : durationFlag("--check-timeout", flags.checkTimeout),
+    exitOn: oneOf("--exit-on", flags.exitOn, ["both", "proof"]) ?? "both",
+    gateTimeoutMs: durationFlag("--gate-timeout", flags.gateTimeout) ?? null,
+    gateDefault: oneOf("--gate-default", flags.gateDefault, ["approve", "reject"]) ?? "reject",
+    turnTimeoutMs: durationFlag("--timeout", flags.timeout) ?? config.turnTimeoutMs,
+    checkTimeoutMs: durationFlag("--check-timeout", flags.checkTimeout) ?? DEFAULT_CHECK_TIMEOUT_MS,
     stillLimit: STILL_LIMIT,
     protect: globs("--protect", flags.protect ?? []),
     allowChanges: globs("--allow-changes", flags.allowChanges ?? []),
@@ -41,6 +37,11 @@ export function checkFlag(text: string): Criterion {
   const parsed = parseCheckFlag(text);
   if (parsed.kind === "invalid") throw usageError(parsed.message);
   return parsed.criterion;
+}
+
+/** The checks of a file; whoever reads the file reports those that do not parse. */
+export function validChecks(texts: readonly string[]): readonly Criterion[] {
+  return texts.map(parseCheckFlag).flatMap((parsed) => (parsed.kind === "ok" ? [parsed.criterion] : []));
 }
 
 function globs(name: string, given: readonly string[]): readonly string[] {

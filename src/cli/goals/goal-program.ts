@@ -1,30 +1,25 @@
 /** The commands for goal loops, with flags and help. */
-import type { Command } from "commander";
 import {
+  type Add,
   agentOptions,
   collect,
   limitOptions,
   notifyOption,
-  projectCommand,
   timeoutOption,
   yesOption,
 } from "../flags/options.ts";
 import { UNTIL_HELP } from "../help.ts";
-import type { ProgramParts } from "../program-parts.ts";
+import type { Act } from "../program-parts.ts";
 
-export function addGoalCommands(program: Command, parts: ProgramParts): void {
-  addUntil(program, parts);
-  addScore(program, parts);
-  addRunCommands(program, parts);
-  addDecisionCommands(program, parts);
+export function addGoalCommands(add: Add, act: Act): void {
+  addUntil(add, act);
+  addScore(add, act);
+  addRunCommands(add, act);
+  addDecisionCommands(add, act);
 }
 
-function addUntil(program: Command, { io, act }: ProgramParts): void {
-  const until = projectCommand(
-    program,
-    "until [words...]",
-    "run an agent turn after turn until the engine's own checks pass",
-  )
+function addUntil(add: Add, act: Act): void {
+  const until = add("until [words...]", "run an agent turn after turn until the engine's own checks pass")
     .option(
       "--check <name=command>",
       "command that must exit 0, or print a number: 'cov=npm run cov >= 80' (repeatable)",
@@ -52,82 +47,56 @@ function addUntil(program: Command, { io, act }: ProgramParts): void {
     .option("--detach", "create the loop and return; `loop continue` or `loop up` runs it")
     .option("--dry-run", "show the score and the checks; write and run nothing")
     .addHelpText("after", UNTIL_HELP)
-    .action(act(async (flags, words) => (await import("./until.ts")).untilCommand(words, flags, io)));
+    .action(act(async () => (await import("./until.ts")).untilCommand));
 }
 
-function addScore(program: Command, { io, act }: ProgramParts): void {
-  const score = projectCommand(
-    program,
-    "score [words...]",
-    "score how clear a spec is (0 to 10), and show the words that count",
-  )
+function addScore(add: Add, act: Act): void {
+  const score = add("score [words...]", "score how clear a spec is (0 to 10), and show the words that count")
     .option("--check <name=command>", "count this check too (repeatable)", collect)
     .option("--protect <glob>", "count these protected files too (repeatable)", collect)
     .option("--prompt-file <file>", "read the spec from this file (- for stdin)")
     .option("--score-with <who>", "who scores the spec: rubric (default) or agent");
-  agentOptions(score).action(
-    act(async (flags, words) => (await import("./score.ts")).scoreCommand(words, flags, io)),
-  );
+  agentOptions(score).action(act(async () => (await import("./score.ts")).scoreCommand));
 }
 
-function addRunCommands(program: Command, { io, act }: ProgramParts): void {
-  projectCommand(program, "status [goal]", "show the progress of a goal loop and what it waits for").action(
-    act(async (flags, [id]) => (await import("./goal.ts")).statusCommand(id, flags, io)),
+function addRunCommands(add: Add, act: Act): void {
+  add("status [goal]", "show the progress of a goal loop and what it waits for").action(
+    act(async () => (await import("./goal.ts")).statusCommand),
   );
 
   const goOn = limitOptions(
-    projectCommand(
-      program,
-      "continue [goal]",
-      "continue a goal loop; limits given here are added to its limits",
-    ),
+    add("continue [goal]", "continue a goal loop; limits given here are added to its limits"),
   ).option("--now", "try again now, even if the loop waits for a quota or an outage");
   notifyOption(goOn)
     .option("--detach", "do not run the loop here; leave it to a runner")
-    .action(act(async (flags, [id]) => (await import("./goal.ts")).continueCommand(id, flags, io)));
+    .action(act(async () => (await import("./goal.ts")).continueCommand));
 
-  const cancel = projectCommand(
-    program,
-    "cancel [goal]",
-    "end a goal loop at once (asks whether to keep its state)",
-  )
+  const cancel = add("cancel [goal]", "end a goal loop at once (asks whether to keep its state)")
     .option("--keep", "keep the state and the checkpoints of the loop")
     .option("--no-keep", "delete the state and the checkpoints of the loop");
   yesOption(cancel, "do not ask; keep the state").action(
-    act(async (flags, [id]) => {
-      const { stopBacklog } = await import("../backlog/stop-backlog.ts");
-      const stopped = await stopBacklog("cancel", id, flags, io);
-      return stopped ?? (await import("./goal.ts")).cancelCommand(id, flags, io);
-    }),
+    act(async () => (await import("./goal.ts")).cancelCommand),
   );
 }
 
-function addDecisionCommands(program: Command, { io, act }: ProgramParts): void {
+function addDecisionCommands(add: Add, act: Act): void {
   for (const answer of ["approve", "reject"] as const) {
     const word = answer === "approve" ? "yes" : "no";
     const about = `answer ${word} to the question of a goal loop: [goal] [note for the agent]`;
-    projectCommand(program, `${answer} [words...]`, about).action(
-      act(async (flags, words) => (await import("./goal.ts")).answerCommand(answer, words, flags, io)),
+    add(`${answer} [words...]`, about).action(
+      act(async () => (await import("./goal.ts")).answerCommand.bind(null, answer)),
     );
   }
 
   yesOption(
-    projectCommand(
-      program,
-      "accept [goal]",
-      "review changes to files that the checks depend on, and accept them",
-    ),
-  ).action(act(async (flags, [id]) => (await import("./accept.ts")).acceptCommand(id, flags, io)));
+    add("accept [goal]", "review changes to files that the checks depend on, and accept them"),
+  ).action(act(async () => (await import("./accept.ts")).acceptCommand));
 
   yesOption(
-    projectCommand(
-      program,
-      "rollback [words...]",
-      "list the checkpoints of a goal loop, or restore one: [goal] [step]",
-    ),
-  ).action(act(async (flags, words) => (await import("./rollback.ts")).rollbackCommand(words, flags, io)));
+    add("rollback [words...]", "list the checkpoints of a goal loop, or restore one: [goal] [step]"),
+  ).action(act(async () => (await import("./rollback.ts")).rollbackCommand));
 
-  projectCommand(program, "report [goal]", "print receipt and evidence of a goal loop as Markdown").action(
-    act(async (flags, [id]) => (await import("./goal.ts")).reportCommand(id, flags, io)),
+  add("report [goal]", "print receipt and evidence of a goal loop as Markdown").action(
+    act(async () => (await import("./goal.ts")).reportCommand),
   );
 }

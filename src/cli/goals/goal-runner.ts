@@ -4,31 +4,34 @@
  * this one shows the work. This process takes over when the other one dies.
  */
 
-import type { AgentSpec, Gate, Goal } from "../../core/goal/goal.ts";
+import type { Gate, Goal } from "../../core/goal/goal.ts";
 import type { LoopId } from "../../core/loop.ts";
 import { changesOf } from "../../core/views/goal-changes.ts";
 import type { EngineNews } from "../../engine/engine.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { createGoalJsonView, createGoalLineView, type GoalRunView } from "../live/goal-view.ts";
+import { createGoalLineView, type GoalRunView } from "../live/goal-view.ts";
+import { createGoalJsonView } from "../live/json-view.ts";
 import { renderNews } from "../live/lines.ts";
 import type { Project } from "../project.ts";
-import { goneError, hasPerson, type Run, type RunKind, runForeground } from "../run/foreground.ts";
+import {
+  goneError,
+  hasPerson,
+  type Run,
+  type RunFlags,
+  type RunKind,
+  runForeground,
+} from "../run/foreground.ts";
 import type { StopRequest } from "../run/signals.ts";
-
-export interface GoalRunFlags {
-  readonly json?: boolean;
-  readonly notifyCmd?: string;
-}
 
 /** How long writes may keep failing. */
 const GIVE_UP_MS = 10_000;
 
 export function runGoal(
   project: Project,
-  id: LoopId,
-  flags: GoalRunFlags,
+  { id, agent }: Goal,
+  flags: RunFlags,
   io: Io,
   stop: StopRequest,
 ): Promise<number> {
@@ -38,7 +41,8 @@ export function runGoal(
     view,
     stop,
     id,
-    agent: taskAgent(project, id),
+    // it also runs tasks that become due meanwhile
+    agent,
     hasPerson: hasPerson(io, flags),
     notifyCmd: flags.notifyCmd,
     showTask: (news: EngineNews) => {
@@ -207,11 +211,4 @@ function hasStopped(goal: Goal, hasPerson: boolean): boolean {
 /** A person rejected a gate and needs no notice about it. */
 function isTurnedDown({ pause }: Goal): boolean {
   return pause?.code === "rejected" && pause.unanswered !== true;
-}
-
-/** The agent of the goal also runs tasks that become due meanwhile. */
-function taskAgent(project: Project, id: LoopId): AgentSpec {
-  const goal = project.store.load(id);
-  if (goal?.kind !== "goal") throw new Error(`there is no goal ${id}`);
-  return goal.agent;
 }

@@ -2,7 +2,7 @@
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { type AgentChoice, chooseAgentSpec } from "../../compose/agent-choice.ts";
 import type { GoalDraft } from "../../core/goal/create.ts";
-import type { Criterion, MustNot, Reversibility, Shape } from "../../core/goal/goal.ts";
+import type { Criterion, MustNot, Shape } from "../../core/goal/goal.ts";
 import { needsPlan, parseStepsFile } from "../../core/goal/steps.ts";
 import { splitUntil } from "../../core/spec/phrases.ts";
 import { decideReversibility } from "../../core/spec/reversibility.ts";
@@ -49,7 +49,7 @@ export function readSpec(
   const flagged = (flags.check ?? []).map(checkFlag);
   const facts = readProjectFacts(project.root);
   const split = splitUntil(words, facts);
-  const file = flags.promptFile === undefined ? "" : fileFlag("--prompt-file", flags.promptFile);
+  const file = fileFlag("--prompt-file", flags.promptFile) ?? "";
   const spec = joined([split.phrase ?? "", split.prompt, file]);
   if (spec === "" && flagged.length === 0)
     throw usageError(
@@ -86,7 +86,7 @@ export function rescore(spec: Spec, score: Score, flags: SpecFlags, { LOOP_SHAPE
   const byScore = shapeOfScore(score.total);
   let shape: Shape | null = flags.force ? "colleague" : null;
   if (byScore !== "vague")
-    shape = LOOP_SHAPE ? oneOf<Shape>("LOOP_SHAPE", LOOP_SHAPE, ["tool", "colleague"]) : byScore;
+    shape = oneOf<Shape>("LOOP_SHAPE", LOOP_SHAPE || undefined, ["tool", "colleague"]) ?? byScore;
   return { ...spec, score, shape, draft: { ...spec.draft, score: score.total, shape: shape ?? "colleague" } };
 }
 
@@ -101,7 +101,7 @@ function draftOf(
   env: NodeJS.ProcessEnv,
 ): Omit<GoalDraft, "id"> {
   const policy = policyFrom(flags, config);
-  const steps = flags.steps === undefined ? [] : parseStepsFile(fileFlag("--steps", flags.steps));
+  const steps = parseStepsFile(fileFlag("--steps", flags.steps) ?? "");
   if (flags.steps !== undefined && steps.length === 0)
     throw usageError(`--steps: ${flags.steps} has no steps; write one per line.`);
   const isOneStep = steps.length === 0 && !needsPlan(work) && criteria.length > 0;
@@ -112,15 +112,14 @@ function draftOf(
     shape: "colleague",
     workflow: decideWorkflow(spec).workflow,
     reversibility:
-      flags.reversibility === undefined
-        ? decideReversibility(spec).reversibility
-        : oneOf<Reversibility>("--reversibility", flags.reversibility, ["2A", "2B", "1"]),
+      oneOf("--reversibility", flags.reversibility, ["2A", "2B", "1"]) ??
+      decideReversibility(spec).reversibility,
     criteria,
     mustNot,
     steps: isOneStep ? [firstLine(spec)] : steps,
     needsPlan: steps.length === 0 && !isOneStep,
     limits: limitsFrom(flags, env),
-    context: oneOf("--context", flags.context ?? "continue", ["fresh", "continue"]),
+    context: oneOf("--context", flags.context, ["fresh", "continue"]) ?? "continue",
     agent: chooseAgentSpec(flags, config, env),
     policy,
   };

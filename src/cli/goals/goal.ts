@@ -14,21 +14,22 @@ import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { isInside } from "../../system/inside.ts";
+import { stopBacklog } from "../backlog/stop-backlog.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type LimitFlags, raiseFrom } from "../flags/limits.ts";
 import { commandFlag } from "../flags/values.ts";
 import { commandNameIn, hostSession } from "../hosts/host-session.ts";
-import type { Io } from "../io.ts";
-import { openProject, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, openProjectToRead, type Project, type ProjectFlags } from "../project.ts";
+import type { RunFlags } from "../run/foreground.ts";
 import { refuseAgent } from "../run/person.ts";
 import { listenForStop } from "../run/signals.ts";
 import { settleOrphan } from "../tasks/settle-fire.ts";
-import { type GoalRunFlags, runGoal } from "./goal-runner.ts";
+import { runGoal } from "./goal-runner.ts";
 
-export interface GoalFlags extends ProjectFlags, GoalRunFlags {
+export interface GoalFlags extends ProjectFlags, RunFlags {
   readonly yes?: boolean;
 }
 
@@ -36,21 +37,17 @@ export async function statusCommand(id: string | undefined, flags: GoalFlags, io
   const { store } = openProjectToRead(flags, io);
   const run = id === undefined ? openBacklog(store) : null;
   if (run !== null && !flags.json) io.out(cleanText(renderRun(run)));
+  const backlog = run === null ? {} : { backlog: viewRun(run) };
   if (id === undefined && allGoals(store).length === 0) {
-    if (flags.json) io.json(run === null ? null : { backlog: viewRun(run) });
+    if (flags.json) io.json(run === null ? null : backlog);
     else if (run === null)
       io.out('There is no goal loop here. Start one with: loop until "npm test passes" <what to do>');
     return EXIT.ok;
   }
   const goal = findGoal(store, id, "any");
-  if (flags.json) {
-    const owner = liveOwner(store, Date.now())?.owner ?? null;
-    io.json({ ...viewGoal(goal), owner, ...(run === null ? {} : { backlog: viewRun(run) }) });
-    return EXIT.ok;
-  }
-  io.out(renderGoalStatus(goal, Date.now()));
-  if (goal.status === "active" && goal.gate === null && liveOwner(store, Date.now()) === null)
-    io.say(`Nothing runs this goal now. Continue it with: loop continue ${goal.id}`);
+  const owner = liveOwner(store, Date.now())?.owner ?? null;
+  answer(flags, io, { ...viewGoal(goal), owner, ...backlog }, renderGoalStatus(goal, Date.now()));
+  if (!flags.json && goal.gate === null && owner === null) sayUnrun(goal, io);
   return EXIT.ok;
 }
 
@@ -58,11 +55,13 @@ function viewRun(backlog: Backlog): object {
   return { ...viewBacklog(backlog), working: backlog.attempts.map(({ story }) => story) };
 }
 
+function sayUnrun({ id, status }: Goal, io: Io): void {
+  if (status === "active") io.say(`Nothing runs this goal now. Continue it with: loop continue ${id}`);
+}
+
 export async function reportCommand(id: string | undefined, flags: GoalFlags, io: Io): Promise<number> {
   const goal = findGoal(openProjectToRead(flags, io).store, id, "any");
-  if (flags.json) io.json(viewGoal(goal));
-  else io.out(renderReportMarkdown(goal).trimEnd());
-  return EXIT.ok;
+  return answer(flags, io, viewGoal(goal), renderReportMarkdown(goal).trimEnd());
 }
 
 export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, io: Io): Promise<void> {
@@ -70,9 +69,8 @@ export async function pauseGoal(project: Project, goal: Goal, flags: GoalFlags, 
   const paused = await requestGoal(project.store, goal, event, Date.now());
   await settleIfOrphaned(project, paused, io);
   await project.store.published?.publish();
-  const now = load(project, paused);
-  if (flags.json) io.json(viewGoal(now));
-  else io.out(`Paused goal ${goal.id}. Continue it with: loop continue ${goal.id}`);
+  const text = `Paused goal ${goal.id}. Continue it with: loop continue ${goal.id}`;
+  answer(flags, io, viewGoal(goalNow(project, paused)), text);
 }
 
 export async function continueCommand(
@@ -91,12 +89,8 @@ export async function continueCommand(
   const event = { type: "goal.continued", raise, retryNow: flags.now ?? false, session } as const;
   await requestGoal(store, goal, event, Date.now());
   await store.published?.publish();
-  if (flags.detach) {
-    if (flags.json) io.json(viewGoal(load(project, goal)));
-    else io.out(whereItGoesOn(project, goal));
-    return EXIT.ok;
-  }
-  return runGoal(project, goal.id, flags, io, stop);
+  if (flags.detach) return answer(flags, io, viewGoal(goalNow(project, goal)), whereItGoesOn(project, goal));
+  return runGoal(project, goal, flags, io, stop);
 }
 
 /** `continue` moves a goal to this place, but not out of a conversation that is still open. */
@@ -118,8 +112,10 @@ function whereItGoesOn({ store }: Project, { id }: Goal): string {
 
 type CancelFlags = GoalFlags & { readonly keep?: boolean };
 
-/** Ends the goal at once. Without its state, its checkpoints go too. */
+/** Ends the backlog or the goal at once. Without the state of the goal, its checkpoints go too. */
 export async function cancelCommand(id: string | undefined, flags: CancelFlags, io: Io): Promise<number> {
+  const stopped = await stopBacklog("cancel", id, flags, io);
+  if (stopped !== null) return stopped;
   const { project, goal } = openGoal(id, flags, io);
   const event = { type: "goal.cancelled", reason: "cancelled by a person" } as const;
   const cancelled = await requestGoal(project.store, goal, event, Date.now());
@@ -127,14 +123,10 @@ export async function cancelCommand(id: string | undefined, flags: CancelFlags, 
   await project.store.published?.publish();
   const isKept = await wantsToKeep(flags, io);
   if (!isKept) await removeState(project, goal);
-  if (flags.json) io.json({ ...viewGoal(load(project, goal)), kept: isKept });
-  else
-    io.out(
-      isKept
-        ? `Cancelled goal ${goal.id}. Its state stays in .loop/runs/${goal.id}/. See it with: loop report ${goal.id}`
-        : `Cancelled goal ${goal.id} and deleted its state. The project files were not changed.`,
-    );
-  return EXIT.ok;
+  const text = isKept
+    ? `Cancelled goal ${goal.id}. Its state stays in .loop/runs/${goal.id}/. See it with: loop report ${goal.id}`
+    : `Cancelled goal ${goal.id} and deleted its state. The project files were not changed.`;
+  return answer(flags, io, { ...viewGoal(goalNow(project, goal)), kept: isKept }, text);
 }
 
 async function wantsToKeep(flags: CancelFlags, io: Io): Promise<boolean> {
@@ -161,38 +153,30 @@ function idIn(state: string): unknown {
 }
 
 export async function answerCommand(
-  answer: "approve" | "reject",
+  word: "approve" | "reject",
   args: readonly string[],
   flags: GoalFlags,
   io: Io,
 ): Promise<number> {
-  const { store } = openForChange(flags, io);
+  const { store } = openProjectToChange(flags, io);
   const { id, note } = readAnswer(args, allGoals(store));
   const goal = findGoal(store, id);
-  refuseAgent(goal, answer);
+  refuseAgent(goal, word);
   if (goal.gate === null)
     throw usageError(`Goal ${goal.id} has no open question.`, `See: loop status ${goal.id}`);
-  const event = {
-    type: "goal.answered",
-    gate: goal.gate.kind,
-    answer,
-    note: note === "" ? null : note,
-  } as const;
+  const { kind: gate, question } = goal.gate;
+  const event = { type: "goal.answered", gate, answer: word, note: note === "" ? null : note } as const;
   const answered = await requestGoal(store, goal, event, Date.now());
   await store.published?.publish();
-  if (flags.json) io.json(viewGoal(answered));
-  else io.out(`${answer === "approve" ? "Approved" : "Rejected"}: ${cleanLine(goal.gate.question)}`);
+  const text = `${word === "approve" ? "Approved" : "Rejected"}: ${cleanLine(question)}`;
+  answer(flags, io, viewGoal(answered), text);
   const isHere = hostSession(process.env) !== null;
-  if (!flags.json && !isHere && answered.status === "active" && liveOwner(store, Date.now()) === null)
-    io.say(`Nothing runs this goal now. Continue it with: loop continue ${goal.id}`);
+  if (!flags.json && !isHere && liveOwner(store, Date.now()) === null) sayUnrun(answered, io);
   return EXIT.ok;
 }
 
 /** The first word may be an id. Letters alone are an id only if such a goal exists: "add a test" is a note. */
-function readAnswer(
-  args: readonly string[],
-  goals: readonly Goal[],
-): { readonly id: string | undefined; readonly note: string } {
+function readAnswer(args: readonly string[], goals: readonly Goal[]) {
   const [first = "", ...rest] = args;
   const isKnown = goals.some(({ id }) => id.startsWith(first.toLowerCase()));
   const isWord = /^[a-f]+$/i.test(first) && !(isKnown && (rest.length === 0 || first.length > 2));
@@ -201,30 +185,20 @@ function readAnswer(
 }
 
 /** Finds the goal before anything is written: wrong input creates no `.loop`. */
-export function openGoal(
-  id: string | undefined,
-  flags: ProjectFlags,
-  io: Io,
-): { readonly project: Project; readonly goal: Goal } {
-  const project = openForChange(flags, io);
+export function openGoal(id: string | undefined, flags: ProjectFlags, io: Io) {
+  const project = openProjectToChange(flags, io);
   return { project, goal: findGoal(project.store, id) };
 }
 
-export function openForChange(flags: ProjectFlags, io: Io): Project {
-  const project = openProject(flags, io);
-  refuseForeign(project.dir);
-  return project;
-}
-
 /** Stops the turn here when no runner is there to do it. */
-async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
+export async function settleIfOrphaned(project: Project, goal: Goal, io: Io): Promise<void> {
   // only an open conversation itself can end its turn
   if (goal.session !== null && !project.store.sessions.isOver(goal.session)) return;
   if (goal.job !== null && liveOwner(project.store, Date.now()) === null)
     await settleOrphan(project, goal, io);
 }
 
-function load({ store }: Project, goal: Goal): Goal {
+export function goalNow({ store }: Project, goal: Goal): Goal {
   const loop = store.load(goal.id);
   return loop?.kind === "goal" ? loop : goal;
 }

@@ -3,20 +3,21 @@ import { createWorkspace } from "../../checks/files/workspace.ts";
 import type { Goal } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
 import { count } from "../../core/text/figures.ts";
+import { iso } from "../../core/views/moment.ts";
 import { allGoals, findGoal, requestGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { usageError } from "../../errors.ts";
 import { createCheckpoints } from "../../git/checkpoints/checkpoints.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
-import type { Project } from "../project.ts";
-import { type GoalFlags, openForChange } from "./goal.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, type Project } from "../project.ts";
+import type { GoalFlags } from "./goal.ts";
 
 /** The step is a number from the list, or the beginning of a commit. */
 export async function rollbackCommand(args: readonly string[], flags: GoalFlags, io: Io): Promise<number> {
   if (args.length > 2) throw usageError("There are too many words.", "Write: loop rollback [goal] [step]");
-  const project = openForChange(flags, io);
+  const project = openProjectToChange(flags, io);
   const { store, root } = project;
   const { goal, step } = readRollback(project, args);
   const checkpoints = createCheckpoints(root);
@@ -27,12 +28,12 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
       "Checkpoints need git and a goal that has started.",
     );
   if (step === undefined) {
-    if (flags.json) io.json(list.map((one) => ({ ...one, at: new Date(one.at).toISOString() })));
-    else
-      for (const { step, label, commit, at } of list)
-        io.out(
-          `${String(step).padStart(3)}  ${commit.slice(0, 10)}  ${new Date(at).toISOString()}  ${cleanLine(label)}`,
-        );
+    const dated = list.map((one) => ({ ...one, at: iso(one.at) }));
+    const lines = dated.map(
+      ({ step, label, commit, at }) =>
+        `${String(step).padStart(3)}  ${commit.slice(0, 10)}  ${at}  ${cleanLine(label)}`,
+    );
+    answer(flags, io, dated, lines.join("\n"));
     if (!flags.json) io.say(`Restore the files with: loop rollback ${goal.id} <number>`);
     return EXIT.ok;
   }
@@ -56,20 +57,14 @@ export async function rollbackCommand(args: readonly string[], flags: GoalFlags,
   if (result.kind === "refused") throw usageError(result.reason);
   if (goal.status !== "ended") {
     const { hash } = await createWorkspace(root).snapshot(goal.policy.allowChanges);
-    await requestGoal(
-      store,
-      goal,
-      { type: "goal.rolled-back", checkpoint: wanted.commit, tree: hash },
-      Date.now(),
-    );
+    const event = { type: "goal.rolled-back", checkpoint: wanted.commit, tree: hash } as const;
+    await requestGoal(store, goal, event, Date.now());
     await store.published?.publish();
   }
-  if (flags.json) io.json({ restored: wanted.commit, files: result.files, undo: result.undo });
-  else {
-    io.out(`Restored ${count(result.files.length, "file")} to "${label}".`);
-    if (result.undo !== null) io.out(`Undo this with: loop rollback ${goal.id} ${result.undo.slice(0, 10)}`);
-  }
-  return EXIT.ok;
+  const { files, undo } = result;
+  const how = undo === null ? "" : `\nUndo this with: loop rollback ${goal.id} ${undo.slice(0, 10)}`;
+  const text = `Restored ${count(files.length, "file")} to "${label}".${how}`;
+  return answer(flags, io, { restored: wanted.commit, files, undo }, text);
 }
 
 /** A single word is the id of a known goal, or else a step. */

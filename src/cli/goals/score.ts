@@ -25,12 +25,12 @@ import { usageError } from "../../errors.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
-import { fileFlag, oneOf } from "../flags/values.ts";
-import { type Io, paint } from "../io.ts";
+import { fileFlag } from "../flags/values.ts";
+import { answer, type Io, paint } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { listenForStop } from "../run/signals.ts";
-import { scoreWithAgent } from "./agent-score.ts";
+import { isScoredByAgent, scoreWithAgent } from "./agent-score.ts";
 import { checkFlag } from "./goal-flags.ts";
 
 export interface ScoreFlags extends ProjectFlags, AgentChoice {
@@ -41,18 +41,16 @@ export interface ScoreFlags extends ProjectFlags, AgentChoice {
 }
 
 export async function scoreCommand(words: string[], flags: ScoreFlags, io: Io): Promise<number> {
-  const { promptFile } = flags;
-  const given = promptFile === undefined ? words : [...words, fileFlag("--prompt-file", promptFile)];
+  const file = fileFlag("--prompt-file", flags.promptFile);
+  const given = file === undefined ? words : [...words, file];
   const view = await withOpinion(readScore(given, flags), flags, io);
   if (view === null) return EXIT.interrupted;
-  if (flags.json) io.json({ version: 1, ...view });
-  else io.out(render(view, io));
-  return EXIT.ok;
+  return answer(flags, io, { version: 1, ...view }, render(view, io));
 }
 
 /** With `--score-with agent`, replaces the score by that of the agent. null: the agent was stopped. */
 async function withOpinion(view: ScoreView, flags: ScoreFlags, io: Io): Promise<ScoreView | null> {
-  if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return view;
+  if (!isScoredByAgent(flags)) return view;
   const stop = listenForStop();
   const config = isAgentTyped(flags) ? {} : readConfig(openProject(flags, io));
   const agent = chooseAgentSpec(flags, config, process.env);

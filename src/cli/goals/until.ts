@@ -8,12 +8,12 @@ import { count } from "../../core/text/figures.ts";
 import { addGoal } from "../../engine/goals/goals.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { commandFlag, oneOf } from "../flags/values.ts";
+import { commandFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, openProjectToWrite, type ProjectFlags } from "../project.ts";
 import { listenForStop } from "../run/signals.ts";
-import { scoreWithAgent } from "./agent-score.ts";
+import { isScoredByAgent, scoreWithAgent } from "./agent-score.ts";
 import { runGoal } from "./goal-runner.ts";
 import { readSpec, rescore, type Spec, type SpecFlags } from "./goal-spec.ts";
 import { renderDimension } from "./score.ts";
@@ -45,23 +45,22 @@ export async function untilCommand(words: string[], flags: UntilFlags, io: Io): 
   const draft = { ...spec.draft, session };
   const goal = await addGoal(project.store, draft, Date.now(), newLoopId);
   await project.store.published?.publish();
-  if (!flags.json) {
+  if (!flags.json)
     io.out(
       `Goal ${goal.id}. Writing state to .loop/state.json and .loop/runs/${goal.id}/. To end the goal: loop cancel`,
     );
-  }
   if (flags.detach) {
     if (flags.json)
       io.json({ type: "loop.created", loop: goal.id, ...(session === null ? {} : { session }) });
     else if (goal.session === null) io.out(`To run it: loop continue ${goal.id}, or: loop up`);
     return EXIT.ok;
   }
-  return runGoal(project, goal.id, flags, io, stop);
+  return runGoal(project, goal, flags, io, stop);
 }
 
 /** null: the agent was stopped. */
 async function scored(spec: Spec, flags: UntilFlags, signal: AbortSignal): Promise<Spec | null> {
-  if (oneOf("--score-with", flags.scoreWith ?? "rubric", ["rubric", "agent"]) === "rubric") return spec;
+  if (!isScoredByAgent(flags)) return spec;
   const score = await scoreWithAgent(spec.draft.spec, spec.draft.agent, process.env, signal);
   return score === null ? null : rescore(spec, score, flags, process.env);
 }
@@ -77,11 +76,8 @@ function noCheck({ unknown }: Spec): string {
 /** B2: a score below 5 does not start. */
 function refuseVague(spec: Spec, flags: UntilFlags, io: Io): number {
   const questions = questionsFor(spec.score);
-  if (flags.json) {
-    io.json({ type: "loop.vague", ...spec.score, questions });
-    return EXIT.vague;
-  }
-  for (const line of scoreLines(spec, io)) io.out(line);
+  answer(flags, io, { type: "loop.vague", ...spec.score, questions }, renderScore(spec, io));
+  if (flags.json) return EXIT.vague;
   io.say("The spec is too vague. Answer these questions in the spec, or add --force to start anyway:");
   for (const question of questions) io.say(`  - ${question}`);
   return EXIT.vague;
@@ -89,21 +85,17 @@ function refuseVague(spec: Spec, flags: UntilFlags, io: Io): number {
 
 function showSpec(spec: Spec, flags: UntilFlags, io: Io): number {
   const { draft, score } = spec;
-  if (flags.json) {
-    io.json({ type: "loop.plan", ...draft, score });
-    return EXIT.ok;
-  }
-  for (const line of scoreLines(spec, io)) io.out(line);
-  io.out(`Would start: ${draft.shape}, workflow ${draft.workflow}, type ${draft.reversibility}`);
-  for (const criterion of draft.criteria) io.out(`  check ${cleanLine(renderCheck(criterion))}`);
-  if (draft.criteria.length === 0) io.out(`  ${noCheck(spec)}`);
-  io.out(`  ${draft.needsPlan ? "the first turn plans the steps" : count(draft.steps.length, "step")}`);
-  return EXIT.ok;
+  const lines = [
+    renderScore(spec, io),
+    `Would start: ${draft.shape}, workflow ${draft.workflow}, type ${draft.reversibility}`,
+    ...draft.criteria.map((criterion) => `  check ${cleanLine(renderCheck(criterion))}`),
+    ...(draft.criteria.length === 0 ? [`  ${noCheck(spec)}`] : []),
+    `  ${draft.needsPlan ? "the first turn plans the steps" : count(draft.steps.length, "step")}`,
+  ];
+  return answer(flags, io, { type: "loop.plan", ...draft, score }, lines.join("\n"));
 }
 
-function scoreLines({ score }: Spec, io: Io): string[] {
-  return [
-    `The spec scores ${score.total} of 10:`,
-    ...score.dimensions.flatMap((one) => renderDimension(one, io)),
-  ];
+function renderScore({ score }: Spec, io: Io): string {
+  const lines = score.dimensions.flatMap((one) => renderDimension(one, io));
+  return [`The spec scores ${score.total} of 10:`, ...lines].join("\n");
 }

@@ -1,12 +1,12 @@
 /** `loop heartbeat | release-lock`: a person works on the lease by hand (D6, D12). */
 import { hostname } from "node:os";
 import { cleanLine } from "../../core/text/clean.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { iso } from "../../core/views/moment.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import type { Lease } from "../../ports/lease.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openForChange } from "../goals/goal.ts";
-import type { Io } from "../io.ts";
-import type { Project, ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProjectToChange, type Project, type ProjectFlags } from "../project.ts";
 import { renderWhen } from "../render/times.ts";
 import { refuseTurns } from "../run/person.ts";
 import { hostSession } from "./host-session.ts";
@@ -18,19 +18,21 @@ interface LeaseFlags extends ProjectFlags {
 /** Without --owner: for this conversation, or, in a terminal, for any owner. */
 export async function heartbeatCommand(flags: LeaseFlags, io: Io): Promise<number> {
   const owner = ownerFlag(flags) ?? hostSession(process.env);
-  const project = openForChange(flags, io);
+  const project = openProjectToChange(flags, io);
   const { store } = project;
   const lease = leaseOf(project, owner);
   const now = Date.now();
   // a heartbeat must not make an ended process look alive
   if (store.holderState(lease, now) === "gone")
-    throw refusal(`${renderHolder(project, lease, now)}, but its process has ended.`, takeOver(lease));
+    throw surroundingsError(
+      `${renderHolder(project, lease, now)}, but its process has ended.`,
+      `The next runner takes the lease over. To release it now: loop release-lock --owner '${lease.owner}'`,
+    );
   await store.heartbeat(lease, now);
   if (store.heartbeatAt(lease) < now)
-    throw refusal(`The heartbeat for ${lease.owner} could not be written.`, null);
-  if (flags.json) io.json(viewLease(project, lease));
-  else io.out(cleanLine(`Wrote a heartbeat for ${lease.owner}, which holds the lease ${since(lease, now)}.`));
-  return EXIT.ok;
+    throw surroundingsError(`The heartbeat for ${lease.owner} could not be written.`);
+  const text = `Wrote a heartbeat for ${lease.owner}, which holds the lease ${since(lease, now)}.`;
+  return answer(flags, io, viewLease(project, lease), cleanLine(text));
 }
 
 /** --owner is required, so that nobody releases a lease that another owner has taken since. */
@@ -40,13 +42,13 @@ export async function releaseLockCommand(
 ): Promise<number> {
   const owner = ownerFlag(flags);
   if (owner === null) throw usageError("--owner is missing.", "See who holds the lease: loop list --json");
-  const project = openForChange(flags, io);
+  const project = openProjectToChange(flags, io);
   const { store } = project;
   refuseTurns(store, "release the lease");
   const lease = leaseOf(project, owner);
   const now = Date.now();
   if (!flags.force && !isGone(project, lease, now))
-    throw refusal(
+    throw surroundingsError(
       `${renderHolder(project, lease, now)}, and its process is running.`,
       "Stop that process, or add --force to release the lease anyway.",
     );
@@ -55,10 +57,10 @@ export async function releaseLockCommand(
   // a waiting runner may take the lease before our write reaches the disk
   const after = store.lease();
   if (after !== null && !isReleased)
-    throw refusal(`${renderHolder(project, after, now)}: it took the lease first.`, null);
+    throw surroundingsError(`${renderHolder(project, after, now)}: it took the lease first.`);
   await store.published?.publish();
-  if (flags.json) io.json({ released: true, ...released, holder: after?.owner ?? null });
-  else io.out(cleanLine(`Released the lease that ${lease.owner} held ${since(lease, now)}.`));
+  const text = `Released the lease that ${lease.owner} held ${since(lease, now)}.`;
+  answer(flags, io, { released: true, ...released, holder: after?.owner ?? null }, cleanLine(text));
   if (after !== null) io.say(cleanLine(`${after.owner} has taken the lease since.`));
   return EXIT.ok;
 }
@@ -72,23 +74,15 @@ function ownerFlag({ owner }: LeaseFlags): string | null {
 /** The lease if this owner holds it; null: any owner. */
 function leaseOf(project: Project, owner: string | null): Lease {
   const lease = project.store.lease();
-  if (lease === null) throw refusal("Nobody holds the lease of this project.", null);
+  if (lease === null) throw surroundingsError("Nobody holds the lease of this project.");
   if (owner === null || lease.owner === owner) return lease;
-  throw refusal(`${renderHolder(project, lease, Date.now())}, not ${owner}.`, null);
+  throw surroundingsError(`${renderHolder(project, lease, Date.now())}, not ${owner}.`);
 }
 
 /** A process on another machine counts as gone when it sends no heartbeat. */
 function isGone({ store }: Project, lease: Lease, now: number): boolean {
   const state = store.holderState(lease, now);
   return state === "gone" || (state === "silent" && lease.host !== hostname());
-}
-
-function refusal(message: string, hint: string | null): LoopError {
-  return new LoopError("surroundings", message, hint);
-}
-
-function takeOver({ owner }: Lease): string {
-  return `The next runner takes the lease over. To release it now: loop release-lock --owner '${owner}'`;
 }
 
 function renderHolder({ store }: Project, lease: Lease, now: number): string {
@@ -103,6 +97,6 @@ function since({ acquiredAt }: Lease, now: number): string {
 
 function viewLease({ store }: Project, lease: Lease): object {
   const { owner, pid, procStart, host, token, acquiredAt } = lease;
-  const heartbeatAt = new Date(store.heartbeatAt(lease)).toISOString();
-  return { owner, pid, procStart, host, token, acquiredAt: new Date(acquiredAt).toISOString(), heartbeatAt };
+  const heartbeatAt = iso(store.heartbeatAt(lease));
+  return { owner, pid, procStart, host, token, acquiredAt: iso(acquiredAt), heartbeatAt };
 }

@@ -16,13 +16,12 @@ import { countsOfStories, DEPTHS, nextOf, renderNextStory, type Story } from "..
 import { cleanLine } from "../../core/text/clean.ts";
 import { viewStory } from "../../core/views/backlog-view.ts";
 import { refuseDuringRun } from "../../engine/backlogs/backlogs.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { type LoopError, surroundingsError, usageError } from "../../errors.ts";
 import { changeStories, loadPrd, prdPath } from "../../store/files/prd-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import { EXIT } from "../exit-codes.ts";
 import { countFlag, oneOf } from "../flags/values.ts";
-import type { Io } from "../io.ts";
-import { openProject, type Project, type ProjectFlags } from "../project.ts";
+import { answer, type Io } from "../io.ts";
+import { openProject, openProjectToChange, type Project, type ProjectFlags } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
 
 export interface RegisterFlags extends ProjectFlags {
@@ -38,36 +37,30 @@ export interface RegisterFlags extends ProjectFlags {
 /** C16: the exit code when there is no story to work on. */
 const NOTHING_LEFT = 3;
 
-/** `loop register-task [id] <title>` */
 export async function registerTaskCommand(
   words: readonly string[],
   flags: RegisterFlags,
   io: Io,
 ): Promise<number> {
   const draft = readDraft(words, flags);
-  const project = openRegistry(flags, io);
+  const project = openProjectToChange(flags, io);
   const { story, stories } = await changeRegistry(project, "register-task", (before) =>
     registerStory(before, draft),
   );
-  answer(story, stories, flags, io, () => {
-    const waits = story.dependsOn.length === 0 ? "" : ` It waits for ${story.dependsOn.join(", ")}.`;
-    return `Registered ${story.id}: ${cleanLine(story.title)}.${waits}`;
-  });
-  return EXIT.ok;
+  const waits = story.dependsOn.length === 0 ? "" : ` It waits for ${story.dependsOn.join(", ")}.`;
+  const text = `Registered ${story.id}: ${cleanLine(story.title)}.${waits}`;
+  return answer(flags, io, viewChange(story, stories), text);
 }
 
-/** `loop mark-complete <id>` */
 export async function markCompleteCommand(id: string, flags: ProjectFlags, io: Io): Promise<number> {
-  const project = openRegistry(flags, io);
+  const project = openProjectToChange(flags, io);
   refuseTurns(project.store, "mark a story complete");
   const { story, stories } = await changeRegistry(project, "mark-complete", (before) =>
     markComplete(before, id),
   );
-  answer(story, stories, flags, io, () => {
-    const { passed, total } = countsOfStories(stories);
-    return `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} stories have passed.`;
-  });
-  return EXIT.ok;
+  const { passed, total } = countsOfStories(stories);
+  const text = `Marked ${story.id} complete: ${cleanLine(story.title)}. ${passed} of ${total} stories have passed.`;
+  return answer(flags, io, viewChange(story, stories), text);
 }
 
 /** `loop mark-blocked <id>`. Refused inside a turn: a loop ends when all open stories are blocked. */
@@ -78,20 +71,17 @@ export async function markBlockedCommand(
 ): Promise<number> {
   if (flags.undo && flags.reason !== undefined)
     throw usageError("--reason and --undo cannot be used together.", "See: loop help mark-blocked");
-  const project = openRegistry(flags, io);
+  const project = openProjectToChange(flags, io);
   refuseTurns(project.store, flags.undo ? "unblock a story" : "mark a story blocked");
   const { story, stories } = await changeRegistry(project, "mark-blocked", (before) =>
     flags.undo ? unblock(before, id) : markBlocked(before, id, flags.reason ?? ""),
   );
-  answer(story, stories, flags, io, () =>
-    flags.undo
-      ? `Unblocked ${story.id}: ${cleanLine(story.title)}.`
-      : `Marked ${story.id} blocked: ${cleanLine(story.title)}. To undo: loop mark-blocked ${story.id} --undo`,
-  );
-  return EXIT.ok;
+  const text = flags.undo
+    ? `Unblocked ${story.id}: ${cleanLine(story.title)}.`
+    : `Marked ${story.id} blocked: ${cleanLine(story.title)}. To undo: loop mark-blocked ${story.id} --undo`;
+  return answer(flags, io, viewChange(story, stories), text);
 }
 
-/** `loop next-task`: changes nothing. */
 export async function nextTaskCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { root } = openProject(flags, io);
   const loaded = loadPrd(root);
@@ -128,8 +118,8 @@ function readDraft(words: readonly string[], flags: RegisterFlags): StoryDraft {
     acceptanceCriteria: flags.criterion ?? [],
     checks: flags.check ?? [],
     dependsOn,
-    priority: flags.priority === undefined ? null : countFlag("--priority", flags.priority),
-    depth: flags.depth === undefined ? null : oneOf("--depth", flags.depth, DEPTHS),
+    priority: countFlag("--priority", flags.priority) ?? null,
+    depth: oneOf("--depth", flags.depth, DEPTHS) ?? null,
   };
 }
 
@@ -141,13 +131,6 @@ function readTitle(words: readonly string[]): { readonly id: string | null; read
     rest.length === 1 && /\s/.test(rest[0]?.trim() ?? "") && faultOfStoryId(first) === null;
   if (isNumbered || isBeforeQuoted) return { id: first, title: rest.join(" ").trim() };
   return { id: null, title: words.join(" ").trim() };
-}
-
-/** Creates nothing: a refused request leaves no `.loop`. */
-export function openRegistry(flags: ProjectFlags, io: Io): Project {
-  const project = openProject(flags, io);
-  refuseForeign(project.dir);
-  return project;
 }
 
 /** `command`: named in the hint. */
@@ -169,22 +152,11 @@ function refuseProblems(root: string, stories: readonly Story[]): void {
 }
 
 function faulty(root: string, message: string, hint: string | null): LoopError {
-  return new LoopError(
-    "surroundings",
-    `${prdPath(root)}: ${message}`,
-    hint ?? "Fix the file; it was not changed.",
-  );
+  return surroundingsError(`${prdPath(root)}: ${message}`, hint ?? "Fix the file; it was not changed.");
 }
 
-function answer(
-  story: Story,
-  stories: readonly Story[],
-  flags: ProjectFlags,
-  io: Io,
-  sentence: () => string,
-): void {
-  if (flags.json) io.json({ story: viewStory(story), progress: countsOfStories(stories) });
-  else io.out(sentence());
+function viewChange(story: Story, stories: readonly Story[]): object {
+  return { story: viewStory(story), progress: countsOfStories(stories) };
 }
 
 function renderStory(story: Story): string {

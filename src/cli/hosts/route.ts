@@ -1,5 +1,4 @@
 /** `loop route`: shows what happens if a conversation stops now, and why (D12). Changes nothing. */
-
 import { decideGoal } from "../../core/goal/decide-goal.ts";
 import type { Goal, Job } from "../../core/goal/goal.ts";
 import { isSessionId, ownerOf, sessionOf } from "../../core/session.ts";
@@ -7,19 +6,19 @@ import { type BoundLoop, type Route, routeStop, type StopFacts } from "../../cor
 import { cleanLine } from "../../core/text/clean.ts";
 import { currentStep, iterationOf } from "../../core/text/goal/goal-facts.ts";
 import { isTurn } from "../../core/views/goal-changes.ts";
+import { momentOf } from "../../core/views/moment.ts";
 import { allGoals } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { LoopError, reasonOf, usageError } from "../../errors.ts";
 import { capOf } from "../../hosts/claude-code/hooks/block-cap.ts";
-import { hasQueued, isSomeoneQueued, readTranscript } from "../../hosts/claude-code/usage/transcript.ts";
+import { isSomeoneWaiting } from "../../hosts/claude-code/usage/transcript.ts";
 import { hasMonitor } from "../../hosts/claude-code/wake.ts";
 import { boundable, boundLoop } from "../../hosts/conversation/bound-loop.ts";
 import { nearCap } from "../../hosts/conversation/hooks/block-cap.ts";
 import { loopsOff } from "../../hosts/conversation/standing.ts";
 import type { Lease, SessionRecord, Store } from "../../ports/store.ts";
 import { FOREIGN, originOf } from "../../store/folder/origin.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandNameIn, hostSession } from "./host-session.ts";
 
@@ -27,7 +26,6 @@ interface RouteFlags extends ProjectFlags {
   readonly session?: string;
 }
 
-/** The facts behind the decision. */
 interface Look {
   readonly facts: StopFacts;
   readonly goal: Goal | null;
@@ -38,7 +36,6 @@ interface Look {
   readonly canWake: boolean;
 }
 
-/** The running owner of the lease. */
 interface Holder {
   readonly lease: Lease;
   readonly isOurs: boolean;
@@ -59,9 +56,7 @@ export async function routeCommand(flags: RouteFlags, io: Io): Promise<number> {
   const look = lookAt(named, flags, io);
   const route = decide(look);
   const next = route.kind === "allow" || look.goal === null ? null : nextOf(look.goal, look);
-  if (flags.json) io.json(viewRoute(route, look, next));
-  else for (const line of renderRoute(route, look, next)) io.out(line);
-  return EXIT.ok;
+  return answer(flags, io, viewRoute(route, look, next), renderRoute(route, look, next).join("\n"));
 }
 
 /** Accepts `<id>` and `session:<id>`; refuses ids that no client uses. */
@@ -79,7 +74,7 @@ function lookAt(named: string | null, flags: RouteFlags, io: Io): Look {
     return readFacts(named, openProject(flags, io));
   } catch (error) {
     if (error instanceof LoopError && error.code === "usage") throw error;
-    const broken = error instanceof Error ? error.message : String(error);
+    const broken = reasonOf(error);
     const session = named ?? sessionOf(hostSession(process.env)) ?? "";
     const commandName = commandNameIn(process.env);
     const off = loopsOff(process.env);
@@ -109,7 +104,7 @@ function readFacts(named: string | null, { dir, store }: Project): Look {
       off: loopsOff(process.env),
       loop,
       otherOwner: holder?.isKept ? holder.lease.owner : null,
-      isSomeoneWaiting: isSomeoneWaiting(record),
+      isSomeoneWaiting: record !== null && isSomeoneWaiting(record),
       commandName: commandNameIn(process.env),
     },
     goal: goals.find(({ id }) => id === loop?.id) ?? null,
@@ -130,13 +125,6 @@ function isAtWork(store: Store, { owner, token }: Lease): boolean {
   });
 }
 
-/** As the stop hook sees it: the client reports a message at once and writes it to the transcript later. */
-function isSomeoneWaiting(record: SessionRecord | null): boolean {
-  if (record === null) return false;
-  const lines = readTranscript(record.transcript, record.offset);
-  return isSomeoneQueued(lines) || (record.isSomeoneWaiting && !hasQueued(lines));
-}
-
 function decide({ facts, record, canWake }: Look): Shown {
   // The hook needs the lease only to go on: it asks a question whoever holds the lease.
   const free = routeStop({ ...facts, otherOwner: null });
@@ -149,7 +137,6 @@ function decide({ facts, record, canWake }: Look): Shown {
   };
 }
 
-/** The next step of a loop that goes on. */
 function nextOf(goal: Goal, { record, facts }: Look): Next {
   const { job } = goal;
   if (job !== null && isTurn(job) && record?.turn?.id === job.id) return afterTurn(goal, job);
@@ -246,16 +233,10 @@ function viewLoop(loop: BoundLoop, session: string | null): object {
   };
 }
 
-/** null for a time outside the range of dates, which an agent may name. */
-function momentOf(at: number | null): string | null {
-  return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString();
-}
-
 function rowOf(route: Shown): string {
   return route.kind === "wake" ? "near the client's limit" : route.row;
 }
 
-/** The decision, its facts and the next step. */
 function renderRoute(route: Shown, look: Look, next: Next | null): readonly string[] {
   const decision =
     route.kind === "go-on"

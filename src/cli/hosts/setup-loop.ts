@@ -5,12 +5,11 @@ import { viewGoal } from "../../core/views/goal-view.ts";
 import { requestGoal } from "../../engine/goals/goals.ts";
 import { liveOwner } from "../../engine/lease/live-owner.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type GoalFlags, openGoal } from "../goals/goal.ts";
+import { type GoalFlags, goalNow, openGoal, settleIfOrphaned } from "../goals/goal.ts";
 import { type UntilFlags, untilCommand } from "../goals/until.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type Project } from "../project.ts";
 import { refuseTurns } from "../run/person.ts";
-import { settleOrphan } from "../tasks/settle-fire.ts";
 import { parseSessionFlag } from "./route.ts";
 
 /** Does not run the goal: it continues at the next stop of that conversation. */
@@ -37,17 +36,11 @@ export async function teardownLoopCommand(id: string | undefined, flags: GoalFla
   const event = { type: "goal.cancelled", reason: "torn down by a person" } as const;
   const cancelled = await requestGoal(store, goal, event, Date.now());
   const turn = forgetTurn(project, goal);
-  // an open conversation settles its running turn itself
-  const isElsewhere = goal.session !== null && !store.sessions.isOver(goal.session);
-  if (cancelled.job !== null && !isElsewhere && liveOwner(store, Date.now()) === null)
-    await settleOrphan(project, cancelled, io);
+  await settleIfOrphaned(project, cancelled, io);
   await store.published?.publish();
-  const after = store.load(goal.id);
-  if (flags.json) io.json({ ...viewGoal(after?.kind === "goal" ? after : cancelled), forgotten: turn });
-  else io.out(`Cancelled goal ${goal.id}. Its state is kept: loop report ${goal.id}`);
-  if (turn !== null && !flags.json)
-    io.out(`Removed turn ${turn} from ${goal.session ?? "the conversation"}.`);
-  return EXIT.ok;
+  const removed = turn === null ? "" : `\nRemoved turn ${turn} from ${goal.session ?? "the conversation"}.`;
+  const text = `Cancelled goal ${goal.id}. Its state is kept: loop report ${goal.id}${removed}`;
+  return answer(flags, io, { ...viewGoal(goalNow(project, cancelled)), forgotten: turn }, text);
 }
 
 /** The turn that was removed from the conversation's record; null: there was none. */

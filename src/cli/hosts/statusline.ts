@@ -2,7 +2,7 @@
  * `loop statusline`, for the `statusLine` setting of Claude Code: reads the client's JSON on stdin, prints one line or
  * nothing. It has its own bundle, because the client starts it often. It prints no errors: the client would show them.
  */
-import { fstatSync, lstatSync, readSync } from "node:fs";
+import { lstatSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { renderStatusLine } from "../../core/text/status-line.ts";
 import type { Progress } from "../../core/views/progress.ts";
@@ -10,7 +10,7 @@ import { readProgress } from "../../store/files/progress-file.ts";
 import { holderState } from "../../store/folder/lease-file.ts";
 import { keepSessionCost } from "../../store/ledger/session-cost.ts";
 import { isInside } from "../../system/inside.ts";
-import { writeNow } from "../io.ts";
+import { isTerminal, writeNow } from "../io.ts";
 
 const COMMAND_NAME = "/loopwright:loop";
 /** The client's frame around the line. */
@@ -19,13 +19,6 @@ const DEFAULT_COLUMNS = 120;
 const MAX_INPUT_BYTES = 1024 * 1024;
 const INPUT_WAIT_MS = 1_000;
 const INPUT_LOOK_MS = 5;
-
-/** The used part of the client's JSON; null: missing or invalid. */
-interface Payload {
-  readonly session: string | null;
-  readonly project: string | null;
-  readonly costUsd: number | null;
-}
 
 function main(): void {
   try {
@@ -49,7 +42,7 @@ function main(): void {
 
 /** stdin until its end or the time limit. `readFileSync(0)` fails on a non-blocking pipe, which some clients use. */
 function readInput(): string {
-  if (isTerminal()) return "";
+  if (isTerminal(0)) return "";
   const chunks: Buffer[] = [];
   const buffer = Buffer.allocUnsafe(64 * 1024);
   for (let bytes = 0, waitedMs = 0; bytes < MAX_INPUT_BYTES && waitedMs < INPUT_WAIT_MS; ) {
@@ -67,12 +60,8 @@ function readInput(): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Loads `node:tty` only for a character device, to start fast. */
-function isTerminal(): boolean {
-  return fstatSync(0).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(0);
-}
-
-function parsePayload(text: string): Payload {
+/** The used part of the client's JSON; null: missing or invalid. */
+function parsePayload(text: string) {
   const payload = asObject(parseJson(text));
   const project = asObject(payload.workspace).project_dir ?? payload.cwd;
   const cost = asObject(payload.cost).total_cost_usd;

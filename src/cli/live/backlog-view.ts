@@ -11,6 +11,7 @@ import {
 import { countsOfStories, statusOf } from "../../core/backlog/stories.ts";
 import type { Spent } from "../../core/goal/goal.ts";
 import { cleanLine } from "../../core/text/clean.ts";
+import { reasonOf } from "../../errors.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
 import type { Io } from "../io.ts";
 import { renderAgentEvent } from "./goal-lines.ts";
@@ -137,5 +138,5 @@ function costOf({ costUsd, estimatedUsd }: Spent): object {
 }
 
 function sayProblem(error: unknown, io: Io): void {
-  io.say(`loop: ${cleanLine(error instanceof Error ? error.message : String(error))}`);
+  io.say(`loop: ${cleanLine(reasonOf(error))}`);
 }

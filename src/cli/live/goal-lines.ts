@@ -1,7 +1,7 @@
 /** Renders the changes of a goal as lines for people. */
 import { renderCheck } from "../../core/checks/kinds.ts";
 import { unmetLine } from "../../core/goal/breakers.ts";
-import type { Goal } from "../../core/goal/goal.ts";
+import type { Goal, Job } from "../../core/goal/goal.ts";
 import { isConfirmed } from "../../core/goal/phase.ts";
 import { isMet, isProved } from "../../core/goal/proof.ts";
 import { cleanLine } from "../../core/text/clean.ts";
@@ -21,7 +21,7 @@ import { renderReceipts } from "../../core/text/goal/receipt.ts";
 import { renderVerdictBox } from "../../core/text/goal/verdict-box.ts";
 import type { GoalChange } from "../../core/views/goal-changes.ts";
 import type { AgentEvent } from "../../ports/agent.ts";
-import { type Io, paint } from "../io.ts";
+import { type Io, paint, type Style } from "../io.ts";
 
 export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io: Io): string[] {
   switch (change.type) {
@@ -33,17 +33,7 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
     case "survey":
       return surveyLines(change, goal, io);
     case "turn":
-      return change.job.kind === "work"
-        ? [paint(io, "cyan", renderIteration(goal))]
-        : [
-            paint(
-              io,
-              "cyan",
-              change.job.kind === "plan"
-                ? "[LOOP] Planning the steps"
-                : "[LOOP] A second agent reviews the plan for risks",
-            ),
-          ];
+      return [paint(io, "cyan", turnLine(change.job, goal))];
     case "turn.end":
       // a turn without a failure is announced after its checks
       return change.receipt.failure === null ? [] : [renderIterationEnd(goal, change.receipt)];
@@ -52,19 +42,15 @@ export function renderGoalChange(change: GoalChange, goal: Goal, now: number, io
     case "checks":
       return checkLines(goal, io);
     case "gate":
-      return lines(renderGate(goal)).map((line) => paint(io, "yellow", line));
+      return yellow(renderGate(goal), io);
     case "warning":
-      return lines(renderWarning(goal, change.limit)).map((line) => paint(io, "yellow", line));
+      return yellow(renderWarning(goal, change.limit), io);
     case "wait":
-      return lines(renderWaiting(goal, now)).map((line) => paint(io, "yellow", line));
+      return yellow(renderWaiting(goal, now), io);
     case "go-on":
       return [`[LOOP] Continuing goal ${goal.id}`];
     case "pause":
-      return [
-        "",
-        ...lines(renderPaused(goal)).map((line) => paint(io, "yellow", line)),
-        ...receiptLines(goal),
-      ];
+      return ["", ...yellow(renderPaused(goal), io), ...receiptLines(goal)];
     case "end":
       return endLines(goal, io);
   }
@@ -76,25 +62,27 @@ function headOf(goal: Goal): string[] {
   return hasWorked ? renderResumeHeader(goal).split("\n") : [renderStarting(goal)];
 }
 
+function turnLine({ kind }: Job, goal: Goal): string {
+  if (kind === "work") return renderIteration(goal);
+  return kind === "plan" ? "[LOOP] Planning the steps" : "[LOOP] A second agent reviews the plan for risks";
+}
+
 /** One short line for an event of an agent. The agent's text stays in its own log. */
 export function renderAgentEvent(event: AgentEvent, io: Io): string | null {
+  const line = (style: Style, text: string) => paint(io, style, `  · ${text}`);
   switch (event.type) {
-    case "tool":
-      return paint(
-        io,
-        "dim",
-        `  · ${cleanLine(event.name)}${event.detail === "" ? "" : ` ${cleanLine(event.detail).slice(0, 100)}`}`,
-      );
+    case "tool": {
+      const detail = event.detail === "" ? "" : ` ${cleanLine(event.detail).slice(0, 100)}`;
+      return line("dim", `${cleanLine(event.name)}${detail}`);
+    }
     case "permission":
-      return paint(io, "yellow", `  · permission for ${cleanLine(event.tool)} ${event.answer}`);
-    case "taken":
-      return paint(
-        io,
-        "yellow",
-        `  · ${cleanLine(event.instead)}: ${cleanLine(event.reason)}; ${cleanLine(event.by)} takes the turn`,
-      );
+      return line("yellow", `permission for ${cleanLine(event.tool)} ${event.answer}`);
+    case "taken": {
+      const [instead, reason, by] = [event.instead, event.reason, event.by].map(cleanLine);
+      return line("yellow", `${instead}: ${reason}; ${by} takes the turn`);
+    }
     case "failure":
-      return paint(io, "yellow", `  · ${cleanLine(event.failure.class)}: ${cleanLine(event.failure.reason)}`);
+      return line("yellow", `${cleanLine(event.failure.class)}: ${cleanLine(event.failure.reason)}`);
     default:
       return null;
   }
@@ -158,6 +146,10 @@ function endLines(goal: Goal, io: Io): string[] {
 
 function receiptLines(goal: Goal): string[] {
   return goal.receipts.length === 0 ? [] : ["", ...lines(renderReceipts(goal, process.stderr.columns ?? 80))];
+}
+
+function yellow(text: string | null, io: Io): string[] {
+  return lines(text).map((line) => paint(io, "yellow", line));
 }
 
 function lines(text: string | null): string[] {

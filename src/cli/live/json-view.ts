@@ -1,30 +1,63 @@
-/** One JSON object per line on stdout, for programs. */
-import { changesOf } from "../../core/views/goal-changes.ts";
-import { iso } from "../../core/views/moment.ts";
+/** One JSON object per line on stdout, for programs: of `loop up` and of a goal's runner. */
+import { renderCheck, verificationOf } from "../../core/checks/kinds.ts";
+import type { Goal } from "../../core/goal/goal.ts";
+import { changesOf, type GoalChange } from "../../core/views/goal-changes.ts";
+import { viewEnd, viewGoal } from "../../core/views/goal-view.ts";
+import { iso, momentOf } from "../../core/views/moment.ts";
 import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import type { EngineNews } from "../../engine/engine.ts";
+import { reasonOf } from "../../errors.ts";
 import type { Io } from "../io.ts";
-import { describeGoalChange } from "./goal-view.ts";
+import type { GoalRunView } from "./goal-view.ts";
 import { writeInBackground } from "./outlet.ts";
-import type { LiveView } from "./view.ts";
+import type { LiveView, RunView } from "./view.ts";
 
 export function createJsonView(io: Io): LiveView {
-  const line = (type: string, fields: object) => ({ type, at: iso(Date.now()), ...fields });
-  const emit = (type: string, fields: object) => io.json(line(type, fields));
-  writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines })));
+  const { emit, view } = openJsonLines(io);
   return {
+    ...view,
     open: ({ agent, firing, endAt }) =>
-      emit("up", { agent, firing, endAt: endAt === null ? null : iso(endAt), pid: process.pid }),
+      emit("up", { agent, firing, endAt: momentOf(endAt), pid: process.pid }),
     show: (news) => {
       for (const [type, fields] of describe(news)) emit(type, fields);
     },
-    notify: (title, body) => emit("notify", { title, body }),
-    problem: (error) => emit("problem", { message: error instanceof Error ? error.message : String(error) }),
     stopping: (signal) => emit("stopping", { signal }),
     ask: async () => null,
-    askPermission: async () => null,
     close: () => emit("down", {}),
+  };
+}
+
+export function createGoalJsonView(io: Io): GoalRunView {
+  const { emit, finish, view } = openJsonLines(io);
+  return {
+    ...view,
+    show: (changes, goal) => {
+      for (const change of changes) emit(...describeGoalChange(change, goal));
+    },
+    agent: (event) => emit("agent", { event }),
+    say: (message) => emit("message", { message }),
+    ask: async () => "withdrawn",
+    close: async (goal) => {
+      await finish();
+      io.json(viewEnd(goal));
+    },
+  };
+}
+
+/** Every line has its type and its time. */
+function openJsonLines(io: Io) {
+  const line = (type: string, fields: object) => ({ type, at: iso(Date.now()), ...fields });
+  const emit = (type: string, fields: object) => io.json(line(type, fields));
+  const view: RunView = {
+    notify: (title, body) => emit("notify", { title, body }),
+    problem: (error) => emit("problem", { message: reasonOf(error) }),
+    askPermission: async () => null,
+  };
+  return {
+    emit,
+    view,
+    finish: writeInBackground(io, (lines) => JSON.stringify(line("left-out", { lines }))),
   };
 }
 
@@ -55,4 +88,62 @@ function describe(news: EngineNews): [string, object][] {
     case "problem":
       return [["problem", { message: news.message }]];
   }
+}
+
+/** Where the type of an event is not that of the change. */
+const EVENT_TYPES: Partial<Record<GoalChange["type"], string>> = {
+  start: "loop.start",
+  turn: "turn.start",
+  "go-on": "loop.continue",
+  pause: "loop.pause",
+  end: "loop.result",
+};
+
+export function describeGoalChange(change: GoalChange, goal: Goal): [string, object] {
+  return [EVENT_TYPES[change.type] ?? change.type, { loop: goal.id, ...fieldsOf(change, goal) }];
+}
+
+function fieldsOf(change: GoalChange, goal: Goal): object {
+  const { iteration, spent, limits } = goal;
+  switch (change.type) {
+    case "start":
+      return startOf(goal);
+    case "survey":
+      return {
+        green: change.green,
+        protected: change.protectedCount,
+        criteria: viewEnd(goal).criteria,
+      };
+    case "turn":
+      return { job: change.job.id, kind: change.job.kind, iteration: iteration + 1 };
+    case "turn.end":
+      return { receipt: change.receipt };
+    case "plan":
+      return { steps: goal.steps.map(({ name }) => name), proposed: goal.proposed.map(renderCheck) };
+    case "checks":
+      return { iteration, moved: change.moved, criteria: viewEnd(goal).criteria };
+    case "gate":
+      return { gate: viewGoal({ ...goal, gate: change.gate }).gate };
+    case "warning":
+      return { limit: change.limit, spent, limits };
+    case "wait":
+      return { until: iso(change.until), reason: goal.waitReason };
+    case "go-on":
+      return {};
+    case "pause":
+      return { pause: viewGoal(goal).pause };
+    case "end":
+      return { end: viewGoal(goal).end, state: viewGoal(goal) };
+  }
+}
+
+function startOf(goal: Goal): object {
+  const { spec, score, shape, workflow, reversibility, limits, agent, needsPlan } = goal;
+  const criteria = goal.criteria.map((criterion) => ({
+    name: criterion.name,
+    check: renderCheck(criterion),
+    verification: verificationOf(criterion.check),
+    source: criterion.source,
+  }));
+  return { spec, score, shape, workflow, reversibility, limits, agent, needsPlan, criteria };
 }

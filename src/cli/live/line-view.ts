@@ -34,7 +34,6 @@ export function createLineView(project: Project, io: Io): LiveView {
   };
 }
 
-/** The last line: what happens to the tasks now. */
 export function farewell({ store }: Pick<Project, "store">): string {
   const count = liveTasks(store).length;
   if (count === 0) return "Stopped. There are no tasks.";

@@ -1,8 +1,8 @@
 /** Renders engine news as lines for people. */
-
 import type { Task } from "../../core/loop.ts";
 import { changesOf } from "../../core/views/goal-changes.ts";
 import type { EngineNews } from "../../engine/engine.ts";
+import { reasonOf } from "../../errors.ts";
 import type { Io } from "../io.ts";
 import { type Cell, oneLine, renderCell } from "../render/table.ts";
 import { outcomeRow } from "../render/tasks.ts";
@@ -23,7 +23,7 @@ export function renderNotice(title: string, body: string, io: Io): string {
 }
 
 export function renderProblem(error: unknown, io: Io): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = reasonOf(error);
   return renderCell({ style: "red", text }, io);
 }
 

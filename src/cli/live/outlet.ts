@@ -7,6 +7,7 @@
  */
 import { Socket } from "node:net";
 import { type Io, writeNow } from "../io.ts";
+import { drained } from "../run/leave.ts";
 
 const LIMIT_BYTES = 8 * 1024 * 1024;
 
@@ -75,23 +76,9 @@ export function writeInBackground(io: Io, renderLeftOut: (lines: number) => stri
   const err = createOutlet(process.stderr, (lines) => err.write(`${leftOutText(lines)}\n`));
   const undo = io.divert({ out: (text) => out.write(`${text}\n`), say: (text) => err.write(`${text}\n`) });
   return async () => {
-    await Promise.all([process.stdout, process.stderr].map(taken));
+    await drained();
     undo();
   };
-}
-
-/** Resolves when everything was read or the reader is gone. */
-function taken(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.writableLength === 0 || stream.destroyed) {
-      resolve();
-      return;
-    }
-    stream.once("error", () => resolve());
-    stream.once("close", () => resolve());
-    // after all pending output
-    stream.write("", () => resolve());
-  });
 }
 
 export function leftOutText(lines: number): string {

@@ -1,6 +1,7 @@
 /** Asks the person for the permissions that agents request: one question at a time, and never again after "always". */
 import { cleanLine } from "../../core/text/clean.ts";
 import type { PermissionRequest, TurnControl } from "../../ports/agent.ts";
+import { createLine } from "./hold.ts";
 
 export type PermissionReply = "once" | "always" | "no";
 
@@ -9,15 +10,14 @@ export function createPermissionDesk(
   ask: (question: string, signal: AbortSignal) => Promise<PermissionReply | null>,
 ): NonNullable<TurnControl["askPerson"]> {
   const granted = new Set<string>();
-  let line: Promise<unknown> = Promise.resolve();
+  const inLine = createLine();
   return (request, signal) => {
-    const answered = line.then(() => answer(request, signal)).catch(() => "deny" as const);
-    line = answered;
+    const answered = inLine(() => decide(request, signal)).catch(() => "deny" as const);
     // a request in the queue ends with its own turn
     return unlessStopped(answered, signal);
   };
 
-  async function answer(request: PermissionRequest, signal: AbortSignal): Promise<"allow" | "deny"> {
+  async function decide(request: PermissionRequest, signal: AbortSignal): Promise<"allow" | "deny"> {
     const key = JSON.stringify([request.tool, request.paths, request.command]);
     if (signal.aborted) return "deny";
     if (granted.has(key)) return "allow";
@@ -40,14 +40,14 @@ function unlessStopped(answered: Promise<"allow" | "deny">, signal: AbortSignal)
 }
 
 function renderQuestion({ tool, title, paths, command }: PermissionRequest): string {
-  const verbs: Partial<Record<typeof tool, string>> = {
-    read: "read",
-    edit: "change",
-    delete: "delete",
-    execute: "run",
-    fetch: "fetch",
-  };
-  const verb = verbs[tool];
   const what = command ?? (paths.length > 0 ? paths.join(", ") : title);
-  return `The agent wants to ${verb === undefined ? "use a tool" : verb}: ${cleanLine(what)}. Allow it?`;
+  return `The agent wants to ${VERBS[tool] ?? "use a tool"}: ${cleanLine(what)}. Allow it?`;
 }
+
+const VERBS: Partial<Record<PermissionRequest["tool"], string>> = {
+  read: "read",
+  edit: "change",
+  delete: "delete",
+  execute: "run",
+  fetch: "fetch",
+};

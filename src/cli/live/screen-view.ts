@@ -16,10 +16,15 @@ import { listChangesAt, renderTaskList } from "../render/task-list.ts";
 import { renderClock } from "../render/times.ts";
 import { farewell } from "./line-view.ts";
 import { renderNews, renderNotice, renderProblem } from "./lines.ts";
-import { leftOutText } from "./outlet.ts";
+import { createOutlet, leftOutText, type Outlet } from "./outlet.ts";
 import { askPermission, askYesNo } from "./question.ts";
-import { openScreen, type Screen } from "./screen.ts";
 import type { LiveView } from "./view.ts";
+
+export interface Screen extends Outlet {
+  readonly columns: number;
+  readonly rows: number;
+  onResize(callback: () => void): () => void;
+}
 
 const TICK_MS = 1_000;
 const MAX_WAITING = 200;
@@ -70,10 +75,29 @@ export function createScreenView(
   };
 }
 
-/** The list at the bottom of the screen, and the news above it. */
+function openScreen(onBack: (lines: number) => void): Screen {
+  const { stdout } = process;
+  const outlet = createOutlet(stdout, onBack);
+  return {
+    write: outlet.write,
+    get isBehind() {
+      return outlet.isBehind;
+    },
+    get columns() {
+      return stdout.columns ?? 80;
+    },
+    get rows() {
+      return stdout.rows ?? 24;
+    },
+    onResize: (callback) => {
+      stdout.on("resize", callback);
+      return () => stdout.off("resize", callback);
+    },
+  };
+}
+
 class LiveList {
   role: Role | null = null;
-  /** More text for the status line. */
   about = "";
   readonly #project: Project;
   readonly #io: Io;

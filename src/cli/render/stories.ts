@@ -27,18 +27,11 @@ function block(title: string, text: string): readonly string[] {
 
 /** Shown before stories are written: title, dependencies, criteria and commands. */
 export function renderPlanned(stories: readonly Story[]): string {
-  return stories.map((story) => renderPlannedStory(story)).join("\n");
+  return stories.flatMap(plannedLines).join("\n");
 }
 
-function renderPlannedStory({
-  id,
-  title,
-  dependsOn,
-  acceptanceCriteria,
-  checks,
-  passes,
-  depth,
-}: Story): string {
+function plannedLines(story: Story): readonly string[] {
+  const { id, title, dependsOn, acceptanceCriteria, checks, passes, depth } = story;
   const marks = [
     ...(passes ? ["passed"] : []),
     ...(depth === null ? [] : [depth]),
@@ -48,7 +41,7 @@ function renderPlannedStory({
     `${id}: ${cleanLine(title)}${marks.length === 0 ? "" : ` (${marks.join(", ")})`}`,
     ...acceptanceCriteria.map((one) => `  - ${cleanLine(one)}`),
     ...checks.map((one) => `  runs: ${cleanLine(one)}`),
-  ].join("\n");
+  ];
 }
 
 export function countStories(count: number): string {

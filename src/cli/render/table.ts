@@ -36,6 +36,10 @@ export function renderTable(
     .join("\n");
 }
 
+export function titles(...texts: readonly string[]): readonly Cell[] {
+  return texts.map((text) => ({ style: "dim", text }));
+}
+
 export function renderCell(cell: Cell, io: Pick<Io, "colour">): string {
   if (typeof cell === "string") return oneLine(cell);
   if (isSpan(cell)) return paint(io, cell.style, oneLine(cell.text));
@@ -59,7 +63,6 @@ export function printable(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\n\t])[\p{Cc}]/gu, " ");
 }
 
-/** Cuts a long line with an ellipsis. */
 export function cut(line: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY || seenWidth(line) <= width) return line;
   let left = width - 1;

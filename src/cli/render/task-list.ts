@@ -2,7 +2,7 @@
 import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Io } from "../io.ts";
-import { type Cell, oneLine, renderTable } from "./table.ts";
+import { type Cell, oneLine, renderTable, titles } from "./table.ts";
 import { nextMidnight, renderClock, renderWhen, whenChanges } from "./times.ts";
 
 const NARROW = 72;
@@ -17,8 +17,7 @@ export function renderTaskList(
 ): string {
   // a narrow terminal shows fewer times, so that the prompt fits
   const narrow = width < NARROW;
-  const titles = ["ID", "SCHEDULE", "NEXT", ...(narrow ? [] : ["LAST"]), "PROMPT"];
-  const head = titles.map((text): Cell => ({ style: "dim", text }));
+  const head = titles("ID", "SCHEDULE", "NEXT", ...(narrow ? [] : ["LAST"]), "PROMPT");
   const rows = tasks.map((task): Cell[] => [
     { style: "bold", text: task.id },
     renderSchedule(task, timeZone) + (task.durable ? "" : " (session)"),
@@ -31,7 +30,7 @@ export function renderTaskList(
 
 /** Goal loops that have not ended. */
 export function renderGoalList(goals: readonly GoalLine[], io: Io, width: number): string {
-  const head = ["GOAL", "STATE", "ITERATION", "SPEC"].map((text): Cell => ({ style: "dim", text }));
+  const head = titles("GOAL", "STATE", "ITERATION", "SPEC");
   const rows = goals.map(({ id, state, iteration, maxIterations, spec }): Cell[] => [
     { style: "bold", text: id },
     { style: state === "working" ? "green" : "yellow", text: state },
@@ -43,9 +42,7 @@ export function renderGoalList(goals: readonly GoalLine[], io: Io, width: number
 
 /** Backlogs that have not ended. */
 export function renderBacklogList(backlogs: readonly BacklogLine[], io: Io, width: number): string {
-  const head = ["BACKLOG", "STATE", "ITERATION", "STORIES", "WORKING ON"].map(
-    (text): Cell => ({ style: "dim", text }),
-  );
+  const head = titles("BACKLOG", "STATE", "ITERATION", "STORIES", "WORKING ON");
   const rows = backlogs.map(
     ({ id, state, iteration, maxIterations, passed, blocked, total, stories }): Cell[] => [
       { style: "bold", text: id },

@@ -52,12 +52,10 @@ function laterSlots(task: Task, now: number): string | null {
   const next = slotAfter(task.cadence, Math.max(now, task.cursorAt));
   const second = next === null ? null : slotAfter(task.cadence, next);
   const third = second === null ? null : slotAfter(task.cadence, second);
-  const shown = [second, third].filter(
-    (slot) => slot !== null && (task.expiresAt === null || slot <= task.expiresAt),
-  );
-  return shown.length === 0
-    ? null
-    : shown.map((slot) => renderClock((slot ?? 0) + task.jitterMs, now)).join(", ");
+  const isShown = (slot: number | null) =>
+    slot !== null && (task.expiresAt === null || slot <= task.expiresAt);
+  const shown = [second, third].filter(isShown).map((slot) => renderClock((slot ?? 0) + task.jitterMs, now));
+  return shown.join(", ") || null;
 }
 
 function jitterText(jitterMs: number): string {

@@ -12,8 +12,9 @@
  */
 import { createEngine, type EngineSetup, thisRunner } from "../../compose/engine.ts";
 import type { Engine, EngineNews, Role } from "../../engine/engine.ts";
-import { LoopError } from "../../errors.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
 import type { Notifier } from "../../ports/notifier.ts";
+import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { createPermissionDesk } from "../live/permission-question.ts";
 import type { RunView } from "../live/view.ts";
@@ -22,11 +23,17 @@ import { isFiring } from "./firing.ts";
 import { createNotifier } from "./notifier.ts";
 import type { StopRequest, StopSignal } from "./signals.ts";
 
+export interface RunFlags {
+  readonly json?: boolean;
+  readonly notifyCmd?: string;
+}
+
 export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goalAgent" | "clock"> {
   readonly project: Project;
   readonly view: RunView;
   readonly stop: StopRequest;
-  readonly hasPerson: boolean;
+  /** Default: nobody can answer questions. */
+  readonly hasPerson?: boolean;
   readonly notifyCmd?: string | undefined;
   /** For an engine that must see only a part of the project's store. */
   readonly store?: EngineSetup["store"];
@@ -34,7 +41,6 @@ export interface RunParts extends Pick<EngineSetup, "agent" | "backlogs" | "goal
   readonly firing?: boolean;
 }
 
-/** What a kind of run can read and do. */
 export interface Run {
   readonly role: Role;
   /** The folder or the loop was removed or moved. */
@@ -57,9 +63,10 @@ export interface RunKind {
   changed?(): void;
   /** The folder is gone. Called once, before the engine stops. */
   lost?(): void;
-  interrupt(signal: StopSignal, nth: number): void | Promise<void>;
+  /** Default: stops the engine. */
+  interrupt?(signal: StopSignal, nth: number): void | Promise<void>;
   /** Closes the view and returns the exit code. */
-  end(): number | Promise<number>;
+  end?(): number | Promise<number>;
 }
 
 export function runForeground(parts: RunParts, createKind: (run: Run) => RunKind): Promise<number> {
@@ -73,7 +80,7 @@ export function hasPerson({ interactive }: Io, flags: { readonly json?: boolean 
 }
 
 export function goneError(what: string): LoopError {
-  return new LoopError("surroundings", `${what} is gone: the folder .loop was removed or moved.`);
+  return surroundingsError(`${what} is gone: the folder .loop was removed or moved.`);
 }
 
 class Foreground implements Run {
@@ -82,7 +89,8 @@ class Foreground implements Run {
   readonly #questions = new AbortController();
   readonly #kind: RunKind;
   readonly #engine: Engine;
-  #isGone = false;
+  readonly withdrawn = this.#questions.signal;
+  isGone = false;
 
   constructor(parts: RunParts, createKind: (run: Run) => RunKind) {
     const { project, view, notifyCmd, stop: _, hasPerson, store = project.store, ...given } = parts;
@@ -121,19 +129,11 @@ class Foreground implements Run {
     unwatch();
     this.#lookAtPlace();
     this.withdrawQuestions();
-    return this.#kind.end();
+    return this.#kind.end?.() ?? EXIT.ok;
   }
 
   get role(): Role {
     return this.#engine.role;
-  }
-
-  get isGone(): boolean {
-    return this.#isGone;
-  }
-
-  get withdrawn(): AbortSignal {
-    return this.#questions.signal;
   }
 
   stop(reason: string): Promise<void> {
@@ -141,8 +141,8 @@ class Foreground implements Run {
   }
 
   lose(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+    if (this.isGone) return;
+    this.isGone = true;
     this.#kind.lost?.();
     void this.#engine.stop("the folder .loop was removed or moved");
   }
@@ -160,13 +160,14 @@ class Foreground implements Run {
   }
 
   #lookAtPlace(): boolean {
-    if (!this.#isGone && !this.#parts.project.store.isInPlace()) this.lose();
-    return !this.#isGone;
+    if (!this.isGone && !this.#parts.project.store.isInPlace()) this.lose();
+    return !this.isGone;
   }
 
   async #interrupt(signal: StopSignal, nth: number): Promise<void> {
     try {
-      await this.#kind.interrupt(signal, nth);
+      if (this.#kind.interrupt === undefined) void this.stop(`stopped by a person (${signal})`);
+      else await this.#kind.interrupt(signal, nth);
     } catch (error) {
       this.#parts.view.problem(error);
     }

@@ -10,22 +10,23 @@ export function surviveLostReaders(): (code: number) => Promise<never> {
   const terminals = [0, 1, 2].filter(isatty);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return async (code) => {
-    await Promise.all([process.stdout, process.stderr].map(drained));
+    await drained(GIVE_UP_MS);
     // at exit Node resets terminals, and aborts if one is gone
     for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
     process.exit(code);
   };
 }
 
-function drained(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.writableLength === 0 || stream.destroyed) {
-      resolve();
-      return;
-    }
-    stream.once("error", () => resolve());
-    // restarts whenever the reader reads
-    stream.setTimeout(GIVE_UP_MS, resolve);
-    stream.write("", () => resolve());
-  });
+/** Resolves when all output was read or its reader is gone. `giveUpMs` starts again whenever the reader reads. */
+export async function drained(giveUpMs?: number): Promise<void> {
+  const drain = (stream: NodeJS.WriteStream) =>
+    new Promise<void>((resolve) => {
+      if (stream.writableLength === 0 || stream.destroyed) return resolve();
+      stream.once("error", () => resolve());
+      stream.once("close", () => resolve());
+      if (giveUpMs !== undefined) stream.setTimeout(giveUpMs, resolve);
+      // after all pending output
+      stream.write("", () => resolve());
+    });
+  await Promise.all([process.stdout, process.stderr].map(drain));
 }

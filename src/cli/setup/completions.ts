@@ -1,8 +1,7 @@
 /** `loop completions <shell>`: generated from the program, so they are always complete. */
 import type { Command } from "commander";
 import { usageError } from "../../errors.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 
 interface Known {
   readonly name: string;
@@ -12,9 +11,9 @@ interface Known {
 }
 
 export async function completionsCommand(
+  program: Command,
   shell: string,
   flags: { readonly json?: boolean },
-  program: Command,
   io: Io,
 ): Promise<number> {
   const renderers: Record<string, (known: readonly Known[], flags: readonly string[]) => string> = {
@@ -28,9 +27,7 @@ export async function completionsCommand(
       `There are no completions for "${shell}"; write one of: ${Object.keys(renderers).join(", ")}.`,
     );
   const script = render(known(program), longFlags(program));
-  if (flags.json) io.json({ shell, script });
-  else io.out(script);
-  return EXIT.ok;
+  return answer(flags, io, { shell, script }, script);
 }
 
 function known(program: Command): Known[] {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { openStore } from "../../compose/open-store.ts";
 import { count } from "../../core/text/figures.ts";
-import { LoopError } from "../../errors.ts";
+import { LoopError, reasonOf } from "../../errors.ts";
 import { broken, type Finding, note, ok } from "../../hosts/conversation/finding.ts";
 import type { Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
@@ -88,5 +88,5 @@ function examineSessions({ sessions }: Store): readonly Finding[] {
 
 function fault(check: string, error: unknown, fix: string): Finding {
   if (error instanceof LoopError) return broken(check, error.message, error.hint ?? fix);
-  return broken(check, error instanceof Error ? error.message : String(error), fix);
+  return broken(check, reasonOf(error), fix);
 }

@@ -13,7 +13,7 @@ import { broken, type Finding, note, ok } from "../../hosts/conversation/finding
 import { examineClients } from "../../hosts/stop-hook/install/examine.ts";
 import { VERSION } from "../../version.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type Io, paint, type Style } from "../io.ts";
+import { answer, type Io, paint, type Style } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { examineProject } from "./doctor-project.ts";
@@ -35,8 +35,7 @@ export async function doctorCommand(flags: ProjectFlags, io: Io): Promise<number
     ...examineEnvironment(env),
   ];
   const isOk = findings.every(({ state }) => state !== "broken");
-  if (flags.json) io.json({ version: 1, ok: isOk, findings });
-  else io.out(renderFindings(findings, io));
+  answer(flags, io, { version: 1, ok: isOk, findings }, renderFindings(findings, io));
   return isOk ? EXIT.ok : EXIT.failure;
 }
 

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { DEFAULTS } from "../../schema/config.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
 import { readIfThere, writeAtomic } from "../../system/files.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProjectToWrite, type ProjectFlags } from "../project.ts";
 
-export async function initCommand(flags: ProjectFlags & { json?: boolean }, io: Io): Promise<number> {
+export async function initCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const { root, dir } = openProjectToWrite(flags, io);
   const path = join(dir, "config.json");
   const written = readIfThere(path) === null;
@@ -16,7 +15,6 @@ export async function initCommand(flags: ProjectFlags & { json?: boolean }, io: 
   } catch (error) {
     throw cannotWrite(path, error);
   }
-  if (flags.json) io.json({ project: root, dir, config: path, written });
-  else io.out(written ? `Wrote ${path} with the defaults.` : `${path} already exists and was not changed.`);
-  return EXIT.ok;
+  const text = written ? `Wrote ${path} with the defaults.` : `${path} already exists and was not changed.`;
+  return answer(flags, io, { project: root, dir, config: path, written }, text);
 }

@@ -1,21 +1,32 @@
 /**
  * `loop install codex|gemini|cursor|opencode|copilot`: adds hooks to the client's settings, and a command to type
- * there. Repeating it changes nothing.
+ * there. Repeating it changes nothing. `loop uninstall` removes what was added, and nothing else.
  *
  * JSON: `{ version: 1, client, scope, dryRun, program: { folder, copied } | null, files: [{ file, change }], kept, notes }`,
- * where `change` is "made", "changed" or "removed".
+ * where `change` is "made", "changed" or "removed"; of `uninstall`:
+ * `{ version: 1, client, removed: [what], kept: [what and why] }`.
  */
-import type { ClientName } from "../../hosts/stop-hook/clients/client.ts";
+import { CLIENT_NAMES, type ClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { CLIENTS } from "../../hosts/stop-hook/clients/clients.ts";
-import { type Around, type PlannedChange, planInstall } from "../../hosts/stop-hook/install/plan.ts";
-import { isProgramCurrent, programFolder, putProgram } from "../../hosts/stop-hook/install/program.ts";
+import {
+  type Around,
+  isInstalled,
+  type PlannedChange,
+  planInstall,
+  planUninstall,
+} from "../../hosts/stop-hook/install/plan.ts";
+import {
+  isProgramCurrent,
+  programFolder,
+  putProgram,
+  removeProgram,
+} from "../../hosts/stop-hook/install/program.ts";
 import { type InstallScope, TARGETS } from "../../hosts/stop-hook/install/targets.ts";
 import { writeChange } from "../../hosts/stop-hook/install/write.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { renderTextDiff } from "../render/text-diff.ts";
 
-export interface ClientInstallFlags {
+interface ClientInstallFlags {
   readonly json?: boolean;
   readonly dryRun?: boolean;
 }
@@ -40,19 +51,50 @@ export function installClient(
     ...kept.map((file) => `${file} is not from Loopwright and was not changed.`),
     ...TARGETS[client].afterwards,
   ];
-  if (flags.json)
-    io.json({
-      version: 1,
-      client,
-      scope,
-      dryRun: flags.dryRun === true,
-      program,
-      files: changes.map(({ file, ...change }) => ({ file, change: targetKindOf(change) })),
-      kept,
-      notes,
-    });
-  else io.out((flags.dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes }));
-  return EXIT.ok;
+  const dryRun = flags.dryRun === true;
+  const files = changes.map(({ file, ...change }) => ({ file, change: targetKindOf(change) }));
+  const text = (dryRun ? renderDry : renderDone)(client, scope, { changes, program, notes });
+  return answer(flags, io, { version: 1, client, scope, dryRun, program, files, kept, notes }, text);
+}
+
+/** `scope` null: both. */
+export function uninstallClient(
+  client: ClientName,
+  scope: InstallScope | null,
+  project: string,
+  flags: ClientInstallFlags,
+  io: Io,
+): number {
+  const around = aroundOf(project);
+  const scopes: readonly InstallScope[] = scope === null ? ["user", "project"] : [scope];
+  const plans = scopes.map((each) => ({ scope: each, plan: planUninstall(client, each, around) }));
+  const removed = plans.flatMap(({ plan }) =>
+    plan.changes.map((change) =>
+      targetKindOf(change) === "removed" ? change.file : `the hooks of Loopwright in ${change.file}`,
+    ),
+  );
+  const kept = plans.flatMap(({ plan }) => plan.kept.map((file) => `${file}, which is not from Loopwright`));
+  if (!flags.dryRun) {
+    for (const { scope: each, plan } of plans)
+      for (const change of plan.changes) writeChange(change, each === "project" ? project : null);
+    if (removed.length > 0 && !isUsed(around)) {
+      removeProgram(around.program);
+      removed.push(around.program);
+    }
+  }
+  const text = renderUninstalled(CLIENTS[client].title, { removed, kept }, flags.dryRun);
+  return answer(flags, io, { version: 1, client, removed, kept }, text);
+}
+
+/** True if user hooks of any client still start the program. An unreadable file may have such hooks. */
+function isUsed(around: Around): boolean {
+  return CLIENT_NAMES.some((client) => {
+    try {
+      return isInstalled(client, "user", around);
+    } catch {
+      return true;
+    }
+  });
 }
 
 export function renderUninstalled(
@@ -75,7 +117,7 @@ export function aroundOf(project: string): Around {
   return { project, env: process.env, program: programFolder(process.env) };
 }
 
-export function targetKindOf({ before, after }: Pick<PlannedChange, "before" | "after">): string {
+function targetKindOf({ before, after }: Pick<PlannedChange, "before" | "after">): string {
   return before === null ? "made" : after === null ? "removed" : "changed";
 }
 

@@ -6,7 +6,7 @@
 import { usageError } from "../../errors.ts";
 import { installPi, uninstallPi } from "../../hosts/pi/install.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 
 interface PiFlags {
   readonly json?: boolean;
@@ -17,21 +17,19 @@ interface PiFlags {
 export async function installPiCommand(flags: PiFlags, io: Io): Promise<number> {
   refuse(flags);
   const done = await installPi(process.env);
-  if (flags.json) io.json({ version: 1, client: "pi", ...done });
-  else {
-    io.out(`The extension for pi is ${done.copied ? "now" : "already"} installed in ${done.folder}`);
-    for (const note of done.notes) io.say(note);
-    io.say("Type in pi: /loop 5m check the deploy, /loop until npm test passes, /loop help");
-  }
+  const text = `The extension for pi is ${done.copied ? "now" : "already"} installed in ${done.folder}`;
+  answer(flags, io, { version: 1, client: "pi", ...done }, text);
+  if (flags.json) return EXIT.ok;
+  for (const note of done.notes) io.say(note);
+  io.say("Type in pi: /loop 5m check the deploy, /loop until npm test passes, /loop help");
   return EXIT.ok;
 }
 
 export async function uninstallPiCommand(flags: PiFlags, io: Io): Promise<number> {
   refuse(flags);
   const { removed, kept } = await uninstallPi(process.env);
-  if (flags.json) io.json({ version: 1, client: "pi", removed, kept });
-  else io.out(removed.length === 0 ? "Loopwright is not installed in pi." : `Removed ${removed.join(", ")}.`);
-  return EXIT.ok;
+  const text = removed.length === 0 ? "Loopwright is not installed in pi." : `Removed ${removed.join(", ")}.`;
+  return answer(flags, io, { version: 1, client: "pi", removed, kept }, text);
 }
 
 /** pi installs packages for a person only, and changes its files itself. */

@@ -7,7 +7,7 @@
  */
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { clientVersion, findClient, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { judgeVersion } from "../../hosts/claude-code/install/client-version.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
@@ -27,8 +27,7 @@ import { CLIENT_NAMES, isClientName } from "../../hosts/stop-hook/clients/client
 import { findProject } from "../../store/folder/loop-dir.ts";
 import { VERSION } from "../../version.ts";
 import { confirmInTerminal } from "../confirm.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 
 export interface InstallFlags extends ProjectFlags {
@@ -61,12 +60,11 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   if (flags.statusLine) checkSettings(file, STATUS_LINE);
   readReceipt(places.receipt);
   const claude = findClient(process.env);
-  if (claude === null)
-    throw new LoopError("surroundings", "claude is not on the PATH.", "Install Claude Code first.");
+  if (claude === null) throw surroundingsError("claude is not on the PATH.", "Install Claude Code first.");
   const version = await clientVersion(claude, process.env);
   const judged = judgeVersion(version);
   if (judged.state === "broken")
-    throw new LoopError("surroundings", `Claude Code ${judged.text}.`, "Update it with: claude update");
+    throw surroundingsError(`Claude Code ${judged.text}.`, "Update it with: claude update");
 
   const notes = judged.state === "note" ? [`Claude Code ${judged.text}.`] : [];
   const copied = putMarketplace(builtMarketplace(), places.marketplace) === "copied";
@@ -74,18 +72,9 @@ export async function installCommand(client: string, flags: InstallFlags, io: Io
   const cap = await writeCap(flags, file, root, places, io);
   const statusLine = flags.statusLine ? writeStatusLine(file, root, places) : "not asked for";
 
-  if (flags.json)
-    io.json({
-      version: 1,
-      client: "claude",
-      clientVersion: version,
-      plugin: { version: VERSION, folder: places.plugin, scope, copied },
-      cap,
-      statusLine,
-      notes,
-    });
-  else io.out(render({ scope, file, copied, cap, statusLine, notes }, places));
-  return EXIT.ok;
+  const plugin = { version: VERSION, folder: places.plugin, scope, copied };
+  const view = { version: 1, client, clientVersion: version, plugin, cap, statusLine, notes };
+  return answer(flags, io, view, render({ scope, file, copied, cap, statusLine, notes }, places));
 }
 
 export function checkClient(client: string, { scope = "user" }: { readonly scope?: string }): SettingsScope {
@@ -116,8 +105,7 @@ async function registerPlugin(
   const notes: string[] = [];
   const before = await client.marketplace(root);
   if (before !== null && before.source !== "directory")
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `Claude Code has another marketplace with the name ${MARKETPLACE} (${before.source}).`,
       `Remove it first with: claude plugin marketplace remove ${MARKETPLACE}`,
     );
@@ -140,8 +128,7 @@ async function registerPlugin(
   }
   const now = await find();
   if (now?.enabled !== true || !isSameFolder(now.folder, places.plugin))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       "Claude Code accepted the plugin but does not load it.",
       "See: claude plugin list",
     );

@@ -9,9 +9,8 @@ import { checksText } from "../../core/backlog/accepted-checks.ts";
 import { renderTrusted } from "../../core/checks/kinds.ts";
 import type { Criterion, MustNot } from "../../core/goal/goal.ts";
 import { allowedBy } from "../../core/permissions.ts";
-import { parseCheckFlag } from "../../core/spec/check-flag.ts";
 import { parseShapeFile } from "../../core/spec/shape-file.ts";
-import { LoopError } from "../../errors.ts";
+import { type LoopError, surroundingsError } from "../../errors.ts";
 import { commandsOfRoles } from "../../schema/backlog-config.ts";
 import { parseConfigText } from "../../schema/config.ts";
 import { loadPrd, prdPath } from "../../store/files/prd-file.ts";
@@ -20,6 +19,7 @@ import { cannotRead } from "../../store/folder/loop-dir.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
 import { errorCode } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
+import { validChecks } from "../goals/goal-flags.ts";
 import type { Project } from "../project.ts";
 
 type Place = Pick<Project, "root" | "dir">;
@@ -72,7 +72,7 @@ export function trustedCriteria(
 function notTrusted(files: readonly string[]): LoopError {
   const contains = files.length === 1 ? "contains" : "contain";
   const message = `${files.join(" and ")} ${contains} commands that are new or changed, and you have not trusted them yet.`;
-  return new LoopError("surroundings", message, "Review and trust them with: loop trust");
+  return surroundingsError(message, "Review and trust them with: loop trust");
 }
 
 interface ParsedFile extends Omit<RepositoryFile, "commands"> {
@@ -92,10 +92,7 @@ function readStories({ root }: Place): readonly ParsedFile[] {
   const content = checksText(stories);
   if (content === "") return [];
   const criteria = stories.flatMap(({ id, checks }) =>
-    checks.flatMap((text): Criterion[] => {
-      const parsed = parseCheckFlag(text);
-      return parsed.kind === "ok" ? [{ ...parsed.criterion, name: `${id}: ${parsed.criterion.name}` }] : [];
-    }),
+    validChecks(checks).map((check) => ({ ...check, name: `${id}: ${check.name}` })),
   );
   return [{ file: ".loop/prd.json", path: prdPath(root), content, criteria, mustNot: [] }];
 }
@@ -107,7 +104,7 @@ function readShape({ root }: Place): ParsedFile | null {
   if (content === null) return null;
   const parsed = parseShapeFile(content, readProjectFacts(root));
   if (parsed.kind === "invalid")
-    throw new LoopError("surroundings", `${path}: ${parsed.message}`, "Repair or delete this file.");
+    throw surroundingsError(`${path}: ${parsed.message}`, "Repair or delete this file.");
   return { file, path, content, criteria: parsed.criteria, mustNot: parsed.mustNot };
 }
 
@@ -118,11 +115,9 @@ function readChecks({ dir }: Place): ParsedFile | null {
   if (content === null) return null;
   const parsed = parseConfigText(content);
   if (parsed.kind === "invalid")
-    throw new LoopError("surroundings", `${path}: ${parsed.message}.`, "Repair or delete this file.");
-  const criteria = (parsed.config.checks ?? []).flatMap((text): Criterion[] => {
-    const check = parseCheckFlag(text);
-    return check.kind === "ok" ? [{ ...check.criterion, source: "config" }] : [];
-  });
+    throw surroundingsError(`${path}: ${parsed.message}.`, "Repair or delete this file.");
+  const checks = validChecks(parsed.config.checks ?? []);
+  const criteria = checks.map((check): Criterion => ({ ...check, source: "config" }));
   const allowed = allowedBy(parsed.config.permissions ?? {});
   const programs = [
     ...commandsOfRoles(parsed.config),
@@ -145,12 +140,8 @@ function toWatches(mustNot: readonly MustNot[]): readonly NamedCommand[] {
 function readInside(root: string, path: string): string | null {
   if (!isThere(path)) return null;
   if (!isInside(root, path))
-    throw new LoopError(
-      "surroundings",
-      `${path} is a link to a place outside the project.`,
-      "Replace it with a file.",
-    );
-  if (!statSync(path).isFile()) throw new LoopError("surroundings", `${path} is not a file.`);
+    throw surroundingsError(`${path} is a link to a place outside the project.`, "Replace it with a file.");
+  if (!statSync(path).isFile()) throw surroundingsError(`${path} is not a file.`);
   return readTextThroughLinks(path);
 }
 

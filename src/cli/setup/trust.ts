@@ -4,6 +4,7 @@ import { relative, sep } from "node:path";
 import { renderDuration } from "../../core/task/interval.ts";
 import { count } from "../../core/text/figures.ts";
 import { renderCadence } from "../../core/text/human.ts";
+import { iso } from "../../core/views/moment.ts";
 import { liveTasks } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
 import type { WantedTask } from "../../ports/requests.ts";
@@ -12,7 +13,7 @@ import { originOf, trustOrigin } from "../../store/folder/origin.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandsOf, type RepositoryFile, untrustedOf } from "./repository-commands.ts";
 
@@ -22,12 +23,7 @@ export interface TrustFlags extends ProjectFlags {
   readonly revoke?: boolean;
 }
 
-/** Everything that is not trusted yet. */
-interface Found {
-  readonly isForeign: boolean;
-  readonly tasks: readonly FoundTask[];
-  readonly files: readonly RepositoryFile[];
-}
+type Found = Awaited<ReturnType<typeof look>>;
 
 interface FoundTask {
   readonly id: string | null;
@@ -45,8 +41,7 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   const found = await look(project, trust);
   if (!found.isForeign && found.files.length === 0) return sayNothing(project, flags, io);
   if (!flags.yes && !io.interactive) {
-    if (flags.json) io.json(view(found, false));
-    else io.out(render(found));
+    answer(flags, io, view(found, false), render(found));
     throw usageError(
       "`loop trust` asks first, but there is no terminal.",
       "Read what would run, then write: loop trust --yes",
@@ -64,23 +59,22 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
       "Review them again with: loop trust",
     );
   keep(project, trust, found);
-  if (flags.json) io.json(view(found, true));
-  else io.out(renderKept(found));
-  return EXIT.ok;
+  return answer(flags, io, view(found, true), renderKept(found));
 }
 
-async function look(project: Project, trust: TrustStore): Promise<Found> {
+/** Everything that is not trusted yet. */
+async function look(project: Project, trust: TrustStore) {
   const isForeign = originOf(project.dir) === "foreign";
   const tasks = isForeign ? await readTasks(project) : [];
   return { isForeign, tasks, files: untrustedOf(project, trust) };
 }
 
 function sayNothing(project: Project, flags: TrustFlags, io: Io): number {
-  if (flags.json) io.json(view({ isForeign: false, tasks: [], files: [] }, true));
-  else if (commandsOf(project).length === 0)
-    io.out("Nothing here needs your trust: no tasks or commands came with this project.");
-  else io.out("Nothing here needs your trust: you have already trusted all commands of this project.");
-  return EXIT.ok;
+  const why =
+    commandsOf(project).length === 0
+      ? "no tasks or commands came with this project"
+      : "you have already trusted all commands of this project";
+  return answer(flags, io, { trusted: true, tasks: [], files: [] }, `Nothing here needs your trust: ${why}.`);
 }
 
 /** Files first: if the trust store cannot be written, nothing changes. */
@@ -101,23 +95,17 @@ function revoke({ root }: Project, trust: TrustStore, flags: TrustFlags, io: Io)
   const paths = [...new Set(inside.map(({ path }) => path))];
   for (const path of paths) trust.revoke(path);
   const revoked = paths.map((path) => relative(folder, path));
-  if (flags.json) io.json({ revoked });
-  else if (revoked.length === 0) io.out("No file of this project was trusted.");
-  else io.out(`No longer trusted: ${revoked.map(visible).join(", ")}.`);
-  return EXIT.ok;
+  const text =
+    revoked.length === 0
+      ? "No file of this project was trusted."
+      : `No longer trusted: ${revoked.map(visible).join(", ")}.`;
+  return answer(flags, io, { revoked }, text);
 }
 
 function showList(trust: TrustStore, flags: TrustFlags, io: Io): number {
-  const entries = trust
-    .list()
-    .map(({ path, sha256, at }) => ({ path, sha256, at: new Date(at).toISOString() }));
-  if (flags.json) io.json({ trusted: entries });
-  else if (entries.length === 0) io.out("No file is trusted.");
-  else
-    io.out(
-      entries.map(({ path, sha256, at }) => `${at}  ${sha256.slice(0, 12)}  ${visible(path)}`).join("\n"),
-    );
-  return EXIT.ok;
+  const trusted = trust.list().map(({ path, sha256, at }) => ({ path, sha256, at: iso(at) }));
+  const lines = trusted.map(({ path, sha256, at }) => `${at}  ${sha256.slice(0, 12)}  ${visible(path)}`);
+  return answer(flags, io, { trusted }, lines.join("\n") || "No file is trusted.");
 }
 
 /** All tasks that could run: those of the journal, and additions and changes in tasks.json. */

@@ -6,7 +6,7 @@
  */
 import { existsSync, rmdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { findClient, type InstalledPlugin, PluginClient } from "../../hosts/claude-code/install/client.ts";
 import { MARKETPLACE, PLUGIN_ID, type Places, placesOf } from "../../hosts/claude-code/install/places.ts";
 import { isSameFolder } from "../../hosts/claude-code/install/plugin-folder.ts";
@@ -14,8 +14,7 @@ import { removeSetting } from "../../hosts/claude-code/install/project-settings.
 import { readReceipt, type WrittenSetting, writeReceipt } from "../../hosts/claude-code/install/receipt.ts";
 import { isClientName } from "../../hosts/stop-hook/clients/client.ts";
 import { cannotWrite } from "../../store/folder/loop-dir.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { checkClient, projectFolder } from "./install.ts";
 import { renderUninstalled } from "./install-client.ts";
@@ -35,7 +34,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   const root = projectFolder(flags);
   if (client === "pi") return (await import("./install-pi.ts")).uninstallPiCommand(flags, io);
   if (isClientName(client)) {
-    const { uninstallClient } = await import("./uninstall-client.ts");
+    const { uninstallClient } = await import("./install-client.ts");
     return uninstallClient(client, flags.scope === undefined ? null : scope, root, flags, io);
   }
   if (flags.dryRun) throw usageError("--dry-run does not work for claude; leave it out.");
@@ -43,8 +42,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
   const settings = readReceipt(places.receipt);
   const claude = findClient(process.env);
   if (claude === null)
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       "claude is not on the PATH, and only claude can remove the plugin. Nothing was changed.",
       "Add Claude Code to the PATH and try again.",
     );
@@ -57,9 +55,7 @@ export async function uninstallCommand(client: string, flags: UninstallFlags, io
     removeFolder(places, told);
   } else for (const each of left) told.kept.push(`the plugin, still installed for ${whose(each)}`);
 
-  if (flags.json) io.json({ version: 1, client: "claude", ...told });
-  else io.out(renderUninstalled("Claude Code", told));
-  return EXIT.ok;
+  return answer(flags, io, { version: 1, client, ...told }, renderUninstalled("Claude Code", told));
 }
 
 /** Returns the installations that stay. Those of deleted projects do not count. */
@@ -102,14 +98,11 @@ async function removeMarketplace(
 
 /** Last setting first: the first one may have created the file, which must be empty to be removed. */
 function removeSettings(settings: readonly WrittenSetting[], places: Places, told: Told): void {
-  for (let left = settings; left.length > 0; ) {
-    const setting = left[left.length - 1];
-    if (setting === undefined) return;
-    left = left.slice(0, -1);
+  for (const [index, setting] of [...settings.entries()].reverse()) {
     const name = `${setting.path.join(".")} in ${setting.file}`;
     if (removeSetting(setting)) told.removed.push(name);
     else told.kept.push(`${name}, which was changed after the installation`);
-    writeReceipt(places.receipt, left);
+    writeReceipt(places.receipt, settings.slice(0, index));
   }
 }
 

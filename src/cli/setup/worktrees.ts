@@ -1,9 +1,10 @@
 /** `loop worktrees list | clean`: lists the worktrees of stories (C13), and removes those without unsaved work. */
 import { cleanLine } from "../../core/text/clean.ts";
+import { iso } from "../../core/views/moment.ts";
 import type { Worktree, WorktreeState } from "../../git/worktrees/worktree-state.ts";
 import { cleanWorktrees, listWorktrees } from "../../git/worktrees/worktrees.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type Io, type Style, terminalWidth } from "../io.ts";
+import { answer, type Io, type Style, terminalWidth } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 import { type Cell, renderTable } from "../render/table.ts";
 
@@ -18,17 +19,13 @@ const STYLES: Readonly<Record<WorktreeState, Style>> = {
 
 export async function worktreesListCommand(flags: ProjectFlags, io: Io): Promise<number> {
   const all = await listWorktrees(openProject(flags, io).root);
-  if (flags.json) {
-    io.json({ worktrees: all.map(view) });
-    return EXIT.ok;
-  }
-  if (all.length === 0) {
+  if (all.length === 0 && !flags.json) {
     io.say("There are no worktrees of stories here.");
     return EXIT.ok;
   }
-  io.out(renderTable(all.map(rowOf), terminalWidth(), io));
+  answer(flags, io, { worktrees: all.map(view) }, renderTable(all.map(rowOf), terminalWidth(), io));
   const count = all.filter(({ isRemovable }) => isRemovable).length;
-  if (count > 0) io.say(`${count} of ${all.length} can be removed with: loop worktrees clean`);
+  if (count > 0 && !flags.json) io.say(`${count} of ${all.length} can be removed with: loop worktrees clean`);
   return EXIT.ok;
 }
 
@@ -52,7 +49,7 @@ export async function worktreesCleanCommand(
 }
 
 function view({ createdAt, ...worktree }: Worktree): object {
-  return { ...worktree, createdAt: new Date(createdAt).toISOString() };
+  return { ...worktree, createdAt: iso(createdAt) };
 }
 
 function rowOf({ id, state, branch, path, why }: Worktree): readonly Cell[] {

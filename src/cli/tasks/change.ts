@@ -1,6 +1,5 @@
 /** `loop pause | resume | delete | clear`: records a request; the process that holds the lease carries it out. */
 import type { LoopEvent } from "../../core/event.ts";
-import type { Goal } from "../../core/goal/goal.ts";
 import type { Task } from "../../core/loop.ts";
 import { nextFireAt } from "../../core/task/slots.ts";
 import { viewTask } from "../../core/views/task-view.ts";
@@ -11,7 +10,7 @@ import { usageError } from "../../errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 import { renderWhen } from "../render/times.ts";
@@ -20,11 +19,7 @@ import { settleOrphan } from "./settle-fire.ts";
 
 const DELETED: LoopEvent = { type: "task.deleted", reason: "deleted by a person" };
 
-export async function pauseCommand(
-  prefixes: readonly string[],
-  flags: ProjectFlags,
-  io: Io,
-): Promise<number> {
+export async function pauseCommand(prefixes: string[], flags: ProjectFlags, io: Io): Promise<number> {
   if (prefixes.length <= 1) {
     const { stopBacklog } = await import("../backlog/stop-backlog.ts");
     const stopped = await stopBacklog("pause", prefixes[0], flags, io);
@@ -44,10 +39,7 @@ export async function pauseCommand(
 }
 
 /** Splits ids of goals from ids of tasks. No id means the active goal loop. */
-function splitGoals(
-  store: Store,
-  prefixes: readonly string[],
-): { readonly goals: readonly Goal[]; readonly others: readonly string[] } {
+function splitGoals(store: Store, prefixes: readonly string[]) {
   if (prefixes.length === 0) return { goals: [findGoal(store, undefined)], others: [] };
   const isGoal = (prefix: string) =>
     allGoals(store).some(({ id }) => id.startsWith(prefix.toLowerCase())) &&
@@ -58,11 +50,7 @@ function splitGoals(
   };
 }
 
-export async function resumeCommand(
-  prefixes: readonly string[],
-  flags: ProjectFlags,
-  io: Io,
-): Promise<number> {
+export async function resumeCommand(prefixes: string[], flags: ProjectFlags, io: Io): Promise<number> {
   return changeTasks(
     { prefixes, flags, io },
     () => ({ type: "task.resumed" }),
@@ -75,11 +63,7 @@ export async function resumeCommand(
   );
 }
 
-export async function deleteCommand(
-  prefixes: readonly string[],
-  flags: ProjectFlags,
-  io: Io,
-): Promise<number> {
+export async function deleteCommand(prefixes: string[], flags: ProjectFlags, io: Io): Promise<number> {
   // An agent that deletes its own task may finish its answer.
   const eventFor = (task: Task): LoopEvent => (isOwnTurn(task) ? { type: "task.ending" } : DELETED);
   return changeTasks({ prefixes, flags, io }, eventFor, async (task, project) => {
@@ -119,9 +103,8 @@ export async function clearCommand(flags: ProjectFlags & { yes?: boolean }, io: 
   for (const task of tasks) deleted.push(await requestEvent(project.store, task, DELETED, Date.now()));
   if (tasks.length > 0) await project.store.published?.publish();
   for (const task of deleted) if (task.fire !== null) await stopFire(project, task, io);
-  if (flags.json) io.json({ deleted: tasks.map((task) => task.id) });
-  else io.out(tasks.length === 0 ? "There are no tasks." : `Deleted ${countOf(tasks)}.`);
-  return EXIT.ok;
+  const text = tasks.length === 0 ? "There are no tasks." : `Deleted ${countOf(tasks)}.`;
+  return answer(flags, io, { deleted: tasks.map((task) => task.id) }, text);
 }
 
 function countOf(tasks: readonly Task[]): string {

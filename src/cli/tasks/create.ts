@@ -1,4 +1,6 @@
 /** `loop [interval] <prompt>`: creates a task. In a terminal it also becomes the runner. */
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { chooseAgent } from "../../compose/agent-choice.ts";
 import { newLoopId, thisRunner } from "../../compose/engine.ts";
 import type { Task } from "../../core/loop.ts";
@@ -13,17 +15,17 @@ import { usageError } from "../../errors.ts";
 import type { Lease } from "../../ports/store.ts";
 import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
+import { readText, readTextThroughLinks } from "../../store/files/read-text.ts";
 import { localZone } from "../../system/time-zone.ts";
 import { EXIT } from "../exit-codes.ts";
 import { fileFlag } from "../flags/values.ts";
 import { hostSession } from "../hosts/host-session.ts";
-import { type Io, paint } from "../io.ts";
+import { answer, type Io, paint } from "../io.ts";
 import { openProject, openProjectToWrite, type Project } from "../project.ts";
 import { printable } from "../render/table.ts";
 import { renderSchedule } from "../render/task-list.ts";
 import { renderWhen } from "../render/times.ts";
 import { isFiring } from "../run/firing.ts";
-import { maintenancePrompt } from "./maintenance.ts";
 import { adoptEdits } from "./requests.ts";
 import { settingsFrom, type TaskFlags } from "./task-flags.ts";
 import { checkRunnerFlags, type RunnerFlags, runResident } from "./up.ts";
@@ -45,12 +47,6 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   const reader = openProject(flags, io);
   const config = readConfig(reader);
   const planned = plan(words, flags, config, reader, now);
-  if (planned === null) {
-    throw usageError(
-      "The prompt is missing; write what the agent should do.",
-      "For example: loop 5m check if the deployment finished. More: loop help",
-    );
-  }
   checkRunnerFlags(flags);
   if (flags.dryRun) return showPlan(planned, flags, io, now);
 
@@ -77,8 +73,8 @@ export async function createCommand(words: readonly string[], flags: CreateFlags
   };
   const task = await addTask(project.store, draft, config.maxTasks, now, newLoopId);
   await project.store.published?.publish();
-  if (flags.json) io.json({ ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null });
-  else io.out(renderCreated(task, planned.notice, now, io));
+  const view = { ...viewTask(task), notice: planned.notice, owner: owner?.owner ?? null };
+  answer(flags, io, view, renderCreated(task, planned.notice, now, io));
   if (agent !== null) return runResident(project, config, flags, io, self, agent);
   io.say(conversation === null ? renderRunner(owner, firing) : renderHost(task, firing));
   return EXIT.ok;
@@ -100,17 +96,15 @@ export function renderRunner(owner: Lease | null, firing: boolean): string {
   return "Nothing runs it yet. To run it, start in this folder: loop up";
 }
 
-/** null: the prompt is missing. */
 function plan(
   words: readonly string[],
   flags: CreateFlags,
   config: Config,
   project: Project,
   now: number,
-): Planned | null {
-  const typed = words.join(" ");
-  const text =
-    flags.promptFile === undefined ? typed : `${typed} ${fileFlag("--prompt-file", flags.promptFile)}`;
+): Planned {
+  const file = fileFlag("--prompt-file", flags.promptFile);
+  const text = [...words, ...(file === undefined ? [] : [file])].join(" ");
   const tz = flags.tz ?? localTimeZone(config);
   if (flags.cron !== undefined && flags.exact)
     throw usageError("--exact and --cron cannot be used together; leave out one of them.");
@@ -122,7 +116,11 @@ function plan(
     defaultIntervalMs: config.defaultIntervalMs,
     now,
   });
-  if (planned.kind === "usage") return null;
+  if (planned.kind === "usage")
+    throw usageError(
+      "The prompt is missing; write what the agent should do.",
+      "For example: loop 5m check if the deployment finished. More: loop help",
+    );
   if (planned.kind === "invalid") throw usageError(planned.message);
   const { cadence, notice } = planned;
   if (cadence.kind === "paced" && flags.now === false) {
@@ -142,30 +140,43 @@ function plan(
   return { notice, draft: draftTask({ prompt, cadence, jitter, ...settings }, config, now) };
 }
 
+/** For `loop auto` without words (A17): from the project, else from the person, else built in. */
+function maintenancePrompt(dir: string): string {
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return (
+    readText(join(dir, "loop.md"))?.trim() ||
+    // a person may keep this file elsewhere and link to it
+    readTextThroughLinks(join(config, "loopwright", "loop.md"))?.trim() ||
+    BUILT_IN
+  );
+}
+
+const BUILT_IN = `Maintain this project, one small thing at a time.
+Continue unfinished work first. If there is none, run the tests, the type check and the linter, and repair what fails. Then look at open review comments on your own pull requests. Otherwise tidy one thing that you can verify.
+Do not start new work. Do not push, publish, delete or send anything. Say in one sentence what you did.`;
+
 function showPlan({ draft, notice }: Planned, flags: CreateFlags, io: Io, now: number): number {
   const { prompt, cadence, expiresAt } = draft;
   const next = cadence.kind === "paced" ? now : slotAfter(cadence, now);
   const human = renderCadence(cadence);
-  if (flags.json) {
-    io.json({
-      kind: "task",
-      cron: cadence.kind === "cron" ? cadence.expr : null,
-      everyMs: cadence.kind === "every" ? cadence.everyMs : null,
-      recurring: cadence.kind !== "once",
-      prompt,
-      human,
-      notice,
-      nextFireAt: momentOf(next),
-      expiresAt: momentOf(expiresAt),
-    });
-    return EXIT.ok;
-  }
-  const cron = cadence.kind === "cron" ? ` (${cadence.expr}, ${cadence.tz})` : "";
-  io.out(`Would create: ${human}${cron}`);
-  if (notice !== null) io.out(`  ${notice}`);
-  if (next !== null) io.out(`  Next: ${renderWhen(next, now)}, ${iso(next)}`);
-  io.out(`  Prompt: ${printable(prompt)}`);
-  return EXIT.ok;
+  const view = {
+    kind: "task",
+    cron: cadence.kind === "cron" ? cadence.expr : null,
+    everyMs: cadence.kind === "every" ? cadence.everyMs : null,
+    recurring: cadence.kind !== "once",
+    prompt,
+    human,
+    notice,
+    nextFireAt: momentOf(next),
+    expiresAt: momentOf(expiresAt),
+  };
+  const lines = [
+    `Would create: ${human}${cadence.kind === "cron" ? ` (${cadence.expr}, ${cadence.tz})` : ""}`,
+    ...(notice === null ? [] : [`  ${notice}`]),
+    ...(next === null ? [] : [`  Next: ${renderWhen(next, now)}, ${iso(next)}`]),
+    `  Prompt: ${printable(prompt)}`,
+  ];
+  return answer(flags, io, view, lines.join("\n"));
 }
 
 function renderCreated(task: Task, notice: string | null, now: number, io: Io): string {

@@ -7,15 +7,14 @@ import type { TaskEdit } from "../../core/event.ts";
 import type { Cadence, Task } from "../../core/loop.ts";
 import { planCadence } from "../../core/task/convert.ts";
 import { type Interval, parseLeadingInterval, parseTrailingInterval } from "../../core/task/interval.ts";
-import { planCron, planTask } from "../../core/task/plan.ts";
+import { type Plan, planCron, planTask } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
-import { EXIT } from "../exit-codes.ts";
 import { fileFlag } from "../flags/values.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import type { ProjectFlags } from "../project.ts";
 import { openWithEdits } from "./requests.ts";
 import { settingsFrom, type TaskFlags } from "./task-flags.ts";
@@ -33,15 +32,12 @@ export async function editCommand(
   const task = findTask(project.store, prefix);
   const tz = flags.tz ?? zoneOf(task.cadence) ?? localTimeZone(readConfig(project));
   const { edit, notice } = planEdit(task, words.join(" "), flags, tz, now);
-  const complete = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
-  const changed = await requestEvent(project.store, task, { type: "task.edited", edit: complete }, now);
+  const whole = Object.keys(edit).length > 0 ? edit : askEditor(task, io);
+  const changed = await requestEvent(project.store, task, { type: "task.edited", edit: whole }, now);
   await project.store.published?.publish();
-  if (flags.json) io.json({ ...viewTask(changed), notice });
-  else
-    io.out(
-      `Changed ${changed.id}: ${renderCadence(changed.cadence)}${notice === null ? "" : `\n  ${notice}`}`,
-    );
-  return EXIT.ok;
+  const text = `Changed ${changed.id}: ${renderCadence(changed.cadence)}`;
+  const view = { ...viewTask(changed), notice };
+  return answer(flags, io, view, notice === null ? text : `${text}\n  ${notice}`);
 }
 
 function planEdit(
@@ -64,8 +60,7 @@ function planEdit(
     moment === null && flags.cron === undefined
       ? splitInterval(words)
       : { interval: null, prompt: moment?.prompt ?? words.trim() };
-  const prompt =
-    flags.promptFile === undefined ? split.prompt : fileFlag("--prompt-file", flags.promptFile).trim();
+  const prompt = fileFlag("--prompt-file", flags.promptFile)?.trim() ?? split.prompt;
   if (flags.promptFile !== undefined && prompt === "")
     throw usageError(`--prompt-file: ${flags.promptFile} is empty; write into it what the agent should do.`);
   const planned = moment ?? planNewCadence(task, split.interval, flags, tz, now);
@@ -93,11 +88,15 @@ function planNewMoment(
 ): { cadence: Cadence; prompt: string; notice: null } {
   const input = { cron: null, tz, exact: false, defaultIntervalMs: 600_000, now };
   const bare = planTask({ ...input, words });
-  const planned =
-    bare.kind !== "plan" ? planTask({ ...input, words: `${words.trim()} ${task.prompt}` }) : bare;
-  if (planned.kind !== "plan")
-    throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
-  return { cadence: planned.cadence, prompt: planned.prompt, notice: null };
+  const { cadence, prompt } = complete(
+    bare.kind === "plan" ? bare : planTask({ ...input, words: `${words.trim()} ${task.prompt}` }),
+  );
+  return { cadence, prompt, notice: null };
+}
+
+function complete(planned: Plan): Extract<Plan, { kind: "plan" }> {
+  if (planned.kind === "plan") return planned;
+  throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
 }
 
 function splitInterval(words: string): { interval: Interval | null; prompt: string } {
@@ -133,10 +132,7 @@ function planNewCadence(
     if (flags.tz !== undefined) throw usageError("--tz is only for tasks with a cron schedule.");
     return null;
   }
-  const planned = planCron(expr, task.prompt, task.cadence.kind !== "once", { tz, now });
-  if (planned.kind !== "plan")
-    throw usageError(planned.kind === "invalid" ? planned.message : "The prompt is empty.");
-  return planned;
+  return complete(planCron(expr, task.prompt, task.cadence.kind !== "once", { tz, now }));
 }
 
 function zoneOf(cadence: Cadence): string | null {
@@ -160,7 +156,7 @@ function askEditor(task: Task, io: Io): TaskEdit {
       stdio: "inherit",
     });
     if (error !== undefined || status !== 0)
-      throw new LoopError("surroundings", `The editor ${editor} failed.`, "Nothing was changed.");
+      throw surroundingsError(`The editor ${editor} failed.`, "Nothing was changed.");
     const prompt = readFileSync(file, "utf8").trim();
     if (prompt === "" || prompt === task.prompt)
       throw usageError("You did not change the prompt, so nothing was changed.");

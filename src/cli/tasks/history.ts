@@ -6,9 +6,8 @@ import { viewOutcome } from "../../core/views/outcome-view.ts";
 import { pick } from "../../engine/tasks/tasks.ts";
 import type { LoopHistory } from "../../ports/history.ts";
 import type { Store } from "../../ports/store.ts";
-import { EXIT } from "../exit-codes.ts";
 import { countFlag } from "../flags/values.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderHistory } from "../render/tasks.ts";
 import { renderClock } from "../render/times.ts";
@@ -23,29 +22,22 @@ export async function historyCommand(
   io: Io,
 ): Promise<number> {
   const now = Date.now();
-  const limit = flags.limit === undefined ? null : countFlag("--limit", flags.limit);
+  const limit = countFlag("--limit", flags.limit);
   const { store } = openProjectToRead(flags, io);
   const { outcomes, running } = await readHistory(store, prefix);
-  if (flags.json) {
-    const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(
-      (a, b) => Date.parse(a.slot) - Date.parse(b.slot),
-    );
-    io.json(limit === null ? rows : rows.slice(-limit));
-    return EXIT.ok;
-  }
+  const rows = [...outcomes.map(viewOutcome), ...running.map(viewRunning)].sort(
+    (a, b) => Date.parse(a.slot) - Date.parse(b.slot),
+  );
   const shown = outcomes.slice(-(limit ?? 50));
-  if (shown.length === 0 && running.length === 0) {
-    io.out("No history yet: no task was due.");
-    return EXIT.ok;
-  }
-  if (shown.length < outcomes.length)
-    io.out(`(${outcomes.length - shown.length} earlier ones are not shown; to show more: --limit <n>)`);
-  if (shown.length > 0)
-    io.out(renderHistory(shown, now, io, process.stdout.columns ?? Number.POSITIVE_INFINITY));
-  for (const task of running) {
-    if (task.fire !== null) io.out(`… running  ${renderClock(task.fire.slot, now)}  ${task.id}`);
-  }
-  return EXIT.ok;
+  const hidden = outcomes.length - shown.length;
+  const width = process.stdout.columns ?? Number.POSITIVE_INFINITY;
+  const lines = [
+    ...(hidden > 0 ? [`(${hidden} earlier ones are not shown; to show more: --limit <n>)`] : []),
+    ...(shown.length > 0 ? [renderHistory(shown, now, io, width)] : []),
+    ...running.map(({ id, fire }) => `… running  ${renderClock(fire?.slot ?? 0, now)}  ${id}`),
+  ];
+  const view = limit === undefined ? rows : rows.slice(-limit);
+  return answer(flags, io, view, lines.join("\n") || "No history yet: no task was due.");
 }
 
 /** Also finds deleted tasks: their history stays. */

@@ -8,14 +8,14 @@ import { planCron } from "../../core/task/plan.ts";
 import { renderCadence } from "../../core/text/human.ts";
 import { viewTask } from "../../core/views/task-view.ts";
 import { addTaskAs, draftTask, fullMessage, liveTasks } from "../../engine/tasks/tasks.ts";
-import { LoopError, usageError } from "../../errors.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
 import type { Config } from "../../schema/config.ts";
 import { type ForeignTask, type ForeignTool, parseForeignFile } from "../../schema/imports.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
 import { readText } from "../../store/files/read-text.ts";
 import { isInside } from "../../system/inside.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, openProjectToWrite, type Project, type ProjectFlags } from "../project.ts";
 import { oneLine } from "../render/table.ts";
 
@@ -50,26 +50,21 @@ export async function importCommand(only: string | undefined, flags: ImportFlags
     else imported.push(result);
   }
   if (!flags.dryRun) await project.store.published?.publish();
-  if (flags.json) io.json({ imported: imported.map(viewTask), skipped, faults });
-  else {
-    for (const task of imported)
-      io.out(
-        `${flags.dryRun ? "Would import" : "Imported"} ${task.id}: ${renderCadence(task.cadence)}  ${oneLine(task.prompt)}`,
-      );
-    io.out(
-      `${imported.length} imported, ${skipped.length} skipped, ${faults.length} faulty, from ${files.join(" and ")}.`,
-    );
-  }
+  const done = flags.dryRun ? "Would import" : "Imported";
+  const lines = [
+    ...imported.map(
+      ({ id, cadence, prompt }) => `${done} ${id}: ${renderCadence(cadence)}  ${oneLine(prompt)}`,
+    ),
+    `${imported.length} imported, ${skipped.length} skipped, ${faults.length} faulty, from ${files.join(" and ")}.`,
+  ];
+  answer(flags, io, { imported: imported.map(viewTask), skipped, faults }, lines.join("\n"));
   for (const line of [...skipped, ...faults]) io.say(`  ${oneLine(line)}`);
   if (imported.length > 0 && !flags.dryRun)
     io.say("The original tasks still run. Delete them in Claude Code or pi; otherwise they run twice.");
   return faults.length > 0 ? EXIT.failure : EXIT.ok;
 }
 
-function readSources(
-  root: string,
-  only: ForeignTool | undefined,
-): { found: { source: string; task: ForeignTask }[]; faults: string[]; files: string[] } {
+function readSources(root: string, only: ForeignTool | undefined) {
   const found: { source: string; task: ForeignTask }[] = [];
   const faults: string[] = [];
   const files: string[] = [];
@@ -94,8 +89,7 @@ function readSources(
 function checkInside(root: string, source: string): void {
   const folder = join(root, dirname(source));
   if (existsSync(folder) && !isInside(root, folder))
-    throw new LoopError(
-      "surroundings",
+    throw surroundingsError(
       `${folder} is a link to a place outside the project, so it was not read.`,
       "Replace the link with a folder.",
     );

@@ -2,9 +2,8 @@
 import { carryOutHandEdits } from "../../engine/tasks/hand-edits.ts";
 import type { Config } from "../../schema/config.ts";
 import { localTimeZone, readConfig } from "../../store/files/config-file.ts";
-import { refuseForeign } from "../../store/folder/origin.ts";
 import type { Io } from "../io.ts";
-import { openProject, type Project, type ProjectFlags } from "../project.ts";
+import { openProjectToChange, type Project, type ProjectFlags } from "../project.ts";
 
 export async function adoptEdits({ store }: Pick<Project, "store">, config: Config, io: Io): Promise<void> {
   // First: finding the time zone of the machine is slow, and edits are rare.
@@ -19,8 +18,7 @@ export function hasEdits({ store }: Pick<Project, "store">): boolean {
 
 /** For a change: opens the project and applies edits of tasks.json first. */
 export async function openWithEdits(flags: ProjectFlags, io: Io): Promise<Project> {
-  const project = openProject(flags, io);
-  refuseForeign(project.dir);
+  const project = openProjectToChange(flags, io);
   await adoptEdits(project, readConfig(project), io);
   return project;
 }

@@ -9,10 +9,9 @@ import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import type { Lease } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { onlyLoop } from "../goals/only-loop.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { leftOutText, writeInBackground } from "../live/outlet.ts";
-import { createPlainView } from "../live/plain-view.ts";
+import { createPlainView } from "../live/view.ts";
 import type { Project } from "../project.ts";
 import { oneLine, printable } from "../render/table.ts";
 import { renderHistory } from "../render/tasks.ts";
@@ -21,6 +20,7 @@ import { hasPerson, runForeground } from "../run/foreground.ts";
 import { listenForStop, type StopRequest } from "../run/signals.ts";
 import { renderRunner } from "./create.ts";
 import { openWithEdits } from "./requests.ts";
+import { onlyLoop } from "./settle-fire.ts";
 import { checkRunnerFlags, type RunnerFlags } from "./up.ts";
 
 export async function runTaskCommand(
@@ -40,14 +40,10 @@ export async function runTaskCommand(
   const agent = here ? chooseAgent(flags, readConfig(project), process.env) : null;
   const requested = await requestEvent(project.store, task, { type: "task.run-requested" }, Date.now());
   await project.store.published?.publish();
-  if (flags.json) io.json({ ...viewTask(requested), owner: owner?.owner ?? null });
   if (agent === null) {
-    if (!flags.json)
-      io.out(
-        owner === null
-          ? `${task.id} will fire when a runner starts.`
-          : oneLine(`${owner.owner} fires ${task.id} now.`),
-      );
+    const text =
+      owner === null ? `${task.id} will fire when a runner starts.` : `${owner.owner} fires ${task.id} now.`;
+    answer(flags, io, { ...viewTask(requested), owner: owner?.owner ?? null }, oneLine(text));
     if (owner === null) io.say(renderRunner(owner, isFiring(process.env)));
     return EXIT.ok;
   }
@@ -75,7 +71,6 @@ function runOnce(project: Project, id: LoopId, agent: AgentSpec, stop: StopReque
       result = news.outcomes.find(({ outcome }) => outcome !== "missed" && outcome !== "skipped") ?? result;
       if (result !== null) void run.stop("the run was over");
     },
-    interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
     end: () => {
       if (handedTo !== null) io.say(renderRunner(handedTo, true));
       if (result === null) return handedTo === null ? EXIT.interrupted : EXIT.ok;

@@ -1,10 +1,10 @@
 /** Stops the running turn of a deleted task or stopped goal when no runner is there to do it. */
 import { createReconciler } from "../../compose/engine.ts";
-import { isBusy, type Loop } from "../../core/loop.ts";
-import { EXIT } from "../exit-codes.ts";
-import { onlyLoop } from "../goals/only-loop.ts";
+import { isBusy, type Loop, type LoopId } from "../../core/loop.ts";
+import { forwardStore } from "../../engine/forward-store.ts";
+import type { Store } from "../../ports/store.ts";
 import type { Io } from "../io.ts";
-import { createPlainView } from "../live/plain-view.ts";
+import { createPlainView } from "../live/view.ts";
 import type { Project } from "../project.ts";
 import { runForeground } from "../run/foreground.ts";
 import { listenForStop } from "../run/signals.ts";
@@ -25,7 +25,6 @@ export async function settleOrphan(project: Project, { id }: Loop, io: Io): Prom
       agent: reconciler,
       goalAgent: reconciler,
       firing: true,
-      hasPerson: false,
       view,
       stop,
     },
@@ -35,10 +34,19 @@ export async function settleOrphan(project: Project, { id }: Loop, io: Io): Prom
         const isElsewhere = news.type === "role" && news.role === "passive";
         if (isElsewhere || isSettled()) void run.stop("the deleted task's fire was settled");
       },
-      interrupt: (signal) => void run.stop(`stopped by a person (${signal})`),
-      end: () => EXIT.ok,
     }),
   );
   stop.off();
   return isSettled();
+}
+
+/** A store that shows only one loop while `wanted`: a manual run must not start or stop other loops. */
+export function onlyLoop(store: Store, id: LoopId, wanted: () => boolean): Store {
+  const visible = (loop: Loop | undefined) =>
+    loop?.id === id && (wanted() || isBusy(loop)) ? loop : undefined;
+  return {
+    ...forwardStore(store),
+    load: (other) => visible(store.load(other)),
+    loops: () => [...store.loops()].filter((loop) => visible(loop) !== undefined).values(),
+  };
 }

@@ -11,8 +11,7 @@ import { viewTask } from "../../core/views/task-view.ts";
 import { findLoop } from "../../engine/tasks/tasks.ts";
 import type { Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { renderTask } from "../render/tasks.ts";
 import { readHistory } from "./history.ts";
@@ -24,20 +23,16 @@ export async function showCommand(prefix: string, flags: ProjectFlags, io: Io): 
   const project = openProjectToRead(flags, io);
   await adoptEdits(project, readConfig(project), io);
   const loop = findLoop(project.store, prefix);
-  if (loop.kind === "task") await showTask(project.store, loop, flags, io);
-  else if (flags.json) io.json(openObserver(project).loop(loop.id));
-  else io.out(loop.kind === "goal" ? renderGoalStatus(loop, Date.now()) : cleanText(renderRun(loop)));
-  return EXIT.ok;
+  if (loop.kind === "task") return showTask(project.store, loop, flags, io);
+  const text = loop.kind === "goal" ? renderGoalStatus(loop, Date.now()) : cleanText(renderRun(loop));
+  return answer(flags, io, openObserver(project).loop(loop.id), text);
 }
 
-async function showTask(store: Store, task: Task, flags: ProjectFlags, io: Io): Promise<void> {
+async function showTask(store: Store, task: Task, flags: ProjectFlags, io: Io): Promise<number> {
   const now = Date.now();
   const { outcomes } = await readHistory(store, task.id);
   const latest = outcomes.slice(-LATEST);
-  if (!flags.json) {
-    io.out(renderTask(task, latest, now, io));
-    return;
-  }
   const nextSlot = momentOf(slotAfter(task.cadence, Math.max(now, task.cursorAt)));
-  io.json({ ...viewTask(task), nextSlot, latest: latest.map(viewOutcome) });
+  const view = { ...viewTask(task), nextSlot, latest: latest.map(viewOutcome) };
+  return answer(flags, io, view, renderTask(task, latest, now, io));
 }

@@ -2,7 +2,7 @@
 import type { MissedPolicy, TaskPlace } from "../../core/loop.ts";
 import { parseDuration } from "../../core/task/interval.ts";
 import { usageError } from "../../errors.ts";
-import { countFlag, durationFlag, oneOf } from "../flags/values.ts";
+import { countFlag, durationFlag, given, oneOf } from "../flags/values.ts";
 
 export interface TaskFlags {
   readonly exact?: boolean;
@@ -34,13 +34,13 @@ function expiryFlag(text: string, now: number): number | null {
 /** The settings that were given. An empty `--expect` removes the command. */
 export function settingsFrom(flags: TaskFlags, now: number) {
   const { expires, missed, grace, expect, alertAfter, timeout } = flags;
-  return {
-    ...(expires === undefined ? {} : { expiresAt: expiryFlag(expires, now) }),
-    ...(missed === undefined ? {} : { missed: oneOf("--missed", missed, POLICIES) }),
-    ...(grace === undefined ? {} : { graceMs: durationFlag("--grace", grace) }),
-    ...(expect === undefined ? {} : { expect: expect.trim() === "" ? null : expect }),
-    ...(alertAfter === undefined ? {} : { alertAfter: countFlag("--alert-after", alertAfter) }),
-    ...(timeout === undefined ? {} : { timeoutMs: durationFlag("--timeout", timeout) }),
-    ...(flags.in === undefined ? {} : { where: oneOf("--in", flags.in, PLACES) }),
-  };
+  return given({
+    expiresAt: expires === undefined ? undefined : expiryFlag(expires, now),
+    missed: oneOf("--missed", missed, POLICIES),
+    graceMs: durationFlag("--grace", grace),
+    expect: expect?.trim() === "" ? null : expect,
+    alertAfter: countFlag("--alert-after", alertAfter),
+    timeoutMs: durationFlag("--timeout", timeout),
+    where: oneOf("--in", flags.in, PLACES),
+  });
 }

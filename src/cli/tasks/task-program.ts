@@ -1,75 +1,66 @@
 /** The commands for tasks and their runner, with flags and help. */
 import type { Command } from "commander";
-import { agentOptions, projectCommand, runnerOptions, timeoutOption, yesOption } from "../flags/options.ts";
+import { type Add, agentOptions, runnerOptions, timeoutOption, yesOption } from "../flags/options.ts";
 import { EDIT_EXAMPLES, UP_HELP } from "../help.ts";
-import type { ProgramParts } from "../program-parts.ts";
+import type { Act } from "../program-parts.ts";
 
 /** Commands that change nothing. */
-export function addListCommands(program: Command, { io, act }: ProgramParts): void {
-  projectCommand(program, "list", "list all loops, with the next and last fire of each task")
+export function addListCommands(add: Add, act: Act): void {
+  add("list", "list all loops, with the next and last fire of each task")
     .alias("ls")
     .option("--ids", "print only the ids of the tasks, one per line")
-    .action(act(async (flags) => (await import("./list.ts")).listCommand(flags, io)));
+    .action(act(async () => (await import("./list.ts")).listCommand));
 
-  projectCommand(program, "show <id>", "show everything about one loop")
+  add("show <id>", "show everything about one loop")
     .alias("inspect")
-    .action(act(async (flags, [id = ""]) => (await import("./show.ts")).showCommand(id, flags, io)));
+    .action(act(async () => (await import("./show.ts")).showCommand));
 
-  projectCommand(program, "history [id]", "list past fires of tasks with their outcomes, oldest first")
+  add("history [id]", "list past fires of tasks with their outcomes, oldest first")
     .option("--limit <n>", "show only the newest n")
-    .action(act(async (flags, [id]) => (await import("./history.ts")).historyCommand(id, flags, io)));
+    .action(act(async () => (await import("./history.ts")).historyCommand));
 }
 
-export function addTaskCommands(program: Command, { io, act }: ProgramParts): void {
-  projectCommand(program, "pause [ids...]", "pause tasks; pause a goal loop or a backlog at once").action(
-    act(async (flags, ids) => (await import("./change.ts")).pauseCommand(ids, flags, io)),
+export function addTaskCommands(add: Add, act: Act): void {
+  add("pause [ids...]", "pause tasks; pause a goal loop or a backlog at once").action(
+    act(async () => (await import("./change.ts")).pauseCommand),
   );
-  projectCommand(program, "resume <ids...>", "resume paused tasks").action(
-    act(async (flags, ids) => (await import("./change.ts")).resumeCommand(ids, flags, io)),
+  add("resume <ids...>", "resume paused tasks").action(
+    act(async () => (await import("./change.ts")).resumeCommand),
   );
 
-  agentOptions(projectCommand(program, "run <id>", "fire a task now, in addition to its schedule"))
+  agentOptions(add("run <id>", "fire a task now, in addition to its schedule"))
     .option("--detach", "leave the fire to the runner; do not run it here")
-    .action(act(async (flags, [id = ""]) => (await import("./run.ts")).runTaskCommand(id, flags, io)));
+    .action(act(async () => (await import("./run.ts")).runTaskCommand));
 
-  const edit = projectCommand(
-    program,
+  const edit = add(
     "edit <id> [words...]",
     "change the interval, the prompt or settings of a task; everything else stays",
   ).addHelpText("after", EDIT_EXAMPLES);
   // `--jitter` comes first: alone, `--no-jitter` would make "on" the default of every edit
   taskOptions(
     edit.option("--jitter", "turn on the fixed small delay that keeps tasks from firing all at once"),
-  ).action(
-    act(async (flags, [id = "", ...words]) => (await import("./edit.ts")).editCommand(id, words, flags, io)),
-  );
+  ).action(act(async () => (await import("./edit.ts")).editCommand));
 
-  projectCommand(program, "delete <ids...>", "delete tasks; a running fire is stopped")
+  add("delete <ids...>", "delete tasks; a running fire is stopped")
     .aliases(["remove", "rm", "stop"])
-    .action(act(async (flags, ids) => (await import("./change.ts")).deleteCommand(ids, flags, io)));
-  yesOption(projectCommand(program, "clear", "delete all tasks (asks first)")).action(
-    act(async (flags) => (await import("./change.ts")).clearCommand(flags, io)),
+    .action(act(async () => (await import("./change.ts")).deleteCommand));
+  yesOption(add("clear", "delete all tasks (asks first)")).action(
+    act(async () => (await import("./change.ts")).clearCommand),
   );
 
-  projectCommand(
-    program,
-    "import [from]",
-    "copy the tasks that claude or pi has in this folder (default: both)",
-  )
+  add("import [from]", "copy the tasks that claude or pi has in this folder (default: both)")
     .option("--dry-run", "show what would be imported; write nothing")
-    .action(act(async (flags, [from]) => (await import("./import.ts")).importCommand(from, flags, io)));
+    .action(act(async () => (await import("./import.ts")).importCommand));
 }
 
-export function addRunnerCommands(program: Command, { io, act }: ProgramParts): void {
-  runnerOptions(
-    projectCommand(program, "up", "start a runner: it runs the loops of this folder until you stop it"),
-  )
+export function addRunnerCommands(add: Add, act: Act): void {
+  runnerOptions(add("up", "start a runner: it runs the loops of this folder until you stop it"))
     .addHelpText("after", UP_HELP)
-    .action(act(async (flags) => (await import("./up.ts")).upCommand(flags, io)));
+    .action(act(async () => (await import("./up.ts")).upCommand));
 
-  projectCommand(program, "wakeup [words...]", "for an agent in a `loop auto` turn: say when to wake it next")
+  add("wakeup [words...]", "for an agent in a `loop auto` turn: say when to wake it next")
     .option("--stop", "end the loop after this turn")
-    .action(act(async (flags, words) => (await import("./wakeup.ts")).wakeupCommand(words, flags, io)));
+    .action(act(async () => (await import("./wakeup.ts")).wakeupCommand));
 }
 
 /** Flags for creating a task and for `loop edit`. */

@@ -17,7 +17,7 @@ import { checkWritable } from "../../store/folder/loop-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import { commandFlag, durationFlag } from "../flags/values.ts";
 import type { Io } from "../io.ts";
-import { type Asker, createLine } from "../live/hold.ts";
+import { createLine } from "../live/hold.ts";
 import { createJsonView } from "../live/json-view.ts";
 import { createLineView } from "../live/line-view.ts";
 import { createScreenView } from "../live/screen-view.ts";
@@ -61,7 +61,7 @@ function agentForTasks(flags: RunnerFlags, config: Config, { store }: Project): 
 /** Refuses wrong values before anything is written, even if nothing will run. */
 export function checkRunnerFlags(flags: RunnerFlags): void {
   chooseAgentSpec(flags, {}, process.env);
-  if (flags.for !== undefined) durationFlag("--for", flags.for);
+  durationFlag("--for", flags.for);
   commandFlag("--notify-cmd", flags.notifyCmd);
 }
 
@@ -74,49 +74,42 @@ export async function runResident(
   agent: Agent | AgentSpec,
   stop: StopRequest = listenForStop(),
 ): Promise<number> {
-  const endAt = flags.for === undefined ? null : Date.now() + durationFlag("--for", flags.for);
+  const forMs = durationFlag("--for", flags.for);
+  const endAt = forMs === undefined ? null : Date.now() + forMs;
   await adoptEdits(project, config, io);
   removeEndedRuns(project.root, (id) => project.store.load(id as LoopId) !== undefined, Date.now());
   if (stop.signal.aborted) return EXIT.ok;
 
-  const view = createView(project, flags, io);
-  const inLine = createLine();
-  view.open({
-    agent: "kind" in agent ? shortNameOf(agent) : agent.name,
-    firing: isFiring(process.env),
-    endAt,
-  });
-  const resident: Resident = {
+  const view = askInLine(createView(project, flags, io));
+  const name = "kind" in agent ? shortNameOf(agent) : agent.name;
+  view.open({ agent: name, firing: isFiring(process.env), endAt });
+  const parts = {
     project,
+    agent,
+    self,
+    stop,
     view,
-    inLine,
     endAt,
     hasPerson: hasPerson(io, flags),
+    notifyCmd: flags.notifyCmd,
     adopt: () => adoptEdits(project, config, io),
   };
-  return runForeground(
-    {
-      project,
-      agent,
-      self,
-      stop,
-      hasPerson: resident.hasPerson,
-      notifyCmd: flags.notifyCmd,
-      view: {
-        notify: view.notify,
-        problem: view.problem,
-        askPermission: (question, withdrawn) => inLine(() => view.askPermission(question, withdrawn)),
-      },
-    },
-    (run) => new ResidentRun(run, resident),
-  );
+  return runForeground(parts, (run) => new ResidentRun(run, parts));
+}
+
+/** Asks one question at a time. */
+function askInLine(view: LiveView): LiveView {
+  const inLine = createLine();
+  return {
+    ...view,
+    ask: (question, detail) => inLine(() => view.ask(question, detail)),
+    askPermission: (question, withdrawn) => inLine(() => view.askPermission(question, withdrawn)),
+  };
 }
 
 interface Resident {
   readonly project: Project;
   readonly view: LiveView;
-  /** One question at a time. */
-  readonly inLine: Asker;
   readonly endAt: number | null;
   readonly hasPerson: boolean;
   /** Applies edits that a person made in tasks.json. */
@@ -201,9 +194,8 @@ class ResidentRun implements RunKind {
   }
 
   async #askAbout(task: Task): Promise<void> {
-    const { view, inLine, project } = this.#resident;
-    const message = `Task ${task.id} was due while nothing ran. Run it now?`;
-    const yes = await inLine(() => view.ask(message, task.prompt));
+    const { view, project } = this.#resident;
+    const yes = await view.ask(`Task ${task.id} was due while nothing ran. Run it now?`, task.prompt);
     if (yes === null) return;
     const event = yes
       ? ({ type: "task.run-requested" } as const)

@@ -5,7 +5,7 @@ import { MAX_WAKEUP_MS, MIN_WAKEUP_MS } from "../../core/task/settle.ts";
 import { findTask, requestEvent } from "../../engine/tasks/tasks.ts";
 import { usageError } from "../../errors.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import { answer, type Io } from "../io.ts";
 import { openProject, type ProjectFlags } from "../project.ts";
 
 export interface WakeupFlags extends ProjectFlags {
@@ -23,25 +23,18 @@ export async function wakeupCommand(words: readonly string[], flags: WakeupFlags
   const task = findTask(store, id);
   if (task.fire?.id !== fireId)
     throw usageError(`The turn ${fireId} has ended; a wake-up can be set only while the turn runs.`);
-  const changed = await requestEvent(
-    store,
-    task,
-    { type: "fire.wakeup", fireId: fireId as FireId, wakeup },
-    Date.now(),
-  );
+  const event = { type: "fire.wakeup", fireId: fireId as FireId, wakeup } as const;
+  const changed = await requestEvent(store, task, event, Date.now());
   const asked = changed.fire?.wakeup ?? wakeup;
-  if (flags.json) io.json(asked);
-  else
-    io.out(
-      asked.kind === "stop"
-        ? "The loop ends after this turn."
-        : `The next turn starts ${renderDuration(asked.delayMs)} after this turn ends.`,
-    );
-  if (asked.kind === "sleep" && wakeup.kind === "sleep" && asked.delayMs !== wakeup.delayMs) {
+  const text =
+    asked.kind === "stop"
+      ? "The loop ends after this turn."
+      : `The next turn starts ${renderDuration(asked.delayMs)} after this turn ends.`;
+  answer(flags, io, asked, text);
+  if (asked.kind === "sleep" && wakeup.kind === "sleep" && asked.delayMs !== wakeup.delayMs)
     io.say(
       `The delay must be ${renderDuration(MIN_WAKEUP_MS)} to ${renderDuration(MAX_WAKEUP_MS)}; it was set to ${renderDuration(asked.delayMs)}.`,
     );
-  }
   return EXIT.ok;
 }
 

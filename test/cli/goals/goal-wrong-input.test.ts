@@ -276,7 +276,7 @@ describe("the folder", () => {
     const { code, stdout, stderr } = await runLoop(untilArgs(agent), { cwd });
     // seen before anything is written again: gone; after that: the record of the checks is
     expect([1, 6]).toContain(code);
-    expect(stdout + stderr).toMatch(/is gone: \.loop was removed|⏸ Paused: /);
+    expect(stdout + stderr).toMatch(/is gone: the folder \.loop was removed|⏸ Paused: /);
     expect(stdout).not.toContain("<loop-complete>");
   });
 });

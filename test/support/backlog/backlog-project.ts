@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished, vi } from "vitest";
-import type { Questions } from "../../../src/cli/backlog/backlog-questions.ts";
+import type { Questions } from "../../../src/cli/confirm.ts";
 import type { Io } from "../../../src/cli/io.ts";
 import { loadPrd } from "../../../src/store/files/prd-file.ts";
 

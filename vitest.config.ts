@@ -15,7 +15,7 @@ const MOCKING = [
   "test/cli/live/screen-view.test.ts",
   "test/engine/time/year.test.ts",
   "test/cli/setup/doctor.test.ts",
-  "test/store/folder/origin-race.test.ts",
+  "test/store/signed/origin-race.test.ts",
   "test/store/folder/write-lock.test.ts",
 ];
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createTask } from "../src/core/task/decide-task.ts";
 import { addTask } from "../src/engine/tasks/tasks.ts";
 import type { Store } from "../src/ports/store.ts";
-import { createOrigin } from "../src/store/folder/origin.ts";
 import { encodeEntry } from "../src/store/journal/entry.ts";
+import { claimOrigin } from "../src/store/signed/origin.ts";
 import { MemoryJournal, MemoryStore } from "../src/testing.ts";
 import { startTicking, type Ticking } from "./engine.ts";
 import { draftOf, farAway, idOf, openStore, tempProject } from "./project.ts";
@@ -158,7 +158,7 @@ function memoryStore(): MemoryStore {
 /** A journal as that many creations would have left it, without their fsyncs. */
 function journalOf(count: number): string {
   const { dir } = tempProject();
-  createOrigin(dir);
+  const signer = claimOrigin(dir);
   const lines: string[] = [];
   for (let n = 0; n < count; n++) {
     const { loop, effects, outcomes } = createTask({ ...draftOf(n, farAway(n, START)), id: idOf(n) }, START);
@@ -172,7 +172,7 @@ function journalOf(count: number): string {
       ver: 1,
       token: null,
     } as const;
-    lines.push(encodeEntry({ ...common, max: MANY, event, effects, outcomes, loop }));
+    lines.push(encodeEntry({ ...common, max: MANY, event, effects, outcomes, loop }, signer));
   }
   writeFileSync(join(dir, "journal.jsonl"), lines.join(""), { mode: 0o600 });
   return dir;

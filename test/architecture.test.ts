@@ -38,7 +38,9 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
       "store/files",
       "store/folder",
       "store/ledger",
+      "store/signed",
       "store/journal/segment-path.ts",
+      "store/journal/take-over.ts",
       "store/journal/checksum.ts",
     ],
     ...[
@@ -54,6 +56,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
       "git/checkpoints",
       "git/worktrees",
       "git/diff.ts",
+      "git/tracked.ts",
       "checks/project-facts.ts",
       "checks/files",
       "checks/protection",

@@ -2,10 +2,11 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openStore } from "../compose/open-store.ts";
+import { count } from "../core/text/figures.ts";
 import { usageError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../store/folder/loop-dir.ts";
-import { FOREIGN, originOf, refuseForeign } from "../store/folder/origin.ts";
+import { FOREIGN, originOf, refuseForeign } from "../store/signed/origin.ts";
 import type { Io } from "./io.ts";
 
 export interface Project {
@@ -26,11 +27,21 @@ export function openProject(flags: ProjectFlags, io: Io): Project {
   return open(root, io);
 }
 
-/** For reading, with a notice about tasks from another machine. */
+/** For reading, with a notice about what does not count or does not run. */
 export function openProjectToRead(flags: ProjectFlags, io: Io): Project {
   const project = openProject(flags, io);
   if (originOf(project.dir) === "foreign") io.say(FOREIGN);
+  sayFaults(project.store, io);
   return project;
+}
+
+function sayFaults(store: Store, io: Io): void {
+  for (const fault of store.faults()) {
+    if (fault.kind === "foreign")
+      io.say(
+        `You did not write ${count(fault.count, "line")} of the journal on this machine; they do not count.`,
+      );
+  }
 }
 
 /** For a change of what is there: creates nothing, and refuses loops from another machine. */
@@ -44,7 +55,9 @@ export function openProjectToChange(flags: ProjectFlags, io: Io): Project {
 export function openProjectToWrite(flags: ProjectFlags, io: Io): Project {
   const root = projectRoot(flags);
   ensureLoopDir(root);
-  return open(root, io);
+  const project = open(root, io);
+  sayFaults(project.store, io);
+  return project;
 }
 
 function open(root: string, io: Io): Project {

@@ -9,6 +9,7 @@ import { readUntouched, type TasksFile } from "../store/files/tasks-file.ts";
 import { heartbeatOf, holderState } from "../store/folder/lease-file.ts";
 import { checkLoopDir, findProject } from "../store/folder/loop-dir.ts";
 import { segmentPath } from "../store/journal/segment-path.ts";
+import { isBehind, ReachedFile } from "../store/signed/reached.ts";
 import { readSmall } from "../system/files.ts";
 import { byAge, type ShownListing } from "./list-view.ts";
 
@@ -41,7 +42,9 @@ function isCurrent(
   if (statSync(dir).ino !== folder || !readSmall(join(dir, "origin"))?.includes(mark)) return false;
   const current = statSync(segmentPath(dir, journal.generation), { throwIfNoEntry: false });
   const next = statSync(segmentPath(dir, journal.generation + 1), { throwIfNoEntry: false });
-  return current?.size === journal.bytes && next === undefined;
+  if (current?.size !== journal.bytes || next !== undefined) return false;
+  // a journal that was further before: the full program says so
+  return !isBehind(journal, new ReachedFile(process.env, mark).read().place);
 }
 
 const STRINGS = ["id", "prompt", "human", "state", "missed", "createdAt"] as const;

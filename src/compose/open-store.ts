@@ -9,7 +9,13 @@ import { createSessions } from "../store/folder/session-records.ts";
 
 /** `dir` is the project's `.loop`. Creates nothing: the folder must exist before the first commit. */
 export function openStore(dir: string, options: FolderOptions): Store {
-  return Object.assign(new FolderStore(dir, options), { activity: activityIn(dirname(dir)) });
+  const isTracked = async () => {
+    const { trackedEngineFiles } = await import("../git/tracked.ts");
+    return (await trackedEngineFiles(dirname(dir))).length > 0;
+  };
+  return Object.assign(new FolderStore(dir, { isTracked, ...options }), {
+    activity: activityIn(dirname(dir)),
+  });
 }
 
 /** Like `openStore`, but the first commit creates the folder: clients start their servers in every project. */

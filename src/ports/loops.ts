@@ -40,7 +40,20 @@ export type StoreFault =
   /** The number of unreadable records. */
   | { readonly kind: "damaged"; readonly count: number }
   /** Loops that other records mention and that are missing. */
-  | { readonly kind: "lost"; readonly ids: readonly LoopId[] };
+  | { readonly kind: "lost"; readonly ids: readonly LoopId[] }
+  /** The number of records that this user did not write. They do not count. */
+  | { readonly kind: "foreign"; readonly count: number }
+  /** Loops that were further than the records say. They do not run until a person says that this state counts. */
+  | { readonly kind: "held"; readonly loops: readonly HeldLoop[] };
+
+export interface HeldLoop {
+  readonly id: LoopId;
+  /** The newest state that is left; null: none. */
+  readonly left: Loop | null;
+  /** The version that is left, and the version that there was. */
+  readonly has: number;
+  readonly had: number;
+}
 
 /**
  * Reads are synchronous and answer from memory. They show the state of the last `commit`, `catchUp` or `refresh`. After

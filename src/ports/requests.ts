@@ -56,6 +56,8 @@ export interface HandRequests {
   isAnyWaiting(): boolean;
   /** The tasks in the file, whoever wrote them. Only for display: the engine never runs them. */
   listed(): Promise<readonly WantedTask[]>;
+  /** The commands in the file that a person has not trusted yet. While there is one, `take` answers null. */
+  untrustedCommands(): Promise<readonly { readonly path: string; readonly command: string }[]>;
   /** Waits for an editor that is still saving. null: there is no request. */
   take(): Promise<HandRequest | null>;
   /** The request was carried out: publishes the files again. A newer edit stays for the next `take`. */

@@ -51,14 +51,14 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
 
   test("under a running `loop up` the tasks come back and go on", async () => {
     const cwd = makeProject();
-    const { id } = await create(cwd, "1s", "--exact", "tick", "--no-now");
+    const { id } = await create(cwd, "1h", "tick", "--no-now");
     const up = startLoop(["up", "--agent-cmd", 'echo "$LOOP_ID" >> fired'], { cwd });
-    const fired = () => (existsSync(join(cwd, "fired")) ? readFileSync(join(cwd, "fired"), "utf8") : "");
-    await until(() => fired().includes(id), "the first fire");
+    await until(() => up.output.stdout.includes("this runner fires"), "it is the owner");
     truncateSync(journalOf(cwd), 0);
     await until(() => up.output.stderr.includes("restored from tasks.json"), "it says so");
-    rmSync(join(cwd, "fired"));
-    await until(() => fired().includes(id), "it fires again");
+    expect((await runHere(["run", id], { cwd })).code).toBe(0);
+    const fired = () => (existsSync(join(cwd, "fired")) ? readFileSync(join(cwd, "fired"), "utf8") : "");
+    await until(() => fired().includes(id), "it fires");
     process.kill(up.pid, "SIGTERM");
     expect(await up.ended).toBe(0);
   });
@@ -70,7 +70,9 @@ describe("A13 a journal that was damaged from outside loses no task", () => {
     writeFileSync(join(cwd, ".loop", "tasks.json"), published);
     const path = journalOf(cwd);
     writeFileSync(path, readFileSync(path, "utf8").replace('"two"', '"tWo"'));
-    expect(await idsIn(cwd)).toEqual(ids.slice(1).sort());
+    // the published file is older than the deletion, so nobody can say what became of the damaged one
+    expect((await runHere(["list", "-C", "."], { cwd })).stderr).toContain(`the newest state of ${ids[1]}.`);
+    expect(await idsIn(cwd)).toEqual(ids.slice(2));
   });
 });
 

@@ -8,7 +8,8 @@ import type { Io } from "../../src/cli/io.ts";
 import { renderNews, renderNotice, renderProblem } from "../../src/cli/live/lines.ts";
 import { renderTask } from "../../src/cli/render/tasks.ts";
 import type { EngineNews } from "../../src/engine/engine.ts";
-import { checksum } from "../../src/store/journal/checksum.ts";
+import { claimOrigin } from "../../src/store/signed/origin.ts";
+import { renderSigned } from "../../src/store/signed/signed-json.ts";
 import { create, makeProject, runLoop, startLoop } from "../support/cli.ts";
 import { runHere } from "../support/here.ts";
 import { task as aTask, cron, START } from "../support/tasks.ts";
@@ -55,7 +56,7 @@ describe("prompts", () => {
     expect(shown.map(({ stdout }) => stdout).join("")).not.toMatch(CONTROL);
   });
 
-  test("H4 nor do those of a tasks.json that was forged, checksum and all", async () => {
+  test("H4 nor do those of a tasks.json that was forged, signature and all", async () => {
     const cwd = makeProject();
     const task = await create(cwd, "5m", "mine", "--no-now");
     const path = join(cwd, ".loop", "tasks.json");
@@ -74,7 +75,7 @@ describe("prompts", () => {
     ];
     for (const forgery of forgeries) {
       const content = { ...published, ...forgery };
-      writeFileSync(path, JSON.stringify({ ...content, sum: checksum(JSON.stringify(content)) }));
+      writeFileSync(path, renderSigned(claimOrigin(join(cwd, ".loop")), "tasks.json", content));
       for (const args of [["list"], ["list", "--ids"], ["list", "--json"]]) {
         const { code, stdout, stderr } = await runHere(args, { cwd });
         expect.soft({ code, stderr }, JSON.stringify(forgery)).toEqual({ code: 0, stderr: "" });

@@ -1,9 +1,12 @@
 /** An owner that is not dead but does not move either: SIGSTOP, a suspended container, a debugger. */
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SILENT_AFTER_MS } from "../../src/ports/lease.ts";
-import { decodeEntry, encodeEntry } from "../../src/store/journal/entry.ts";
+import { decodeEntry } from "../../src/store/journal/entry.ts";
+import { claimOrigin } from "../../src/store/signed/origin.ts";
+import { renderSigned } from "../../src/store/signed/signed-json.ts";
+import { lineIn } from "../store/fixtures/lines.ts";
 import { pause, seeded } from "../support/pause.ts";
 import { until } from "../support/until.ts";
 import { audit, installCommand, isLong, Project } from "./resident.ts";
@@ -119,7 +122,8 @@ function makeStale(project: Project): void {
   const file = project.holder();
   if (file === null) throw new Error("nobody holds the lease");
   const heartbeat = new Date(Date.now() - agoMs).toISOString();
-  writeFileSync(lock, JSON.stringify({ ...file, heartbeat_at: heartbeat }));
+  const { sum: _, ...content } = { ...file, heartbeat_at: heartbeat };
+  writeFileSync(lock, renderSigned(claimOrigin(join(project.root, ".loop")), "loop.lock", content));
 
   for (const name of readdirSync(join(project.root, ".loop"))) {
     if (name.startsWith("journal.") && name.endsWith(".jsonl"))
@@ -131,17 +135,18 @@ function makeStale(project: Project): void {
 function ageLease(path: string, token: number, agoMs: number): void {
   let offset = 0;
   for (const line of readFileSync(path, "utf8").split("\n")) {
-    const entry = decodeEntry(line);
-    if ((entry?.type === "lease" || entry?.type === "snapshot") && entry.lease?.token === token) {
+    const entry = decodeEntry(line, null);
+    const isNamed = typeof entry === "object" && (entry.type === "lease" || entry.type === "snapshot");
+    if (isNamed && entry.lease?.token === token) {
       const lease = { ...entry.lease, acquiredAt: entry.lease.acquiredAt - agoMs };
-      replaceBytes(path, offset, encodeEntry(withoutSum({ ...entry, lease })));
+      replaceBytes(path, offset, lineIn(dirname(path), withoutSum({ ...entry, lease })));
     }
     offset += Buffer.byteLength(line) + 1;
   }
 }
 
 function withoutSum<E extends object>(entry: E): E {
-  const { sum: _, ...rest } = entry as E & { sum?: string };
+  const { sum: _sum, sig: _sig, ...rest } = entry as E & { sum?: string; sig?: string };
   return rest as E;
 }
 

@@ -2,9 +2,10 @@
  * The command as a user runs it: a real process, a project of its own, an environment with nothing real in it.
  * Whatever a test started is gone after it, and a process that outlived its runner fails the test.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -48,6 +49,7 @@ export function makeProject(finish: Finish = onTestFinished, prefix = 'loop it\'
   const project = join(base, "my project");
   mkdirSync(project);
   mkdirSync(join(base, "home"));
+  giveKey(join(base, "home"));
   mkdirSync(join(base, "bin"));
   symlinkSync(LOOP, join(base, "bin", "loop"));
   finish(() => {
@@ -57,6 +59,18 @@ export function makeProject(finish: Finish = onTestFinished, prefix = 'loop it\'
     expect(left, "processes that outlived the test's runners").toEqual([]);
   });
   return project;
+}
+
+/** The key of the tests' own process, so that a command counts what a test wrote into a journal. */
+export function giveKey(home: string): void {
+  const config = join(home, ".config", "loopwright");
+  mkdirSync(config, { recursive: true, mode: 0o700 });
+  copyFileSync(join(process.env.XDG_CONFIG_HOME ?? "", "loopwright", "key"), join(config, "key"));
+}
+
+/** Makes the HOME of the project's commands the home of this user, with the key in it. */
+export function giveHome(project: string, uid: number): void {
+  execFileSync("chown", ["-R", `${uid}:${uid}`, join(dirname(project), "home")]);
 }
 
 /** Nothing of the person's own: no HOME, no keys, no agent on the PATH but what a test puts there. */

@@ -14,11 +14,14 @@ import {
   parseCapabilities,
 } from "../../agents/capabilities/capabilities-file.ts";
 import { cannotWrite, ensureLoopDir } from "../../store/folder/loop-dir.ts";
-import { isMarked, originOf } from "../../store/folder/origin.ts";
-import { readSmall, writeAtomic } from "../../system/files.ts";
+import { claimOrigin, openSigner, originOf } from "../../store/signed/origin.ts";
+import { isSigned, renderSigned } from "../../store/signed/signed-json.ts";
+import { orNull, readSmall, writeAtomic } from "../../system/files.ts";
 import { answer, type Io, paint, terminalWidth } from "../io.ts";
 import { openProjectToRead, type ProjectFlags } from "../project.ts";
 import { oneLine, renderTable } from "../render/table.ts";
+
+const NAME = "capabilities.json";
 
 type CapabilitiesFlags = ProjectFlags & { readonly refresh?: boolean };
 
@@ -39,14 +42,17 @@ export async function capabilitiesCommand(flags: CapabilitiesFlags, io: Io): Pro
 
 /** Ignores a file that came with the repository. */
 function readKnown(dir: string): Capabilities | null {
-  const text = readSmall(join(dir, "capabilities.json"));
-  return text !== null && isMarked(dir) ? parseCapabilities(text) : null;
+  const text = readSmall(join(dir, NAME));
+  const content: unknown = orNull(() => JSON.parse(text ?? "null"));
+  const isOurs = typeof content === "object" && content !== null && isSigned(openSigner(dir), NAME, content);
+  return text !== null && isOurs ? parseCapabilities(text) : null;
 }
 
 function save(root: string, found: Capabilities): void {
-  const path = join(ensureLoopDir(root), "capabilities.json");
+  const dir = ensureLoopDir(root);
+  const path = join(dir, NAME);
   try {
-    writeAtomic(path, `${JSON.stringify(found, null, 2)}\n`);
+    writeAtomic(path, renderSigned(claimOrigin(dir), NAME, found));
   } catch (error) {
     throw cannotWrite(path, error);
   }

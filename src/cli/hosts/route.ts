@@ -17,7 +17,7 @@ import { boundable, boundLoop } from "../../hosts/conversation/bound-loop.ts";
 import { nearCap } from "../../hosts/conversation/hooks/block-cap.ts";
 import { loopsOff } from "../../hosts/conversation/standing.ts";
 import type { Lease, SessionRecord, Store } from "../../ports/store.ts";
-import { FOREIGN, originOf } from "../../store/folder/origin.ts";
+import { FOREIGN, originOf } from "../../store/signed/origin.ts";
 import { answer, type Io } from "../io.ts";
 import { openProject, type Project, type ProjectFlags } from "../project.ts";
 import { commandNameIn, hostSession } from "./host-session.ts";

@@ -7,7 +7,7 @@ import { broken, type Finding, note, ok } from "../../hosts/conversation/finding
 import type { Store } from "../../ports/store.ts";
 import { readConfig } from "../../store/files/config-file.ts";
 import { checkLoopDir } from "../../store/folder/loop-dir.ts";
-import { originOf } from "../../store/folder/origin.ts";
+import { originOf } from "../../store/signed/origin.ts";
 import { isAlive } from "../../system/process.ts";
 
 export function examineProject(root: string, now: number): readonly Finding[] {
@@ -32,9 +32,7 @@ export function examineProject(root: string, now: number): readonly Finding[] {
 
 function examineOrigin(dir: string): readonly Finding[] {
   if (originOf(dir) !== "foreign") return [];
-  return [
-    note("origin", "the loops here were not created on this machine, so they do not run", "loop trust"),
-  ];
+  return [note("origin", "the loops here are not signed with your key, so they do not run", "loop trust")];
 }
 
 function examineConfig(dir: string): readonly Finding[] {
@@ -49,10 +47,16 @@ function examineConfig(dir: string): readonly Finding[] {
 function examineJournal(store: Store, dir: string): readonly Finding[] {
   const faults = store.faults();
   const damaged = faults.find((fault) => fault.kind === "damaged")?.count ?? 0;
+  const foreign = faults.find((fault) => fault.kind === "foreign")?.count ?? 0;
+  const held = faults.find((fault) => fault.kind === "held")?.loops ?? [];
   const lost = faults.find((fault) => fault.kind === "lost")?.ids.length ?? 0;
   const live = [...store.loops()].filter(({ status }) => status !== "ended").length;
   const findings = [ok("journal", `${dir}: ${count(live, "loop")}`)];
   if (damaged > 0) findings.push(note("journal", `${count(damaged, "damaged line")} ignored`, null));
+  if (foreign > 0)
+    findings.push(note("journal", `${count(foreign, "line")} ignored that you did not write here`, null));
+  for (const { id, has, had } of held)
+    findings.push(broken("journal", `${id} was at version ${had} and is at ${has} now`, "loop trust"));
   if (lost > 0)
     findings.push(broken("journal", `the journal lacks ${count(lost, "task")} of tasks.json`, "loop list"));
   return findings;

@@ -6,10 +6,10 @@ import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readProjectFacts } from "../../checks/project-facts.ts";
 import { checksText } from "../../core/backlog/accepted-checks.ts";
-import { renderTrusted } from "../../core/checks/kinds.ts";
 import type { Criterion, MustNot } from "../../core/goal/goal.ts";
 import { allowedBy } from "../../core/permissions.ts";
 import { parseShapeFile } from "../../core/spec/shape-file.ts";
+import { commandsOfBans, commandsOfCriteria, type NamedCommand } from "../../core/views/what-runs.ts";
 import { type LoopError, surroundingsError } from "../../errors.ts";
 import { commandsOfRoles } from "../../schema/backlog-config.ts";
 import { parseConfigText } from "../../schema/config.ts";
@@ -32,18 +32,12 @@ export interface RepositoryFile {
   readonly commands: readonly NamedCommand[];
 }
 
-/** `command` is for a shell, or a question to an agent: `judge: …`, `review: …`. */
-export interface NamedCommand {
-  readonly name: string;
-  readonly command: string;
-}
-
 /** Leaves out files without commands. Throws for a file that cannot be parsed. */
 export function commandsOf(project: Place): readonly RepositoryFile[] {
   return [...readFiles(project), ...readStories(project)]
     .map(({ criteria, mustNot, programs = [], ...file }) => ({
       ...file,
-      commands: [...toCommands(criteria), ...toWatches(mustNot), ...programs],
+      commands: [...commandsOfCriteria(criteria), ...commandsOfBans(mustNot), ...programs],
     }))
     .filter(({ commands }) => commands.length > 0);
 }
@@ -60,7 +54,7 @@ export function trustedCriteria(
   const files = readFiles(project);
   const trust = createTrustStore(env);
   const isHarmless = (file: ParsedFile) =>
-    toCommands(file.criteria).length + toWatches(file.mustNot).length === 0;
+    commandsOfCriteria(file.criteria).length + commandsOfBans(file.mustNot).length === 0;
   const untrusted = files.filter((file) => !isHarmless(file) && !trust.isTrusted(file));
   if (untrusted.length > 0) throw notTrusted(untrusted.map(({ file }) => file));
   return {
@@ -124,16 +118,6 @@ function readChecks({ dir }: Place): ParsedFile | null {
     ...allowed.map((command) => ({ name: "permissions: allow", command })),
   ];
   return { file, path, content, criteria, mustNot: [], programs };
-}
-
-function toCommands(criteria: readonly Criterion[]): readonly NamedCommand[] {
-  return criteria.flatMap((criterion) => renderTrusted(criterion) ?? []);
-}
-
-function toWatches(mustNot: readonly MustNot[]): readonly NamedCommand[] {
-  return mustNot.flatMap(({ name, command }) =>
-    command === null ? [] : { name: `must not: ${name}`, command },
-  );
 }
 
 /** A link may lead only to another file of the project. */

@@ -1,16 +1,20 @@
 /** `loop trust`: shows what a copied project and its files would run, and records a person's trust (H2). */
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
+import type { Loop } from "../../core/loop.ts";
 import { renderDuration } from "../../core/task/interval.ts";
 import { count } from "../../core/text/figures.ts";
-import { renderCadence } from "../../core/text/human.ts";
 import { iso } from "../../core/views/moment.ts";
-import { liveTasks } from "../../engine/tasks/tasks.ts";
-import { usageError } from "../../errors.ts";
+import { type RunningLoop, whatRuns } from "../../core/views/what-runs.ts";
+import { surroundingsError, usageError } from "../../errors.ts";
+import { trackedEngineFiles } from "../../git/tracked.ts";
+import type { HeldLoop } from "../../ports/loops.ts";
 import type { WantedTask } from "../../ports/requests.ts";
-import { cannotWrite } from "../../store/folder/loop-dir.ts";
-import { originOf, trustOrigin } from "../../store/folder/origin.ts";
+import type { Store } from "../../ports/store.ts";
+import { whileWriting } from "../../store/folder/loop-dir.ts";
 import { createTrustStore, type TrustStore } from "../../store/folder/trust.ts";
+import { acceptPast, copyJournal, type JournalCopy, takeOverJournal } from "../../store/journal/take-over.ts";
+import { originOf } from "../../store/signed/origin.ts";
 import { confirmInTerminal } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { answer, type Io } from "../io.ts";
@@ -23,13 +27,25 @@ export interface TrustFlags extends ProjectFlags {
   readonly revoke?: boolean;
 }
 
-type Found = Awaited<ReturnType<typeof look>>;
+/** Stands for the id of a task that has none yet. */
+const NEW = "(new)";
 
-interface FoundTask {
-  readonly id: string | null;
-  readonly schedule: string;
-  readonly prompt: string;
-  readonly expect: string | null;
+/** Everything that is not trusted yet. */
+interface Found {
+  /** The foreign journal as it is now; null: the journal is signed with the user's key. */
+  readonly journal: JournalCopy | null;
+  /** Loops of a foreign journal, and tasks that tasks.json adds or changes. */
+  readonly loops: readonly RunningLoop[];
+  /** Loops that were further than the journal says. */
+  readonly held: readonly HeldLoop[];
+  readonly files: readonly FoundFile[];
+  /** Commands in tasks.json, which a foreign folder shows with its loops. */
+  readonly edits: readonly RepositoryFile[];
+}
+
+interface FoundFile extends RepositoryFile {
+  /** What the person trusted before in this file; null: nothing. */
+  readonly before: readonly string[] | null;
 }
 
 export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
@@ -39,7 +55,9 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   const project = openProject(flags, io);
   if (flags.revoke) return revoke(project, trust, flags, io);
   const found = await look(project, trust);
-  if (!found.isForeign && found.files.length === 0) return sayNothing(project, flags, io);
+  if (found.journal === null && found.held.length === 0 && found.files.length === 0)
+    return sayNothing(project, flags, io);
+  await refuseTracked(project);
   if (!flags.yes && !io.interactive) {
     answer(flags, io, view(found, false), render(found));
     throw usageError(
@@ -55,37 +73,69 @@ export async function trustCommand(flags: TrustFlags, io: Io): Promise<number> {
   // Files may have changed while the person was reading: only what was shown is trusted.
   if (JSON.stringify(await look(openProject(flags, io), trust)) !== JSON.stringify(found))
     throw usageError(
-      `The ${found.isForeign ? "tasks" : "commands"} changed while you were reading them; nothing was trusted.`,
-      "Review them again with: loop trust",
+      "What you were shown changed while you were reading it; nothing was trusted.",
+      "Review it again with: loop trust",
     );
   keep(project, trust, found);
   return answer(flags, io, view(found, true), renderKept(found));
 }
 
-/** Everything that is not trusted yet. */
-async function look(project: Project, trust: TrustStore) {
-  const isForeign = originOf(project.dir) === "foreign";
-  const tasks = isForeign ? await readTasks(project) : [];
-  return { isForeign, tasks, files: untrustedOf(project, trust) };
+async function look({ store, root, dir }: Project, trust: TrustStore): Promise<Found> {
+  const isForeign = originOf(dir) === "foreign";
+  const held = store.faults().flatMap((fault) => (fault.kind === "held" ? fault.loops : []));
+  const edits = await editsOf(store);
+  const files = [...untrustedOf({ root, dir }, trust), ...(isForeign ? [] : edits)];
+  const known = trust.list();
+  return {
+    journal: isForeign ? copyJournal(dir) : null,
+    loops: isForeign ? [...[...store.loops()].map(whatRuns), ...(await addedTasks(store))] : [],
+    held,
+    files: files.map((file) => {
+      const earlier = known.filter(({ path }) => path === realpathSync(file.path)).at(-1);
+      return { ...file, before: earlier?.commands ?? null };
+    }),
+    edits,
+  };
+}
+
+/** Commands in tasks.json that the person has not trusted. Each is trusted by itself. */
+async function editsOf({ requests }: Store): Promise<readonly RepositoryFile[]> {
+  const found = (await requests?.untrustedCommands()) ?? [];
+  return found.map(({ path, command }) => ({
+    file: ".loop/tasks.json",
+    path,
+    content: command,
+    commands: [{ name: "expects", command }],
+  }));
+}
+
+/** Git would bring the next version of these files without a question. */
+async function refuseTracked({ root }: Project): Promise<void> {
+  const [first] = await trackedEngineFiles(root);
+  if (first !== undefined)
+    throw surroundingsError(
+      `Git tracks ${first}, so a pull could change what runs. It cannot be trusted.`,
+      "Remove it from git first: git rm -r --cached .loop",
+    );
 }
 
 function sayNothing(project: Project, flags: TrustFlags, io: Io): number {
   const why =
     commandsOf(project).length === 0
-      ? "no tasks or commands came with this project"
+      ? "no loops or commands came with this project"
       : "you have already trusted all commands of this project";
-  return answer(flags, io, { trusted: true, tasks: [], files: [] }, `Nothing here needs your trust: ${why}.`);
+  const nothing = view({ journal: null, loops: [], held: [], files: [], edits: [] }, true);
+  return answer(flags, io, nothing, `Nothing here needs your trust: ${why}.`);
 }
 
 /** Files first: if the trust store cannot be written, nothing changes. */
-function keep(project: Project, trust: TrustStore, { isForeign, files }: Found): void {
-  for (const file of files) trust.trust(file, Date.now());
-  if (!isForeign) return;
-  try {
-    trustOrigin(project.dir);
-  } catch (error) {
-    throw cannotWrite(project.dir, error);
-  }
+function keep({ dir }: Project, trust: TrustStore, { journal, held, files, edits }: Found): void {
+  for (const file of [...files, ...edits])
+    trust.trust({ ...file, commands: file.commands.map(({ command }) => command) }, Date.now());
+  whileWriting(dir, () => {
+    if (journal !== null) takeOverJournal(dir, journal);
+    else if (held.length > 0) acceptPast(dir);
+  });
 }
 
 /** Keeps the mark of the tasks: without it, the person's own tasks would need trust too. */
@@ -108,56 +158,82 @@ function showList(trust: TrustStore, flags: TrustFlags, io: Io): number {
   return answer(flags, io, { trusted }, lines.join("\n") || "No file is trusted.");
 }
 
-/** All tasks that could run: those of the journal, and additions and changes in tasks.json. */
-async function readTasks({ store }: Project): Promise<readonly FoundTask[]> {
-  const known = liveTasks(store).map(
-    ({ id, cadence, prompt, expect }): FoundTask => ({
-      id,
-      schedule: renderCadence(cadence),
-      prompt,
-      expect,
-    }),
-  );
-  const written = ((await store.requests?.listed()) ?? []).map(fromFile);
-  const isNew = (task: FoundTask) =>
-    !known.some(
-      ({ id, prompt, expect }) => id === task.id && prompt === task.prompt && expect === task.expect,
-    );
-  return [...known, ...written.filter(isNew)];
+/** Tasks that tasks.json adds to the journal, or that it changes. */
+async function addedTasks(store: Store): Promise<readonly RunningLoop[]> {
+  const known = new Map<string | undefined, Loop>([...store.loops()].map((loop) => [loop.id, loop]));
+  const isNew = ({ id, prompt, expect }: WantedTask): boolean => {
+    const task = known.get(id);
+    return task?.kind !== "task" || task.prompt !== prompt || task.expect !== (expect ?? null);
+  };
+  return ((await store.requests?.listed()) ?? []).filter(isNew).map(fromFile);
 }
 
-function fromFile({ id, cron, everyMs, nextFireAt, prompt, expect }: WantedTask): FoundTask {
+function fromFile({ id, cron, everyMs, nextFireAt, prompt, expect }: WantedTask): RunningLoop {
   const every = everyMs == null ? null : `every ${renderDuration(everyMs)}`;
-  const schedule = `${cron ?? every ?? nextFireAt ?? "no time"} (tasks.json)`;
-  return { id: id ?? null, schedule, prompt, expect: expect ?? null };
+  const expectation = expect == null ? [] : [{ name: "expects", command: expect }];
+  return {
+    id: id ?? NEW,
+    kind: "task",
+    when: `${cron ?? every ?? nextFireAt ?? "no time"} (tasks.json)`,
+    runs: [{ name: "prompt", command: prompt }, ...expectation],
+  };
 }
 
-function view({ tasks, files }: Found, trusted: boolean): object {
-  return { trusted, tasks, files: files.map(({ file, commands }) => ({ file, commands })) };
+function view({ loops, held, files }: Found, trusted: boolean): object {
+  const tasks = loops.filter(({ kind }) => kind === "task");
+  return {
+    trusted,
+    tasks: tasks.map(({ id, when, runs: [prompt, expect] }) => ({
+      id: id === NEW ? null : id,
+      schedule: when,
+      prompt: prompt?.command,
+      expect: expect?.command ?? null,
+    })),
+    loops,
+    held: held.map(({ id, has, had }) => ({ id, version: has, was: had })),
+    files: files.map(({ file, commands, before }) => ({ file, commands, before })),
+  };
 }
 
-function render({ isForeign, tasks, files }: Found): string {
-  const lines = isForeign ? [`${count(tasks.length, "task")} from another machine or project:`] : [];
-  for (const { id, schedule, prompt, expect } of tasks) {
-    lines.push(`  ${id ?? "(new)"}  ${visible(schedule)}`, `    prompt: ${visible(prompt)}`);
-    if (expect !== null) lines.push(`    runs:   ${visible(expect)}`);
+function render({ journal, loops, held, files }: Found): string {
+  const lines =
+    journal === null
+      ? []
+      : [`${count(loops.length, "loop")} that your key did not sign, with all that they run:`];
+  for (const { id, kind, when, runs } of loops) {
+    lines.push(`  ${kind} ${visible(id)}  ${visible(when)}`);
+    for (const { name, command } of runs) lines.push(`    ${visible(name)}: ${visible(command)}`);
   }
-  for (const { file, commands } of files) {
-    lines.push(`${countCommands([{ commands }])} in ${file}:`);
+  if (held.length > 0) lines.push(`${count(held.length, "loop")} whose newest state the journal has lost:`);
+  for (const { id, left, has, had } of held) {
+    lines.push(`  ${id}  was at version ${had}, is at version ${has} now`);
+    for (const { name, command } of left === null ? [] : whatRuns(left).runs)
+      lines.push(`    ${visible(name)}: ${visible(command)}`);
+  }
+  for (const { file, commands, before } of files) {
+    lines.push(
+      `${countCommands([{ commands }])} in ${file}${before === null ? "" : ", + since you trusted it"}:`,
+    );
+    const isNew = (command: string) => before !== null && !before.includes(command);
     for (const { name, command } of commands)
-      lines.push(`  ${visible(name)}`, `    runs:   ${visible(command)}`);
+      lines.push(`${isNew(command) ? "+" : " "} ${visible(name)}`, `    runs:   ${visible(command)}`);
+    const now = commands.map(({ command }) => command);
+    for (const gone of before?.filter((command) => !now.includes(command)) ?? [])
+      lines.push(`- no longer runs: ${visible(gone)}`);
   }
   return lines.join("\n");
 }
 
 function renderKept(found: Found): string {
   const kept = `Trusted: ${describe(found)}.`;
-  return `${kept} ${found.isForeign ? "To run the tasks: loop up" : "Changed files need your trust again."}`;
+  const isRunnable = found.journal !== null || found.held.length > 0;
+  return `${kept} ${isRunnable ? "To run the tasks: loop up" : "Changed files need your trust again."}`;
 }
 
-function describe({ isForeign, tasks, files }: Found): string {
+function describe({ journal, loops, held, files }: Found): string {
   const parts = [
-    ...(isForeign ? [count(tasks.length, "task")] : []),
+    ...(journal !== null ? [count(loops.length, "loop")] : []),
+    ...(held.length > 0 ? [`the state that is left of ${count(held.length, "loop")}`] : []),
     ...(files.length > 0 ? [countCommands(files)] : []),
   ];
   return parts.join(" and ");

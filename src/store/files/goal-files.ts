@@ -11,7 +11,8 @@ import { viewGoal } from "../../core/views/goal-view.ts";
 import { STATE_SCHEMA } from "../../core/views/schema-names.ts";
 import { orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import { checksum } from "../journal/checksum.ts";
+import { isSigned, renderSigned } from "../signed/signed-json.ts";
+import type { Signer } from "../signed/signer.ts";
 
 export class GoalFiles {
   readonly #dir: string;
@@ -19,6 +20,7 @@ export class GoalFiles {
   readonly #state: string;
   readonly #say: (message: string) => void;
   readonly #published = new Map<string, number>();
+  #signer: Signer | null = null;
   /** This process wrote the current state.json. */
   #isOurs = false;
 
@@ -28,12 +30,13 @@ export class GoalFiles {
     this.#say = say;
   }
 
-  publish(goals: readonly Goal[], now: number): void {
+  publish(goals: readonly Goal[], now: number, signer: Signer): void {
+    this.#signer = signer;
     const newest = goals.toSorted((a, b) => a.createdAt - b.createdAt).at(-1);
     for (const goal of goals) {
       if (this.#published.get(goal.id) === goal.version || this.#isRemoved(goal)) continue;
-      this.#publishRun(goal);
-      if (goal === newest) this.#publishState(goal, now);
+      this.#publishRun(goal, signer);
+      if (goal === newest) this.#publishState(goal, now, signer);
       this.#published.set(goal.id, goal.version);
     }
   }
@@ -45,20 +48,20 @@ export class GoalFiles {
 
   wasStateEdited(): boolean {
     const text = this.#read();
-    return this.#isOurs && (text === null || !isSummed(text));
+    return this.#isOurs && (text === null || !isOurs(text, this.#signer));
   }
 
-  #publishState(goal: Goal, now: number): void {
+  #publishState(goal: Goal, now: number, signer: Signer): void {
     const text = this.#read();
-    if (text !== null && !this.#isOurs && !isSummed(text)) {
+    if (text !== null && !this.#isOurs && !isOurs(text, signer)) {
       const aside = quarantine(this.#state, now);
       this.#say(`state.json was not written by this program: moved to ${aside}.`);
     }
-    writeAtomic(this.#state, renderState(goal), isAtRest(goal));
+    writeAtomic(this.#state, renderState(goal, signer), isAtRest(goal));
     this.#isOurs = true;
   }
 
-  #publishRun(goal: Goal): void {
+  #publishRun(goal: Goal, signer: Signer): void {
     const folder = join(this.#dir, "runs", goal.id);
     for (const path of [dirname(folder), folder]) {
       mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -66,7 +69,7 @@ export class GoalFiles {
     }
     const lines = goal.receipts.map((receipt) => `${JSON.stringify(receipt)}\n`);
     const durable = isAtRest(goal);
-    writeAtomic(join(folder, "state.json"), renderState(goal), durable);
+    writeAtomic(join(folder, "state.json"), renderState(goal, signer), durable);
     writeAtomic(join(folder, "iterations.jsonl"), lines.join(""), durable);
     writeAtomic(join(folder, "summary.md"), renderReportMarkdown(goal), durable);
   }
@@ -86,12 +89,10 @@ function isAtRest({ status }: Goal): boolean {
   return status !== "active";
 }
 
-function renderState(goal: Goal): string {
-  const view = { $schema: STATE_SCHEMA, ...viewGoal(goal) };
-  return `${JSON.stringify({ ...view, sum: checksum(JSON.stringify(view)) }, null, 2)}\n`;
+function renderState(goal: Goal, signer: Signer): string {
+  return renderSigned(signer, "state.json", { $schema: STATE_SCHEMA, ...viewGoal(goal) });
 }
 
-function isSummed(text: string): boolean {
-  const { sum, ...view } = orNull(() => JSON.parse(text) as Record<string, unknown> | null) ?? {};
-  return sum === checksum(JSON.stringify(view));
+function isOurs(text: string, signer: Signer | null): boolean {
+  return isSigned(signer, "state.json", orNull(() => JSON.parse(text) as object | null) ?? {});
 }

@@ -9,7 +9,8 @@ import type { BacklogLine, GoalLine } from "../../core/views/line.ts";
 import type { TaskView } from "../../core/views/task-view.ts";
 import type { Lease } from "../../ports/store.ts";
 import { errorCode, lookAt, quarantine, readIfThere, replaceIf } from "../../system/files.ts";
-import { checksum } from "../journal/checksum.ts";
+import { isSigned, renderSigned } from "../signed/signed-json.ts";
+import type { Signer } from "../signed/signer.ts";
 
 export interface TasksFile {
   /** Missing in files of earlier versions. */
@@ -20,7 +21,7 @@ export interface TasksFile {
   readonly journal: { readonly generation: number; readonly bytes: number };
   /** The inode of the folder. It does not match in a copy of the folder. */
   readonly folder: number;
-  /** The mark in `origin` at the time of publication. */
+  /** The id of the folder in `origin` at the time of publication. */
   readonly mark: string;
   /** The zone of the publishing machine. Times of other zones are shown with their zone. */
   readonly timeZone: string;
@@ -31,7 +32,7 @@ export interface TasksFile {
   /** Goals that have not ended. Missing in files of earlier versions, like `backlogs`. */
   readonly goals?: readonly GoalLine[];
   readonly backlogs?: readonly BacklogLine[];
-  /** The checksum of all other fields. It shows whether a person edited the file. */
+  /** The signature of all other fields. It shows whether somebody edited the file. */
   readonly sum: string;
 }
 
@@ -46,16 +47,16 @@ function tasksPath(dir: string): string {
   return join(dir, "tasks.json");
 }
 
-export function renderTasksFile(content: Omit<TasksFile, "sum">): string {
-  return `${JSON.stringify({ ...content, sum: sumOf(content) }, null, 2)}\n`;
+export function renderTasksFile(content: Omit<TasksFile, "sum">, signer: Signer): string {
+  return renderSigned(signer, "tasks.json", content);
 }
 
-export function readTasksFile(dir: string): TasksFileState {
-  return readTasksFileAt(tasksPath(dir));
+export function readTasksFile(dir: string, signer: Signer | null): TasksFileState {
+  return readTasksFileAt(tasksPath(dir), signer);
 }
 
 /** For a file that has another name now. */
-export function readTasksFileAt(path: string): TasksFileState {
+export function readTasksFileAt(path: string, signer: Signer | null): TasksFileState {
   let text: string | null = null;
   let content: unknown;
   try {
@@ -71,8 +72,7 @@ export function readTasksFileAt(path: string): TasksFileState {
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
     return { kind: "damaged", text };
-  const { sum, ...rest } = content as Record<string, unknown>;
-  if (sum !== sumOf(rest)) return { kind: "edited", text, content };
+  if (!isSigned(signer, "tasks.json", content)) return { kind: "edited", text, content };
   return { kind: "published", text, content: content as TasksFile };
 }
 
@@ -81,14 +81,14 @@ export function writeTasksFile(
   dir: string,
   text: string,
   publishedAt: number,
-  mayReplace: (there: TasksFileState) => boolean,
+  mayReplace: () => boolean,
 ): boolean {
-  return replaceIf(tasksPath(dir), text, () => mayReplace(readTasksFile(dir)), true, publishedAt);
+  return replaceIf(tasksPath(dir), text, mayReplace, true, publishedAt);
 }
 
 /**
- * The file, if its modification time is the time of its publication. Faster than the checksum, and only for display.
- * null: use the checksum.
+ * The file, if its modification time is the time of its publication. Faster than the signature, and only for display.
+ * null: use the signature.
  */
 export function readUntouched(dir: string): TasksFile | null {
   const text = readIfThere(tasksPath(dir));
@@ -99,8 +99,4 @@ export function readUntouched(dir: string): TasksFile | null {
 
 export function quarantineTasksFile(dir: string, now: number): string {
   return quarantine(tasksPath(dir), now);
-}
-
-function sumOf(content: object): string {
-  return checksum(JSON.stringify(content));
 }

@@ -3,7 +3,7 @@
  * This class has the loops and extends the lease, because both are lines of one journal.
  */
 import type { Loop, LoopId } from "../../core/loop.ts";
-import type { Commit, CommitResult, StoreFault } from "../../ports/loops.ts";
+import type { Commit, CommitResult, HeldLoop, StoreFault } from "../../ports/loops.ts";
 import type { Sessions } from "../../ports/sessions.ts";
 import type { Store } from "../../ports/store.ts";
 import { mayWait } from "../journal/durability.ts";
@@ -23,6 +23,7 @@ export class FolderStore extends FolderLease implements Store {
   readonly published: FolderPublisher;
   readonly requests: FolderRequests;
   readonly #folder: OpenedFolder;
+  readonly #saidHeld = new Set<LoopId>();
   readonly #watchers = new Set<() => void>();
   #stopWatching: () => void = () => {};
 
@@ -35,6 +36,7 @@ export class FolderStore extends FolderLease implements Store {
     this.published = new FolderPublisher(folder, this);
     this.requests = new FolderRequests(folder, this.published);
     folder.read((journal) => journal.refresh());
+    this.#sayHeld();
   }
 
   get dir(): string {
@@ -47,14 +49,19 @@ export class FolderStore extends FolderLease implements Store {
 
   async catchUp(): Promise<void> {
     this.#folder.read((journal) => journal.catchUp());
+    this.#sayHeld();
   }
 
   async refresh(): Promise<readonly LoopId[]> {
-    return this.#folder.read((journal) => journal.refresh());
+    const changed = this.#folder.read((journal) => journal.refresh());
+    this.#sayHeld();
+    return changed;
   }
 
   load(id: LoopId): Loop | undefined {
-    return this.journal.guard.believe(id, this.#said(id));
+    const { guard, held } = this.journal;
+    if (held.has(id) && !guard.knows(id)) return undefined;
+    return guard.believe(id, this.#said(id));
   }
 
   *loops(): IterableIterator<Loop> {
@@ -85,11 +92,31 @@ export class FolderStore extends FolderLease implements Store {
 
   faults(): readonly StoreFault[] {
     const lost = lostTasks(this.#folder).map(({ id }) => id as LoopId);
-    const { damaged } = this.journal.state;
+    const { damaged, foreign } = this.journal.state;
+    const held = this.#held(lost);
     return [
+      ...(foreign > 0 ? [{ kind: "foreign", count: foreign } as const] : []),
+      ...(held.length > 0 ? [{ kind: "held", loops: held } as const] : []),
       ...(damaged > 0 ? [{ kind: "damaged", count: damaged } as const] : []),
       ...(lost.length > 0 ? [{ kind: "lost", ids: lost } as const] : []),
     ];
+  }
+
+  /** Loops whose newest state nobody knows: neither this process nor the published file. */
+  #held(lost: readonly LoopId[]): readonly HeldLoop[] {
+    const { held, guard } = this.journal;
+    return [...held.values()].filter(({ id }) => !guard.knows(id) && !lost.includes(id));
+  }
+
+  /** Says once which loops do not run because the journal is older than it was. */
+  #sayHeld(): void {
+    if (this.journal.held.size === 0) return;
+    const ids = this.#held(lostTasks(this.#folder).map(({ id }) => id as LoopId)).map(({ id }) => id);
+    if (ids.length === 0 || ids.every((id) => this.#saidHeld.has(id))) return;
+    for (const id of ids) this.#saidHeld.add(id);
+    this.#folder.say(
+      `The journal is older than it was: it lacks the newest state of ${ids.join(", ")}. They do not run. Restore the journal, or go on with what is left: loop trust`,
+    );
   }
 
   watch(callback: () => void): () => void {

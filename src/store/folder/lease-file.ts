@@ -12,18 +12,23 @@ import { type HolderState, type Lease, type LeaseBid, SILENT_AFTER_MS } from "..
 import { orNull, readIfThere, writeAtomic } from "../../system/files.ts";
 import { isAlive, isStopped } from "../../system/process.ts";
 import { answers } from "../../system/process-table.ts";
+import { isSigned, renderSigned } from "../signed/signed-json.ts";
+import type { Signer } from "../signed/signer.ts";
 
 export interface LeaseFile extends Omit<Lease, "acquiredAt"> {
   readonly acquired_at: string;
   readonly heartbeat_at: string;
+  /** The signature of all other fields. */
+  readonly sum: string;
 }
 
-export function writeLeaseFile(dir: string, lease: Lease, now: number): void {
+export function writeLeaseFile(dir: string, lease: Lease, now: number, signer: Signer | null): void {
+  if (signer === null) return;
   const { owner, pid, procStart, host, token, acquiredAt } = lease;
   const times = { acquired_at: iso(acquiredAt), heartbeat_at: iso(now) };
-  const file: LeaseFile = { owner, pid, procStart, host, token, ...times };
+  const file: Omit<LeaseFile, "sum"> = { owner, pid, procStart, host, token, ...times };
   // no fsync: a power cut ends the holder too
-  writeAtomic(leasePath(dir), `${JSON.stringify(file, null, 2)}\n`, false);
+  writeAtomic(leasePath(dir), renderSigned(signer, "loop.lock", file), false);
 }
 
 export function removeLeaseFile(dir: string, token: number): void {
@@ -35,17 +40,24 @@ export function readLeaseFile(dir: string): LeaseFile | null {
   return orNull(() => JSON.parse(readIfThere(leasePath(dir)) ?? "null") as LeaseFile | null);
 }
 
-/** The last heartbeat of the holder. */
-export function heartbeatOf(dir: string, lease: Lease): number {
+/** The last heartbeat of the holder. A file without the signature says nothing; lists, which run nothing, take any. */
+export function heartbeatOf(dir: string, lease: Lease, signer: Signer | null | "any" = "any"): number {
   const file = readLeaseFile(dir);
-  const beat = file !== null && file.token === lease.token ? Date.parse(file.heartbeat_at) : Number.NaN;
+  const isOurs = file !== null && (signer === "any" || isSigned(signer, "loop.lock", file));
+  const isValid = isOurs && file.token === lease.token;
+  const beat = isValid ? Date.parse(file.heartbeat_at) : Number.NaN;
   return Number.isNaN(beat) ? lease.acquiredAt : Math.max(beat, lease.acquiredAt);
 }
 
 /** A dead process on this host is detected at once. In other cases the heartbeat decides. */
-export function holderState(dir: string, lease: Lease, now: number): HolderState {
+export function holderState(
+  dir: string,
+  lease: Lease,
+  now: number,
+  signer: Signer | null | "any" = "any",
+): HolderState {
   if (lease.host === HOST && !isAlive({ pid: lease.pid, start: lease.procStart })) return "gone";
-  if (now - heartbeatOf(dir, lease) < SILENT_AFTER_MS) return "alive";
+  if (now - heartbeatOf(dir, lease, signer) < SILENT_AFTER_MS) return "alive";
   return lease.host === HOST && isStopped(lease.pid) ? "frozen" : "silent";
 }
 

@@ -31,8 +31,12 @@ export class FolderLease implements LeaseStore {
     const { dir, journal } = this.#folder;
     const lease: Lease = { ...bid, token: expectedToken + 1 };
     if (this.#folder.append({ type: "lease", at: bid.acquiredAt, lease }).kind !== "committed") return null;
-    journal.guard.arm(lease.token, journal.state.loops.values());
-    this.#tryFile(() => writeLeaseFile(dir, lease, bid.acquiredAt));
+    const { loops } = journal.state;
+    journal.guard.arm(
+      lease.token,
+      [...loops.values()].filter(({ id }) => !journal.held.has(id)),
+    );
+    this.#tryFile(() => writeLeaseFile(dir, lease, bid.acquiredAt, journal.signer));
     return lease;
   }
 
@@ -47,15 +51,16 @@ export class FolderLease implements LeaseStore {
   async heartbeat(lease: Lease, at: number): Promise<void> {
     // a holder that lost the lease must not overwrite the heartbeat of the new holder
     if (this.lease()?.token !== lease.token) return;
-    this.#tryFile(() => writeLeaseFile(this.#folder.dir, lease, at));
+    const { dir, journal } = this.#folder;
+    this.#tryFile(() => writeLeaseFile(dir, lease, at, journal.signer));
   }
 
   heartbeatAt(lease: Lease): number {
-    return heartbeatOf(this.#folder.dir, lease);
+    return heartbeatOf(this.#folder.dir, lease, this.#folder.journal.signer);
   }
 
   holderState(lease: Lease, now: number): HolderState {
-    return holderState(this.#folder.dir, lease, now);
+    return holderState(this.#folder.dir, lease, now, this.#folder.journal.signer);
   }
 
   isHolderGone(lease: Lease): boolean {

@@ -14,7 +14,8 @@ import { dirname, join, resolve } from "node:path";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
 import { createOnce, errorCode, fsyncDir, orNull, tryToCreate } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
-import { createOrigin, refuseForeign } from "./origin.ts";
+import { claimOrigin, refuseForeign } from "../signed/origin.ts";
+import type { Signer } from "../signed/signer.ts";
 
 /**
  * The project of a folder. Inside a git work tree: the nearest folder with a `.loop` up to the root of the tree, else
@@ -77,12 +78,12 @@ export function ensureLoopDir(project: string): string {
   });
 }
 
-/** Call before any write to the folder: it marks the files as created here and hides them from git. */
-export function claimLoopDir(dir: string): void {
+/** Call before any write to the folder: it makes the folder one of this user's and hides the files from git. */
+export function claimLoopDir(dir: string): Signer {
   refuseForeign(dir);
   const ignore = join(dir, ".gitignore");
   if (!existsSync(ignore)) createOnce(ignore, GITIGNORE);
-  createOrigin(dir);
+  return claimOrigin(dir);
 }
 
 /** Lets a runner report a missing permission at its start instead of at its first fire. */

@@ -5,7 +5,7 @@ import { readTasksFile } from "../files/tasks-file.ts";
 import type { OpenedFolder } from "./opened-folder.ts";
 
 export function lostTasks({ dir, journal }: Pick<OpenedFolder, "dir" | "journal">): readonly TaskView[] {
-  const file = readTasksFile(dir);
+  const file = readTasksFile(dir, journal.signer);
   if (file.kind !== "published") return [];
   // after the file: this read then includes everything that the file includes, unless the journal lost it
   journal.catchUp();
@@ -15,5 +15,8 @@ export function lostTasks({ dir, journal }: Pick<OpenedFolder, "dir" | "journal"
   const isDamaged = seen.generation === generation && journal.state.damaged > 0;
   if (!isCut && !isDamaged) return [];
   const { loops, ended } = journal.state;
-  return tasks.filter(({ id }) => !loops.has(id as LoopId) && !ended.has(id as LoopId));
+  // an older publication cannot say what became of the task since
+  const isHeld = (id: LoopId) => journal.held.has(id) && !journal.isNewest(seen);
+  const isKnown = (id: LoopId) => loops.has(id) || ended.has(id) || isHeld(id);
+  return tasks.filter(({ id }) => !isKnown(id as LoopId));
 }

@@ -2,12 +2,15 @@
 import { statSync } from "node:fs";
 import type { LineVerdict } from "../journal/admission.ts";
 import { Journal, type JournalOptions } from "../journal/journal.ts";
+import type { Signer } from "../signed/signer.ts";
 import { claimLoopDir, folderIdentity, whileReading, whileWriting } from "./loop-dir.ts";
 
 export interface FolderOptions extends Partial<JournalOptions> {
   readonly now: () => number;
   /** Shows a message to the person: a file was moved aside, or watching is limited. */
   readonly say: (message: string) => void;
+  /** Does git track the engine's files? Then their changes may have come with a pull. Default: no. */
+  readonly isTracked?: () => Promise<boolean>;
 }
 
 export class OpenedFolder {
@@ -15,13 +18,15 @@ export class OpenedFolder {
   readonly journal: Journal;
   readonly now: () => number;
   readonly say: (message: string) => void;
+  readonly isTracked: () => Promise<boolean>;
   #identity: string | null = null;
-  #claimed: string | null = null;
+  #claimed: { readonly folder: string; readonly signer: Signer } | null = null;
 
   constructor(dir: string, options: FolderOptions) {
     this.dir = dir;
     this.now = options.now;
     this.say = options.say;
+    this.isTracked = options.isTracked ?? (async () => false);
     this.journal = new Journal(dir, options);
   }
 
@@ -44,11 +49,10 @@ export class OpenedFolder {
   }
 
   /** Throws a sentence when writing is not allowed. Checks again when a checkout replaced the folder. */
-  claim(): void {
-    const { dev, ino } = statSync(this.dir);
-    const folder = `${dev}:${ino}`;
-    if (this.#claimed === folder) return;
-    claimLoopDir(this.dir);
-    this.#claimed = folder;
+  claim(): Signer {
+    const { ino, birthtimeMs } = statSync(this.dir);
+    const folder = `${ino}:${birthtimeMs}`;
+    if (this.#claimed?.folder !== folder) this.#claimed = { folder, signer: claimLoopDir(this.dir) };
+    return this.#claimed.signer;
   }
 }

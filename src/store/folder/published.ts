@@ -23,10 +23,10 @@ import {
   type TasksFile,
   writeTasksFile,
 } from "../files/tasks-file.ts";
+import type { Signer } from "../signed/signer.ts";
 import { cannotWrite } from "./loop-dir.ts";
 import { lostTasks } from "./lost-tasks.ts";
 import type { OpenedFolder } from "./opened-folder.ts";
-import { markOf } from "./origin.ts";
 
 type Shown = Pick<Store, "loops" | "lease">;
 
@@ -57,15 +57,16 @@ export class FolderPublisher implements PublishedFiles {
   async publish(adopted?: string): Promise<void> {
     const { dir, say } = this.#folder;
     try {
-      this.#folder.claim();
+      const signer = this.#folder.claim();
       this.#goalFiles.publish(
         [...this.#shown.loops()].filter((loop) => loop.kind === "goal"),
         this.#folder.now(),
+        signer,
       );
       this.#publishProgress();
       if (adopted === undefined && this.#isListPublished()) return;
       for (let round = 0; round < 10; round++) {
-        const result = this.#publishOnce(adopted);
+        const result = this.#publishOnce(adopted, signer);
         this.#publishProgress();
         // two processes may publish at once: the last writer looks again, so that the newest state stays
         if (result === "left" || (result === "written" && !this.#hasNews())) return;
@@ -85,26 +86,24 @@ export class FolderPublisher implements PublishedFiles {
   }
 
   /** `left`: the file has requests that nobody carried out yet. `overtaken`: somebody wrote the file meanwhile. */
-  #publishOnce(adopted: string | undefined): "written" | "left" | "overtaken" {
+  #publishOnce(adopted: string | undefined, signer: Signer): "written" | "left" | "overtaken" {
     const { dir, journal } = this.#folder;
     const now = this.#folder.now();
     journal.catchUp();
-    const there = readTasksFile(dir);
+    const there = readTasksFile(dir, signer);
     const isTaken = there.text !== null && there.text === adopted;
     if (there.kind === "edited" && !isTaken) return "left";
-    // the journal was removed or damaged, so the published file is the last record of some tasks
+    // the journal was removed, cut or damaged, so the published file is the last record of some tasks
     const isLost = lostTasks(this.#folder).length > 0;
-    if (isLost && !isTaken) return "left";
-    if (there.kind === "damaged") this.#moveAside(now);
+    if ((isLost && !isTaken) || journal.held.size > 0) return "left";
+    if (there.kind === "damaged") this.#moveAside(now, signer);
     const before = there.kind === "damaged" ? null : there.text;
     const list = this.#listKey();
-    const text = renderTasksFile(tasksFileOf(this.#folder, this.#shown, now));
-    const isWritten = writeTasksFile(
-      dir,
-      text,
-      now,
-      (now) => now.kind !== "damaged" && (now.text === before || (now.kind === "published" && !isLost)),
-    );
+    const text = renderTasksFile({ ...tasksFileOf(this.#folder, this.#shown, now), mark: signer.id }, signer);
+    const isWritten = writeTasksFile(dir, text, now, () => {
+      const { kind, text } = readTasksFile(dir, signer);
+      return kind !== "damaged" && (text === before || (kind === "published" && !isLost));
+    });
     if (isWritten) this.#publishedList = list;
     return isWritten ? "written" : "overtaken";
   }
@@ -127,12 +126,12 @@ export class FolderPublisher implements PublishedFiles {
     return JSON.stringify([this.#shown.lease()?.token, versions]);
   }
 
-  #moveAside(now: number): void {
+  #moveAside(now: number, signer: Signer): void {
     const { dir, say } = this.#folder;
     const aside = nullOn("ENOENT", () => quarantineTasksFile(dir, now));
     if (aside === null) return;
     // another process was faster with the damaged file, and this is the file that it published
-    if (readTasksFileAt(aside).kind === "published") rmSync(aside);
+    if (readTasksFileAt(aside, signer).kind === "published") rmSync(aside);
     else say(`tasks.json did not parse: moved to ${aside} and written again from the journal.`);
   }
 
@@ -146,7 +145,11 @@ export class FolderPublisher implements PublishedFiles {
 }
 
 /** The content of tasks.json: the durable tasks, and a line for each goal and backlog that has not ended. */
-function tasksFileOf({ dir, journal }: OpenedFolder, shown: Shown, now: number): Omit<TasksFile, "sum"> {
+function tasksFileOf(
+  { dir, journal }: OpenedFolder,
+  shown: Shown,
+  now: number,
+): Omit<TasksFile, "mark" | "sum"> {
   const loops = [...shown.loops()].filter(({ status }) => status !== "ended");
   const live = loops.filter((loop) => loop.kind === "task");
   const durable = live.filter((task) => task.session === null);
@@ -156,7 +159,6 @@ function tasksFileOf({ dir, journal }: OpenedFolder, shown: Shown, now: number):
     publishedAt: iso(now),
     journal: journal.position,
     folder: statSync(dir).ino,
-    mark: markOf(dir),
     timeZone: localZone(),
     lease: shown.lease(),
     sessionTasks: live.length - durable.length,

@@ -3,15 +3,19 @@
  * a creation. An invalid file is moved aside.
  */
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LoopId } from "../../core/loop.ts";
 import type { HandRequest, HandRequests, HandTask, WantedTask } from "../../ports/requests.ts";
 import { quarantineTasksFile, readTasksFile, type TasksFileState } from "../files/tasks-file.ts";
+import { openSigner, originOf } from "../signed/origin.ts";
 import { lostTasks } from "./lost-tasks.ts";
 import type { OpenedFolder } from "./opened-folder.ts";
-import { originOf } from "./origin.ts";
 import type { FolderPublisher } from "./published.ts";
+import { createTrustStore } from "./trust.ts";
 
+const TRACKED =
+  "Git tracks .loop/tasks.json, so its changes do not count. Remove it from git: git rm -r --cached .loop";
 const SETTLE_MS = 40;
 const SETTLE_LOOKS = 5;
 
@@ -20,6 +24,8 @@ export class FolderRequests implements HandRequests {
   readonly #publisher: FolderPublisher;
   /** The text of the file of each request. */
   readonly #texts = new WeakMap<HandRequest, string>();
+  /** The text of the file that the person was told about. */
+  #told: string | null = null;
 
   constructor(folder: OpenedFolder, publisher: FolderPublisher) {
     this.#folder = folder;
@@ -29,19 +35,19 @@ export class FolderRequests implements HandRequests {
   /** Did a person change, damage or restore tasks.json? A file that came with a repository is not a request. */
   isAnyWaiting(): boolean {
     const { dir } = this.#folder;
-    return originOf(dir) !== "foreign" && this.#isRequest(readTasksFile(dir));
+    return originOf(dir) !== "foreign" && this.#isRequest(this.#file());
   }
 
   async listed(): Promise<readonly WantedTask[]> {
     const { tasksFileSchema } = await import("../../schema/tasks-file.ts");
-    const file = readTasksFile(this.#folder.dir);
+    const file = this.#file();
     return tasksFileSchema.safeParse("content" in file ? file.content : null).data?.tasks ?? [];
   }
 
   async take(): Promise<HandRequest | null> {
     if (!this.isAnyWaiting()) return null;
-    const file = await readSettled(this.#folder.dir);
-    if (!this.#isRequest(file)) return null;
+    const file = await this.#readSettled();
+    if (!this.#isRequest(file) || (file.kind === "edited" && (await this.#isHeldBack(file)))) return null;
     const request = file.kind === "published" ? await this.#lost() : await this.#read(file);
     if (file.text !== null) this.#texts.set(request, file.text);
     return request;
@@ -75,6 +81,49 @@ export class FolderRequests implements HandRequests {
     return { kind: "edited", tasks, knownBy: Date.parse(parsed.data.publishedAt ?? "") || 0 };
   }
 
+  /** An edit that came with a pull is not a person's. An edit with a command waits until a person trusts the command. */
+  async #isHeldBack({ text }: TasksFileState): Promise<boolean> {
+    const why = (await this.#folder.isTracked()) ? TRACKED : await this.#untrusted();
+    if (why !== null && this.#told !== text) this.#folder.say(why);
+    this.#told = why === null ? null : text;
+    return why !== null;
+  }
+
+  async #untrusted(): Promise<string | null> {
+    const [first] = await this.untrustedCommands();
+    if (first === undefined) return null;
+    return `tasks.json asks to run a command that you have not trusted: ${first.command} To see and trust it, type: loop trust`;
+  }
+
+  async untrustedCommands(): Promise<readonly { readonly path: string; readonly command: string }[]> {
+    const { dir, journal } = this.#folder;
+    const path = join(dir, "tasks.json");
+    const trust = createTrustStore(process.env);
+    const expectOf = (id: string | undefined): string | null => {
+      const loop = journal.state.loops.get(id as LoopId);
+      return loop?.kind === "task" ? loop.expect : null;
+    };
+    return (await this.listed())
+      .filter(({ id, expect }) => expect != null && expect !== expectOf(id))
+      .map(({ expect }) => ({ path, command: expect ?? "" }))
+      .filter(({ path, command }) => !trust.isTrusted({ path, content: command }));
+  }
+
+  #file(): TasksFileState {
+    const { dir, journal } = this.#folder;
+    return readTasksFile(dir, journal.signer ?? openSigner(dir));
+  }
+
+  /** An editor that saves in place leaves half a file for a moment, so a damaged file is read again. */
+  async #readSettled(): Promise<TasksFileState> {
+    let file = this.#file();
+    for (let look = 0; look < SETTLE_LOOKS && file.kind === "damaged"; look++) {
+      await pause(SETTLE_MS);
+      file = this.#file();
+    }
+    return file;
+  }
+
   async #lost(): Promise<HandRequest> {
     const { fileTaskSchema } = await import("../../schema/tasks-file.ts");
     const { dir, journal, now } = this.#folder;
@@ -84,16 +133,6 @@ export class FolderRequests implements HandRequests {
     );
     return { kind: "lost", tasks, from: `tasks.json in ${dir}`, keptAs };
   }
-}
-
-/** An editor that saves in place leaves half a file for a moment, so a damaged file is read again. */
-async function readSettled(dir: string): Promise<TasksFileState> {
-  let file = readTasksFile(dir);
-  for (let look = 0; look < SETTLE_LOOKS && file.kind === "damaged"; look++) {
-    await pause(SETTLE_MS);
-    file = readTasksFile(dir);
-  }
-  return file;
 }
 
 /** The id is a hash of the task and of the edited publication, so saving the same file twice adds a task once. */

@@ -9,17 +9,20 @@
  * such as an agent without a sandbox: that program can write here too.
  */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { readdirSync, realpathSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import * as z from "zod";
 import { surroundingsError } from "../../errors.ts";
 import { nullOn, orNull, quarantine, readIfThere, writeAtomic } from "../../system/files.ts";
+import { faultOf, makeUserFolder, userFolder } from "../signed/user-folder.ts";
 import { whileReading, whileWriting } from "./loop-dir.ts";
 
 interface TrustedFile {
   readonly path: string;
   /** The whole text as read. Commands come from this text and not from the disk. */
   readonly content: string;
+  /** The commands in the content, to show later what changed. */
+  readonly commands?: readonly string[];
 }
 
 interface TrustEntry {
@@ -27,11 +30,12 @@ interface TrustEntry {
   readonly path: string;
   readonly sha256: string;
   readonly at: number;
+  readonly commands?: readonly string[] | undefined;
 }
 
 export interface TrustStore {
   /** false in case of doubt. Moves a damaged entry aside. */
-  isTrusted(file: TrustedFile): boolean;
+  isTrusted(file: Pick<TrustedFile, "path" | "content">): boolean;
   /** Throws a sentence when the trust cannot be saved. */
   trust(file: TrustedFile, at: number): void;
   /** Revokes every trusted content of this file. false: there was none. */
@@ -48,10 +52,12 @@ const entrySchema = z.object({
   path: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   at: z.number(),
+  commands: z.array(z.string()).optional(),
 });
 
 export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Date.now): TrustStore {
-  const dir = trustFolder(env);
+  const base = userFolder(env);
+  const dir = base === null ? null : join(base, "trust");
 
   return {
     isTrusted({ path, content }) {
@@ -62,19 +68,14 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
       return entry?.path === real && entry.sha256 === sha256;
     },
 
-    trust({ path, content }, at) {
-      if (dir === null)
-        throw surroundingsError(
-          "Cannot save what you trust: neither HOME nor XDG_CONFIG_HOME is set.",
-          "Set HOME to your home folder.",
-        );
+    trust({ path, content, commands }, at) {
+      const folder = makeUserFolder(env, "trust");
       const real = realPath(path);
       if (real === null) throw surroundingsError(`${path} no longer exists.`);
       const sha256 = hash(content);
-      makeFolder(dir);
-      const entry = { version: VERSION, path: real, sha256, at };
-      const file = join(dir, nameOf(real, sha256));
-      whileWriting(dir, () => writeAtomic(file, `${JSON.stringify(entry)}\n`));
+      const entry = { version: VERSION, path: real, sha256, at, commands };
+      const file = join(folder, nameOf(real, sha256));
+      whileWriting(folder, () => writeAtomic(file, `${JSON.stringify(entry)}\n`));
     },
 
     revoke(path) {
@@ -94,28 +95,6 @@ export function createTrustStore(env: NodeJS.ProcessEnv, now: () => number = Dat
       );
     },
   };
-}
-
-/** null: neither variable is usable. The XDG rules say to ignore a relative XDG_CONFIG_HOME. */
-function trustFolder({ XDG_CONFIG_HOME: config, HOME: home }: NodeJS.ProcessEnv): string | null {
-  if (config !== undefined && isAbsolute(config)) return join(config, "loopwright", "trust");
-  return home !== undefined && isAbsolute(home) ? join(home, ".config", "loopwright", "trust") : null;
-}
-
-function makeFolder(dir: string): void {
-  whileWriting(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }));
-  const fault = faultOf(dir);
-  if (fault !== null) throw surroundingsError(`${dir} ${fault}.`, `Make it private: chmod 700 ${dir}`);
-}
-
-/** Another user who can write to this folder could trust files for the person. */
-function faultOf(dir: string): string | null {
-  const stat = orNull(() => lstatSync(dir, { throwIfNoEntry: false }));
-  if (stat === undefined) return null;
-  if (stat === null) return "cannot be read";
-  if (!stat.isDirectory()) return "is not a folder";
-  if (process.getuid !== undefined && stat.uid !== process.getuid()) return "belongs to another user";
-  return (stat.mode & 0o022) === 0 ? null : "is writable for other users";
 }
 
 function readEntry(path: string, now: () => number): TrustEntry | null {

@@ -13,7 +13,7 @@
 import { OWNERS_EVENTS } from "../../core/event.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
 import type { CommitResult, Lease } from "../../ports/store.ts";
-import type { Entry, LoopEntry } from "./entry.ts";
+import type { Decoded, Entry, LoopEntry } from "./entry.ts";
 
 export interface JournalState {
   readonly loops: Map<LoopId, Loop>;
@@ -22,10 +22,10 @@ export interface JournalState {
   lease: Lease | null;
   lastToken: number;
   live: number;
-  /** The number of damaged lines since this process began to read. */
+  /** The numbers of damaged lines, of lines that this user did not sign, and of missing versions, since the first read. */
   damaged: number;
-  /** This segment has a damaged line. Its content is unknown, and later lines may depend on it. */
-  gap: boolean;
+  foreign: number;
+  missing: number;
   /** No line of this segment was read yet. */
   fresh: boolean;
   /** The state came from the segment before, so a damaged snapshot loses nothing. */
@@ -48,7 +48,8 @@ export function emptyState(): JournalState {
     lastToken: 0,
     live: 0,
     damaged: 0,
-    gap: false,
+    foreign: 0,
+    missing: 0,
     fresh: true,
     carried: false,
     sealed: false,
@@ -57,24 +58,26 @@ export function emptyState(): JournalState {
 
 export function startSegment(state: JournalState, carried: boolean): void {
   state.ended.clear();
-  state.gap = false;
   state.fresh = true;
   state.carried = carried;
   state.sealed = false;
 }
 
-/** Applies one line to the state, or says why the line does not count. null: a damaged line. */
-export function admit(state: JournalState, entry: Entry | null): LineVerdict {
+/** Applies one line to the state, or says why the line does not count. For `heal` see `judge`. */
+export function admit(state: JournalState, entry: Decoded, heal = true): LineVerdict {
+  if (entry === "foreign") {
+    state.foreign += 1;
+    return CONFLICT;
+  }
   const { fresh } = state;
   state.fresh = false;
   if (state.sealed) return SEALED;
-  if (entry === null) {
+  if (entry === "damaged") {
     state.damaged += 1;
-    if (!fresh || !state.carried) state.gap = true;
     return CONFLICT;
   }
   if (entry.type === "snapshot" && !fresh) return CONFLICT;
-  const verdict = judge(state, entry, state.gap);
+  const verdict = judge(state, entry, heal);
   if (verdict.kind === "committed" || verdict.kind === "sealed") take(state, entry);
   return verdict;
 }
@@ -82,9 +85,9 @@ export function admit(state: JournalState, entry: Entry | null): LineVerdict {
 /**
  * The verdict on a line in this state; changes nothing.
  *
- * `heal`: a damaged line may hide the version or the lease that this line depends on. Versions and tokens only rise, and
- * a writer has seen what its line depends on. So a higher number proves that the missing line existed. A writer judges
- * its own line without `heal`, because it must have seen everything.
+ * `heal`: a damaged or removed line may hide the version or the lease that this line depends on. Versions and tokens only
+ * rise, and a writer has seen what its line depends on. So a higher number proves that the missing line existed. A writer
+ * judges its own line without `heal`, because it must have seen everything.
  */
 export function judge(state: JournalState, entry: Entry, heal: boolean): LineVerdict {
   switch (entry.type) {
@@ -147,8 +150,9 @@ function take(state: JournalState, entry: Entry): void {
 
 function takeLoop(state: JournalState, entry: LoopEntry): void {
   const before = state.loops.get(entry.id);
+  state.missing += entry.ver - 1 - (before?.version ?? 0);
   state.live += Number(isLiveTask(entry.loop)) - Number(before !== undefined && isLiveTask(before));
-  if (isOver(entry.loop)) {
+  if (isTaskOver(entry.loop)) {
     state.loops.delete(entry.id);
     state.ended.set(entry.id, entry.ver);
   } else {
@@ -157,7 +161,7 @@ function takeLoop(state: JournalState, entry: LoopEntry): void {
 }
 
 /** Nothing is left to do, not even a notice to send. A goal stays, for its report. */
-function isOver(loop: Loop): boolean {
+export function isTaskOver(loop: Loop): boolean {
   return loop.kind === "task" && loop.status === "ended" && loop.fire === null && loop.notice === null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One line of the journal: JSON whose last key is a checksum of everything before it. A torn, merged or damaged line
- * fails the checksum and does not count.
+ * One line of the journal: JSON whose last keys are a checksum of everything before it, and a signature. A torn, merged
+ * or damaged line fails the checksum and does not count. A line that this user did not sign is foreign.
  */
 import type { Effect, LoopEvent, Outcome } from "../../core/event.ts";
 import type { Goal } from "../../core/goal/goal.ts";
@@ -10,11 +10,15 @@ import { surroundingsError } from "../../errors.ts";
 import type { Lease } from "../../ports/lease.ts";
 import type { Commit } from "../../ports/loops.ts";
 import { orNull } from "../../system/files.ts";
+import { SIGNATURE_LENGTH, type Signer } from "../signed/signer.ts";
 import { checksum } from "./checksum.ts";
 import { upgradeLoop } from "./upgrade.ts";
 
-/** 2: goals have a phase. An older program would read such a goal as not approved, so it must refuse the journal. */
-export const JOURNAL_VERSION = 2;
+/**
+ * 2: goals have a phase. An older program would read such a goal as not approved, so it must refuse the journal.
+ * 3: lines are signed. An older program would write lines that do not count.
+ */
+export const JOURNAL_VERSION = 3;
 
 interface Common {
   readonly v: number;
@@ -57,17 +61,57 @@ export function commitLine(commit: Commit): Omit<LoopEntry, "v" | "w"> {
 
 const TYPES: ReadonlySet<string> = new Set<Entry["type"]>(["loop", "lease", "release", "seal", "snapshot"]);
 
-const SUM_LENGTH = ',"sum":"00000000"}'.length;
+const SUM_LENGTH = ',"sum":"00000000"'.length;
+const SIGNATURE_START = ',"sig":"';
+const SIGNATURE_END = SIGNATURE_START.length + SIGNATURE_LENGTH + '"}'.length;
 
-export function encodeEntry(entry: Entry): string {
-  const body = JSON.stringify(entry).slice(0, -1);
-  return `${body},"sum":"${checksum(body)}"}\n`;
+export function encodeEntry(entry: Entry, signer: Signer): string {
+  return `${signBody(JSON.stringify(entry).slice(0, -1), signer)}\n`;
 }
 
-/** null: the line is damaged. */
-export function decodeEntry(line: string): Entry | null {
-  const body = line.slice(0, -SUM_LENGTH);
-  if (line.slice(-SUM_LENGTH) !== `,"sum":"${checksum(body)}"}`) return null;
+function signBody(body: string, signer: Signer): string {
+  const summed = `${body},"sum":"${checksum(body)}"`;
+  return `${summed}${SIGNATURE_START}${signer.sign("journal", summed)}"}`;
+}
+
+/** The same line with another signature; null: the line is damaged. */
+export function signAgain(line: string, signer: Signer): string | null {
+  const { body } = splitLine(line);
+  return isIntact(line, body) ? signBody(body, signer) : null;
+}
+
+export type Decoded = Entry | "damaged" | "foreign";
+
+/** `signer` null: every line counts that is not damaged. Only for a folder from which nothing runs. */
+export function decodeEntry(line: string, signer: Signer | null): Decoded {
+  const { body, summed, signature } = splitLine(line);
+  if (signer === null || !signer.isOurs("journal", summed, signature)) {
+    if (!isIntact(line, body)) return "damaged";
+    if (signer !== null) return "foreign";
+  }
+  return parseEntry(line) ?? "damaged";
+}
+
+interface SplitLine {
+  readonly body: string;
+  /** The body with its checksum, which the signature covers. */
+  readonly summed: string;
+  /** null: a line of an earlier version. */
+  readonly signature: string | null;
+}
+
+function splitLine(line: string): SplitLine {
+  const isSigned = line.startsWith(SIGNATURE_START, line.length - SIGNATURE_END);
+  const summed = isSigned ? line.slice(0, -SIGNATURE_END) : line.slice(0, -1);
+  const signature = isSigned ? line.slice(-SIGNATURE_LENGTH - 2, -2) : null;
+  return { body: summed.slice(0, -SUM_LENGTH), summed, signature };
+}
+
+function isIntact(line: string, body: string): boolean {
+  return line.startsWith(`,"sum":"${checksum(body)}"`, body.length);
+}
+
+function parseEntry(line: string): Entry | null {
   const entry = orNull(() => JSON.parse(line) as Entry | null);
   // a valid checksum does not prove a valid shape: anybody can compute a checksum
   if (typeof entry?.v !== "number") return null;

@@ -54,6 +54,11 @@ export class ForgeryGuard {
     if (isOwn) this.#told.delete(id);
   }
 
+  /** Does this process know the state of the loop, whatever the journal says? */
+  knows(id: LoopId): boolean {
+    return this.#token !== null && this.#good.has(id);
+  }
+
   /** The trusted state of a loop, with the version of the journal. `said` is the state in the journal. */
   believe(id: LoopId, said: Loop | undefined): Loop | undefined {
     if (this.#token === null || said?.kind === "task") return said;

@@ -2,6 +2,8 @@
  * Reads the lines that count in all kept segments, oldest first. It remembers its place, so the next read costs only the
  * new lines. Changes nothing on disk.
  */
+import { openSigner } from "../signed/origin.ts";
+import type { Signer } from "../signed/signer.ts";
 import { admit, emptyState, type JournalState, startSegment } from "./admission.ts";
 import { checksum } from "./checksum.ts";
 import type { Entry } from "./entry.ts";
@@ -13,6 +15,7 @@ export type JournalPlace = string;
 
 export class JournalReader {
   readonly #dir: string;
+  readonly #signer: Signer | null;
   readonly #state: JournalState = emptyState();
   #generation = 0;
   #offset = 0;
@@ -20,6 +23,7 @@ export class JournalReader {
 
   constructor(dir: string) {
     this.#dir = dir;
+    this.#signer = openSigner(dir);
   }
 
   /** A reader that continues after the place; null: the place no longer exists. */
@@ -28,7 +32,7 @@ export class JournalReader {
     const [generation, offset] = place.split(".").map(Number);
     if (generation === undefined || offset === undefined) return null;
     if (generation > 0) {
-      reader.#generation = startFor(dir, generations(dir), generation);
+      reader.#generation = startFor(dir, generations(dir), generation, reader.#signer);
       reader.#readTo(generation, offset);
     }
     return reader.place === place && reader.isInPlace() ? reader : null;
@@ -61,12 +65,12 @@ export class JournalReader {
     const bytes = readBehind(segmentPath(this.#dir, this.#generation), this.#offset, this.#tail);
     if (bytes === null) return;
     const [from, before] = [this.#offset, this.#tail];
-    for (const { entry, end } of linesOf(bytes)) {
+    for (const { entry, end } of linesOf(bytes, this.#signer)) {
       if (from + end > until) return;
       const verdict = admit(this.#state, entry);
       this.#offset = from + end;
       this.#tail = Buffer.from(tailBytes(Buffer.concat([before, tailBytes(bytes.subarray(0, end))])));
-      if (verdict.kind === "committed" && entry !== null) yield entry;
+      if (verdict.kind === "committed" && typeof entry === "object") yield entry;
     }
   }
 

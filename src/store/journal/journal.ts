@@ -17,10 +17,30 @@ import { closeSync, existsSync, fsyncSync } from "node:fs";
 import type { Goal } from "../../core/goal/goal.ts";
 import type { Loop, LoopId } from "../../core/loop.ts";
 import { LoopError, reasonOf, surroundingsError } from "../../errors.ts";
-import { copyAside, createOnce, fsyncDir } from "../../system/files.ts";
-import { admit, emptyState, type JournalState, judge, type LineVerdict, startSegment } from "./admission.ts";
-import { type Entry, encodeEntry, JOURNAL_VERSION, type NewEntry, type SnapshotEntry } from "./entry.ts";
+import type { HeldLoop } from "../../ports/loops.ts";
+import { copyAside, createOnce, fsyncDir, orNull } from "../../system/files.ts";
+import { claimOrigin, openSigner } from "../signed/origin.ts";
+import { isBehind, type JournalPosition, ReachedFile } from "../signed/reached.ts";
+import type { Signer } from "../signed/signer.ts";
+import {
+  admit,
+  emptyState,
+  isTaskOver,
+  type JournalState,
+  judge,
+  type LineVerdict,
+  startSegment,
+} from "./admission.ts";
+import {
+  type Decoded,
+  type Entry,
+  encodeEntry,
+  JOURNAL_VERSION,
+  type NewEntry,
+  type SnapshotEntry,
+} from "./entry.ts";
 import { ForgeryGuard } from "./forgery-guard.ts";
+import { heldLoops } from "./held.ts";
 import {
   generations,
   linesOf,
@@ -56,6 +76,14 @@ const KEPT_GOALS = 10;
 export class Journal {
   readonly #dir: string;
   readonly #options: JournalOptions;
+  /** null: the folder is new or foreign. */
+  #signer: Signer | null = null;
+  #reached: ReachedFile | null = null;
+  #held: ReadonlyMap<LoopId, HeldLoop> = new Map();
+  /** The furthest place that the journal had, by the record outside the project. */
+  #furthest: JournalPosition = { generation: 0, bytes: 0 };
+  /** What was unreadable when the journal was last compared with the record of how far it was; null: not compared. */
+  #compared: string | null = null;
   readonly #writer = `${process.pid.toString(36)}.${Math.random().toString(36).slice(2, 10)}`;
   #sequence = 0;
   /** The number of the last own line that was read back. */
@@ -81,9 +109,24 @@ export class Journal {
     return this.#state;
   }
 
+  /** null: the folder is foreign, or the engine has no files here yet. */
+  get signer(): Signer | null {
+    return this.#signer;
+  }
+
+  /** The loops that were further than the journal says. They must not run. */
+  get held(): ReadonlyMap<LoopId, HeldLoop> {
+    return this.#held;
+  }
+
   /** The position up to which the journal was read. Published files contain it. */
-  get position(): { generation: number; bytes: number } {
+  get position(): JournalPosition {
     return { generation: this.#generation, bytes: this.#offset };
+  }
+
+  /** Was the journal never further than this place? */
+  isNewest(place: JournalPosition): boolean {
+    return !isBehind(place, this.#furthest);
   }
 
   /** Reads all new complete lines; returns the loops that changed since the last `refresh`. */
@@ -106,7 +149,7 @@ export class Journal {
   append(entry: NewEntry, mayWait = false): LineVerdict {
     const w = this.#nextId();
     const whole = { v: JOURNAL_VERSION, w, ...entry } as Entry;
-    const line = { bytes: Buffer.from(encodeEntry(whole)), entry: whole };
+    let line = this.#sign(whole);
     for (let vanished = 0; vanished < 20; ) {
       // in a second round the line may exist after all: a network drive may show a file late
       const earlier = this.#readOn(line);
@@ -114,15 +157,39 @@ export class Journal {
       if (this.#state.sealed) throw this.#obstacle;
       const expected = judge(this.#state, whole, false);
       if (expected.kind !== "committed") return expected;
+      // the folder was replaced by another one
+      if (line.folder !== this.#signer?.id) line = this.#sign(whole);
       const verdict = this.#writeAndLook(line, mayWait);
       // the line is missing: it merged with a torn line, or the file was removed; try again
       if (verdict === null) vanished += 1;
       else if (verdict.kind !== "sealed") {
-        if (verdict.kind === "committed") this.#rotateWhenLarge(entry.at);
+        if (verdict.kind === "committed") {
+          this.#note(whole, !mayWait);
+          this.#rotateWhenLarge(entry.at);
+        }
         return verdict;
       }
     }
     throw surroundingsError(`The journal in ${this.#dir} loses new lines.`, "Check the disk.");
+  }
+
+  /** A person said that the journal counts as it is, even if it was further before. */
+  acceptPast(): void {
+    this.catchUp();
+    const { loops } = this.#state;
+    const noted = [...this.#held.keys(), ...loops.keys()].map(
+      (id) => [id, loops.get(id)?.version ?? 0] as const,
+    );
+    for (const [id, version] of noted)
+      this.#reached?.note({
+        id,
+        version,
+        place: this.position,
+        isOver: false,
+        isSynced: true,
+        isReset: true,
+      });
+    this.catchUp();
   }
 
   /** Copies the current segment, so that a person can see what was lost; null: there is none. */
@@ -147,8 +214,46 @@ export class Journal {
     return segmentPath(this.#dir, generation);
   }
 
+  #sign(entry: Entry): Written {
+    if (this.#signer === null) this.#useSigner(claimOrigin(this.#dir));
+    const signer = this.#signer as Signer;
+    return { folder: signer.id, bytes: Buffer.from(encodeEntry(entry, signer)), entry };
+  }
+
+  #useSigner(signer: Signer | null): void {
+    if (signer?.id !== this.#signer?.id) this.#reached?.close();
+    this.#signer = signer;
+    this.#reached = signer === null ? null : new ReachedFile(process.env, signer.id);
+  }
+
+  /** Remembers outside the project how far the loop is. Without that record the journal is as good, only not provable. */
+  #note(entry: Entry, isSynced: boolean): void {
+    if (entry.type !== "loop") return;
+    const { id, ver: version, loop } = entry;
+    const isOver = isTaskOver(loop) || (loop.kind === "goal" && isGoalOver(loop));
+    // a process that knows the lost state has just written it again
+    const isReset = this.#held.has(id);
+    if (isReset) this.#held = new Map([...this.#held].filter(([other]) => other !== id));
+    orNull(() => this.#reached?.note({ id, version, place: this.position, isOver, isSynced, isReset }));
+  }
+
   /** Reads to the end of the newest segment. Returns the verdict on `line`; null: the line was not found. */
   #readOn(line: Written | null): LineVerdict | null {
+    const found = this.#readLines(line);
+    const { damaged, foreign } = this.#state;
+    const unreadable = `${damaged} ${foreign}`;
+    if (this.#reached !== null && (unreadable !== this.#compared || this.#held.size > 0)) {
+      // the record first: a commit of another process is in the journal before it is in the record
+      const reached = this.#reached.read();
+      this.#readLines(null);
+      this.#held = heldLoops(this.#state, reached);
+      this.#furthest = reached.place;
+      this.#compared = unreadable;
+    }
+    return found;
+  }
+
+  #readLines(line: Written | null): LineVerdict | null {
     let found: LineVerdict | null = null;
     let isEndKnown = false;
     for (;;) {
@@ -176,11 +281,12 @@ export class Journal {
     const from = this.#offset;
     let found: LineVerdict | null = null;
     try {
-      for (const { entry, end } of linesOf(bytes, line)) {
+      for (const { entry, end } of linesOf(bytes, this.#signer, line)) {
         const verdict = this.#take(entry, from + end);
-        const isOwn = entry !== null && this.#isOwn(entry.w);
-        if (entry?.type === "loop" && verdict.kind === "committed") this.guard.take(entry, isOwn);
-        if (line !== null && entry?.w === line.entry.w) found = verdict;
+        if (typeof entry !== "object") continue;
+        const isOwn = this.#isOwn(entry.w);
+        if (entry.type === "loop" && verdict.kind === "committed") this.guard.take(entry, isOwn);
+        if (entry.w === line?.entry.w) found = verdict;
       }
     } finally {
       // even when a line of a newer version stops the read: no line is taken twice
@@ -190,11 +296,12 @@ export class Journal {
     return found;
   }
 
-  #take(entry: Entry | null, end: number): LineVerdict {
-    const before = entry?.type === "snapshot" ? new Map(this.#state.loops) : null;
+  #take(entry: Decoded, end: number): LineVerdict {
+    const isSnapshot = typeof entry === "object" && entry.type === "snapshot";
+    const before = isSnapshot ? new Map(this.#state.loops) : null;
     const verdict = admit(this.#state, entry);
     this.#offset = end;
-    if (verdict.kind !== "committed" || entry === null) return verdict;
+    if (verdict.kind !== "committed" || typeof entry !== "object") return verdict;
     if (entry.type === "loop") this.#changed.add(entry.id);
     if (entry.type === "snapshot") {
       this.#snapshotBytes = end;
@@ -214,8 +321,10 @@ export class Journal {
   #reload(): boolean {
     for (const id of this.#state.loops.keys()) this.#changed.add(id);
     this.#state = emptyState();
+    this.#compared = null;
+    this.#useSigner(openSigner(this.#dir));
     const known = generations(this.#dir);
-    this.#enter(startFor(this.#dir, known, known.at(-1) ?? 0), false);
+    this.#enter(startFor(this.#dir, known, known.at(-1) ?? 0, this.#signer), false);
     return this.#generation > 0;
   }
 
@@ -236,7 +345,7 @@ export class Journal {
       try {
         // On a disk without hard links, others may enter the segment before its snapshot exists. They keep their state,
         // and a snapshot that is not the first line does not count; the segment before is read instead.
-        createOnce(this.#path(next), encodeEntry(this.#snapshot()));
+        createOnce(this.#path(next), this.#sign(this.#snapshot()).bytes.toString());
       } catch (error) {
         this.#obstacle = error;
         return false;
@@ -284,7 +393,7 @@ export class Journal {
     if (this.#offset < Math.max(this.#options.segmentBytes, 4 * this.#snapshotBytes)) return;
     try {
       const entry: Entry = { v: JOURNAL_VERSION, w: this.#nextId(), at, type: "seal" };
-      this.#writeAndLook({ bytes: Buffer.from(encodeEntry(entry)), entry });
+      this.#writeAndLook(this.#sign(entry));
       retireSegments(this.#dir, this.#options.keptSegments, this.#options.keptBytes);
       removeLeftovers(this.#dir, at);
     } catch {
@@ -295,12 +404,12 @@ export class Journal {
 
 /** Drops all but the newest ended goals; their reports stay in their run folders. */
 function worthKeeping(loops: readonly Loop[]): readonly Loop[] {
-  const over = loops.filter((loop) => loop.kind === "goal").filter(isOver);
+  const over = loops.filter((loop) => loop.kind === "goal").filter(isGoalOver);
   const old = new Set<Loop>(over.sort((a, b) => endedAt(b) - endedAt(a)).slice(KEPT_GOALS));
   return loops.filter((loop) => !old.has(loop));
 }
 
-function isOver({ status, job, notice }: Goal): boolean {
+function isGoalOver({ status, job, notice }: Goal): boolean {
   return status === "ended" && job === null && notice === null;
 }
 

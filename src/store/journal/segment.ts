@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { nullOn } from "../../system/files.ts";
-import { decodeEntry, type Entry } from "./entry.ts";
+import type { Signer } from "../signed/signer.ts";
+import { type Decoded, decodeEntry, type Entry } from "./entry.ts";
 import { segmentPath } from "./segment-path.ts";
 
 /** Ends a torn line, so that a line which lacks only its newline does not become valid later. */
@@ -78,19 +79,25 @@ function listDir(dir: string): string[] {
 }
 
 interface Line {
-  readonly entry: Entry | null;
+  readonly entry: Decoded;
   /** The index of the byte after the line. */
   readonly end: number;
 }
 
 /** The bytes of a written line and its entry: the same bytes need no parsing. */
 export interface Written {
+  /** The folder whose signature the line has. */
+  readonly folder: string;
   readonly bytes: Buffer;
   readonly entry: Entry;
 }
 
 /** Complete lines. A last line without a newline is left for later, because its writer may not be done. */
-export function* linesOf(bytes: Buffer, written: Written | null = null): Generator<Line> {
+export function* linesOf(
+  bytes: Buffer,
+  signer: Signer | null,
+  written: Written | null = null,
+): Generator<Line> {
   let start = 0;
   for (;;) {
     const newline = bytes.indexOf(0x0a, start);
@@ -100,7 +107,7 @@ export function* linesOf(bytes: Buffer, written: Written | null = null): Generat
     else {
       const text = bytes.toString("utf8", start, newline);
       // a void line after a complete one: the line was only unfinished when the next writer looked
-      if (text !== "" && text !== VOID) yield { entry: decodeEntry(text), end };
+      if (text !== "" && text !== VOID) yield { entry: decodeEntry(text, signer), end };
     }
     start = end;
   }
@@ -110,16 +117,22 @@ export function* linesOf(bytes: Buffer, written: Written | null = null): Generat
  * The newest segment up to the wanted one from which a reader can start; 0: the wanted one does not exist. A segment
  * with a damaged snapshot is rebuilt from the segment before it.
  */
-export function startFor(dir: string, known: readonly number[], wanted: number): number {
+export function startFor(
+  dir: string,
+  known: readonly number[],
+  wanted: number,
+  signer: Signer | null,
+): number {
   if (!known.includes(wanted)) return 0;
   for (let generation = wanted; ; generation--) {
     const isOldest = !known.includes(generation - 1);
-    if (isOldest || startsWithSnapshot(readWhole(segmentPath(dir, generation)))) return generation;
+    if (isOldest || startsWithSnapshot(readWhole(segmentPath(dir, generation)), signer)) return generation;
   }
 }
 
-function startsWithSnapshot(bytes: Buffer): boolean {
-  for (const { entry } of linesOf(bytes)) return entry?.type === "snapshot";
+function startsWithSnapshot(bytes: Buffer, signer: Signer | null): boolean {
+  for (const { entry } of linesOf(bytes, signer))
+    if (entry !== "foreign") return entry !== "damaged" && entry.type === "snapshot";
   return false;
 }
 

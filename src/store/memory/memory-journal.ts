@@ -75,13 +75,13 @@ export class MemoryJournal {
   *acceptedAt(): Generator<{ readonly line: Entry; readonly end: number }> {
     const state = emptyState();
     for (const [index, line] of this.lines.entries())
-      if (admit(state, line).kind === "committed") yield { line, end: this.#dropped + index + 1 };
+      if (admit(state, line, false).kind === "committed") yield { line, end: this.#dropped + index + 1 };
   }
 
   /** The state after all lines. */
   state(): JournalState {
     const state = emptyState();
-    for (const line of this.lines) admit(state, line);
+    for (const line of this.lines) admit(state, line, false);
     return state;
   }
 }

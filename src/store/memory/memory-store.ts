@@ -154,7 +154,7 @@ export class MemoryStore implements Store {
   #catchUp(w: string | null): LineVerdict | null {
     let found: LineVerdict | null = null;
     for (const entry of this.#journal.since(this.#position)) {
-      const verdict = admit(this.#state, entry);
+      const verdict = admit(this.#state, entry, false);
       if (verdict.kind === "committed" && entry.type === "loop") this.#changed.add(entry.id);
       if (entry.w === w) found = verdict;
     }

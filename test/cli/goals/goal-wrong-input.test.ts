@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { hashTree, makeProject, runLoop } from "../../support/cli.ts";
+import { giveHome, hashTree, makeProject, runLoop } from "../../support/cli.ts";
 import {
   CHECK,
   commitAll,
@@ -328,6 +328,7 @@ describe("git", () => {
         chownSync(path, NOBODY, NOBODY);
       }
       writeFileSync(join(base, "home", ".gitconfig"), "[safe]\n\tdirectory = *\n");
+      giveHome(cwd, NOBODY);
       const run = await runJson(untilArgs(agent), { cwd, uid: NOBODY });
       expect(run.code).toBe(0);
       expect(git(cwd, "for-each-ref", "refs/loopwright")).toBe("");

@@ -1,12 +1,13 @@
 /** What becomes of fires, tasks and runners when a terminal, a runner or a right to write is gone. */
 import { spawn } from "node:child_process";
-import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isUnderNohup } from "../../../src/cli/run/signals.ts";
 import {
   cleanEnv,
   create,
+  giveHome,
   historyOf,
   LOOP,
   leftovers,
@@ -64,10 +65,10 @@ test.skipIf(process.getuid?.() !== 0)("H5 a runner that may not write says so be
   const dir = join(cwd, ".loop");
   const journal = join(dir, "journal.jsonl");
   for (const path of [dirname(cwd), cwd]) chmodSync(path, 0o755);
-  await create(cwd, "5m", "mine", "--no-now");
-  for (const name of readdirSync(dir)) chmodSync(join(dir, name), 0o644);
-  chmodSync(dir, 0o777);
-  expect(await runLoop(["trust", "--yes"], { cwd, uid: NOBODY })).toMatchObject({ code: 0 });
+  chownSync(cwd, NOBODY, NOBODY);
+  giveHome(cwd, NOBODY);
+  expect(await runLoop(["5m", "mine", "--no-now"], { cwd, uid: NOBODY })).toMatchObject({ code: 0 });
+  chmodSync(journal, 0o400);
   const up = () => runLoop(["up", "--for", "1s", "--agent-cmd", "cat"], { cwd, uid: NOBODY });
   const refused = (path: string) => ({
     code: 1,
@@ -75,8 +76,8 @@ test.skipIf(process.getuid?.() !== 0)("H5 a runner that may not write says so be
     stderr: `loop: Cannot write ${path}: permission denied.\n  Nothing was changed.\n`,
   });
   expect(await up()).toEqual(refused(journal));
-  chmodSync(journal, 0o666);
-  chmodSync(dir, 0o755);
+  chmodSync(journal, 0o600);
+  chmodSync(dir, 0o500);
   expect(await up()).toEqual(refused(dir));
 });
 

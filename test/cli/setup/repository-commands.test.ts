@@ -19,7 +19,8 @@ function setUp() {
   const project = { root, dir: join(root, ".loop") };
   const put = (name: string, text: string) => writeFileSync(join(project.dir, name), text);
   const trustAll = () => {
-    for (const file of commandsOf(project)) createTrustStore(env).trust(file, 1);
+    for (const file of commandsOf(project))
+      createTrustStore(env).trust({ path: file.path, content: file.content }, 1);
   };
   return { base, project, env, put, trustAll };
 }

@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { FOREIGN as SENTENCE } from "../../../src/store/signed/origin.ts";
 import { create, hashTree, listOf, loopJson, makeProject, runLoop } from "../../support/cli.ts";
 import { runHere } from "../../support/here.ts";
 import { hasTmux, openTerminal } from "../../support/tmux.ts";
 
-const FOREIGN =
-  "The tasks here were not made on this machine. They do not run until you trust them: loop trust\n";
+const FOREIGN = `${SENTENCE}\n`;
 const UP = ["up", "--agent-cmd", "touch fired; cat", "--for", "2s"];
 const EVERY_WRITER = [
   ["5m", "x"],
@@ -105,7 +105,7 @@ describe("trust", () => {
       stderr: expect.stringMatching(/^loop: .*\n {2}.*: loop trust --yes/),
     });
     expect(asked.stdout).toContain("    prompt: a\\nb\\u{1b}[2K\\u{202e}\n");
-    expect(asked.stdout).toContain("    runs:   touch checked # \\u{7}\n");
+    expect(asked.stdout).toContain("    expects: touch checked # \\u{7}\n");
     expect(hashTree(cwd)).toBe(before);
     const { trusted, tasks } = await loopJson<{ trusted: boolean; tasks: object[] }>(["trust", "--yes"], {
       cwd,
@@ -117,7 +117,7 @@ describe("trust", () => {
     });
     expect(existsSync(join(cwd, "fired")) && existsSync(join(cwd, "checked"))).toBe(true);
     expect((await runHere(["trust"], { cwd })).stdout).toBe(
-      "Nothing here needs your trust: no tasks or commands came with this project.\n",
+      "Nothing here needs your trust: no loops or commands came with this project.\n",
     );
   });
 
@@ -127,7 +127,7 @@ describe("trust", () => {
     const changed = { id, prompt: "changed", everyMs: 1_000 };
     writeFileSync(path, JSON.stringify({ tasks: [changed, { prompt: "new", cron: "0 9 * * *" }] }));
     const { stdout } = await runHere(["trust"], { cwd });
-    expect(stdout).toMatch(/^3 tasks from another machine or project:\n/);
+    expect(stdout).toMatch(/^3 loops that your key did not sign, with all that they run:\n/);
     for (const prompt of ["theirs", "changed", "new"]) expect(stdout).toContain(`    prompt: ${prompt}\n`);
   });
 
@@ -146,8 +146,7 @@ describe("trust", () => {
   test("H2 without HOME, and with a damaged mark that one can mend", async () => {
     const cwd = makeProject();
     await create(cwd, "1h", "mine", "--no-now");
-    appendFileSync(join(cwd, ".loop", "origin"), "more\n");
-    expect((await runHere(["list"], { cwd, env: { HOME: "" } })).stderr).toBe("");
+    expect((await runHere(["list"], { cwd, env: { HOME: "" } })).code).toBe(0);
     writeFileSync(join(cwd, ".loop", "origin"), "");
     expect((await runHere(["list"], { cwd })).stderr).toBe(FOREIGN);
     expect((await runHere(["trust", "--yes"], { cwd })).code).toBe(0);
@@ -166,14 +165,14 @@ describe("trust", () => {
     const before = hashTree(join(cwd, ".loop"));
     const terminal = openTerminal(cwd);
     terminal.run("loop trust");
-    await terminal.sees(/touch checked[\s\S]*Trust 1 task\?[\s\S]*No/);
+    await terminal.sees(/touch checked[\s\S]*Trust 1 loop\?[\s\S]*No/);
     terminal.keys("n");
     await terminal.sees(/Nothing was changed\.\n\$$/);
     expect(hashTree(join(cwd, ".loop"))).toBe(before);
     terminal.run("clear; loop trust");
-    await terminal.sees(/Trust 1 task\?[\s\S]*No/);
+    await terminal.sees(/Trust 1 loop\?[\s\S]*No/);
     terminal.keys("y");
-    await terminal.sees(/Trusted: 1 task\. To run the tasks: loop up\n\$$/);
+    await terminal.sees(/Trusted: 1 loop\. To run the tasks: loop up\n\$$/);
     expect((await runHere(["list"], { cwd })).stderr).toMatch(/created abcd1234\.\n$/);
   });
 });
@@ -227,7 +226,7 @@ describe("commands in the project's files", () => {
     expect(await runHere(["trust"], { cwd })).toMatchObject({ code: 0, stdout: ALL_TRUSTED });
     appendFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), "\n");
     const { stdout } = await runHere(["trust"], { cwd });
-    expect(stdout).toMatch(/^3 commands in \.loop\/shape\/SHAPE\.md:\n/);
+    expect(stdout).toMatch(/^3 commands in \.loop\/shape\/SHAPE\.md, \+ since you trusted it:\n/);
     expect(stdout).not.toContain("config.json");
   });
 
@@ -256,9 +255,15 @@ describe("commands in the project's files", () => {
       command: "touch ran; npm test",
     });
     const { stdout } = await runHere(["trust", "--yes"], { cwd });
-    expect(stdout).toMatch(/^1 task from another machine or project:\n/);
-    expect(stdout).toMatch(/Trusted: 1 task and 3 commands\. To run the tasks: loop up\n$/);
-    expect(await loopJson(["trust"], { cwd })).toEqual({ trusted: true, tasks: [], files: [] });
+    expect(stdout).toMatch(/^1 loop that your key did not sign, with all that they run:\n/);
+    expect(stdout).toMatch(/Trusted: 1 loop and 3 commands\. To run the tasks: loop up\n$/);
+    expect(await loopJson(["trust"], { cwd })).toEqual({
+      trusted: true,
+      tasks: [],
+      loops: [],
+      held: [],
+      files: [],
+    });
     expect(existsSync(join(cwd, "ran"))).toBe(false);
   });
 
@@ -316,7 +321,9 @@ describe("commands in the project's files", () => {
     // what is trusted is what was shown
     appendFileSync(join(cwd, ".loop", "shape", "SHAPE.md"), "- more: `rm -rf ~`\n");
     terminal.keys("y");
-    await terminal.sees(/The commands changed while you were reading them; nothing was trusted\.[\s\S]*\$$/);
+    await terminal.sees(
+      /What you were shown changed while you were reading it; nothing was trusted\.[\s\S]*\$$/,
+    );
     terminal.run("clear; loop trust");
     await terminal.sees(/Trust 5 commands\?[\s\S]*No/);
     terminal.keys("y");

@@ -1,4 +1,5 @@
 /** A person writes tasks.json while a process carries out what stood in it before. */
+
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { defaultConfig } from "../../../src/schema/config.ts";
 import { readTasksFile } from "../../../src/store/files/tasks-file.ts";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
+import { openSigner } from "../../../src/store/signed/origin.ts";
 import { creation, ending, idOf, newTask } from "../../store/fixtures/tasks.ts";
 import { removeTempDirs, tempDir } from "../../store/fixtures/temp-dir.ts";
 import { asTasks } from "../../support/only-tasks.ts";
@@ -58,7 +60,7 @@ test("A12 A13 what is saved during the adoption is neither overwritten nor taken
   expect(readFileSync(path, "utf8")).toBe(second);
   await adoptEdits(project, config, io);
   expect(promptsOf(project)).toEqual(["check the deploy", "first", "second", "second"]);
-  expect(readTasksFile(project.dir)).toMatchObject({ kind: "published" });
+  expect(readTasksFile(project.dir, openSigner(project.dir))).toMatchObject({ kind: "published" });
 });
 
 test("A12 A13 nor is what is saved at the very last moment of a publication", async () => {

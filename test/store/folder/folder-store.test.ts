@@ -19,9 +19,10 @@ import { readTasksFile } from "../../../src/store/files/tasks-file.ts";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { checkLoopDir, ensureLoopDir, findProject } from "../../../src/store/folder/loop-dir.ts";
 import type { FolderOptions } from "../../../src/store/folder/opened-folder.ts";
-import { encodeEntry } from "../../../src/store/journal/entry.ts";
+import { FOREIGN, openSigner } from "../../../src/store/signed/origin.ts";
 import { asTask } from "../../support/only-tasks.ts";
 import { until } from "../../support/until.ts";
+import { lineIn } from "../fixtures/lines.ts";
 import { type Around, killStores, removeBundle, spawnStore } from "../fixtures/spawn-store.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "../fixtures/tasks.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
@@ -182,7 +183,7 @@ describe("publish", () => {
     const kinds = new Set<string>();
     const inodes = new Set<number>();
     await until(() => {
-      for (let n = 0; n < 100; n++) kinds.add(readTasksFile(dir).kind);
+      for (let n = 0; n < 100; n++) kinds.add(readTasksFile(dir, openSigner(dir)).kind);
       inodes.add(statSync(join(dir, "tasks.json")).ino);
       return isOver;
     }, "the publisher is done");
@@ -265,11 +266,11 @@ describe("publish", () => {
       "check it twice",
     );
     writeFileSync(join(dir, "tasks.json"), `\uFEFF${edited}`);
-    expect(readTasksFile(dir).kind).toBe("edited");
+    expect(readTasksFile(dir, openSigner(dir)).kind).toBe("edited");
     await store.published?.publish();
-    expect(readTasksFile(dir).kind).toBe("edited");
+    expect(readTasksFile(dir, openSigner(dir)).kind).toBe("edited");
     await store.published.publish(`\uFEFF${edited}`);
-    expect(readTasksFile(dir).kind).toBe("published");
+    expect(readTasksFile(dir, openSigner(dir)).kind).toBe("published");
   });
 
   test("H1 a journal that was deleted does not take the published tasks with it", async () => {
@@ -376,20 +377,17 @@ describe("the folder", () => {
       const dir = loopDir();
       const { store } = opened(dir);
       await store.commit(creation(newTask(A)));
-      for (const name of ["..", "origin", "journal.jsonl"]) chmodSync(join(dir, name), 0o755);
-      chmodSync(dir, 0o777);
-      expect(await (await spawnStore({ dir }, asNobody)).ask({ op: "trust" })).toEqual({});
-      writeFileSync(join(dir, "journal.jsonl"), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }), {
+      writeFileSync(join(dir, "journal.jsonl"), lineIn(dir, { v: 1, w: "x", at: NOW, type: "seal" }), {
         flag: "a",
       });
       chmodSync(join(dir, ".."), 0o755);
-      // he could add to this segment, but behind a seal nothing counts, and he cannot make the next
+      // he could add to this segment, but what he writes is not signed
       chmodSync(join(dir, "journal.jsonl"), 0o666);
       chmodSync(dir, 0o555);
       const reader = await spawnStore({ dir }, asNobody);
       expect(await reader.ask({ op: "counters" })).toMatchObject({ counters: { [A]: 0 } });
       expect(await reader.ask({ op: "increment", id: A })).toMatchObject({
-        error: { name: "LoopError", message: `Cannot write ${dir}/journal.jsonl: permission denied.` },
+        error: { name: "LoopError", message: FOREIGN },
       });
       chmodSync(dir, 0o700);
       expect(await store.commit(increment(loaded(store, A)))).toEqual({ kind: "committed" });

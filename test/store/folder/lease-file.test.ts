@@ -20,6 +20,7 @@ import {
   removeLeaseFile,
   writeLeaseFile,
 } from "../../../src/store/folder/lease-file.ts";
+import { claimOrigin } from "../../../src/store/signed/origin.ts";
 import { procStart } from "../../../src/system/process.ts";
 import { type Around, killStores, removeBundle, spawnStore } from "../fixtures/spawn-store.ts";
 import { NOW } from "../fixtures/tasks.ts";
@@ -58,7 +59,7 @@ const elsewhere = leaseOf({ host: "another-host", pid: 1, procStart: "0-0" });
 describe("loop.lock", () => {
   test("D6 H4 says who holds the lease, in this shape, for the person alone", () => {
     const dir = tempDir();
-    writeLeaseFile(dir, leaseOf(), NOW + MINUTE);
+    writeLeaseFile(dir, leaseOf(), NOW + MINUTE, claimOrigin(dir));
     expect(JSON.parse(readFileSync(join(dir, "loop.lock"), "utf8"))).toEqual({
       owner: "session:abc",
       pid: process.pid,
@@ -67,29 +68,30 @@ describe("loop.lock", () => {
       token: 3,
       acquired_at: "2026-01-01T12:00:00.000Z",
       heartbeat_at: "2026-01-01T12:01:00.000Z",
+      sum: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect(statSync(join(dir, "loop.lock")).mode & 0o777).toBe(0o600);
-    expect(readdirSync(dir)).toEqual(["loop.lock"]);
+    expect(readdirSync(dir)).toEqual(["loop.lock", "origin"]);
   });
 
   test("D6 the heartbeat is the file's, if the file is this lease's", () => {
     const dir = tempDir();
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW);
-    writeLeaseFile(dir, leaseOf(), NOW + MINUTE);
+    writeLeaseFile(dir, leaseOf(), NOW + MINUTE, claimOrigin(dir));
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW + MINUTE);
     expect(heartbeatOf(dir, leaseOf({ token: 4 }))).toBe(NOW);
     // a clock that was set back does not make the holder older than its lease
-    writeLeaseFile(dir, leaseOf(), NOW - 60 * MINUTE);
+    writeLeaseFile(dir, leaseOf(), NOW - 60 * MINUTE, claimOrigin(dir));
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW);
   });
 
   test("D6 is removed by the holder only", () => {
     const dir = tempDir();
-    writeLeaseFile(dir, leaseOf(), NOW);
+    writeLeaseFile(dir, leaseOf(), NOW, claimOrigin(dir));
     removeLeaseFile(dir, 2);
     expect(readLeaseFile(dir)?.token).toBe(3);
     removeLeaseFile(dir, 3);
-    expect(readdirSync(dir)).toEqual([]);
+    expect(readdirSync(dir)).toEqual(["origin"]);
     removeLeaseFile(dir, 3);
   });
 
@@ -99,7 +101,7 @@ describe("loop.lock", () => {
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW);
     expect(holderState(dir, leaseOf(), NOW + MINUTE)).toBe("alive");
     expect(holderState(dir, elsewhere, NOW + SILENT_AFTER_MS)).toBe("silent");
-    writeLeaseFile(dir, leaseOf(), NOW + MINUTE);
+    writeLeaseFile(dir, leaseOf(), NOW + MINUTE, claimOrigin(dir));
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW + MINUTE);
   });
 
@@ -110,7 +112,7 @@ describe("loop.lock", () => {
     const before = readFileSync(target, "utf8");
     symlinkSync(target, join(dir, "loop.lock"));
     expect(heartbeatOf(dir, leaseOf())).toBe(NOW);
-    writeLeaseFile(dir, leaseOf(), NOW);
+    writeLeaseFile(dir, leaseOf(), NOW, claimOrigin(dir));
     expect(readFileSync(target, "utf8")).toBe(before);
   });
 
@@ -127,7 +129,7 @@ describe("is the holder alive?", () => {
     expect(holderState(dir, leaseOf(), NOW)).toBe("alive");
     expect(holderState(dir, leaseOf(), NOW + SILENT_AFTER_MS - 1)).toBe("alive");
     expect(holderState(dir, leaseOf(), NOW + SILENT_AFTER_MS)).toBe("silent");
-    writeLeaseFile(dir, leaseOf(), NOW + 4 * MINUTE);
+    writeLeaseFile(dir, leaseOf(), NOW + 4 * MINUTE, claimOrigin(dir));
     expect(holderState(dir, leaseOf(), NOW + SILENT_AFTER_MS)).toBe("alive");
     expect(holderState(dir, leaseOf(), NOW + 4 * MINUTE + SILENT_AFTER_MS)).toBe("silent");
     expect(SILENT_AFTER_MS).toBe(5 * MINUTE);
@@ -138,7 +140,7 @@ describe("is the holder alive?", () => {
     const child = spawn("sleep", ["1000"]);
     const pid = child.pid ?? 0;
     const lease = leaseOf({ pid, procStart: procStart(pid) });
-    writeLeaseFile(dir, lease, NOW);
+    writeLeaseFile(dir, lease, NOW, claimOrigin(dir));
     expect(holderState(dir, lease, NOW)).toBe("alive");
     child.kill("SIGKILL");
     await once(child, "exit");
@@ -148,7 +150,7 @@ describe("is the holder alive?", () => {
 
   test("D6 H1 a pid that another process got is not the holder", () => {
     const dir = tempDir();
-    writeLeaseFile(dir, leaseOf(), NOW);
+    writeLeaseFile(dir, leaseOf(), NOW, claimOrigin(dir));
     expect(holderState(dir, leaseOf({ procStart: "00000000-1" }), NOW)).toBe("gone");
     expect(holderState(dir, leaseOf({ pid: 1, procStart: procStart(process.pid) }), NOW)).toBe("gone");
   });
@@ -157,14 +159,14 @@ describe("is the holder alive?", () => {
     const dir = tempDir();
     expect(holderState(dir, elsewhere, NOW)).toBe("alive");
     expect(holderState(dir, { ...elsewhere, pid: 2 ** 30 }, NOW)).toBe("alive");
-    writeLeaseFile(dir, elsewhere, NOW + MINUTE);
+    writeLeaseFile(dir, elsewhere, NOW + MINUTE, claimOrigin(dir));
     expect(holderState(dir, elsewhere, NOW + SILENT_AFTER_MS)).toBe("alive");
     expect(holderState(dir, elsewhere, NOW + MINUTE + SILENT_AFTER_MS)).toBe("silent");
   });
 
   test("H1 a clock that went back does not make a living holder stale", () => {
     const dir = tempDir();
-    writeLeaseFile(dir, leaseOf(), NOW);
+    writeLeaseFile(dir, leaseOf(), NOW, claimOrigin(dir));
     expect(holderState(dir, leaseOf(), NOW - 60 * MINUTE)).toBe("alive");
   });
 

@@ -153,7 +153,7 @@ test("H2 a folder that others can write to, or that is a link, proves nothing", 
 test.each([
   ["without HOME", {}, /neither HOME nor XDG_CONFIG_HOME is set/],
   ["with a HOME that is no path", { HOME: "" }, /neither HOME nor XDG_CONFIG_HOME is set/],
-  ["with a HOME that cannot be written to", { HOME: "/dev/null" }, /^Cannot write \/dev\/null\/\.config/],
+  ["with a HOME that cannot be written to", { HOME: "/dev/null" }, /^Cannot create \/dev\/null\/\.config/],
 ])("H2 %s: one sentence, and nothing is trusted", (_, env, sentence) => {
   const { file, path } = setUp();
   const store = createTrustStore(env);

@@ -11,7 +11,7 @@ import {
   judge,
   startSegment,
 } from "../../../src/store/journal/admission.ts";
-import type { Entry, LoopEntry } from "../../../src/store/journal/entry.ts";
+import type { Decoded, Entry, LoopEntry } from "../../../src/store/journal/entry.ts";
 import { NONCE, TREE } from "../../support/goals/goals.ts";
 import { CLAIMS, endedGoal, goalCreation, newGoal, ROUND, TURN } from "../fixtures/goals.ts";
 import { creation, idOf, NOW, newTask, wantedLease } from "../fixtures/tasks.ts";
@@ -61,7 +61,7 @@ function snapshot(loops: readonly Loop[], lastToken = 0, held: Lease | null = nu
   return { ...COMMON, type: "snapshot", loops, lastToken, lease: held };
 }
 
-function fold(...entries: (Entry | null)[]): { state: JournalState; kinds: string[] } {
+function fold(...entries: Decoded[]): { state: JournalState; kinds: string[] } {
   const state = emptyState();
   const kinds = entries.map((entry) => admit(state, entry).kind);
   return { state, kinds };
@@ -80,11 +80,11 @@ const fire: Fire = {
 };
 
 describe("which lines count", () => {
-  test.each<[string, (Entry | null)[], string[]]>([
+  test.each<[string, Decoded[], string[]]>([
     ["versions rise by one", [line(1), line(2), line(3)], ["committed", "committed", "committed"]],
     ["the second of two on one version", [line(1), line(2), line(2)], ["committed", "committed", "conflict"]],
-    ["a version out of nowhere", [line(2)], ["conflict"]],
-    ["a version with a hole", [line(1), line(3)], ["committed", "conflict"]],
+    ["a version whose earlier lines are gone", [line(2)], ["committed"]],
+    ["a version after a hole", [line(1), line(3), line(2)], ["committed", "committed", "conflict"]],
     ["an old version", [line(1), line(2), line(1)], ["committed", "committed", "conflict"]],
     [
       "loops do not disturb each other",
@@ -103,13 +103,13 @@ describe("which lines count", () => {
     ],
     ["the first lease", [lease(1)], ["committed"]],
     ["of two leases with one token the first", [lease(1), lease(1)], ["committed", "fenced"]],
-    ["a token that skips", [lease(2)], ["fenced"]],
+    ["a token whose earlier leases are gone", [lease(2), lease(1)], ["committed", "fenced"]],
     [
       "tokens rise past a release",
       [lease(1), release(1), lease(1), lease(2)],
       ["committed", "committed", "fenced", "committed"],
     ],
-    ["a release of nothing", [release(1)], ["fenced"]],
+    ["a release whose lease is gone", [release(1), lease(1)], ["committed", "fenced"]],
     ["a release by the one before", [lease(1), lease(2), release(1)], ["committed", "committed", "fenced"]],
     ["the owner's line", [lease(1), line(1, { token: 1 })], ["committed", "committed"]],
     [
@@ -117,7 +117,7 @@ describe("which lines count", () => {
       [lease(1), lease(2), line(1, { token: 1 })],
       ["committed", "committed", "fenced"],
     ],
-    ["a line with a token to come", [lease(1), line(1, { token: 2 })], ["committed", "fenced"]],
+    ["a line whose lease is gone", [lease(1), line(1, { token: 2 })], ["committed", "committed"]],
     [
       "a line after the release",
       [lease(1), release(1), line(1, { token: 1 })],
@@ -126,7 +126,7 @@ describe("which lines count", () => {
     ["a person needs no token", [lease(1), line(1, { token: null })], ["committed", "committed"]],
     [
       "behind the seal nothing counts",
-      [line(1), seal, line(2), null, lease(1)],
+      [line(1), seal, line(2), "damaged", lease(1)],
       ["committed", "sealed", "sealed", "sealed", "sealed"],
     ],
     ["a snapshot counts as first line only", [line(1), snapshot([])], ["committed", "conflict"]],
@@ -168,10 +168,10 @@ describe("which lines count", () => {
   test("a refused line leaves no trace", () => {
     const { state } = fold(line(1), lease(1));
     const before = structuredClone(state);
-    for (const entry of [line(3), line(2, { token: 9 }), lease(1), lease(3), release(2), snapshot([])]) {
+    for (const entry of [line(1), lease(1), snapshot([]), "foreign" as const]) {
       expect(admit(state, entry).kind).not.toBe("committed");
     }
-    expect(state).toEqual(before);
+    expect(state).toEqual({ ...before, foreign: 1 });
   });
 
   test("a snapshot stands for all lines before it", () => {
@@ -258,47 +258,47 @@ describe("goals", () => {
 });
 
 describe("H1 after a damaged line", () => {
-  test.each<[string, (Entry | null)[], string[]]>([
+  test.each<[string, Decoded[], string[]]>([
     [
       "the next version heals the gap",
-      [line(1), null, line(3), line(4)],
+      [line(1), "damaged", line(3), line(4)],
       ["committed", "conflict", "committed", "committed"],
     ],
     [
       "the next version of a goal heals the gap",
-      [goalLine(1), null, goalLine(3), goalLine(3), goalLine(4)],
+      [goalLine(1), "damaged", goalLine(3), goalLine(3), goalLine(4)],
       ["committed", "conflict", "committed", "conflict", "committed"],
     ],
-    ["a goal whose creation is lost comes back", [null, goalLine(2)], ["conflict", "committed"]],
+    ["a goal whose creation is lost comes back", ["damaged", goalLine(2)], ["conflict", "committed"]],
     [
       "a goal that has ended does not go back",
-      [goalLine(1), endedGoalLine(2), null, goalLine(2)],
+      [goalLine(1), endedGoalLine(2), "damaged", goalLine(2)],
       ["committed", "committed", "conflict", "conflict"],
     ],
-    ["a loop whose creation is lost comes back", [null, line(2)], ["conflict", "committed"]],
+    ["a loop whose creation is lost comes back", ["damaged", line(2)], ["conflict", "committed"]],
     [
       "an old version does not count all the same",
-      [line(1), line(2), null, line(2)],
+      [line(1), line(2), "damaged", line(2)],
       ["committed", "committed", "conflict", "conflict"],
     ],
     [
       "an ended loop stays ended",
-      [line(1), ended(2), null, line(4)],
+      [line(1), ended(2), "damaged", line(4)],
       ["committed", "committed", "conflict", "conflict"],
     ],
     [
       "a lost lease is known by the owner's lines",
-      [lease(1), null, line(1, { token: 2 }), line(2, { token: 1 })],
+      [lease(1), "damaged", line(1, { token: 2 }), line(2, { token: 1 })],
       ["committed", "conflict", "committed", "fenced"],
     ],
     [
       "and the next lease counts",
-      [lease(1), null, lease(3), lease(3), lease(4)],
+      [lease(1), "damaged", lease(3), lease(3), lease(4)],
       ["committed", "conflict", "committed", "fenced", "committed"],
     ],
     [
       "and so does the release of a lost lease",
-      [lease(1), null, release(2), lease(2), lease(3)],
+      [lease(1), "damaged", release(2), lease(2), lease(3)],
       ["committed", "conflict", "committed", "fenced", "committed"],
     ],
   ])("%s", (_, entries, kinds) => {
@@ -306,28 +306,32 @@ describe("H1 after a damaged line", () => {
   });
 
   test("the holder of a lost lease is judged by its heartbeat, not by a pid", () => {
-    const { state } = fold(null, line(1, { token: 3 }));
+    const { state } = fold("damaged", line(1, { token: 3 }));
     expect(state.lease).toMatchObject({ token: 3, host: "", acquiredAt: NOW });
     expect(state.lastToken).toBe(3);
   });
 
-  test("healing ends with the segment: all processes judge alike, however long they have been reading", () => {
-    const { state } = fold(line(1), null, seal);
-    startSegment(state, true);
-    expect(state).toMatchObject({ damaged: 1, gap: false });
-    expect(admit(state, line(3)).kind).toBe("conflict");
+  test("H1 missing versions are counted, also where no damaged line shows that there were any", () => {
+    expect(fold(line(1), line(4), line(5)).state).toMatchObject({ missing: 2, damaged: 0 });
+    expect(fold(line(1), line(2)).state).toMatchObject({ missing: 0, damaged: 0 });
+  });
+
+  test("H2 a foreign line is counted and changes nothing, not even before a snapshot", () => {
+    const { state, kinds } = fold("foreign", snapshot([newTask(A)]), "foreign", line(2));
+    expect(kinds).toEqual(["conflict", "committed", "conflict", "committed"]);
+    expect(state.foreign).toBe(2);
   });
 
   test("a damaged snapshot hides nothing from a process that read the segment before", () => {
     const { state } = fold(line(1), seal);
     startSegment(state, true);
-    expect(admit(state, null).kind).toBe("conflict");
-    expect(admit(state, line(3)).kind).toBe("conflict");
+    expect(admit(state, "damaged").kind).toBe("conflict");
+    expect(admit(state, line(1)).kind).toBe("conflict");
     expect(admit(state, line(2)).kind).toBe("committed");
   });
 
   test("a writer does not heal: it must have seen what it builds on", () => {
-    const { state } = fold(line(1), null);
+    const { state } = fold(line(1), "damaged");
     expect(judge(state, line(3), false).kind).toBe("conflict");
     expect(judge(state, lease(2), false).kind).toBe("fenced");
     expect(judge(state, line(2), false).kind).toBe("committed");

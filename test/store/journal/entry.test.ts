@@ -9,7 +9,9 @@ import {
   encodeEntry,
   JOURNAL_VERSION,
   type LoopEntry,
+  signAgain,
 } from "../../../src/store/journal/entry.ts";
+import { Signer } from "../../../src/store/signed/signer.ts";
 import { newGoal } from "../fixtures/goals.ts";
 import { creation, idOf, newTask } from "../fixtures/tasks.ts";
 
@@ -32,21 +34,26 @@ function entryOf(prompt: string): LoopEntry {
   };
 }
 
-function signed(body: string): string {
+function summed(body: string): string {
   return `${body},"sum":"${crc32(body).toString(16).padStart(8, "0")}"}`;
 }
 
 /** As the journal reads it: bytes from the file, up to the newline. */
 function decodeBytes(bytes: Buffer): Entry | null {
-  return decodeEntry(bytes.toString("utf8"));
+  const decoded = decodeEntry(bytes.toString("utf8"), SIGNER);
+  return typeof decoded === "object" ? decoded : null;
 }
+
+const SIGNER = new Signer(Buffer.alloc(32, 1), "0".repeat(32), 1n);
+const OTHER = new Signer(Buffer.alloc(32, 2), "0".repeat(32), 1n);
+const DAMAGED = "damaged";
 
 describe("one line of the journal", () => {
   test("H1 any JSON comes back as it went in", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (value, prompt) => {
         const entry = { ...entryOf(prompt), extra: value };
-        const line = encodeEntry(entry);
+        const line = encodeEntry(entry, SIGNER);
         expect(line.indexOf("\n")).toBe(line.length - 1);
         expect(decodeBytes(Buffer.from(line.slice(0, -1)))).toMatchObject(JSON.parse(JSON.stringify(entry)));
       }),
@@ -54,14 +61,14 @@ describe("one line of the journal", () => {
   });
 
   test("newlines, separators and lone surrogates in a prompt stay in one line and come back", () => {
-    const line = encodeEntry(entryOf(AWKWARD));
+    const line = encodeEntry(entryOf(AWKWARD), SIGNER);
     const bytes = Buffer.from(line);
     expect(bytes.indexOf(0x0a)).toBe(bytes.length - 1);
     expect(decodeBytes(bytes.subarray(0, -1))).toMatchObject({ loop: { prompt: AWKWARD } });
   });
 
   test("H1 a line with any byte changed is rejected", () => {
-    const bytes = Buffer.from(encodeEntry(entryOf(AWKWARD)).slice(0, -1));
+    const bytes = Buffer.from(encodeEntry(entryOf(AWKWARD), SIGNER).slice(0, -1));
     for (let at = 0; at < bytes.length; at++) {
       for (const flip of [0x01, 0x20, 0x80, 0xff]) {
         const damaged = Buffer.from(bytes);
@@ -72,7 +79,7 @@ describe("one line of the journal", () => {
   });
 
   test("H1 a line that was cut anywhere is rejected, from either end", () => {
-    const bytes = Buffer.from(encodeEntry(entryOf(AWKWARD)).slice(0, -1));
+    const bytes = Buffer.from(encodeEntry(entryOf(AWKWARD), SIGNER).slice(0, -1));
     for (let length = 0; length < bytes.length; length++) {
       expect(decodeBytes(bytes.subarray(0, length)), `first ${length} bytes`).toBeNull();
       expect(decodeBytes(bytes.subarray(bytes.length - length)), `last ${length} bytes`).toBeNull();
@@ -80,15 +87,15 @@ describe("one line of the journal", () => {
   });
 
   test("H1 two lines that ran into each other are rejected", () => {
-    const line = encodeEntry(entryOf("x")).slice(0, -1);
-    expect(decodeEntry(`${line}${line}`)).toBeNull();
-    expect(decodeEntry(`${line.slice(0, 40)}${line}`)).toBeNull();
+    const line = encodeEntry(entryOf("x"), SIGNER).slice(0, -1);
+    expect(decodeEntry(`${line}${line}`, SIGNER)).toBe(DAMAGED);
+    expect(decodeEntry(`${line.slice(0, 40)}${line}`, SIGNER)).toBe(DAMAGED);
   });
 
   test("a line of a newer format is an error that says what to do", () => {
-    const line = encodeEntry({ ...entryOf("x"), v: JOURNAL_VERSION + 1 }).slice(0, -1);
-    expect(() => decodeEntry(line)).toThrow(LoopError);
-    expect(() => decodeEntry(line)).toThrow(/newer version of loopwright \(format 3;/);
+    const line = encodeEntry({ ...entryOf("x"), v: JOURNAL_VERSION + 1 }, SIGNER).slice(0, -1);
+    expect(() => decodeEntry(line, SIGNER)).toThrow(LoopError);
+    expect(() => decodeEntry(line, SIGNER)).toThrow(/newer version of loopwright \(format 4;/);
   });
 
   test.each([
@@ -97,7 +104,7 @@ describe("one line of the journal", () => {
     ["no version", '{"type":"seal"'],
     ["an unknown type", '{"v":1,"w":"x","at":0,"type":"nonsense"'],
   ])("H5 %s with a right checksum is no line", (_, body) => {
-    expect(decodeEntry(signed(body))).toBeNull();
+    expect(decodeEntry(summed(body), null)).toBe(DAMAGED);
   });
 
   test.each<[string, object]>([
@@ -119,11 +126,28 @@ describe("one line of the journal", () => {
   ])("H2 H5 %s with a right checksum counts as damaged", (_, fields) => {
     const { v, w, at, ...rest } = entryOf("x");
     const entry = { v, w, at, ...rest, ...fields };
-    expect(decodeEntry(signed(JSON.stringify(entry).slice(0, -1)))).toBeNull();
-    expect(decodeEntry(signed(JSON.stringify(entryOf("x")).slice(0, -1)))).not.toBeNull();
+    expect(decodeEntry(summed(JSON.stringify(entry).slice(0, -1)), null)).toBe(DAMAGED);
+    expect(decodeEntry(summed(JSON.stringify(entryOf("x")).slice(0, -1)), null)).toBeTypeOf("object");
   });
 
-  test("the same helper signs what is a line", () => {
-    expect(decodeEntry(signed('{"v":1,"w":"x","at":0,"type":"seal"'))?.type).toBe("seal");
+  test("the same helper sums what is a line", () => {
+    expect(decodeEntry(summed('{"v":1,"w":"x","at":0,"type":"seal"'), null)).toMatchObject({ type: "seal" });
+  });
+
+  test("H2 a line without this folder's signature is foreign, also with a right checksum", () => {
+    const line = encodeEntry(entryOf("x"), OTHER).slice(0, -1);
+    expect(decodeEntry(line, SIGNER)).toBe("foreign");
+    expect(decodeEntry(line, OTHER)).toMatchObject({ type: "loop" });
+    expect(decodeEntry(summed(JSON.stringify(entryOf("x")).slice(0, -1)), SIGNER)).toBe("foreign");
+    // a signature of another kind of file
+    const body = JSON.stringify(entryOf("x")).slice(0, -1);
+    const forged = `${summed(body).slice(0, -1)},"sig":"${SIGNER.sign("tasks.json", body)}"}`;
+    expect(decodeEntry(forged, SIGNER)).toBe("foreign");
+  });
+
+  test("H2 a line that is signed again is the same line", () => {
+    const old = summed(JSON.stringify(entryOf("x")).slice(0, -1));
+    expect(decodeEntry(signAgain(old, SIGNER) ?? "", SIGNER)).toMatchObject(decodeEntry(old, null) as Entry);
+    expect(signAgain(old.replace("x", "y"), SIGNER)).toBeNull();
   });
 });

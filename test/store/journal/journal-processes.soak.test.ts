@@ -7,9 +7,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { createOrigin } from "../../../src/store/folder/origin.ts";
 import type { LoopEntry } from "../../../src/store/journal/entry.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
+import { claimOrigin } from "../../../src/store/signed/origin.ts";
 import { asTask } from "../../support/only-tasks.ts";
 import { until } from "../../support/until.ts";
 import { loopLinesIn } from "../fixtures/lines.ts";
@@ -151,7 +151,7 @@ test("A9 H1 of the very first commits, before there is a journal, none is told t
 
 test("H1 a line that ran into somebody's torn line is written again", { timeout: TIMEOUT }, async () => {
   const dir = tempDir();
-  createOrigin(dir);
+  claimOrigin(dir);
   const journal = new Journal(dir);
   journal.append({ type: "loop", ver: 1, ...entryOf() });
   const tear = `const fs = require("node:fs"); const fd = fs.openSync(process.argv[1], "a");
@@ -176,7 +176,7 @@ test(
   "D6 of eight processes that take the lease at once exactly one gets it, and the one before is fenced",
   async () => {
     const dir = tempDir();
-    createOrigin(dir);
+    claimOrigin(dir);
     new Journal(dir).append({ type: "loop", ver: 1, ...entryOf() });
     const processes = await Promise.all(Array.from({ length: 8 }, () => spawnStore({ dir, ...TINY })));
     await Promise.all(processes.map((one) => one.ask({ op: "counters" })));

@@ -18,12 +18,12 @@ import type { Goal } from "../../../src/core/goal/goal.ts";
 import type { LoopId, Task } from "../../../src/core/loop.ts";
 import { LoopError } from "../../../src/errors.ts";
 import type { Commit } from "../../../src/ports/store.ts";
-import { encodeEntry, JOURNAL_VERSION } from "../../../src/store/journal/entry.ts";
+import { JOURNAL_VERSION } from "../../../src/store/journal/entry.ts";
 import { Journal, type JournalOptions } from "../../../src/store/journal/journal.ts";
 import { aJob } from "../../support/goals/goals.ts";
 import { asTask, asTasks } from "../../support/only-tasks.ts";
 import { endedGoal, goalChange, goalCreation, lifeOf, newGoal } from "../fixtures/goals.ts";
-import { loopLinesIn } from "../fixtures/lines.ts";
+import { lineIn, loopLinesIn } from "../fixtures/lines.ts";
 import { creation, ending, idOf, increment, NOW, newTask, wantedLease } from "../fixtures/tasks.ts";
 import { fastTempDir, removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 
@@ -58,9 +58,13 @@ function counters(dir: string): Record<string, number> {
   return Object.fromEntries(asTasks(opened(dir).state.loops.values()).map(({ id, streak }) => [id, streak]));
 }
 
+function journalsIn(dir: string): string[] {
+  return readdirSync(dir).filter((name) => name.startsWith("journal"));
+}
+
 function segments(dir: string): string[] {
   const number = (name: string) => Number(/\d+/.exec(name)?.[0] ?? 1);
-  return readdirSync(dir).sort((a, b) => number(a) - number(b));
+  return journalsIn(dir).sort((a, b) => number(a) - number(b));
 }
 
 function pathOf(dir: string, generation = 1): string {
@@ -131,7 +135,7 @@ describe("append and refresh", () => {
   test("a reader does not take a line before its newline is there", () => {
     const dir = tempDir();
     const reader = opened(dir);
-    const line = encodeEntry({ v: 1, w: "x", ...entryOf(creation(newTask(A))) });
+    const line = lineIn(dir, { v: 1, w: "x", ...entryOf(creation(newTask(A))) });
     for (const byte of Buffer.from(line)) {
       expect(reader.refresh()).toEqual([]);
       appendFileSync(pathOf(dir), Buffer.from([byte]));
@@ -146,7 +150,7 @@ describe("append and refresh", () => {
     bump(journal, A);
     const other = opened(dir);
     bump(other, A);
-    appendFileSync(pathOf(dir), encodeEntry({ v: JOURNAL_VERSION + 1, w: "x", at: NOW, type: "seal" }));
+    appendFileSync(pathOf(dir), lineIn(dir, { v: JOURNAL_VERSION + 1, w: "x", at: NOW, type: "seal" }));
     expect(() => journal.refresh()).toThrow(LoopError);
     expect(() => journal.refresh()).toThrow(/newer version/);
     expect(() => bump(journal, A)).toThrow(/newer version/);
@@ -159,7 +163,7 @@ describe("append and refresh", () => {
     const dir = fastTempDir();
     const loops = Array.from({ length: 20_000 }, (_, n) => newTask(idOf(n + 10)));
     const snapshot = { v: 1, w: "x", at: 0, type: "snapshot", lastToken: 0, lease: null, loops } as const;
-    writeFileSync(pathOf(dir), encodeEntry(snapshot));
+    writeFileSync(pathOf(dir), lineIn(dir, snapshot));
     const big = opened(dir);
     const small = opened(fastTempDir());
     const spent = (journal: Journal): number => {
@@ -188,14 +192,12 @@ describe("H1 torn and damaged lines", () => {
     bump(journal, A);
     const whole = readFileSync(pathOf(dir));
     for (let length = before; length < whole.length; length++) {
-      const copy = fastTempDir();
-      writeFileSync(pathOf(copy), whole.subarray(0, length));
-      const after = opened(copy);
+      writeFileSync(pathOf(dir), whole.subarray(0, length));
+      const after = opened(dir);
       expect(asTask(after.state.loops.get(A))?.streak, `cut at ${length}`).toBe(0);
       expect(bump(after, B)).toBe("committed");
       // also where nothing but the newline was missing: nobody was told that it counts
-      expect(counters(copy), `cut at ${length}`).toEqual({ [A]: 0, [B]: 1 });
-      rmSync(copy, { recursive: true });
+      expect(counters(dir), `cut at ${length}`).toEqual({ [A]: 0, [B]: 1 });
     }
   });
 
@@ -214,13 +216,12 @@ describe("H1 torn and damaged lines", () => {
   });
 
   test("any single byte damaged: no crash, other loops whole, the next append works, all processes agree", () => {
-    const source = tempDir();
-    const journal = opened(source);
+    const dir = tempDir();
+    const journal = opened(dir);
     const loops = [A, B, idOf(3)];
     for (let n = 0; n < 2; n++) for (const id of loops) bump(journal, id);
-    const whole = readFileSync(pathOf(source));
+    const whole = readFileSync(pathOf(dir));
     const lines = whole.toString("latin1").split("\n");
-    const dir = fastTempDir();
     for (let at = 0; at < whole.length; at += 7) {
       const damaged = Buffer.from(whole);
       damaged[at] = (damaged[at] ?? 0) ^ 0x20;
@@ -301,8 +302,8 @@ describe("rotation", () => {
     const journal = opened(dir);
     const witness = opened(dir);
     bump(journal, A);
-    appendFileSync(pathOf(dir), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }));
-    const behind = encodeEntry({ v: 1, w: "y", ...entryOf(creation(newTask(B))) });
+    appendFileSync(pathOf(dir), lineIn(dir, { v: 1, w: "x", at: NOW, type: "seal" }));
+    const behind = lineIn(dir, { v: 1, w: "y", ...entryOf(creation(newTask(B))) });
     appendFileSync(pathOf(dir), behind);
     expect(counters(dir)).toEqual({ [A]: 0 });
     expect(segments(dir)).toEqual(["journal.jsonl", "journal.2.jsonl"]);
@@ -317,7 +318,7 @@ describe("rotation", () => {
     bump(journal, A);
     // the release of a lease is not repeated by anybody: it must not get lost at a seal
     journal.append({ type: "lease", at: NOW, lease: { ...wantedLease(), token: 1 } });
-    appendFileSync(pathOf(dir), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }));
+    appendFileSync(pathOf(dir), lineIn(dir, { v: 1, w: "x", at: NOW, type: "seal" }));
     expect(journal.append({ type: "release", at: NOW, token: 1 }).kind).toBe("committed");
     expect(opened(dir).state.lease).toBeNull();
   });
@@ -359,13 +360,13 @@ describe("rotation", () => {
     const dir = tempDir();
     const journal = opened(dir);
     bump(journal, A);
-    appendFileSync(pathOf(dir), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }));
+    appendFileSync(pathOf(dir), lineIn(dir, { v: 1, w: "x", at: NOW, type: "seal" }));
     writeFileSync(pathOf(dir, 2), "");
     expect(bump(journal, A)).toBe("committed");
     const loops = [newTask(A)];
     appendFileSync(
       pathOf(dir, 2),
-      encodeEntry({ v: 1, w: "x", at: 0, type: "snapshot", lastToken: 0, lease: null, loops }),
+      lineIn(dir, { v: 1, w: "x", at: 0, type: "snapshot", lastToken: 0, lease: null, loops }),
     );
     expect(bump(journal, A)).toBe("committed");
     expect(counters(dir)).toEqual({ [A]: 2 });
@@ -384,13 +385,13 @@ describe("rotation", () => {
   test("only so many bytes of closed segments are kept, the newest ones and always the last", () => {
     const dir = tempDir();
     const sizes = (names: readonly string[]) => names.map((name) => statSync(join(dir, name)).size);
-    const journal = rotated(dir, { ...TINY, keptBytes: 6_000 });
+    const journal = rotated(dir, { ...TINY, keptBytes: 8_000 });
     const { generation } = journal.position;
     const closed = segments(dir).slice(0, -1);
     expect(closed.length).toBeGreaterThan(1);
     expect(closed.at(-1)).toBe(`journal.${generation - 1}.jsonl`);
     expect(closed).toEqual(closed.map((_, n) => `journal.${generation - closed.length + n}.jsonl`));
-    expect(sizes(closed).reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(6_000);
+    expect(sizes(closed).reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(8_000);
     expect(opened(dir).state.loops).toEqual(journal.state.loops);
     const little = tempDir();
     const last = rotated(little, { ...TINY, keptBytes: 1 }).position.generation;
@@ -450,7 +451,7 @@ describe("goals", () => {
   /** Closes the segment, whatever its size, and goes on in the next. */
   const rotate = (dir: string): Journal => {
     const { generation } = opened(dir).position;
-    appendFileSync(pathOf(dir, generation), encodeEntry({ v: 1, w: "x", at: NOW, type: "seal" }));
+    appendFileSync(pathOf(dir, generation), lineIn(dir, { v: 1, w: "x", at: NOW, type: "seal" }));
     const journal = opened(dir);
     expect(journal.position.generation).toBe(generation + 1);
     return journal;
@@ -498,10 +499,10 @@ describe("goals", () => {
     const bytes = readFileSync(pathOf(dir));
     bytes[start + 40] = (bytes[start + 40] ?? 0) ^ 0x04;
     writeFileSync(pathOf(dir), bytes);
-    expect(opened(dir).state).toMatchObject({ damaged: 1, gap: true });
+    expect(opened(dir).state).toMatchObject({ damaged: 1 });
     expect(opened(dir).state.loops.get(B)).toEqual(newGoal(B));
     const next = goalChange(intended.loop, started);
-    appendFileSync(pathOf(dir), encodeEntry({ v: 1, w: "x", ...entryOf(next) }));
+    appendFileSync(pathOf(dir), lineIn(dir, { v: 1, w: "x", ...entryOf(next) }));
     const healed = opened(dir);
     expect(healed.state.loops.get(B)).toEqual(next.loop);
     const raised = goalChange(next.loop, { type: "goal.raised", raise: { budgetUsd: 1 } });
@@ -577,11 +578,12 @@ describe("H1 the files change under a running process", () => {
 
   test("a file replaced in place, of the same length and the same inode, is noticed", () => {
     const dir = tempDir();
+    bump(opened(dir), B);
+    const other = readFileSync(pathOf(dir));
+    truncateSync(pathOf(dir));
     const journal = opened(dir);
     bump(journal, A);
-    const other = tempDir();
-    bump(opened(other), B);
-    writeFileSync(pathOf(dir), readFileSync(pathOf(other)));
+    writeFileSync(pathOf(dir), other);
     expect(journal.refresh()).toEqual(expect.arrayContaining([A, B]));
     expect([...journal.state.loops.keys()]).toEqual([B]);
     expect(bump(journal, B)).toBe("committed");

@@ -191,8 +191,10 @@ test("A13 every goal in every line of the kept journals has a phase that its job
     .filter((name) => name.endsWith(".jsonl"))
     .flatMap((name) => readFileSync(join(dir, name), "utf8").trim().split("\n"));
   const goals = lines.flatMap((line) => {
-    const entry = decodeEntry(line);
-    return entry?.type === "loop" && entry.loop.kind === "goal" ? [entry.loop] : [];
+    const entry = decodeEntry(line, null);
+    return typeof entry === "object" && entry.type === "loop" && entry.loop.kind === "goal"
+      ? [entry.loop]
+      : [];
   });
   expect(goals.length).toBeGreaterThan(50);
   for (const { phase, job } of goals) {

@@ -1,4 +1,5 @@
 /** `.loop/origin`: how files of the engine's that were made here are told from those that came along (H2). */
+import { createHash } from "node:crypto";
 import {
   cpSync,
   mkdirSync,
@@ -11,10 +12,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FolderStore } from "../../../src/store/folder/folder-store.ts";
 import { claimLoopDir, ensureLoopDir } from "../../../src/store/folder/loop-dir.ts";
-import { createOrigin, FOREIGN, isMarked, originOf, trustOrigin } from "../../../src/store/folder/origin.ts";
+import { claimOrigin, FOREIGN, openSigner, originOf } from "../../../src/store/signed/origin.ts";
+import { userKey } from "../../../src/store/signed/user-key.ts";
 import { creation, idOf, increment, NOW, newTask } from "../fixtures/tasks.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 
@@ -22,11 +24,11 @@ afterEach(removeTempDirs);
 
 const A = idOf(1);
 const stored = (dir: string) => new FolderStore(dir, { now: () => NOW, say: () => {} });
-const markIn = (dir: string) => join(dir, "origin");
+const originIn = (dir: string) => join(dir, "origin");
 
-describe("the mark", () => {
+describe("the origin", () => {
   test.each(["journal.jsonl", "journal.7.jsonl", "tasks.json", "runs", "Tasks.JSON"])(
-    "H2 %s without a mark is foreign",
+    "H2 %s without an origin is foreign",
     (name) => {
       const dir = tempDir();
       expect(originOf(dir)).toBe("none");
@@ -44,46 +46,59 @@ describe("the mark", () => {
     expect(originOf(join(dir, "nowhere"))).toBe("none");
   });
 
-  test("H2 it holds for this folder only, is for the person alone and says nothing", () => {
+  test("H2 it holds for this folder only, is for the person alone and tells nobody the key", () => {
     const dir = ensureLoopDir(tempDir());
-    const text = readFileSync(markIn(dir), "utf8");
-    expect(text).toMatch(/^[0-9a-f]{64}\n$/);
-    expect(statSync(markIn(dir)).mode & 0o777).toBe(0o600);
+    const text = readFileSync(originIn(dir), "utf8");
+    expect(text).toMatch(/^loopwright 2 [0-9a-f]{32} [0-9a-f]{32}\n$/);
+    expect(statSync(originIn(dir)).mode & 0o777).toBe(0o600);
     const other = ensureLoopDir(tempDir());
-    expect(readFileSync(markIn(other), "utf8")).not.toBe(text);
-    writeFileSync(markIn(other), text);
+    expect(readFileSync(originIn(other), "utf8")).not.toBe(text);
+    writeFileSync(originIn(other), text);
     writeFileSync(join(other, "tasks.json"), "{}");
     expect(originOf(other)).toBe("foreign");
   });
 
-  test("H2 a mark that is a link proves nothing", () => {
+  test("H2 it holds for this key only", () => {
+    const dir = ensureLoopDir(tempDir());
+    writeFileSync(join(dir, "tasks.json"), "{}");
+    expect(originOf(dir)).toBe("ours");
+    vi.stubEnv("XDG_CONFIG_HOME", tempDir());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(originOf(dir)).toBe("foreign");
+    userKey(process.env);
+    expect(originOf(dir)).toBe("foreign");
+    expect(() => claimOrigin(dir)).toThrow(FOREIGN);
+  });
+
+  test("H2 an origin that is a link proves nothing", () => {
     const dir = ensureLoopDir(tempDir());
     const elsewhere = join(tempDir(), "mark");
-    renameSync(markIn(dir), elsewhere);
-    symlinkSync(elsewhere, markIn(dir));
-    expect(isMarked(dir)).toBe(false);
+    renameSync(originIn(dir), elsewhere);
+    symlinkSync(elsewhere, originIn(dir));
+    expect(openSigner(dir)).toBeNull();
   });
 
-  test("H2 one that lies in a folder without the engine's files is replaced, not added to", () => {
+  test("H2 one that lies in a folder without the engine's files is replaced", () => {
     const dir = tempDir();
-    writeFileSync(markIn(dir), `${"0".repeat(64)}\n`);
-    createOrigin(dir);
-    expect(readFileSync(markIn(dir), "utf8")).not.toContain("0".repeat(64));
-    expect(isMarked(dir)).toBe(true);
+    writeFileSync(originIn(dir), `loopwright 2 ${"0".repeat(32)} ${"0".repeat(32)}\n`);
+    claimOrigin(dir);
+    expect(readFileSync(originIn(dir), "utf8")).not.toContain("0".repeat(32));
+    expect(openSigner(dir)).not.toBeNull();
   });
 
-  test("H2 trust leaves the marks of others, but a list of guesses is cut", () => {
+  test("H2 the mark of earlier versions, which everybody can compute, proves nothing", () => {
     const dir = tempDir();
-    const theirs = "1".repeat(64);
-    writeFileSync(markIn(dir), `${theirs}\n`);
-    trustOrigin(dir);
-    expect(isMarked(dir)).toBe(true);
-    const ours = readFileSync(markIn(dir), "utf8").split("\n")[1] ?? "";
-    expect(readFileSync(markIn(dir), "utf8")).toBe(`${theirs}\n${ours}\n`);
-    writeFileSync(markIn(dir), `${`${theirs}\n`.repeat(1_000)}${ours}\n`);
-    expect(isMarked(dir)).toBe(false);
-    trustOrigin(dir);
-    expect(isMarked(dir)).toBe(true);
+    const parts = [
+      "loopwright origin 1",
+      readFileSync("/etc/machine-id", "latin1").trim(),
+      process.getuid?.(),
+    ];
+    const mark = createHash("sha256")
+      .update([...parts, statSync(dir).ino].join("\n"))
+      .digest("hex");
+    writeFileSync(originIn(dir), `${mark}\n`);
+    writeFileSync(join(dir, "journal.jsonl"), "");
+    expect(originOf(dir)).toBe("foreign");
   });
 });
 

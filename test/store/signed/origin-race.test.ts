@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { createOrigin, originOf } from "../../../src/store/folder/origin.ts";
+import { claimOrigin, originOf } from "../../../src/store/signed/origin.ts";
 import { removeTempDirs, tempDir } from "../fixtures/temp-dir.ts";
 
 const meanwhile = vi.hoisted(() => ({ act: () => {} }));
@@ -21,7 +21,8 @@ afterEach(removeTempDirs);
 test("H2 the files that the other just created are not taken for foreign", () => {
   const dir = tempDir();
   meanwhile.act = () => {
-    createOrigin(dir);
+    meanwhile.act = () => {};
+    claimOrigin(dir);
     writeFileSync(join(dir, "journal.jsonl"), "");
   };
   expect(originOf(dir)).toBe("ours");

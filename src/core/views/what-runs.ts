@@ -1,0 +1,58 @@
+/** Everything that a loop makes run, for a person who decides whether to trust it. */
+import { renderAgentSpec } from "../agents.ts";
+import type { Criterion, MustNot } from "../checks/check.ts";
+import { renderTrusted } from "../checks/kinds.ts";
+import type { Loop } from "../loop.ts";
+import { renderCadence } from "../text/human.ts";
+
+/** `command` is for a shell, or a text that an agent gets. */
+export interface NamedCommand {
+  readonly name: string;
+  readonly command: string;
+}
+
+export interface RunningLoop {
+  readonly id: string;
+  readonly kind: Loop["kind"];
+  readonly when: string;
+  readonly runs: readonly NamedCommand[];
+}
+
+export function whatRuns(loop: Loop): RunningLoop {
+  const { id, kind } = loop;
+  switch (loop.kind) {
+    case "task": {
+      const expectation = loop.expect === null ? [] : [{ name: "expects", command: loop.expect }];
+      const runs = [{ name: "prompt", command: loop.prompt }, ...expectation];
+      return { id, kind, when: renderCadence(loop.cadence), runs };
+    }
+    case "goal": {
+      const { spec, agent, criteria, proposed, mustNot, gate, status } = loop;
+      const agents = [
+        { name: "agent", command: renderAgentSpec(agent) },
+        { name: "goal", command: spec },
+      ];
+      const checks = [...commandsOfCriteria([...criteria, ...proposed]), ...commandsOfBans(mustNot)];
+      return { id, kind, when: gate === null ? status : `${status}, asks`, runs: [...agents, ...checks] };
+    }
+    case "backlog": {
+      const { generator, evaluator, checks } = loop.terms;
+      const agents = [
+        { name: "generator", command: renderAgentSpec(generator) },
+        { name: "evaluator", command: renderAgentSpec(evaluator) },
+      ];
+      const stories = loop.stories.map((story) => ({ name: `story ${story.id}`, command: story.title }));
+      return { id, kind, when: loop.status, runs: [...agents, ...commandsOfCriteria(checks), ...stories] };
+    }
+  }
+}
+
+export function commandsOfCriteria(criteria: readonly Criterion[]): readonly NamedCommand[] {
+  return criteria.flatMap((criterion) => renderTrusted(criterion) ?? []);
+}
+
+export function commandsOfBans(mustNot: readonly MustNot[]): readonly NamedCommand[] {
+  return mustNot.flatMap(({ name, command }) =>
+    command === null ? [] : { name: `must not: ${name}`, command },
+  );
+}

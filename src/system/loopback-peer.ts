@@ -1,5 +1,6 @@
 /** Which process holds the other end of a TCP connection on this machine. Linux only. Keeps nothing. */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { errorCode, orNull } from "./files.ts";
 import { parseStat, readStat } from "./process-table.ts";
 import { allPids } from "./process-tree.ts";
@@ -14,8 +15,8 @@ export interface Connection {
  * Does `root`, a process that it started or one of its session hold the other end? null: the system cannot tell. A
  * process cannot forge this: it can neither choose its ancestors nor join a session.
  */
-export function isHeldBy(root: number, connection: Connection): boolean | null {
-  const inode = peerInode(connection);
+export async function isHeldBy(root: number, connection: Connection): Promise<boolean | null> {
+  const inode = await peerInode(connection);
   if (typeof inode !== "string") return inode;
   const own = holds(root, inode);
   if (own === true) return true;
@@ -25,17 +26,24 @@ export function isHeldBy(root: number, connection: Connection): boolean | null {
 }
 
 /** false: nobody holds the other end any more; null: there is no table of connections. */
-function peerInode({ localPort, remotePort }: Connection): string | false | null {
+async function peerInode({ localPort, remotePort }: Connection): Promise<string | false | null> {
   if (process.platform !== "linux") return null;
-  const rows = ["tcp", "tcp6"].flatMap((name) => {
-    const table = orNull(() => readFileSync(`/proc/net/${name}`, "latin1"));
-    return table?.split("\n").map((line) => line.trim().split(/\s+/)) ?? [];
-  });
-  const [local, remote] = [localPort, remotePort].map(hexPort) as [string, string];
-  if (!rows.some(([, from, , state]) => state === LISTENING && from?.endsWith(local))) return null;
-  const row = rows.find(([, from, to]) => from?.endsWith(remote) && to?.endsWith(local));
-  const inode = row?.[9];
-  return inode === undefined || inode === "0" ? false : inode;
+  const [local, remote] = [hexPort(localPort), hexPort(remotePort)];
+  // some clients use IPv6 sockets for IPv4 addresses
+  for (const name of ["tcp", "tcp6"]) {
+    const rows = await readTable(name);
+    if (name === "tcp" && !rows.some(([, from, , state]) => state === LISTENING && from?.endsWith(local)))
+      return null;
+    const inode = rows.find(([, from, to]) => from?.endsWith(remote) && to?.endsWith(local))?.[9];
+    if (inode !== undefined && inode !== "0") return inode;
+  }
+  return false;
+}
+
+/** In the background: on a machine with much memory the kernel takes milliseconds for it. */
+async function readTable(name: string): Promise<readonly (readonly string[])[]> {
+  const table = await readFile(`/proc/net/${name}`, "latin1").catch(() => "");
+  return table.split("\n").map((line) => line.trim().split(/\s+/));
 }
 
 const LISTENING = "0A";

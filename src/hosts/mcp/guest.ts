@@ -33,11 +33,11 @@ export function newGuest(offer: () => McpOffer): Guest {
 }
 
 /** true also where the system cannot tell. Looks once for each connection. */
-export function isAtItsProcess({ process, checked }: Guest, socket: Socket): boolean {
+export async function isAtItsProcess({ process, checked }: Guest, socket: Socket): Promise<boolean> {
   const { localPort, remotePort } = socket;
   if (process === null || checked.has(socket)) return true;
   if (localPort === undefined || remotePort === undefined) return false;
-  if (isHeldBy(process.pid, { localPort, remotePort }) === false) return false;
+  if ((await isHeldBy(process.pid, { localPort, remotePort })) === false) return false;
   checked.add(socket);
   return true;
 }

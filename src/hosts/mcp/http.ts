@@ -120,7 +120,7 @@ async function serve(place: Place, request: IncomingMessage, response: ServerRes
   const { guests, connections, maxBytes } = place;
   const refusal = refusalOf(request);
   const guest = guestOf(guests, request);
-  if (refusal !== null || guest === null || !isAtItsProcess(guest, request.socket)) {
+  if (refusal !== null || guest === null || !(await isAtItsProcess(guest, request.socket))) {
     // a stranger gets one answer
     response.setHeader("Connection", "close");
     await readBody(request, 0);
@@ -192,6 +192,7 @@ function wrongIn({ method, headers }: IncomingMessage, { sessions }: Guest): Ref
 /** null: too long. Reads to the end in any case: a client that still sends would miss the answer and break. */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<string | null> {
   return new Promise((resolve, reject) => {
+    if (request.destroyed) reject(new Error("The client is gone."));
     let parts: Buffer[] = [];
     let length = 0;
     request.on("data", (part: Buffer) => {

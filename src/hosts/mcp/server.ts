@@ -20,8 +20,6 @@ import { answerRequest, type McpOffer } from "./offer.ts";
 export interface McpServerOptions extends McpOffer {
   readonly input: Readable;
   readonly output: Writable;
-  /** The client is ready for calls. Must not throw. */
-  readonly onInitialized?: () => void;
   /** The client disconnected. Running calls are aborted but may not have ended yet. Must not throw. */
   readonly onClose?: () => void;
 }
@@ -46,7 +44,6 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
   }
 
   function note(method: string, params: Params): void {
-    if (method === "notifications/initialized") options.onInitialized?.();
     if (method !== "notifications/cancelled") return;
     const requestId = cancelledId(params);
     if (requestId === null) return;

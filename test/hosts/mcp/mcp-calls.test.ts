@@ -103,19 +103,18 @@ describe("a call that nobody wants any more", () => {
     expect((await post(ping, await openSession(server))).status).toBe(200);
   });
 
-  test("B10 changes nothing: a report that was cancelled while the journal was read does not count", async () => {
-    const world = await makeTurnWorld();
+  /** A turn whose tools wait for the journal until `readOn`. */
+  async function startSlow() {
+    const { store, project, turns } = await makeTurnWorld();
     let reading = 0;
     let readOn = (): void => {};
     const gate = new Promise<void>((open) => {
       readOn = open;
     });
-    const { store } = world;
-    const server = createToolServer({ store, project: world.project, now: () => NOW });
+    const server = createToolServer({ store, project, now: () => NOW });
     onTestFinished(() => server.close());
     const access = await server.open();
-    const { post } = clientOf(access.url, access);
-    const turn = await world.turns.work();
+    const turn = await turns.work();
     access.serve(turn);
     const read = store.catchUp.bind(store);
     store.catchUp = async () => {
@@ -123,16 +122,36 @@ describe("a call that nobody wants any more", () => {
       await gate;
       return read();
     };
-    const params = { name: "loop_report", arguments: { exit_signal: true } };
-    const asked = post({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    await until(() => reading > 0, "it reads the journal");
-    await post(cancel(1));
+    const reported = () => {
+      const loop = store.load(turn.loopId);
+      return loop?.kind === "goal" ? loop.job?.reported : "no goal";
+    };
+    return { ...clientOf(access.url, access), reading: () => reading, readOn, reported };
+  }
+
+  const report = (id: number, meta: object = {}) => ({
+    ...{ jsonrpc: "2.0", id, method: "tools/call" },
+    params: { name: "loop_report", arguments: { exit_signal: true }, _meta: meta },
+  });
+
+  test("B10 a report that waits for the journal says so, and then counts", async () => {
+    const { post, readOn, reported } = await startSlow();
+    const response = await post(report(1, { progressToken: 5 }));
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    readOn();
+    expect(await response.text()).toMatch(/"progressToken":5.*reading the journal.*\n\n.*\n.*"as a claim"/);
+    expect(reported()).toMatchObject({ exitSignal: true });
+  });
+
+  test("B10 changes nothing: a report that was cancelled while the journal was read does not count", async () => {
+    const { post, call, reading, readOn, reported } = await startSlow();
+    const asked = post(report(9));
+    await until(() => reading() > 0, "it reads the journal");
+    await post(cancel(9));
     expect((await asked).status).toBe(202);
     readOn();
-    const later = await post({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "CronList" } });
-    expect(later.status).toBe(200);
-    const loop = world.store.load(turn.loopId);
-    expect(loop?.kind === "goal" && loop.job?.reported).toBeNull();
+    expect(await call("CronList")).toBe('{"tasks":[]}');
+    expect(reported()).toBeNull();
   });
 });
 

@@ -139,5 +139,7 @@ export interface ToolAccess {
   readonly headers: Readonly<Record<string, string>>;
   /** Later calls belong to this turn. null: no turn runs, and every call is refused. */
   serve(turn: Turn | null): void;
+  /** From now on only this process and those it started may use the token, where the system can tell. */
+  bind(process: ProcessRef): void;
   close(): void;
 }

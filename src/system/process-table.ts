@@ -37,6 +37,7 @@ interface ProcessStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  readonly session: number;
   readonly start: string;
 }
 
@@ -46,10 +47,10 @@ export function parseStat(stat: string): ProcessStat | null {
     .slice(stat.lastIndexOf(")") + 1)
     .trim()
     .split(/\s+/);
-  const [state, parent, group] = fields;
+  const [state, parent, group, session] = fields;
   const start = fields[19];
   if (state === undefined || group === undefined || start === undefined || !/^\d+$/.test(start)) return null;
-  return { state, parent: Number(parent), group: Number(group), start };
+  return { state, parent: Number(parent), group: Number(group), session: Number(session), start };
 }
 
 /** The output of `ps`; null: it failed. */

@@ -69,7 +69,8 @@ function youngPids({ group, since }: Tree): readonly number[] | null {
   return younger === null ? null : [group, ...younger];
 }
 
-function allPids(): readonly number[] | null {
+/** Every process; null: no /proc. */
+export function allPids(): readonly number[] | null {
   const pids = orNull(() => readdirSync("/proc"))
     ?.map(Number)
     .filter(isPid);

@@ -1,8 +1,31 @@
 /** The answer of every tool: a value, or an error sentence that an agent can act on. */
 import type { z } from "zod";
-import { LoopError } from "../errors.ts";
+import { LoopError, usageError } from "../errors.ts";
+import type { McpCall } from "../hosts/mcp/tool.ts";
+import type { Store } from "../ports/store.ts";
 
 export type ToolResult<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: string };
+
+/** After this time a waiting client is told why it waits. */
+const SLOW_MS = 1_000;
+
+/** Reads what other processes wrote. Throws if the call was cancelled meanwhile: then nothing must change. */
+export async function catchUp(
+  store: Pick<Store, "catchUp">,
+  { signal, onProgress }: ToolCall,
+): Promise<void> {
+  const step = { progress: 1, message: "reading the journal" };
+  const slow = setTimeout(() => onProgress?.(step), SLOW_MS).unref();
+  try {
+    await store.catchUp();
+  } finally {
+    clearTimeout(slow);
+  }
+  if (signal?.aborted) throw usageError("The call was cancelled: nothing was changed.");
+}
+
+/** Left out by callers that never cancel. */
+export type ToolCall = Partial<Pick<McpCall, "signal" | "onProgress">>;
 
 export async function attempt<S extends z.ZodType, T>(
   schema: S,

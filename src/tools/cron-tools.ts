@@ -10,7 +10,7 @@ import { type TaskView, viewTask } from "../core/views/task-view.ts";
 import { addTask, draftTask, findTask, requestEvent, type TaskDefaults } from "../engine/tasks/tasks.ts";
 import { usageError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
-import { attempt, type ToolResult } from "./attempt.ts";
+import { attempt, catchUp, type ToolCall, type ToolResult } from "./attempt.ts";
 
 export interface ToolContext extends TaskDefaults {
   readonly store: Store;
@@ -50,16 +50,30 @@ export const wakeupInput = z
     error: "give the reason in one short sentence",
   });
 
-interface CronCreated {
-  readonly id: string;
-  readonly humanSchedule: string;
-  readonly recurring: boolean;
-  readonly durable: boolean;
-  readonly nextFireAt: string | null;
-}
+export const cronCreateOutput = z.object({
+  id: z.string(),
+  humanSchedule: z.string(),
+  recurring: z.boolean(),
+  durable: z.boolean(),
+  nextFireAt: z.string().nullable(),
+  runner: z.string().optional(),
+});
+
+export const cronDeleteOutput = z.object({ id: z.string() });
+
+/** Only what identifies a task: every field costs tokens, and docs/files.md has the rest. */
+export const cronListOutput = z.object({
+  tasks: z.array(z.looseObject({ id: z.string(), human: z.string() })),
+});
+
+export const wakeupOutput = z.object({ wakeup: z.enum(["sleep", "stop"]) });
 
 /** Never fires at once: the agent that creates the task is in a turn. */
-export function cronCreate(context: ToolContext, input: unknown): Promise<ToolResult<CronCreated>> {
+export function cronCreate(
+  context: ToolContext,
+  input: unknown,
+  call: ToolCall = {},
+): Promise<ToolResult<z.output<typeof cronCreateOutput>>> {
   return attempt(cronCreateInput, input, async ({ cron, prompt, recurring, durable }) => {
     const now = context.now();
     const planned = planCron(cron, prompt.trim(), recurring, { tz: context.tz, now });
@@ -69,6 +83,7 @@ export function cronCreate(context: ToolContext, input: unknown): Promise<ToolRe
       throw usageError("There is no conversation to keep the task for: leave durable out.");
     const session = durable ? null : context.session;
     const draft = draftTask({ prompt: planned.prompt, cadence: planned.cadence, session }, context, now);
+    await catchUp(context.store, call);
     const task = await addTask(context.store, draft, context.maxTasks, now, context.newId);
     await context.store.published?.publish();
     return {
@@ -86,9 +101,10 @@ export function cronDelete(
   context: ToolContext,
   input: unknown,
   ownFire: FireId | null = null,
+  call: ToolCall = {},
 ): Promise<ToolResult<{ id: string }>> {
   return attempt(cronDeleteInput, input, async ({ id }) => {
-    await context.store.catchUp();
+    await catchUp(context.store, call);
     const task = findTask(context.store, id);
     const isOwn = ownFire !== null && task.fire?.id === ownFire;
     const event = isOwn
@@ -103,9 +119,10 @@ export function cronDelete(
 export function cronList(
   context: ToolContext,
   input: unknown = {},
+  call: ToolCall = {},
 ): Promise<ToolResult<{ tasks: TaskView[] }>> {
   return attempt(cronListInput, input, async () => {
-    await context.store.catchUp();
+    await catchUp(context.store, call);
     const tasks = [...context.store.loops()].filter((loop) => loop.kind === "task");
     return { tasks: tasks.filter((task) => task.status !== "ended").map(viewTask) };
   });
@@ -116,9 +133,10 @@ export function wakeup(
   context: ToolContext,
   fireId: FireId,
   input: unknown,
+  call: ToolCall = {},
 ): Promise<ToolResult<{ wakeup: "sleep" | "stop" }>> {
   return attempt(wakeupInput, input, async (asked) => {
-    await context.store.catchUp();
+    await catchUp(context.store, call);
     const tasks = [...context.store.loops()].filter((loop) => loop.kind === "task");
     const task: Task | undefined = tasks.find((loop) => loop.fire?.id === fireId);
     const parsed = parseWakeup(asked);

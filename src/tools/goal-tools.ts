@@ -9,7 +9,7 @@ import { type GoalView, viewGoal } from "../core/views/goal-view.ts";
 import { allGoals, findGoal, requestGoal } from "../engine/goals/goals.ts";
 import { usageError } from "../errors.ts";
 import type { Store } from "../ports/store.ts";
-import { attempt, type ToolResult } from "./attempt.ts";
+import { attempt, catchUp, type ToolCall, type ToolResult } from "./attempt.ts";
 
 interface GoalToolContext {
   readonly store: Store;
@@ -38,13 +38,19 @@ export const loopStatusInput = z.strictObject({
   goal: z.string().optional().describe("the goal's id or its first characters"),
 });
 
+export const loopReportOutput = z.object({ taken: z.literal("as a claim") });
+
+/** Only what identifies a goal: every field costs tokens, and schemas/ has the rest. */
+export const loopStatusOutput = z.object({ goal: z.looseObject({ id: z.string(), status: z.string() }) });
+
 /** Reports for the running turn. */
 export function loopReport(
   context: GoalToolContext,
   input: unknown,
+  call: ToolCall = {},
 ): Promise<ToolResult<{ taken: "as a claim" }>> {
   return attempt(loopReportInput, input, async (report) => {
-    await context.store.catchUp();
+    await catchUp(context.store, call);
     const goal = allGoals(context.store).find(({ job }) => job?.nonce === report.nonce);
     if (goal === undefined || goal.job === null)
       throw usageError("No turn of a goal loop runs with this nonce, so the report does not count.");
@@ -84,9 +90,10 @@ async function takeReport(
 export function loopStatus(
   context: GoalToolContext,
   input: unknown = {},
+  call: ToolCall = {},
 ): Promise<ToolResult<{ goal: GoalView }>> {
   return attempt(loopStatusInput, input, async ({ goal }) => {
-    await context.store.catchUp();
+    await catchUp(context.store, call);
     return { goal: viewGoal(findGoal(context.store, goal, "any")) };
   });
 }

@@ -5,15 +5,26 @@ import type { ToolResult } from "./attempt.ts";
 import {
   cronCreate,
   cronCreateInput,
+  cronCreateOutput,
   cronDelete,
   cronDeleteInput,
+  cronDeleteOutput,
   cronList,
   cronListInput,
+  cronListOutput,
   type ToolContext,
   wakeup,
   wakeupInput,
+  wakeupOutput,
 } from "./cron-tools.ts";
-import { loopReport, loopReportInput, loopStatus, loopStatusInput } from "./goal-tools.ts";
+import {
+  loopReport,
+  loopReportInput,
+  loopReportOutput,
+  loopStatus,
+  loopStatusInput,
+  loopStatusOutput,
+} from "./goal-tools.ts";
 
 export interface LoopToolContext extends ToolContext {
   /** The fire of the agent's turn; null: none. */
@@ -30,47 +41,54 @@ export function loopTools(context: LoopToolContext): readonly McpTool[] {
       description:
         "Schedules a prompt with a cron expression in local time, recurring or once. It fires between turns, never at once. Recurring tasks expire after some days. Returns the id and the next fire.",
       schema: cronCreateInput,
+      output: cronCreateOutput,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input) => answerOf(await cronCreate(context, input), context.runner),
+      run: async (input, call) => answerOf(await cronCreate(context, input, call), context.runner),
     },
     {
       name: "CronDelete",
       description: "Deletes a scheduled task and stops its running fire.",
       schema: cronDeleteInput,
+      output: cronDeleteOutput,
       annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
-      run: async (input) => answerOf(await cronDelete(context, input)),
+      run: async (input, call) => answerOf(await cronDelete(context, input, null, call)),
     },
     {
       name: "CronList",
       description: "Lists the scheduled tasks of this project with their ids, next and last fires.",
       schema: cronListInput,
+      output: cronListOutput,
       annotations: { readOnlyHint: true, openWorldHint: false },
-      run: async (input) => answerOf(await cronList(context, input)),
+      run: async (input, call) => answerOf(await cronList(context, input, call)),
     },
     {
       name: "Wakeup",
       description:
         "Only in a turn of a self-paced loop (loop auto), as the last action: sets the time of the next turn, or ends the loop. A turn without it ends the loop.",
       schema: wakeupInput,
+      output: wakeupOutput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input) => answerOf(await wakeup(context, context.currentFire() ?? NO_FIRE, input)),
+      run: async (input, call) =>
+        answerOf(await wakeup(context, context.currentFire() ?? NO_FIRE, input, call)),
     },
     {
       name: "loop_report",
       description:
         "Only in a turn of a goal loop, as the last action: reports what you did and what is left. The report is a claim; the loop runs the checks itself.",
       schema: loopReportInput,
+      output: loopReportOutput,
       alwaysLoad: true,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-      run: async (input) => answerOf(await loopReport(context, input)),
+      run: async (input, call) => answerOf(await loopReport(context, input, call)),
     },
     {
       name: "loop_status",
       description: "Shows the status of a goal loop: criteria with their evidence, steps, limits and cost.",
       schema: loopStatusInput,
+      output: loopStatusOutput,
       annotations: { readOnlyHint: true, openWorldHint: false },
-      run: async (input) => answerOf(await loopStatus(context, input)),
+      run: async (input, call) => answerOf(await loopStatus(context, input, call)),
     },
   ];
 }
@@ -80,6 +98,7 @@ const NO_FIRE = "" as FireId;
 
 export function answerOf<T extends object>(result: ToolResult<T>, runner?: () => string): ToolAnswer {
   if (!result.ok) return { text: result.error, isError: true };
-  const { ok: _, ...value } = result;
-  return { text: JSON.stringify({ ...value, runner: runner?.() }) };
+  const { ok: _, ...rest } = result;
+  const value = { ...rest, ...(runner === undefined ? {} : { runner: runner() }) };
+  return { text: JSON.stringify(value), value };
 }

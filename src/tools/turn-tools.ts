@@ -9,10 +9,11 @@ import type { Fire, Task } from "../core/loop.ts";
 import type { McpTool } from "../hosts/mcp/tool.ts";
 import type { Turn } from "../ports/agent.ts";
 import type { Store } from "../ports/store.ts";
+import { catchUp } from "./attempt.ts";
 import { cronDelete } from "./cron-tools.ts";
 import { reportOnJob, turnReportInput } from "./goal-tools.ts";
 import { answerOf, type LoopToolContext, loopTools } from "./loop-tools.ts";
-import { type VerdictToolContext, verdictInput, verdictOnJob } from "./verdict-tool.ts";
+import { type VerdictToolContext, verdictInput, verdictOnJob, verdictOutput } from "./verdict-tool.ts";
 
 type TurnToolContext = Omit<LoopToolContext, "currentFire" | "session" | "runner"> & VerdictToolContext;
 
@@ -28,7 +29,7 @@ export function turnTools(given: TurnToolContext, turn: Turn | null): readonly M
     isListed: turn === null || refusalOf(tool.name, turn, work) === null,
     run: async (input, call) => {
       if (turn === null) return { text: BETWEEN_TURNS, isError: true };
-      await context.store.catchUp();
+      await catchUp(context.store, call);
       // read the current state: the work may have been stopped since the tools were listed
       const current = workOf(context.store, turn);
       const refusal = refusalOf(tool.name, turn, current);
@@ -37,7 +38,7 @@ export function turnTools(given: TurnToolContext, turn: Turn | null): readonly M
         return answerOf(await reportOnJob(context, current, input));
       if (tool.name === VERDICT_TOOL && current?.kind === "story")
         return answerOf(await verdictOnJob(context, current, input));
-      if (tool.name === "CronDelete") return answerOf(await cronDelete(context, input, fire));
+      if (tool.name === "CronDelete") return answerOf(await cronDelete(context, input, fire, call));
       return tool.run(input, call);
     },
   }));
@@ -49,6 +50,7 @@ const VERDICT: McpTool = {
   description:
     "Only for the evaluator of a story: call it once, as the last action of the turn, with PASS or REJECT. If you give both, it counts as a rejection.",
   schema: verdictInput,
+  output: verdictOutput,
   alwaysLoad: true,
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   run: async () => ({ text: NOT_EVALUATED, isError: true }),

@@ -28,18 +28,17 @@ export const verdictInput = z
     error: "say what is wrong: the next attempt learns only this",
   });
 
-interface VerdictTaken {
-  readonly taken: "PASS" | "REJECT";
-  /** Why the verdict does not count. */
-  readonly warning?: string;
-}
+export const verdictOutput = z.object({
+  taken: z.enum(["PASS", "REJECT"]),
+  warning: z.string().optional().describe("why the verdict does not count"),
+});
 
 /** The verdict for this job only. The host, never the agent, says which job it is. */
 export function verdictOnJob(
   { store, now, ownToken }: VerdictToolContext,
   { backlog, job }: { readonly backlog: Backlog; readonly job: AttemptJob },
   input: unknown,
-): Promise<ToolResult<VerdictTaken>> {
+): Promise<ToolResult<z.output<typeof verdictOutput>>> {
   return attempt(verdictInput, input, async ({ verdict, reason = null, nonce = job.nonce }) => {
     const said = { nonce, verdict, reason: verdict === "PASS" ? null : reason };
     const event = { type: "attempt.judged", jobId: job.id, said } as const;

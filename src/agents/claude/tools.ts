@@ -1,5 +1,5 @@
 /** The engine's own tools for `claude -p`, as an additional MCP server of the turn. */
-import type { Agent, ToolServer, Turn } from "../../ports/agent.ts";
+import type { Agent, ToolServer, Turn, TurnControl } from "../../ports/agent.ts";
 
 const NAME = "loopwright";
 const URL_NAME = "LOOP_TOOLS_URL";
@@ -20,7 +20,11 @@ export function withClaudeTools(agent: Agent, server: ToolServer): Agent {
         access.serve(turn);
         // everyone on the machine can read a command line, so the token is in the environment
         const own = { [URL_NAME]: access.url, [AUTH_NAME]: access.headers.Authorization ?? "" };
-        return await agent.run({ ...turn, env: { ...turn.env, ...own } }, control);
+        const onStarted: TurnControl["onStarted"] = (process) => {
+          if (process !== null) access.bind(process);
+          control.onStarted(process);
+        };
+        return await agent.run({ ...turn, env: { ...turn.env, ...own } }, { ...control, onStarted });
       } finally {
         access.close();
       }

@@ -60,8 +60,17 @@ export function renderResult(id: MessageId, result: object): string {
   return `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`;
 }
 
-export function renderRpcError(id: MessageId | null, code: number, message: string): string {
-  return `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
+export function renderRpcError(id: MessageId | null, code: number, message: string, data?: object): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } })}\n`;
+}
+
+export function renderNotification(method: string, params: object): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", method, params })}\n`;
+}
+
+/** The id of the call that a `notifications/cancelled` names; null: none. */
+export function cancelledId(params: Params): MessageId | null {
+  return z.object({ requestId: Id }).safeParse(params).data?.requestId ?? null;
 }
 
 function wrong(id: MessageId | null, code: number, message: string): Message {

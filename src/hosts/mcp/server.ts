@@ -6,24 +6,26 @@
  * 3. A cancelled call is aborted and not answered. Every other call is answered once.
  */
 import type { Readable, Writable } from "node:stream";
-import * as z from "zod";
 import { createLineSplitter } from "../../agents/process/lines.ts";
-import { INVALID_REQUEST, type McpRequest, type Params, parseMessage, renderRpcError } from "./message.ts";
+import {
+  cancelledId,
+  INVALID_REQUEST,
+  type McpRequest,
+  type Params,
+  parseMessage,
+  renderRpcError,
+} from "./message.ts";
 import { answerRequest, type McpOffer } from "./offer.ts";
 
 export interface McpServerOptions extends McpOffer {
   readonly input: Readable;
   readonly output: Writable;
-  /** The client is ready for calls. Must not throw. */
-  readonly onInitialized?: () => void;
   /** The client disconnected. Running calls are aborted but may not have ended yet. Must not throw. */
   readonly onClose?: () => void;
 }
 
 /** A longer line is dropped. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
-
-const CancelParams = z.object({ requestId: z.union([z.string(), z.number()]) });
 
 /** Resolves when the client has disconnected and no call runs. Does not reject. */
 export function serveMcp(options: McpServerOptions): Promise<void> {
@@ -42,10 +44,9 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
   }
 
   function note(method: string, params: Params): void {
-    if (method === "notifications/initialized") options.onInitialized?.();
     if (method !== "notifications/cancelled") return;
-    const requestId = CancelParams.safeParse(params).data?.requestId;
-    if (requestId === undefined) return;
+    const requestId = cancelledId(params);
+    if (requestId === null) return;
     const call = calls.get(requestId);
     calls.delete(requestId);
     call?.abort();
@@ -55,11 +56,11 @@ export function serveMcp(options: McpServerOptions): Promise<void> {
   function answer(request: McpRequest): string | null {
     const { id } = request;
     const answered = answerRequest(options, request);
-    if (typeof answered === "string") return answered;
+    if (answered.kind === "line") return answered.line;
     if (calls.has(id)) return renderRpcError(id, INVALID_REQUEST, "id: a call with this id is running");
     const controller = new AbortController();
     calls.set(id, controller);
-    const work = answered(controller.signal).then((line) => {
+    const work = answered.run(controller.signal, send).then((line) => {
       underway.delete(work);
       // this call was cancelled, and its id may be in use again
       if (calls.get(id) !== controller) return;

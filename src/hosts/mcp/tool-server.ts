@@ -54,13 +54,14 @@ async function openAccess(options: ToolServerOptions, http: McpHttp): Promise<To
   const context = { ...config, store, now, newId, tz: localTimeZone(config), ownToken };
   const hello = { name: "loopwright", version: VERSION, instructions: INSTRUCTIONS };
   let turn: Turn | null = null;
-  const { headers, close } = http.admit(() => ({ ...hello, tools: turnTools(context, turn) }));
+  const { headers, bind, close } = http.admit(() => ({ ...hello, tools: turnTools(context, turn) }));
   return {
     url: http.url,
     headers,
     serve: (next) => {
       turn = next;
     },
+    bind,
     close,
   };
 }

@@ -158,11 +158,14 @@ describe("E3 the permission that an agent asks for", () => {
 
   test("the engine's own tools need no permission when the session has them", async () => {
     const served: (string | null)[] = [];
+    const bound: number[] = [];
+    const control = makeControl();
     const toolServer = {
       open: async () => ({
         url: "http://127.0.0.1:1/mcp",
         headers: { authorization: "Bearer token" },
         serve: (turn: { id: string } | null) => void served.push(turn?.id ?? null),
+        bind: ({ pid }: { pid: number }) => void bound.push(pid),
         close: () => void served.push("closed"),
       }),
     };
@@ -176,7 +179,7 @@ describe("E3 the permission that an agent asks for", () => {
     const steps = [...titles, "run loopwright_x now"].map((title) => ({ ask: own(title) }));
     const turn = workTurn([...steps, { say: "x" }]);
     const agent = world.agent({ toolServer });
-    const end = await agent.run(turn, makeControl());
+    const end = await agent.run(turn, control);
     expect(chosen()).toEqual([YES, YES, YES, YES, NO]);
     // a report is no work (B7); what only sounds like one is
     expect(end).toMatchObject({ kind: "ok", activity: { toolCalls: 1 } });
@@ -190,6 +193,7 @@ describe("E3 the permission that an agent asks for", () => {
       },
     ]);
     expect(served).toEqual([turn.id, null]);
+    expect(bound).toEqual([control.started[0]?.pid]);
     await agent.close();
     expect(served).toEqual([turn.id, null, "closed"]);
     await world.agent().run(workTurn([{ ask: own(titles[0] ?? "") }, { say: "x" }]), makeControl());

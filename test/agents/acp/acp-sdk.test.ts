@@ -17,6 +17,7 @@ test("E3 an agent on the protocol's own SDK understands us, and we it", async ()
     url: "http://127.0.0.1:1/",
     headers: { authorization: "x" },
     serve: () => {},
+    bind: () => {},
     close: () => {},
   };
   const agent = world.agent(

@@ -22,6 +22,7 @@ function aServer(open = () => Promise.resolve()): ToolServer & { readonly log: (
         url: "http://127.0.0.1:9/mcp",
         headers: { Authorization: `Bearer ${SECRET}` },
         serve: (turn) => void log.push(turn),
+        bind: ({ pid }) => void log.push(`bind ${pid}`),
         close: () => void log.push("close"),
       };
     },
@@ -68,7 +69,7 @@ describe("E3 the engine's tools for claude -p", () => {
     });
     expect(auth).toBe(`Bearer ${SECRET}`);
     expect(args.join()).not.toContain(SECRET);
-    expect(server.log).toEqual(["open", turn, "close"]);
+    expect(server.log).toEqual(["open", turn, expect.stringMatching(/^bind [1-9]/), "close"]);
   });
 
   test("beside what a generator may do already", async () => {

@@ -91,7 +91,10 @@ describe("loop mcp", () => {
         name,
       })),
     });
-    expect(answers.get(3)?.result).toEqual({ content: [{ type: "text", text: '{"tasks":[]}' }] });
+    expect(answers.get(3)?.result).toEqual({
+      content: [{ type: "text", text: '{"tasks":[]}' }],
+      structuredContent: { tasks: [] },
+    });
     for (const id of [4, 5]) expect(answers.get(id)?.result).toMatchObject({ isError: true });
     expect(existsSync(join(cwd, ".loop"))).toBe(false);
   });

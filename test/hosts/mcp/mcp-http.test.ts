@@ -1,7 +1,6 @@
 /** MCP over HTTP on loopback: who is answered, what is, and that no request does more than that. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import { z } from "zod";
 import { listenMcp, type McpHttpOptions } from "../../../src/hosts/mcp/http.ts";
 import type { McpOffer } from "../../../src/hosts/mcp/offer.ts";
 import { createToolServer } from "../../../src/hosts/mcp/tool-server.ts";
-import type { ToolAccess } from "../../../src/ports/agent.ts";
+import { clientOf, ping, raw } from "../../support/mcp-client.ts";
 import { makeTurnWorld, NOW } from "../../support/turn-world.ts";
 import { until } from "../../support/until.ts";
 
@@ -39,48 +38,6 @@ async function start(options: McpHttpOptions = {}) {
   const guest = http.admit(() => OFFER);
   return { http, guest, url: http.url, port: Number(new URL(http.url).port), ...clientOf(http.url, guest) };
 }
-
-function clientOf(url: string, { headers }: Pick<ToolAccess, "headers">) {
-  /** As it is given; the right headers where they are left out. */
-  const post = (body: unknown, more: Record<string, string> = {}) =>
-    fetch(url, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        Accept: "application/json, text/event-stream",
-        ...headers,
-        ...more,
-      },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    });
-  const rpc = async (method: string, params: object = {}) =>
-    (await (await post({ jsonrpc: "2.0", id: 1, method, params })).json()) as {
-      readonly result?: Record<string, unknown>;
-      readonly error?: { readonly code: number; readonly message: string };
-    };
-  const call = async (name: string, args: object = {}) => {
-    const { result, error } = await rpc("tools/call", { name, arguments: args });
-    const [{ text }] = (result?.content ?? [{ text: error?.message }]) as [{ text: string }];
-    return text;
-  };
-  return { post, rpc, call };
-}
-
-/** Sends what `fetch` does not let one send. */
-function raw(
-  port: number,
-  options: { method?: string; path?: string; headers: Record<string, string>; body?: string },
-) {
-  const { method = "POST", path = "/mcp", headers, body = "" } = options;
-  return new Promise<number>((resolve, reject) => {
-    const sent = httpRequest({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
-      response.resume().on("end", () => resolve(response.statusCode ?? 0));
-    });
-    sent.on("error", reject).end(body);
-  });
-}
-
-const ping = { jsonrpc: "2.0", id: 7, method: "ping" };
 
 describe("a conversation", () => {
   test("F6 initialize, initialized, the list, a call, goodbye", async () => {
@@ -222,7 +179,7 @@ describe("H3 H4 who is answered", () => {
     const { Authorization: authorization = "" } = guest.headers;
     const all = { host, authorization, "content-type": "application/json", ...headers };
     expect(
-      await raw(port, { method, path, headers: all, body: method === "GET" ? "" : JSON.stringify(ping) }),
+      await raw(port, { method, path, headers: all, body: method === "POST" ? JSON.stringify(ping) : "" }),
     ).toBe(status);
   });
 

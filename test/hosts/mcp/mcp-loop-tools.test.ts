@@ -35,7 +35,7 @@ function open(changes: Partial<LoopToolContext> = {}) {
     async run(name: string, input: unknown = {}) {
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) throw new Error(`there is no tool ${name}`);
-      return tool.run(input, { signal: AbortSignal.abort(), isFromModel: true });
+      return tool.run(input, { signal: new AbortController().signal, isFromModel: true });
     },
   };
 }
@@ -47,6 +47,7 @@ test("A15 A17 B10 six tools, each with a short description and an object to fill
     expect(tool.description.split(/\s+/).length, tool.name).toBeLessThanOrEqual(40);
     expect(describeTool(tool)).toMatchObject({
       inputSchema: { type: "object", additionalProperties: false },
+      outputSchema: { type: "object" },
     });
   }
   expect(tools.filter(({ alwaysLoad }) => alwaysLoad).map(({ name }) => name)).toEqual([
@@ -74,6 +75,7 @@ test("A15 what may be left out is not asked for", () => {
 
 test("A15 answers are compact JSON, with who fires it where that is somebody else", async () => {
   const { run } = open({ runner: () => "Nothing runs it yet." });
+  const both = (value: object) => ({ text: JSON.stringify(value), value });
   const made = {
     id: "ab000000",
     humanSchedule: "Every 5 minutes",
@@ -82,13 +84,11 @@ test("A15 answers are compact JSON, with who fires it where that is somebody els
     nextFireAt: "2026-03-02T08:05:00.000Z",
   };
   const input = { cron: "*/5 * * * *", prompt: "look" };
-  expect(await run("CronCreate", input)).toEqual({
-    text: JSON.stringify({ ...made, runner: "Nothing runs it yet." }),
-  });
+  expect(await run("CronCreate", input)).toEqual(both({ ...made, runner: "Nothing runs it yet." }));
   expect(JSON.parse((await run("CronList")).text)).toMatchObject({ tasks: [{ id: "ab000000" }] });
-  expect(await run("CronDelete", { id: "ab" })).toEqual({ text: '{"id":"ab000000"}' });
-  expect(await run("CronList")).toEqual({ text: '{"tasks":[]}' });
-  expect(await open().run("CronCreate", input)).toEqual({ text: JSON.stringify(made) });
+  expect(await run("CronDelete", { id: "ab" })).toEqual(both({ id: "ab000000" }));
+  expect(await run("CronList")).toEqual(both({ tasks: [] }));
+  expect(await open().run("CronCreate", input)).toEqual(both(made));
 });
 
 test.each([

@@ -58,7 +58,6 @@ function start(more: Partial<McpServerOptions> = {}) {
     tools,
     input,
     output,
-    onInitialized: () => heard.push("initialized"),
     onClose: () => heard.push("closed"),
     ...more,
   });
@@ -121,7 +120,7 @@ describe("a conversation", () => {
       [2, text('{"text":"a\u2028b\\n"}')],
     ]);
     expect(more).toEqual([]);
-    expect(server.heard).toEqual(["initialized", "closed"]);
+    expect(server.heard).toEqual(["closed"]);
   });
 
   test.each([

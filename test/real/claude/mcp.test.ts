@@ -28,7 +28,6 @@ let stops = 0;
 serveMcp({
   name: "loop", version: "1.2.3", instructions: "INSTRUCTED",
   input: process.stdin, output: process.stdout,
-  onInitialized: () => note({ initialized: true }),
   onClose: () => note({ closed: true }),
   tools: [
     {
@@ -90,7 +89,6 @@ describe.skipIf(isClaudeMissing)(`E1 the MCP server in the real Claude Code${why
       stdout: expect.stringContaining("over"),
     });
     expect(calls()).toMatchObject([
-      { initialized: true },
       { tool: "add", input: { a: 19, b: 23 }, isFromModel: true },
       { tool: "hook", input: { event: "Stop", last: 'first "end"' }, isFromModel: false },
       { tool: "hook", input: { event: "Stop", last: "over" }, isFromModel: false },

@@ -37,6 +37,7 @@ export async function openSession(
 ): Promise<SessionStart> {
   // without tools the agent reports in its last message
   const access = (peer.can.httpTools ? await toolServer?.open().catch(() => null) : null) ?? null;
+  access?.bind(peer.process.ref);
   const place = { cwd: projectDir, mcpServers: access === null ? [] : [serverOf(access)] };
   try {
     const again = conversation === null ? null : await takeUp(peer, conversation.id, place, withinMs);

@@ -1,5 +1,6 @@
 /** Shared by the command tables: `program.ts` and the `*-program.ts` of each family. */
 import type { Command } from "commander";
+import { stopMasking } from "../system/secrets.ts";
 import type { Io } from "./io.ts";
 import { flagsBefore } from "./tasks/slips.ts";
 
@@ -18,7 +19,9 @@ export function createParts(io: Io, exit: (code: number) => void): ProgramParts 
       (action) =>
       async (...given) => {
         const command = given.at(-1) as Command;
-        exit(await action(Object.assign(flagsBefore(command), command.opts()) as never, command.args));
+        const flags: { mask?: boolean } = Object.assign(flagsBefore(command), command.opts());
+        if (flags.mask === false) stopMasking();
+        exit(await action(flags as never, command.args));
       },
   };
 }

@@ -4,9 +4,11 @@ import { dirname, join } from "node:path";
 import { failureCategory, isSystemic } from "../../core/backprop/category.ts";
 import { BACKPROP_LOG, renderBackpropDirective, renderBackpropEntry } from "../../core/backprop/directive.ts";
 import { callsForBackprop, recogniseTestRun } from "../../core/backprop/test-run.ts";
+import { maskAll } from "../../core/secrets/mask.ts";
 import { appendLedger } from "../../store/ledger/ledger.ts";
 import { readSmall } from "../../system/files.ts";
 import { isInside } from "../../system/inside.ts";
+import { currentMask } from "../../system/secrets.ts";
 import type { OpenSeat } from "./open-seat.ts";
 
 /** A completed tool call. */
@@ -62,8 +64,9 @@ export function recordTool(
 }
 
 /** The directive for the next turn; null: the tests pass again; `as before`: this was not a test run. */
-export function backpropOf(dir: string, ran: RanCommand | null, now: number): string | null | "as before" {
-  if (ran === null) return "as before";
+export function backpropOf(dir: string, given: RanCommand | null, now: number): string | null | "as before" {
+  if (given === null) return "as before";
+  const ran = maskAll(currentMask(), given);
   const { command } = ran;
   const run = recogniseTestRun(ran);
   if (run?.outcome === "passed") return null;
